@@ -1,0 +1,88 @@
+"""Poses and boxes. Frame: y up, metres, right-handed; quaternions are (x, y, z, w)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.transform import Rotation
+
+Array = NDArray[np.float64]
+Vec3 = tuple[float, float, float]
+Quat = tuple[float, float, float, float]
+
+IDENTITY: Quat = (0.0, 0.0, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Pose:
+    """Where a thing's centre is and how it is turned (world frame)."""
+
+    position: Vec3
+    rotation: Quat = IDENTITY
+
+    def apply(self, points: ArrayLike) -> Array:
+        """Take points (N, 3) from the thing's own frame to the world."""
+        rotated = Rotation.from_quat(self.rotation).apply(np.asarray(points, dtype=np.float64))
+        return np.asarray(rotated + np.asarray(self.position), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Box:
+    """An axis-aligned box in the world frame, metres."""
+
+    low: Vec3
+    high: Vec3
+
+    @classmethod
+    def around(cls, points: ArrayLike) -> Box:
+        """The smallest box that holds points (N, 3)."""
+        array = np.asarray(points, dtype=np.float64)
+        return cls(vec3(array.min(axis=0)), vec3(array.max(axis=0)))
+
+    @classmethod
+    def centred(cls, centre: ArrayLike, size: ArrayLike) -> Box:
+        """The box of a size (3,) around a centre (3,)."""
+        middle, half = np.asarray(centre, dtype=np.float64), np.asarray(size, dtype=np.float64) / 2
+        return cls(vec3(middle - half), vec3(middle + half))
+
+    @property
+    def size(self) -> Vec3:
+        return vec3(np.subtract(self.high, self.low))
+
+    @property
+    def centre(self) -> Vec3:
+        return vec3(np.add(self.low, self.high) / 2)
+
+    @property
+    def top(self) -> float:
+        return self.high[1]
+
+    def corners(self) -> Array:
+        """The eight corners, (8, 3)."""
+        low, high = self.low, self.high
+        return np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
+
+
+def vec3(values: Sequence[float] | NDArray[np.floating]) -> Vec3:
+    """Three plain floats."""
+    x, y, z = (float(v) for v in values)
+    return (x, y, z)
+
+
+def yaw_rotation(yaw: float) -> Quat:
+    """A turn of yaw radians about the y axis (counter-clockwise seen from above)."""
+    return (0.0, float(np.sin(yaw / 2)), 0.0, float(np.cos(yaw / 2)))
+
+
+def yaw_of(rotation: Quat) -> float:
+    """The heading, in radians, of an agent whose rotation is about the y axis."""
+    forward = Rotation.from_quat(rotation).apply([0.0, 0.0, -1.0])
+    return float(np.arctan2(-forward[0], -forward[2]))
+
+
+def forward_of(yaw: float) -> Array:
+    """The horizontal unit vector (3,) that an agent with this heading looks along; yaw 0 is -z."""
+    return np.array([-np.sin(yaw), 0.0, -np.cos(yaw)])

@@ -1,0 +1,35 @@
+"""The names by which planners and people speak of rooms, receptacles and objects.
+
+Housekeep's keys are file names (``bathroom_0-table_7_0.urdf``, ``picture_frame_1``); the spoken
+names are those of LLM-Personalize (``bathroom 0 table 7``, ``picture frame 1``).
+"""
+
+from __future__ import annotations
+
+import re
+
+_RECEPTACLE = re.compile(r"^(?P<room>[^-]+)-(?P<thing>.+)_\d+\.urdf$")
+_NUMBER = re.compile(r"_\d+$")
+
+
+def spoken_receptacle(key: str) -> str:
+    """``bathroom_0-table_7_0.urdf`` becomes ``bathroom 0 table 7``; roomless things lose the room.
+
+    Raises:
+        ValueError: when the key is not of that form.
+    """
+    match = _RECEPTACLE.match(key.lower())
+    if match is None:
+        raise ValueError(f"receptacle key {key!r} is not of the form <room>_<n>-<kind>_<n>_<n>.urdf")
+    thing = match["thing"].replace("_no_top", "").replace("_", " ")
+    return thing if match["room"] == "none" else f"{spoken(match['room'])} {thing}"
+
+
+def spoken(key: str) -> str:
+    """``picture_frame_1`` becomes ``picture frame 1``."""
+    return key.strip().replace("_", " ")
+
+
+def kind_of(key: str) -> str:
+    """``kitchen_0`` becomes ``kitchen``, ``living_room_0`` becomes ``living room``."""
+    return spoken(_NUMBER.sub("", key))

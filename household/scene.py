@@ -1,0 +1,97 @@
+"""A house: rooms, receptacles, walls, and where a robot can walk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from household.geometry import Box, Pose
+
+if TYPE_CHECKING:
+    from household.navigation import NavMesh
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh:
+    """Triangles with one colour each, in the frame of the thing they belong to.
+
+    Attributes:
+        vertices: (V, 3) float, metres.
+        faces: (F, 3) int, indices into vertices.
+        colors: (F, 3) uint8, RGB.
+    """
+
+    vertices: NDArray[np.float64]
+    faces: NDArray[np.int64]
+    colors: NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Room:
+    """A room.
+
+    Attributes:
+        name: as spoken, for example ``"living room 0"``.
+        kind: the name without its number, for example ``"living room"``.
+    """
+
+    name: str
+    kind: str
+
+
+@dataclass(frozen=True, eq=False)
+class Receptacle:
+    """A piece of furniture, or another thing, that objects can stand on or in.
+
+    Attributes:
+        key: the unique key in the data, for example ``"bathroom_0-table_7_0.urdf"``.
+        name: as spoken, for example ``"bathroom 0 table 7"``.
+        kind: for example ``"bottom cabinet"``.
+        room: name of the room it stands in, or None (doors, windows, pictures of no room).
+        pose: of the mesh's centre, world frame.
+        mesh: the shape around its own centre.
+        usable: whether the robot can be told to put something there (not doors, windows, pictures).
+    """
+
+    key: str
+    name: str
+    kind: str
+    room: str | None
+    pose: Pose
+    mesh: Mesh
+    usable: bool = True
+
+    @cached_property
+    def box(self) -> Box:
+        """World box of the turned bounding box of the mesh, as Housekeep measures receptacles."""
+        own = Box.around(self.mesh.vertices)
+        return Box.around(self.pose.apply(own.corners()))
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """A furnished house.
+
+    Attributes:
+        name: for example ``"Merom_1_int"`` or ``"generated-7"``.
+        rooms: in the order in which the robot is told of them.
+        receptacles: every receptacle of the scene; an episode may use fewer.
+        structure: walls and floor, world frame.
+        navmesh: where the robot's centre can be.
+        notes: one line for each thing that was substituted or left out while reading.
+    """
+
+    name: str
+    rooms: tuple[Room, ...]
+    receptacles: tuple[Receptacle, ...]
+    structure: Mesh
+    navmesh: NavMesh
+    notes: tuple[str, ...] = field(default=())
+
+    @cached_property
+    def by_key(self) -> dict[str, Receptacle]:
+        return {receptacle.key: receptacle for receptacle in self.receptacles}
