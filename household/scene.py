@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -29,6 +30,22 @@ class Mesh:
     faces: NDArray[np.int64]
     colors: NDArray[np.uint8]
 
+    @classmethod
+    def join(cls, meshes: Sequence[Mesh]) -> Mesh:
+        """One mesh of several that share a frame."""
+        if not meshes:
+            return cls(np.empty((0, 3)), np.empty((0, 3), dtype=np.int64), np.empty((0, 3), dtype=np.uint8))
+        offsets = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes[:-1])])
+        return cls(
+            np.concatenate([mesh.vertices for mesh in meshes]),
+            np.concatenate([mesh.faces + offset for mesh, offset in zip(meshes, offsets, strict=True)]),
+            np.concatenate([mesh.colors for mesh in meshes]),
+        )
+
+    def placed(self, pose: Pose) -> Mesh:
+        """The same mesh in the world frame."""
+        return Mesh(pose.apply(self.vertices), self.faces, self.colors)
+
 
 @dataclass(frozen=True)
 class Room:
@@ -37,10 +54,12 @@ class Room:
     Attributes:
         name: as spoken, for example ``"living room 0"``.
         kind: the name without its number, for example ``"living room"``.
+        anchor: key of the receptacle that "go to <room>" leads to; None takes the room's first.
     """
 
     name: str
     kind: str
+    anchor: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,10 +85,15 @@ class Receptacle:
     usable: bool = True
 
     @cached_property
+    def corners(self) -> NDArray[np.float64]:
+        """The corners of the mesh's own bounding box, and its centre, world frame, (9, 3)."""
+        own = Box.around(self.mesh.vertices)
+        return self.pose.apply(np.concatenate([own.corners(), [own.centre]]))
+
+    @cached_property
     def box(self) -> Box:
         """World box of the turned bounding box of the mesh, as Housekeep measures receptacles."""
-        own = Box.around(self.mesh.vertices)
-        return Box.around(self.pose.apply(own.corners()))
+        return Box.around(self.corners)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,66 @@
+"""Axis-aligned rectangles on the floor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import shapely
+
+
+@dataclass(frozen=True)
+class Rect:
+    """A rectangle in the horizontal plane, metres: x0 <= x <= x1 and z0 <= z <= z1."""
+
+    x0: float
+    z0: float
+    x1: float
+    z1: float
+
+    @classmethod
+    def centred(cls, x: float, z: float, width: float, depth: float) -> Rect:
+        """The rectangle of a width (along x) and a depth (along z) around a point."""
+        return cls(x - width / 2, z - depth / 2, x + width / 2, z + depth / 2)
+
+    @property
+    def width(self) -> float:
+        return self.x1 - self.x0
+
+    @property
+    def depth(self) -> float:
+        return self.z1 - self.z0
+
+    @property
+    def area(self) -> float:
+        return self.width * self.depth
+
+    @property
+    def centre(self) -> tuple[float, float]:
+        return (self.x0 + self.x1) / 2, (self.z0 + self.z1) / 2
+
+    def grown(self, by: float) -> Rect:
+        """With every side moved outwards; inwards when by is negative."""
+        return Rect(self.x0 - by, self.z0 - by, self.x1 + by, self.z1 + by)
+
+    def overlaps(self, other: Rect) -> bool:
+        """Whether the insides meet; touching sides do not count."""
+        tiny = 1e-6
+        return (
+            self.x0 < other.x1 - tiny
+            and other.x0 < self.x1 - tiny
+            and self.z0 < other.z1 - tiny
+            and other.z0 < self.z1 - tiny
+        )
+
+    def span(self, axis: int) -> tuple[float, float]:
+        """From where to where it reaches along x (axis 0) or z (axis 1)."""
+        return (self.x0, self.x1) if axis == 0 else (self.z0, self.z1)
+
+    def polygon(self) -> Any:
+        """The same as a shapely polygon in (x, z)."""
+        return shapely.box(self.x0, self.z0, self.x1, self.z1)
+
+
+def turned(x: float, z: float, quarter: int) -> tuple[float, float]:
+    """A point after quarter turns about y, counter-clockwise seen from above; +z turns to +x first."""
+    return ((x, z), (z, -x), (-x, -z), (-z, x))[quarter % 4]

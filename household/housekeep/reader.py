@@ -1,0 +1,355 @@
+"""Reads the official Housekeep folder as it is, and makes up for what the public copy lacks."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from household.episode import Episode, HouseObject, ShelfItem, ShelfRow, ShelfSpan, ShelfState
+from household.errors import DataError
+from household.geometry import Pose, Quat, Vec3
+from household.housekeep.annotations import Annotations, read_annotations
+from household.housekeep.detour import read_navmesh
+from household.housekeep.models import read_model
+from household.names import kind_of, spoken, spoken_receptacle
+from household.preferences import Preferences
+from household.scene import Mesh, Receptacle, Room, Scene
+from household.shapes import box
+from household.walls import free_floor, structure
+
+_EPISODES = "data/datasets/cos_eor_v11_pruned"
+_SCENES = "data/scene_datasets/igibson"
+_METADATA = "metadata_assembled.yaml"
+_DOORS = "metadata_v2_readjusted_with_outer_doors_v2.yaml"
+
+# Neither can hold anything; planners are never told of them.
+_FIXTURES = ("door", "window", "picture")
+_HANGING = ("mirror", "towel_rack", "door", "window", "picture")
+_SIZES: dict[str, Vec3] = {"stove": (0.7, 0.9, 0.7), "dishwasher": (0.6, 0.9, 0.6), "dryer": (0.65, 0.9, 0.65)}
+_USUAL_SIZE: Vec3 = (0.6, 0.8, 0.6)
+_LEAST_HEIGHT = 0.01
+
+
+class _Entry(BaseModel):
+    """One piece of furniture in a scene's metadata."""
+
+    model_config = ConfigDict(extra="ignore")
+    pos: Vec3
+    rot: Quat
+    room: str | None = None
+
+
+class _Rect(BaseModel):
+    id: str
+    size: tuple[float, float]
+    bottom_left: tuple[float, float]
+
+
+class _Match(BaseModel):
+    rect: _Rect
+    space_idx: int
+    shelf_idx: int
+
+
+class _Space(BaseModel):
+    kind: str
+    dims: tuple[float, float]
+
+
+class _Shelf(BaseModel):
+    size: tuple[float, float]
+    bottom_left: tuple[float, float]
+    max_height: float
+    spaces: list[_Space]
+
+
+class _Packer(BaseModel):
+    shelves: list[_Shelf]
+    bottom_left: tuple[float, float]
+    size: tuple[float, float]
+    matches: list[_Match]
+
+
+class _Episode(BaseModel):
+    """The fields of an episode that we use, as the file has them."""
+
+    model_config = ConfigDict(extra="ignore")
+    episode_id: int
+    start_position: Vec3
+    start_rotation: Quat
+    start_matrix: list[list[float]]
+    end_matrix: list[list[float]]
+    objs_keys: list[str]
+    objs_cats: list[str]
+    objs_pos: list[Vec3]
+    objs_rot: list[Quat]
+    recs_keys: list[str]
+    recs_packers: dict[str, _Packer] = Field(default_factory=dict)
+
+
+class HousekeepData:
+    """A Housekeep folder.
+
+    Args:
+        root: the folder that holds ``data/`` and ``cos_eor/``.
+
+    Raises:
+        DataError: when the folder is not one.
+    """
+
+    def __init__(self, root: Path | str) -> None:
+        self.root = Path(root).expanduser()
+        if not (self.root / _SCENES / "assets").is_dir():
+            raise DataError(
+                f"{self.root}: no {_SCENES}/assets in it; name the folder of the Housekeep repository with --data or "
+                "HOUSEKEEP_DATA, or leave both out to use generated houses"
+            )
+
+    def scenes(self) -> list[str]:
+        """Names of the scenes that have metadata and a navigation mesh."""
+        folders = sorted((self.root / _SCENES / "assets").iterdir())
+        return [folder.name for folder in folders if (folder / _METADATA).exists() and self._navmesh(folder.name).exists()]
+
+    @lru_cache(maxsize=4)  # noqa: B019 - a reader lives as long as the program
+    def scene(self, name: str) -> Scene:
+        """A scene with every piece of furniture that its metadata names.
+
+        Raises:
+            DataError: when it does not exist or a file of it is damaged.
+        """
+        if name not in self.scenes():
+            raise DataError(f"{self.root}: no scene {name!r}; it has {', '.join(self.scenes())}")
+        entries = self._entries(name)
+        notes: list[str] = []
+        receptacles = tuple(self._receptacle(name, file, entry, notes) for file, entry in entries.items())
+        navmesh = read_navmesh(self._navmesh(name))
+        standing = [thing.box for thing in receptacles if not _is(thing.key, _HANGING)]
+        notes.append("walls and floor inferred from the navigation mesh: the scene's shell is not used")
+        shell = structure(free_floor(navmesh.area, standing))
+        return Scene(name, self._rooms(name, receptacles), receptacles, shell, navmesh, tuple(notes))
+
+    def episode_ids(self, scene: str) -> list[int]:
+        """Ids of a scene's episodes, in the file's order."""
+        return list(self._raw_episodes(scene))
+
+    def episode(self, scene: str, number: int) -> Episode:
+        """One episode, checked against its scene.
+
+        Raises:
+            DataError: when it does not exist or contradicts itself or the scene; the message names the field.
+        """
+        path, raw = self._episode_file(scene), self._raw_episodes(scene)
+        if number not in raw:
+            raise DataError(f"{path}: no episode {number}; it has {len(raw)}, from {min(raw)} to {max(raw)}")
+        try:
+            checked = _Episode.model_validate(raw[number])
+        except ValidationError as error:
+            first = error.errors()[0]
+            field = ".".join(str(part) for part in first["loc"])
+            raise DataError(f"{path}: episode {number}, field {field}: {first['msg']}; fetch the file again") from error
+        return _convert(checked, self.scene(scene), path)
+
+    def episodes(self, scene: str) -> Iterator[Episode]:
+        """Every episode of a scene."""
+        return (self.episode(scene, number) for number in self.episode_ids(scene))
+
+    def preferences(self, who: str = "majority") -> Preferences:
+        """What people want: ``"majority"``, or one annotator as ``"annotator-3"``.
+
+        Raises:
+            DataError: when there is no such annotator.
+        """
+        if who == "majority":
+            return self._annotations().majority()
+        number = who.removeprefix("annotator-")
+        if not number.isdigit():
+            raise DataError(f"{who!r} is nobody in the annotations; use majority, or annotator-0 to annotator-9")
+        return self._annotations().annotator(int(number))
+
+    @lru_cache(maxsize=1)  # noqa: B019
+    def _annotations(self) -> Annotations:
+        return read_annotations(self.root)
+
+    def _navmesh(self, scene: str) -> Path:
+        return self.root / _SCENES / "scenes" / f"{scene}_approx.navmesh"
+
+    def _entries(self, scene: str) -> dict[str, _Entry]:
+        folder = self.root / _SCENES / "assets" / scene
+        furnished = _read_yaml(folder / _METADATA)
+        carried = {pair[0] for pair in furnished.get("default_mapping") or ()}
+        urdfs = {file: entry for file, entry in furnished["urdfs"].items() if file not in carried}
+        doors = _read_yaml(folder / _DOORS)["urdfs"] if (folder / _DOORS).exists() else {}
+        urdfs.update({file: entry for file, entry in doors.items() if "door" in file})
+        try:
+            return {file: _Entry.model_validate(entry) for file, entry in urdfs.items()}
+        except ValidationError as error:
+            raise DataError(f"{folder}: damaged metadata, {error.errors()[0]}; fetch the files again") from error
+
+    def _receptacle(self, scene: str, file: str, entry: _Entry, notes: list[str]) -> Receptacle:
+        key = f"{entry.room}-{file}"
+        kind = _kind(file)
+        pose = Pose(entry.pos, entry.rot)
+        model = self.root / _SCENES / "assets_assemble" / scene / file.removesuffix(".urdf") / "model.obj"
+        if model.exists():
+            mesh = read_model(model)
+        else:
+            mesh = self._substitute(scene, key, kind, pose)
+            notes.append(f"{key}: no model, a box stands in")
+        room = None if entry.room is None else spoken(entry.room)
+        usable = room is not None and not _is(key, _FIXTURES)
+        return Receptacle(key, spoken_receptacle(key), kind, room, pose, mesh, usable)
+
+    def _substitute(self, scene: str, key: str, kind: str, pose: Pose) -> Mesh:
+        """A box for a missing model: its footprint where an episode tells it, else a usual size."""
+        packer = self._packer(scene, key)
+        size = _SIZES.get(kind, _USUAL_SIZE)
+        if packer is not None:
+            size = (packer.size[0], size[1], packer.size[1])
+        # What stands on the floor is twice as high as its centre.
+        world = box((size[0], max(2 * pose.position[1], _LEAST_HEIGHT), size[2]), (190, 190, 195))
+        turned_back = Pose((0.0, 0.0, 0.0), _inverse(pose.rotation))
+        return Mesh(turned_back.apply(world.vertices), world.faces, world.colors)
+
+    def _packer(self, scene: str, key: str) -> _Packer | None:
+        if not self._has_episodes(scene):
+            return None
+        for raw in self._raw_episodes(scene).values():
+            if key in raw.get("recs_packers", {}):
+                return _Packer.model_validate(raw["recs_packers"][key])
+        return None
+
+    def _rooms(self, scene: str, receptacles: tuple[Receptacle, ...]) -> tuple[Room, ...]:
+        """Rooms in the order in which their anchors are listed.
+
+        A room's anchor is its first receptacle that takes part in every episode, as in the published runs.
+        """
+        always: set[str] | None = None
+        if self._has_episodes(scene):
+            always = set.intersection(*(set(raw["recs_keys"]) for raw in self._raw_episodes(scene).values()))
+        names = dict.fromkeys(thing.room for thing in receptacles if thing.room is not None)
+        rooms = []
+        for name in names:
+            inside = [thing.key for thing in receptacles if thing.room == name]
+            anchors = [key for key in inside if always is None or key in always] or inside
+            rooms.append(Room(name, kind_of(name.replace(" ", "_")), anchors[0]))
+        order = {thing.key: number for number, thing in enumerate(receptacles)}
+        return tuple(sorted(rooms, key=lambda room: order[room.anchor or ""]))
+
+    def _has_episodes(self, scene: str) -> bool:
+        return any((self.root / _EPISODES).glob(f"*/{scene}.json.gz"))
+
+    def _episode_file(self, scene: str) -> Path:
+        found = sorted((self.root / _EPISODES).glob(f"*/{scene}.json.gz"))
+        if not found:
+            there = sorted(path.name.removesuffix(".json.gz") for path in (self.root / _EPISODES).glob("*/*.json.gz"))
+            raise DataError(f"{self.root / _EPISODES}: no episodes of {scene!r}; it has {', '.join(there) or 'none'}")
+        return found[0]
+
+    @lru_cache(maxsize=2)  # noqa: B019
+    def _raw_episodes(self, scene: str) -> dict[int, dict[str, Any]]:
+        path = self._episode_file(scene)
+        try:
+            with gzip.open(path, "rt", encoding="utf-8") as stream:
+                episodes = json.load(stream)["episodes"]
+            return {int(episode["episode_id"]): episode for episode in episodes}
+        except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
+            raise DataError(f"{path}: damaged or incomplete ({error}); fetch the file again") from error
+
+
+def _convert(raw: _Episode, scene: Scene, path: Path) -> Episode:
+    where = f"{path}: episode {raw.episode_id}"
+    for key in raw.recs_keys:
+        if key not in scene.by_key:
+            raise DataError(f"{where}, field recs_keys: scene {scene.name} has no receptacle {key!r}; fetch both again")
+    start, end = np.asarray(raw.start_matrix), np.asarray(raw.end_matrix)
+    expected = (len(raw.recs_keys), len(raw.objs_keys))
+    if start.shape != expected or end.shape != expected:
+        raise DataError(f"{where}, field start_matrix or end_matrix: not {expected[0]} x {expected[1]}; fetch it again")
+    objects = tuple(_object(raw, number, start, end, scene, where) for number in range(len(raw.objs_keys)))
+    shelves = {key: _shelf_state(packer) for key, packer in raw.recs_packers.items()}
+    pose = Pose(raw.start_position, raw.start_rotation)
+    return Episode(raw.episode_id, scene.name, pose, tuple(raw.recs_keys), objects, shelves, path.parent.name)
+
+
+def _object(
+    raw: _Episode, number: int, start: np.ndarray, end: np.ndarray, scene: Scene, where: str
+) -> HouseObject:
+    key = raw.objs_keys[number]
+    rows = np.flatnonzero(start[:, number])
+    if len(rows) != 1:
+        raise DataError(f"{where}, field start_matrix: {key!r} stands on {len(rows)} receptacles, not one")
+    receptacle = raw.recs_keys[rows[0]]
+    position = raw.objs_pos[number]
+    height = max(2 * (position[1] - scene.by_key[receptacle].box.top), _LEAST_HEIGHT)
+    width, depth = _footprint(raw, receptacle, key)
+    return HouseObject(
+        key=key,
+        name=spoken(key),
+        category=raw.objs_cats[number],
+        size=(width, height, depth),
+        pose=Pose(position),
+        receptacle=receptacle,
+        correct=frozenset(raw.recs_keys[row] for row in np.flatnonzero(end[:, number])),
+    )
+
+
+def _footprint(raw: _Episode, receptacle: str, key: str) -> tuple[float, float]:
+    packer = raw.recs_packers.get(receptacle)
+    for match in packer.matches if packer else ():
+        if match.rect.id == key:
+            return match.rect.size
+    return (0.1, 0.1)
+
+
+def _shelf_state(packer: _Packer) -> ShelfState:
+    rows = tuple(
+        ShelfRow(
+            x=shelf.bottom_left[0],
+            z=shelf.bottom_left[1],
+            length=shelf.size[0],
+            depth=shelf.size[1],
+            max_depth=shelf.max_height,
+            spans=tuple(ShelfSpan(*space.dims, occupied=space.kind == "occupied") for space in shelf.spaces),
+        )
+        for shelf in packer.shelves
+    )
+    items = tuple(ShelfItem(match.rect.id, match.shelf_idx, match.space_idx) for match in packer.matches)
+    return ShelfState(packer.bottom_left, packer.size, rows, items)
+
+
+def _kind(file: str) -> str:
+    return spoken("_".join(file.removesuffix(".urdf").split("_")[:-2]).replace("_no_top", ""))
+
+
+def _is(key: str, kinds: tuple[str, ...]) -> bool:
+    return any(kind in key.split("-", 1)[-1] for kind in kinds)
+
+
+def _inverse(rotation: Quat) -> Quat:
+    x, y, z, w = rotation
+    return (-x, -y, -z, w)
+
+
+class _Loader(yaml.SafeLoader):
+    """SafeLoader that also admits the tuples in the data's YAML."""
+
+
+_Loader.add_constructor("tag:yaml.org,2002:python/tuple", lambda loader, node: tuple(loader.construct_sequence(node)))
+
+
+def _read_yaml(path: Path) -> dict[str, Any]:
+    try:
+        content = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)
+        if not isinstance(content, dict) or not isinstance(content.get("urdfs"), dict):
+            raise ValueError("it has no field 'urdfs'")
+        return content
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise DataError(f"{path}: not readable scene metadata ({error}); fetch the file again") from error
