@@ -1,0 +1,25 @@
+"""Seeded houses and episodes, made up by rules; no data needed."""
+
+from household.episode import Episode
+from household.generator.episodes import generate_episode
+from household.generator.floorplan import GenerationError
+from household.generator.house import generate_house
+from household.preferences import Preferences
+from household.scene import Scene
+
+__all__ = ["GenerationError", "generate", "generate_episode", "generate_house"]
+
+
+def generate(seed: int, preferences: Preferences) -> tuple[Scene, Episode]:
+    """Make a house and an episode in it; the same seed and preferences make the same.
+
+    Args:
+        seed: 0 or more.
+        preferences: whose idea of order decides what is out of place.
+
+    Raises:
+        GenerationError: when many attempts failed; it says what to change.
+        ValueError: when seed is negative.
+    """
+    scene = generate_house(seed)
+    return scene, generate_episode(scene, seed, preferences)

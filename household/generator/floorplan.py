@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from household.errors import UserError
 from household.generator.plane import Rect
 from household.scene import Room
 
@@ -77,7 +78,7 @@ _ODDNESS: dict[frozenset[str], float] = {
 }  # fmt: skip
 
 
-class GenerationError(RuntimeError):
+class GenerationError(UserError):
     """No house, or no episode, could be made for a seed."""
 
 
@@ -252,9 +253,7 @@ def _flipped(rects: list[Rect], rng: np.random.Generator) -> list[Rect]:
 
 
 def _outline(rects: Sequence[Rect]) -> Rect:
-    return Rect(
-        min(r.x0 for r in rects), min(r.z0 for r in rects), max(r.x1 for r in rects), max(r.z1 for r in rects)
-    )
+    return Rect(min(r.x0 for r in rects), min(r.z0 for r in rects), max(r.x1 for r in rects), max(r.z1 for r in rects))
 
 
 def _cost(kinds: Sequence[str], rects: Sequence[Rect]) -> float:

@@ -12,7 +12,7 @@ from household.generator.shapes import Color
 WHITE: Color = (238, 237, 232)
 BLACK: Color = (38, 38, 42)
 STEEL: Color = (168, 172, 178)
-GLASS: Color = (176, 208, 226)
+GLASS: Color = (196, 228, 246)
 WATER: Color = (150, 196, 214)
 LEAF: Color = (70, 128, 62)
 CLAY: Color = (176, 98, 66)
@@ -62,14 +62,14 @@ def tinted(color: Color, factor: float) -> Color:
 def _room_palette(hue: float, woods: list[Color], rng: np.random.Generator) -> Palette:
     wood = tinted(woods[int(rng.uniform() < 0.3)], rng.uniform(0.92, 1.06))
     plain = bool(rng.uniform() < 0.5)
-    saturation, value = rng.uniform(0.25, 0.4), rng.uniform(0.62, 0.8)
+    saturation, value = rng.uniform(0.2, 0.33), rng.uniform(0.66, 0.82)
     return Palette(
         wood=wood,
         dark=tinted(wood, 0.6),
         front=WHITE if plain else tinted(wood, 1.12),
         fabric=_hsv(rng.uniform(), rng.uniform(0.2, 0.55), rng.uniform(0.45, 0.8)),
         accent=_hsv(rng.uniform(), rng.uniform(0.5, 0.75), rng.uniform(0.6, 0.85)),
-        floor=(_hsv(hue, saturation, value), _hsv(hue, saturation + 0.06, value - 0.1)),
+        floor=(_hsv(hue, saturation, value), _hsv(hue, saturation + 0.05, value - 0.07)),
         wall=_hsv(hue, 0.07, 0.93),
     )
 

@@ -38,16 +38,12 @@ class Shape:
         self._colors: list[NDArray[np.uint8]] = []
         self._count = 0
 
-    def box(
-        self, x: tuple[float, float], y: tuple[float, float], z: tuple[float, float], color: Color
-    ) -> None:
+    def box(self, x: tuple[float, float], y: tuple[float, float], z: tuple[float, float], color: Color) -> None:
         """Add a box that reaches from the lower to the higher value along each axis, metres."""
         low, high = np.array([x[0], y[0], z[0]]), np.array([x[1], y[1], z[1]])
         self.add(low + _CORNERS * (high - low), _FACES, _shaded(color, _SHADE))
 
-    def cylinder(
-        self, x: float, z: float, radius: float, y: tuple[float, float], color: Color, sides: int = 8
-    ) -> None:
+    def cylinder(self, x: float, z: float, radius: float, y: tuple[float, float], color: Color, sides: int = 8) -> None:
         """Add an upright cylinder; with 4, 8, 12 ... sides its box is exactly two radii wide."""
         self.cone(x, z, (radius, radius), y, color, sides)
 
