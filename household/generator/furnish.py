@@ -122,16 +122,19 @@ class Kitchen:
     def grant(self, space: RoomSpace, rng: np.random.Generator, room: str) -> None:
         """See Wish.grant; no kitchen can do without a fridge, a sink and a stove."""
         wanted = kitchen_units(rng)
-        for _ in range(2):
-            placed = self._put_row(wanted, space, rng)
-            wanted = [unit for unit in wanted if unit not in placed]
-        if {unit.kind for unit in wanted} & {"fridge", "sink", "stove", "cooktop"}:
+        for row in range(3):
+            if row < 2 or _needed(wanted):
+                placed = self._put_row(wanted, space, rng)
+                wanted = [unit for unit in wanted if unit not in placed]
+        if _needed(wanted):
             raise GenerationError(f"no space for the units of {room}")
 
     def _put_row(self, wanted: list[Item], space: RoomSpace, rng: np.random.Generator) -> list[Item]:
         spots = sorted(space.spots(0.7, 0.8, 0.6), key=lambda spot: -min(spot.length, _LONGEST_ROW))
         for spot in spots[:3]:
             units, place = _that_fit(wanted, min(spot.length, _LONGEST_ROW)), _end(spot, rng)
+            if not units:
+                continue
             row = kitchen_row(units, rng, corner_left=(place == 0.0) == (spot.along == 1))
             if space.put_at_wall(row, spot, place):
                 return units
@@ -171,6 +174,10 @@ def _end(spot: Spot, rng: np.random.Generator) -> float:
     return float(rng.integers(2))
 
 
+def _needed(units: list[Item]) -> bool:
+    return any(unit.kind in ("fridge", "sink", "stove", "cooktop") for unit in units)
+
+
 def _that_fit(wanted: list[Item], length: float) -> list[Item]:
     chosen = []
     for unit in wanted:
@@ -190,7 +197,8 @@ _FULL, _SMALL = (1.8, 2.2), (1.7, 1.8)
 _WISHES: dict[str, tuple[Wish, ...]] = {
     "living room": (
         Some(
-            (lounge(2, _FULL), lounge(1, _FULL), lounge(1, _SMALL), lounge(0, _SMALL), lounge(0, _SMALL, carpet=False)),
+            (lounge(2, _FULL), lounge(1, _FULL), lounge(1, _SMALL), lounge(0, _SMALL), lounge(0, _SMALL, carpet=False),
+             single("sofa", width=_SMALL)),
             "middle",
             needed=True,
         ),
@@ -247,7 +255,7 @@ _WISHES: dict[str, tuple[Wish, ...]] = {
     "bathroom": (
         Some((single("bathtub"),), "corner"),
         Some((toilet(cabinet=True), toilet(cabinet=False)), needed=True),
-        Some((washstand,), needed=True),
+        Some((washstand, single("sink", width=(0.45, 0.5), depth=(0.38, 0.42))), needed=True),
         Some((laundry("washer"),), "corner", unless="utility room"),
         Some((single("bottom cabinet", width=(0.4, 0.6)),), "corner", chance=0.7),
         _BASKET,
@@ -257,7 +265,7 @@ _WISHES: dict[str, tuple[Wish, ...]] = {
         Some((single("carpet", width=(0.7, 0.9), depth=(0.5, 0.6)),), "open", chance=0.8),
     ),
     "corridor": (
-        Some((single("console table", depth=(0.26, 0.32)), single("heater", width=(0.5, 0.7))), needed=True),
+        Some((single("console table", depth=(0.26, 0.32)), single("heater", width=(0.5, 0.7)), single("stool")), needed=True),
         Some((single("chest", depth=(0.34, 0.38)),), "corner", chance=0.6),
         Some((single("shelf", depth=(0.26, 0.3)),), "corner", chance=0.4),
         _HEATER,

@@ -68,7 +68,7 @@ def _room_palette(hue: float, woods: list[Color], rng: np.random.Generator) -> P
         dark=tinted(wood, 0.6),
         front=WHITE if plain else tinted(wood, 1.12),
         fabric=_hsv(rng.uniform(), rng.uniform(0.2, 0.55), rng.uniform(0.45, 0.8)),
-        accent=_hsv(rng.uniform(), rng.uniform(0.5, 0.75), rng.uniform(0.6, 0.85)),
+        accent=_hsv(rng.uniform(), rng.uniform(0.4, 0.65), rng.uniform(0.6, 0.85)),
         floor=(_hsv(hue, saturation, value), _hsv(hue, saturation + 0.05, value - 0.07)),
         wall=_hsv(hue, 0.07, 0.93),
     )

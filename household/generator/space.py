@@ -87,7 +87,7 @@ class RoomSpace:
             place: 0 for the spot's start, 1 for its end, or anything between.
 
         Returns:
-            Whether it stands now; False when it would cut something off.
+            Whether it stands now; False when it would cut something off, or stand on a carpet.
         """
         rect, room = group.rect, self.interior
         middle = spot.start + place * (spot.length - rect.width) + rect.width / 2
@@ -155,6 +155,8 @@ class RoomSpace:
 
     def _put(self, group: Group, x: float, z: float, quarter: int) -> bool:
         items = [item.moved(x, z, quarter) for item in group.items]
+        if any(new.blocks != old.blocks and new.rect.overlaps(old.rect) for new in items for old in self.items):
+            return False
         solids = [item.rect for item in items if item.blocks]
         grown = [rect.grown(ROBOT_RADIUS + _MARGIN).polygon() for rect in solids]
         blocked = shapely.union_all([self._blocked, *grown])
@@ -179,7 +181,8 @@ class RoomSpace:
 def walkable(interior: Rect, doors: Sequence[Door], margin: float = 0.0) -> list[Rect]:
     """Where the robot's centre can be in an empty room and its doorways, with a margin to the walls."""
     radius = ROBOT_RADIUS + margin
-    return [interior.grown(-radius), *(door.reaching(radius, -radius) for door in doors)]
+    # A centimetre of overlap, lest rounding part a room from its doorways.
+    return [interior.grown(-radius), *(door.reaching(radius + 0.01, -radius) for door in doors)]
 
 
 def footprints(items: Sequence[Item]) -> Any:
