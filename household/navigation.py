@@ -142,7 +142,9 @@ class NavMesh:
         graph[:count, :count] = self._lengths
         gaps = np.linalg.norm(self._corners - goal, axis=1)
         graph[count, :count] = np.where(self._free(goal, self._corners), gaps, np.inf)
-        distance, before = dijkstra(np.ma.masked_invalid(graph), directed=False, indices=count, return_predecessors=True)
+        distance, before = dijkstra(
+            np.ma.masked_invalid(graph), directed=False, indices=count, return_predecessors=True
+        )
         following = np.where(before[:count] == count, -1, before[:count])
         return _Field(goal, distance[:count], np.where(following == -9999, -1, following))
 

@@ -18,29 +18,68 @@ from household.shapes import walls
 
 # Recast erodes by the radius of 0.18 m rounded up to whole cells of 0.05 m.
 _ERODED = 0.2
-_GAP = 0.08
-_SLIVER = 0.03
+# Between furniture and the floor that is free because of it there is at most one more cell.
+_GAP = 0.04
+_SLIVER = 0.008
+_NICHE = 0.3
+_NOOK = 0.35
+_THINNEST = 0.18
+_TOUCH = 0.05
+_ENCLOSED = 0.35
+_OPEN = 0.3
 _HEAD_HEIGHT = 1.7
 _WALL_COLOR = (222, 216, 205)
 _FLOOR_COLORS = ((176, 146, 112), (168, 137, 103))
 _BOARD = 0.5
 
 
-def free_floor(area: Polygon, furniture: Sequence[Box]) -> Polygon | MultiPolygon:
+def free_floor(area: Polygon, furniture: Sequence[Box], hanging: Sequence[Box] = ()) -> Polygon | MultiPolygon:
     """The floor between the walls.
 
     Args:
         area: where the robot's centre can be, (x, z) in metres.
         furniture: boxes of what stands on the floor.
+        hanging: boxes of what hangs on walls (mirrors, pictures); walls give way to them on the near side.
     """
     footprints = [
-        shapely.box(box.low[0], box.low[2], box.high[0], box.high[2]) for box in furniture if box.low[1] < _HEAD_HEIGHT
+        _footprint(box).buffer(_GAP, join_style="mitre") for box in furniture if box.low[1] < _HEAD_HEIGHT
     ]
     floor = shapely.union_all([area.buffer(_ERODED, join_style="mitre"), *footprints])
-    floor = floor.buffer(_GAP, join_style="mitre").buffer(-_GAP, join_style="mitre")
-    bounds = shapely.box(*floor.bounds).buffer(1.0)
+    floor = shapely.union_all([floor, *_nooks(floor, shapely.union_all(footprints))])
+    floor = shapely.union_all([floor, *(_niche(_footprint(box), floor) for box in hanging)])
+    bounds = shapely.box(*floor.bounds).buffer(1.0, join_style="mitre")
     solid = bounds.difference(floor).buffer(-_SLIVER, join_style="mitre").buffer(_SLIVER, join_style="mitre")
     return bounds.difference(solid)
+
+
+def _nooks(floor: Polygon | MultiPolygon, furniture: Polygon | MultiPolygon) -> list[Polygon]:
+    """Corners between pieces of furniture that are free although the robot is too wide for them.
+
+    They are told from walls by being thicker than one and by having furniture around them.
+    """
+    closed = floor.buffer(_NOOK, join_style="mitre").buffer(-_NOOK, join_style="mitre")
+    gaps = closed.difference(floor).buffer(-_THINNEST / 2, join_style="mitre").buffer(_THINNEST / 2, join_style="mitre")
+    around, walked = furniture.buffer(_TOUCH), floor.difference(furniture).buffer(_TOUCH)
+    pieces = [gap for gap in getattr(gaps, "geoms", [gaps]) if not gap.is_empty]
+    return [
+        gap
+        for gap in pieces
+        if gap.exterior.intersection(around).length > _ENCLOSED * gap.exterior.length
+        and gap.exterior.intersection(walked).length < _OPEN * gap.exterior.length
+    ]
+
+
+def _footprint(box: Box) -> Polygon:
+    return shapely.box(box.low[0], box.low[2], box.high[0], box.high[2])
+
+
+def _niche(thing: Polygon, floor: Polygon | MultiPolygon) -> Polygon:
+    """What has to be free for a thing on a wall to be seen from the floor in front of it."""
+    gap = shapely.get_coordinates(shapely.shortest_line(thing, floor))
+    across = gap[1] - gap[0]
+    if np.linalg.norm(across) > _NICHE:
+        return Polygon()
+    return shapely.union(thing, shapely.transform(thing, lambda points: points + across)).convex_hull
 
 
 def structure(floor: Polygon | MultiPolygon, low: float = 0.0, high: float = 2.6) -> Mesh:

@@ -116,7 +116,9 @@ class HousekeepData:
     def scenes(self) -> list[str]:
         """Names of the scenes that have metadata and a navigation mesh."""
         folders = sorted((self.root / _SCENES / "assets").iterdir())
-        return [folder.name for folder in folders if (folder / _METADATA).exists() and self._navmesh(folder.name).exists()]
+        return [
+            folder.name for folder in folders if (folder / _METADATA).exists() and self._navmesh(folder.name).exists()
+        ]
 
     @lru_cache(maxsize=4)  # noqa: B019 - a reader lives as long as the program
     def scene(self, name: str) -> Scene:
@@ -133,7 +135,8 @@ class HousekeepData:
         navmesh = read_navmesh(self._navmesh(name))
         standing = [thing.box for thing in receptacles if not _is(thing.key, _HANGING)]
         notes.append("walls and floor inferred from the navigation mesh: the scene's shell is not used")
-        shell = structure(free_floor(navmesh.area, standing))
+        hanging = [thing.box for thing in receptacles if _is(thing.key, _HANGING)]
+        shell = structure(free_floor(navmesh.area, standing, hanging))
         return Scene(name, self._rooms(name, receptacles), receptacles, shell, navmesh, tuple(notes))
 
     def episode_ids(self, scene: str) -> list[int]:
@@ -279,9 +282,7 @@ def _convert(raw: _Episode, scene: Scene, path: Path) -> Episode:
     return Episode(raw.episode_id, scene.name, pose, tuple(raw.recs_keys), objects, shelves, path.parent.name)
 
 
-def _object(
-    raw: _Episode, number: int, start: np.ndarray, end: np.ndarray, scene: Scene, where: str
-) -> HouseObject:
+def _object(raw: _Episode, number: int, start: np.ndarray, end: np.ndarray, scene: Scene, where: str) -> HouseObject:
     key = raw.objs_keys[number]
     rows = np.flatnonzero(start[:, number])
     if len(rows) != 1:

@@ -35,7 +35,9 @@ class _NumpyUnpickler(pickle.Unpickler):
 
 def _multiarray() -> Any:
     """numpy's module of array builders, under its name before or after numpy 2."""
-    return import_module("numpy._core.multiarray" if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else "numpy.core.multiarray")
+    return import_module(
+        "numpy._core.multiarray" if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else "numpy.core.multiarray"
+    )
 
 
 def load_object(path: Path) -> Any:
@@ -54,6 +56,17 @@ def load_object(path: Path) -> Any:
         header(stream)
         return _NumpyUnpickler(stream, encoding="latin1").load().item()
     except UnsafePickleError as error:
-        raise UnsafePickleError(f"{path}: refused, {error}; fetch the file again from the Housekeep repository") from error
-    except (OSError, ValueError, EOFError, pickle.UnpicklingError, AttributeError, IndexError, KeyError, TypeError) as error:
+        raise UnsafePickleError(
+            f"{path}: refused, {error}; fetch the file again from the Housekeep repository"
+        ) from error
+    except (
+        OSError,
+        ValueError,
+        EOFError,
+        pickle.UnpicklingError,
+        AttributeError,
+        IndexError,
+        KeyError,
+        TypeError,
+    ) as error:
         raise DataError(f"{path}: not a readable data file ({error}); fetch it again") from error

@@ -177,7 +177,9 @@ class RaycastSimulator:
     def _directions(self, body: BodyPose) -> NDArray[np.float32]:
         return np.asarray(self._rays[0] @ _rotation(body).T.astype(np.float32), dtype=np.float32)
 
-    def _trace(self, body: BodyPose, directions: NDArray[np.float32]) -> tuple[Array, NDArray[np.int32], Callable[[], NDArray[np.float32]]]:
+    def _trace(
+        self, body: BodyPose, directions: NDArray[np.float32]
+    ) -> tuple[Array, NDArray[np.int32], Callable[[], NDArray[np.float32]]]:
         """Distance, owner and (on call) colour that each ray from the lens meets."""
         lens = np.array([body.x, self._scene.navmesh.height + self.camera.above_floor, body.z], dtype=np.float32)
         origins = np.broadcast_to(lens, directions.shape).copy()

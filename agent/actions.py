@@ -1,0 +1,35 @@
+"""The high-level actions that planners speak in (LLM-Personalize, section 3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class ActionKind(str, Enum):
+    """What the robot can be told to do."""
+
+    GO_TO = "go to"
+    LOOK_AT = "look at"
+    PICK_UP = "pick up"
+    PLACE = "place"
+
+
+@dataclass(frozen=True)
+class HighLevelAction:
+    """One instruction, with names as spoken.
+
+    Attributes:
+        kind: what to do.
+        target: room, receptacle or object that it is done to.
+        destination: where to place the target; None for every other kind.
+    """
+
+    kind: ActionKind
+    target: str
+    destination: str | None = None
+
+    def __str__(self) -> str:
+        if self.destination is not None:
+            return f"{self.kind.value} {self.target} on {self.destination}"
+        return f"{self.kind.value} {self.target}"

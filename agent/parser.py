@@ -1,0 +1,105 @@
+"""Reads plans out of a model's words. Replies are untrusted: nothing in them is executed, everything may be wrong."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from agent.actions import ActionKind, HighLevelAction
+from agent.vocabulary import Vocabulary
+
+_LONGEST_REPLY = 20_000
+_LONGEST_LINE = 300
+_STEP = re.compile(r"\bstep\s*\d+\s*[:.)\-]*\s*", re.IGNORECASE)
+_BULLET = re.compile(r"^[\s>*#`\-]*(?:\(?\d{1,3}\s*[.):]\s*)?(?:and then|then|next|finally)?[\s,:*]*", re.IGNORECASE)
+_COMPLETE = re.compile(r"\b(?:mission|task|plan)\s+(?:is\s+)?(?:now\s+)?(?:complete|completed|accomplished)\b", re.IGNORECASE)
+_VERBS = (
+    (ActionKind.GO_TO, re.compile(r"^(?:go|walk|move|navigate|drive|head|return)\s*(?:back\s+)?(?:in)?to\s+(?P<target>.+)$")),
+    (ActionKind.LOOK_AT, re.compile(r"^(?:look\s+(?:at|for)|inspect|examine|face)\s+(?P<target>.+)$")),
+    (ActionKind.PICK_UP, re.compile(r"^(?:pick\s*up|grab|take|grasp|get)\s+(?P<target>.+)$")),
+    (ActionKind.PICK_UP, re.compile(r"^pick\s+(?P<target>.+?)(?:\s+up)?$")),
+    (
+        ActionKind.PLACE,
+        re.compile(r"^(?:place|put(?:\s+down)?|set(?:\s+down)?|drop|leave|store)\s+(?P<target>.+?)\s+(?:back\s+)?(?:on\s+top\s+of|onto|on|into|inside|in|at)\s+(?P<place>.+)$"),
+    ),
+)  # fmt: skip
+_FROM = re.compile(r"\s+(?:from|off)\s+.+$")
+
+
+@dataclass(frozen=True)
+class ParsedStep:
+    """One line of a plan.
+
+    Attributes:
+        raw: as written.
+        action: what it means, None when that cannot be told.
+        problem: why not, in words.
+    """
+
+    raw: str
+    action: HighLevelAction | None
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class ParsedPlan:
+    """What a reply says.
+
+    Attributes:
+        steps: in order.
+        complete: whether the model says that nothing is left to do after them.
+    """
+
+    steps: tuple[ParsedStep, ...]
+    complete: bool = False
+
+
+def parse_plan(reply: str, vocabulary: Vocabulary, most: int | None = None) -> ParsedPlan:
+    """Read a reply line by line.
+
+    Args:
+        reply: any text.
+        vocabulary: the names that may be meant.
+        most: how many steps are kept; all by default.
+    """
+    steps: list[ParsedStep] = []
+    for line in _lines(reply[:_LONGEST_REPLY]):
+        if _COMPLETE.search(line):
+            return ParsedPlan(tuple(steps), complete=True)
+        if most is not None and len(steps) == most:
+            break
+        steps.append(parse_step(line, vocabulary))
+    return ParsedPlan(tuple(steps))
+
+
+def parse_step(line: str, vocabulary: Vocabulary) -> ParsedStep:
+    """Read one step, for example ``"step 3: Pick up the mug."``."""
+    raw = line.strip()[:_LONGEST_LINE]
+    words = _BULLET.sub("", _STEP.sub("", raw)).strip().rstrip(".!;,\"'`* ").lower()
+    for kind, pattern in _VERBS:
+        match = pattern.match(words)
+        if match:
+            return _resolve(raw, kind, match.groupdict(), vocabulary)
+    return ParsedStep(raw, None, "not an action: use go to, look at, pick up, or place ... on ...")
+
+
+def _resolve(raw: str, kind: ActionKind, said: dict[str, str], vocabulary: Vocabulary) -> ParsedStep:
+    if kind == ActionKind.PICK_UP:
+        target = vocabulary.resolve(_FROM.sub("", said["target"]), vocabulary.objects)
+    elif kind == ActionKind.PLACE:
+        target = vocabulary.resolve(said["target"], vocabulary.objects)
+        place = vocabulary.resolve(said["place"], vocabulary.receptacles)
+        if target.name and place.name:
+            return ParsedStep(raw, HighLevelAction(kind, target.name, place.name))
+        return ParsedStep(raw, None, target.problem or place.problem)
+    else:
+        target = vocabulary.resolve(said["target"])
+    if target.name is None:
+        return ParsedStep(raw, None, target.problem)
+    return ParsedStep(raw, HighLevelAction(kind, target.name))
+
+
+def _lines(reply: str) -> list[str]:
+    """Lines, with several steps on one line taken apart."""
+    broken = re.sub(r"(?<=\S)\s+(?=step\s*\d+\s*[:.)])", "\n", reply, flags=re.IGNORECASE)
+    return [line for line in broken.splitlines() if line.strip(" \t-*`>#")]

@@ -1,0 +1,124 @@
+"""What the robot knows of the house: a graph that grows only from what it has seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+import networkx as nx
+
+from agent.vocabulary import Vocabulary
+
+HOUSE = "house"
+ROBOT = "robot"
+
+
+class NodeKind(str, Enum):
+    """What a node of the graph stands for."""
+
+    HOUSE = "house"
+    ROOM = "room"
+    RECEPTACLE = "receptacle"
+    OBJECT = "object"
+    ROBOT = "robot"
+
+
+@dataclass(frozen=True)
+class View:
+    """What one look tells, with names as spoken.
+
+    Attributes:
+        receptacles: room of each receptacle in view.
+        objects: receptacle of each object in view.
+        holding: the object in the hand, None for nothing.
+    """
+
+    receptacles: Mapping[str, str]
+    objects: Mapping[str, str]
+    holding: str | None = None
+
+
+class SceneGraph:
+    """A house as a tree: house, rooms, receptacles, objects (and what the robot holds).
+
+    ``graph`` is a networkx DiGraph whose edges lead from the container to the contained; nodes carry ``kind``.
+
+    Args:
+        rooms: names of the rooms, which the robot knows beforehand.
+    """
+
+    def __init__(self, rooms: Iterable[str]) -> None:
+        self.graph = nx.DiGraph()
+        self.graph.add_node(HOUSE, kind=NodeKind.HOUSE)
+        self.graph.add_node(ROBOT, kind=NodeKind.ROBOT)
+        for room in rooms:
+            self._hang(room, NodeKind.ROOM, HOUSE)
+
+    def update(self, view: View, rooms_of: Mapping[str, str] | None = None) -> set[str]:
+        """Take in a look.
+
+        Args:
+            view: what was seen.
+            rooms_of: room of receptacles that are known only through an object seen on them.
+
+        Returns:
+            Names that were not known before.
+        """
+        before = set(self.graph)
+        for receptacle, room in view.receptacles.items():
+            self._hang(receptacle, NodeKind.RECEPTACLE, room)
+        for thing, receptacle in view.objects.items():
+            if receptacle not in self.graph:
+                self._hang(receptacle, NodeKind.RECEPTACLE, (rooms_of or {})[receptacle])
+            self._hang(thing, NodeKind.OBJECT, receptacle)
+        if view.holding is not None:
+            self._hang(view.holding, NodeKind.OBJECT, ROBOT)
+        return set(self.graph) - before
+
+    @property
+    def rooms(self) -> tuple[str, ...]:
+        return self._of(NodeKind.ROOM)
+
+    @property
+    def receptacles(self) -> tuple[str, ...]:
+        return self._of(NodeKind.RECEPTACLE)
+
+    @property
+    def objects(self) -> tuple[str, ...]:
+        return self._of(NodeKind.OBJECT)
+
+    @property
+    def holding(self) -> str | None:
+        """The object in the hand."""
+        held = list(self.graph.successors(ROBOT))
+        return held[0] if held else None
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The names that the robot knows."""
+        return Vocabulary(self.rooms, self.receptacles, self.objects)
+
+    def kind(self, name: str) -> NodeKind | None:
+        """What a name stands for, None when it is not known."""
+        return self.graph.nodes[name]["kind"] if name in self.graph else None
+
+    def place_of(self, name: str) -> str | None:
+        """What contains a thing: the receptacle of an object (or the robot), the room of a receptacle."""
+        above = list(self.graph.predecessors(name)) if name in self.graph else []
+        return above[0] if above else None
+
+    def inside(self, name: str) -> tuple[str, ...]:
+        """What a room or a receptacle contains."""
+        return tuple(self.graph.successors(name))
+
+    def _of(self, kind: NodeKind) -> tuple[str, ...]:
+        return tuple(name for name, found in self.graph.nodes(data="kind") if found == kind)
+
+    def _hang(self, name: str, kind: NodeKind, under: str) -> None:
+        """Put a node under another one, and under no other."""
+        if self.graph.has_edge(under, name):
+            return
+        self.graph.add_node(name, kind=kind)
+        self.graph.remove_edges_from(list(self.graph.in_edges(name)))
+        self.graph.add_edge(under, name)
