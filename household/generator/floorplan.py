@@ -150,7 +150,8 @@ def draw_plan(count: int, rng: np.random.Generator) -> Plan:
     kinds = _choose_kinds(count, rng)
     rects = _flipped(_best_sketch(kinds, rng), rng)
     pairs = _joined(kinds, rects)
-    assert pairs is not None
+    if pairs is None:
+        raise GenerationError(f"the rooms of a plan cannot be joined: {', '.join(kinds)}")
     outline = _outline(rects)
     doors = [_door(kinds, rects, pair, rng) for pair in [*pairs, *_shortcuts(kinds, rects, pairs, rng)]]
     return Plan(_named(kinds, rects), tuple(doors), _entrance(kinds, rects, outline, rng), outline)
@@ -332,7 +333,8 @@ def _shared(one: Rect, other: Rect) -> tuple[int, float, float, float] | None:
         line = high if high == low_too else low if low == high_too else None
         start = max(one.span(axis)[0], other.span(axis)[0]) + WALL / 2 + _JAMB
         end = min(one.span(axis)[1], other.span(axis)[1]) - WALL / 2 - _JAMB
-        if line is not None and end - start >= 0.9:
+        # Rounded, so that mirroring a plan cannot take a door away.
+        if line is not None and round(end - start, 4) >= 0.9:
             return axis, line, start, end
     return None
 

@@ -197,8 +197,10 @@ _FULL, _SMALL = (1.8, 2.2), (1.7, 1.8)
 _WISHES: dict[str, tuple[Wish, ...]] = {
     "living room": (
         Some(
-            (lounge(2, _FULL), lounge(1, _FULL), lounge(1, _SMALL), lounge(0, _SMALL), lounge(0, _SMALL, carpet=False),
-             single("sofa", width=_SMALL)),
+            (
+                lounge(2, _FULL), lounge(1, _FULL), lounge(1, _SMALL), lounge(0, _SMALL),
+                lounge(0, _SMALL, carpet=False), single("sofa", width=_SMALL),
+            ),
             "middle",
             needed=True,
         ),
@@ -213,7 +215,7 @@ _WISHES: dict[str, tuple[Wish, ...]] = {
     ),
     "kitchen": (
         Kitchen(),
-        Some((dining(1, (0.8, 0.9)), ), "open", chance=0.5, unless="dining room"),
+        Some((dining(1, (0.8, 0.9)),), "open", chance=0.5, unless="dining room"),
         Some((dining_at_wall,), chance=0.4),
         Some((single("bottom cabinet"),), chance=0.5),
         Some((single("shelf"),), "corner", chance=0.5),
@@ -265,7 +267,10 @@ _WISHES: dict[str, tuple[Wish, ...]] = {
         Some((single("carpet", width=(0.7, 0.9), depth=(0.5, 0.6)),), "open", chance=0.8),
     ),
     "corridor": (
-        Some((single("console table", depth=(0.26, 0.32)), single("heater", width=(0.5, 0.7)), single("stool")), needed=True),
+        Some(
+            (single("console table", depth=(0.26, 0.32)), single("heater", width=(0.5, 0.7)), single("stool")),
+            needed=True,
+        ),
         Some((single("chest", depth=(0.34, 0.38)),), "corner", chance=0.6),
         Some((single("shelf", depth=(0.26, 0.3)),), "corner", chance=0.4),
         _HEATER,

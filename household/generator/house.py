@@ -61,7 +61,7 @@ def _house(name: str, count: int, rng: np.random.Generator) -> Scene:
     number = sum(item.is_receptacle for items in furniture for item in items)
     if not FEWEST_RECEPTACLES <= number <= MOST_RECEPTACLES:
         raise GenerationError(f"{number} receptacles instead of {FEWEST_RECEPTACLES} to {MOST_RECEPTACLES}")
-    area = _reachable_area(plan, [item for items in furniture for item in items])
+    area = reachable_area(plan, [item for items in furniture for item in items])
     palettes = house_palettes(count, rng)
     decor = [
         _mesh(item, palette).placed(_pose(item))
@@ -99,7 +99,7 @@ def _pose(item: Item) -> Pose:
     return Pose((item.x, item.base + item.size[1] / 2, item.z), yaw_rotation(item.quarter * np.pi / 2))
 
 
-def _reachable_area(plan: Plan, items: Sequence[Item]) -> Any:
+def reachable_area(plan: Plan, items: Sequence[Item]) -> Any:
     """Where the robot can be: the one part of the free floor that leads to every room and receptacle."""
     floors = [
         rect

@@ -64,16 +64,18 @@ def _add_walls(shape: Shape, plan: Plan, palettes: Sequence[Palette]) -> None:
     xs, zs, owner = _cells(plan)
     colors = {place: palette.wall for place, palette in enumerate(palettes)} | {_OUTSIDE: _FACADE, _DOORWAY: WHITE}
     for column, start, end, beside in _faces(owner):
-        x, (low, high) = xs[abs(column)], (zs[start], zs[end])
+        x, low, high = xs[abs(column)], zs[start], zs[end]
         # Counter-clockwise seen from the room; the sign tells on which side the room is.
-        ends = ((x, low), (x, high)) if column < 0 else ((x, high), (x, low))
+        ends = ((x, high), (x, low)) if column < 0 else ((x, low), (x, high))
         _add_upright(shape, ends[0], ends[1], colors[beside], beside)
     for row, start, end, beside in _faces(owner.T):
-        z, (low, high) = zs[abs(row)], (xs[start], xs[end])
-        ends = ((high, z), (low, z)) if row < 0 else ((low, z), (high, z))
+        z, low, high = zs[abs(row)], xs[start], xs[end]
+        ends = ((low, z), (high, z)) if row < 0 else ((high, z), (low, z))
         _add_upright(shape, ends[0], ends[1], colors[beside], beside)
-    for rect in _solid_rows(xs, zs, owner):
-        _add_level(shape, rect, WALL_HEIGHT, _CAP)
+    for column, cells in enumerate(owner):
+        for mark, start, end in _runs(cells):
+            if mark == _SOLID:
+                _add_level(shape, Rect(xs[column], zs[start], xs[column + 1], zs[end]), WALL_HEIGHT, _CAP)
 
 
 def _cells(plan: Plan) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
@@ -85,9 +87,10 @@ def _cells(plan: Plan) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArra
     zs = np.unique(np.round([value for rect in rects for value in rect.span(1)], 4))
     owner = np.full((len(xs) - 1, len(zs) - 1), _OUTSIDE)
     for rect, mark in zip(rects, marks, strict=True):
-        (i0, i1), (j0, j1) = (np.searchsorted(line, np.array(span) - 1e-5) for line, span in
-                              ((xs, rect.span(0)), (zs, rect.span(1))))  # fmt: skip
-        owner[i0:i1, j0:j1] = mark
+        columns, rows = (
+            slice(*np.searchsorted(line, np.round(rect.span(axis), 4))) for axis, line in enumerate((xs, zs))
+        )
+        owner[columns, rows] = mark
     return xs, zs, owner
 
 
@@ -102,12 +105,16 @@ def _faces(owner: NDArray[np.int64]) -> Iterator[tuple[int, int, int, int]]:
         before, after = owner[line - 1], owner[line]
         for sign, wall, beside in ((-1, before, after), (1, after, before)):
             looks = np.where((wall == _SOLID) & (beside != _SOLID), beside, _SOLID)
-            at = 0
-            for mark, run in groupby(looks.tolist()):
-                end = at + len(list(run))
-                if mark != _SOLID:
-                    yield sign * line, at, end, mark
-                at = end
+            yield from ((sign * line, start, end, mark) for mark, start, end in _runs(looks) if mark != _SOLID)
+
+
+def _runs(marks: NDArray[np.int64]) -> Iterator[tuple[int, int, int]]:
+    """Stretches of equal marks: the mark, and from where to where."""
+    start = 0
+    for mark, run in groupby(marks.tolist()):
+        end = start + sum(1 for _ in run)
+        yield mark, start, end
+        start = end
 
 
 def _add_upright(shape: Shape, start: tuple[float, float], end: tuple[float, float], color: Color, beside: int) -> None:
@@ -117,16 +124,6 @@ def _add_upright(shape: Shape, start: tuple[float, float], end: tuple[float, flo
     bands = [(foot, WALL_HEIGHT, color), (0.0, foot, tinted(WHITE, 0.95))][: 2 if foot else 1]
     corners = [[(x0, low, z0), (x1, low, z1), (x1, high, z1), (x0, high, z0)] for low, high, _ in bands]
     shape.quads(corners, [band[2] for band in bands])
-
-
-def _solid_rows(xs: NDArray[np.float64], zs: NDArray[np.float64], owner: NDArray[np.int64]) -> Iterator[Rect]:
-    for i in range(len(owner)):
-        at = 0
-        for solid, run in groupby((owner[i] == _SOLID).tolist()):
-            end = at + len(list(run))
-            if solid:
-                yield Rect(xs[i], zs[at], xs[i + 1], zs[end])
-            at = end
 
 
 def _add_level(shape: Shape, rect: Rect, height: float, color: Color) -> None:

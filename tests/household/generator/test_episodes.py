@@ -21,7 +21,7 @@ def made(seed: int, who: str) -> tuple[Scene, Episode]:
     return generate(seed, load_person(who))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(SEEDS, WHO)
 def test_counts_names_and_start(seed: int, who: str) -> None:
     scene, episode = made(seed, who)
@@ -36,7 +36,7 @@ def test_counts_names_and_start(seed: int, who: str) -> None:
     assert y == scene.navmesh.height
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(SEEDS, WHO)
 def test_right_places_are_those_that_the_person_wants_and_that_are_large_enough(seed: int, who: str) -> None:
     scene, episode = made(seed, who)
@@ -54,7 +54,7 @@ def test_right_places_are_those_that_the_person_wants_and_that_are_large_enough(
                 assert fits and not wanted
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(SEEDS, WHO)
 def test_objects_stand_on_their_receptacle_and_touch_nothing_else(seed: int, who: str) -> None:
     scene, episode = made(seed, who)
@@ -72,7 +72,7 @@ def test_objects_stand_on_their_receptacle_and_touch_nothing_else(seed: int, who
             assert not (np.minimum(box.high, other.high) - np.maximum(box.low, other.low) > 1e-6).all(), key
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(SEEDS, WHO)
 def test_shelves_know_what_stands_where(seed: int, who: str) -> None:
     _, episode = made(seed, who)

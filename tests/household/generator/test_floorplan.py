@@ -19,7 +19,7 @@ def plan_of(seed: int, count: int) -> Plan:
         raise
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(SEEDS, COUNTS)
 def test_rooms_fill_the_outline_and_do_not_overlap(seed: int, count: int) -> None:
     plan = plan_of(seed, count)
@@ -28,7 +28,7 @@ def test_rooms_fill_the_outline_and_do_not_overlap(seed: int, count: int) -> Non
     assert not any(one.rect.overlaps(other.rect) for one, other in combinations(plan.rooms, 2))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(SEEDS, COUNTS)
 def test_doors_pierce_the_wall_between_their_rooms_and_join_all(seed: int, count: int) -> None:
     plan = plan_of(seed, count)
@@ -46,7 +46,7 @@ def test_doors_pierce_the_wall_between_their_rooms_and_join_all(seed: int, count
         assert sorted(touched) == sorted(door.rooms)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(SEEDS, COUNTS)
 def test_nobody_walks_through_a_bathroom_or_a_bedroom(seed: int, count: int) -> None:
     plan = plan_of(seed, count)
@@ -55,7 +55,7 @@ def test_nobody_walks_through_a_bathroom_or_a_bedroom(seed: int, count: int) -> 
             assert sum(place in door.rooms for door in plan.doors) == 1
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(SEEDS, COUNTS)
 def test_names_are_numbered_by_kind_and_every_home_can_be_lived_in(seed: int, count: int) -> None:
     rooms = [planned.room for planned in plan_of(seed, count).rooms]

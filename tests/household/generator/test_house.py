@@ -51,7 +51,7 @@ def check(scene: Scene) -> None:
     assert away.max() <= REACH
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(SEEDS)
 def test_every_house_is_sound(seed: int) -> None:
     scene = generate_house(seed)
@@ -61,7 +61,7 @@ def test_every_house_is_sound(seed: int) -> None:
     assert triangles < 30_000
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(SEEDS)
 def test_keys_and_spoken_names_agree(seed: int) -> None:
     for thing in generate_house(seed).receptacles:
@@ -70,7 +70,7 @@ def test_keys_and_spoken_names_agree(seed: int) -> None:
         assert spoken(thing.key.split("-")[0]) == thing.room
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(SEEDS)
 def test_boxes_overlap_only_where_a_table_stands_on_a_carpet(seed: int) -> None:
     for one, other in combinations(generate_house(seed).receptacles, 2):
@@ -79,7 +79,7 @@ def test_boxes_overlap_only_where_a_table_stands_on_a_carpet(seed: int) -> None:
         assert "carpet" in (one.kind, other.kind) or not (high - low > 1e-6).all(), (one.key, other.key)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(SEEDS)
 def test_every_room_has_what_makes_it_one(seed: int) -> None:
     scene = generate_house(seed)
