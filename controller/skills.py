@@ -8,14 +8,14 @@ after has to be known to the robot, which is for the caller to see to.
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
 
 from household.env import RearrangementEnv
 from household.geometry import Array, forward_of
-from household.simulator.base import TURN, Action, BodyPose
+from household.simulator.base import STEP, TURN, Action, BodyPose
 from household.world import REACH
 
 
@@ -58,21 +58,11 @@ class ControllerSettings:
         goal_radius: metres from the chosen standpoint at which walking ends.
         most_walk: low-level steps that one walk may take.
         most_look: low-level steps that one look may take.
-        resets_camera: the published runs' quirk: setting out levels the camera at once and unseen, so that what was
-            in view may silently be so no longer (see docs/fidelity.md).
-        checks_view: look again after walking, so that a later grab does not fail for a stale view.
     """
 
     goal_radius: float = 0.25
     most_walk: int = 500
     most_look: int = 100
-    resets_camera: bool = False
-    checks_view: bool = True
-
-    @classmethod
-    def published(cls) -> ControllerSettings:
-        """The behaviour behind the published LLM-Personalize logs."""
-        return cls(goal_radius=0.5, resets_camera=True, checks_view=False)
 
 
 class Controller:
@@ -93,10 +83,8 @@ class Controller:
         Args:
             receptacle: key; for an object, of what it stands on; for a room, of its anchor.
         """
-        simulator = self.env.simulator
         goal = self._standpoint(receptacle)
-        if self.settings.resets_camera:
-            simulator.stand(replace(simulator.body, pitch=0.0))
+        self._set_out()
         for _ in range(self.settings.most_walk):
             action = self._towards(goal)
             if action is None:
@@ -144,9 +132,10 @@ class Controller:
     def _reason(self) -> str:
         return self.env.last_grab.reason if self.env.last_grab else "nothing happened"
 
+    def _set_out(self) -> None:
+        """Called before a walk."""
+
     def _in_view(self, key: str) -> bool:
-        if self.settings.checks_view:
-            return key in self.env.simulator.visible()
         return key in self.env.visible
 
     def _standpoint(self, receptacle: str) -> Array:
@@ -178,17 +167,18 @@ class Controller:
         path = navmesh.path(body.point, goal)
         if not len(path) or self._arrived(path):
             return None
-        ahead = path[1] - body.point
+        ahead = self._aim(path) - body.point
         turn = _signed_angle(forward_of(body.yaw)[[0, 2]], ahead)
         if abs(turn) <= TURN + 1e-5:
             return Action.MOVE_FORWARD
         return Action.TURN_LEFT if turn > 0 else Action.TURN_RIGHT
 
+    def _aim(self, path: Array) -> Array:
+        """The bend to walk to: one that is less than a step away would only make the robot turn to and fro."""
+        far = np.flatnonzero(np.linalg.norm(path[1:] - path[0], axis=1) > STEP / 2)
+        return np.asarray(path[1 + (far[0] if len(far) else 0)])
+
     def _arrived(self, path: Array) -> bool:
-        if self.settings.resets_camera:
-            navmesh = self.env.simulator.navmesh
-            near = navmesh.viewpoints[np.argmin(np.linalg.norm(navmesh.viewpoints - path[0], axis=1))]
-            return max(navmesh.distance(near, path[-1]), np.linalg.norm(path[-1] - path[0])) <= self.settings.goal_radius
         return bool(np.linalg.norm(np.diff(path, axis=0), axis=1).sum() <= self.settings.goal_radius)
 
     def _turn_to(self, aim: Array) -> Action:

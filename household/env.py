@@ -63,7 +63,7 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
         self._look_down = look_down
         self.last_grab: GrabResult | None = None
         self._next = 0
-        self._aim: str | None = None
+        self.aimed: str | None = None
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -81,7 +81,7 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
         self.simulator.reset(task.scene, episode.receptacles, episode.objects, body)
         self.world = World(task.scene, episode, self.simulator)
         self.steps = 0
-        self._aim = None
+        self.aimed = None
         self._look()
         return self._observe(), self._info(None, False)
 
@@ -90,7 +90,7 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
 
         The target has to be in view (an object, or what it stands on) and within 1.5 m all the same.
         """
-        self._aim = key
+        self.aimed = key
 
     def step(self, action: int) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
         """Act once; see gymnasium.Env.step. STOP ends the episode."""
@@ -98,12 +98,12 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
         if action == Action.GRAB_RELEASE:
             if self.simulator.body != self._seen_from:
                 self._look()
-            target = self._aim or self.simulator.aimed_at(REACH)
+            target = self.aimed or self.simulator.aimed_at(REACH)
             result = self.world.grab_or_release(target, self.visible)
             self.last_grab = result
         else:
             collided = self.simulator.act(Action(action))
-        self._aim = None
+        self.aimed = None
         self.steps += 1
         self._look()
         reward = float(result.reward) if result else 0.0

@@ -88,11 +88,9 @@ class Shelves:
         return best.spot
 
     def remove(self, key: str) -> None:
-        """Take an object away.
-
-        Raises:
-            KeyError: when it does not stand here.
-        """
+        """Take an object away; one that has no place of its own here (it stands on others) leaves none free."""
+        if key not in self._items:
+            return
         row, span = self._items.pop(key)
         spans = list(self._rows[row].spans)
         spans[span] = replace(spans[span], occupied=False)

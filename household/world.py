@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from household.episode import Episode, HouseObject, ShelfState
-from household.geometry import Box, Pose
+from household.geometry import Box, Pose, yaw_rotation
 from household.scene import Receptacle, Scene
 from household.shelves import Shelves
 from household.simulator.base import Simulator
@@ -128,18 +128,13 @@ class World:
         spot = self._shelves[receptacle].insert(key, thing.size[0], thing.size[2])
         if spot is None:
             return False
-        height = self.receptacles[receptacle].box.top + thing.size[1] / 2
-        quarter = (0.0, float(np.sqrt(0.5)), 0.0, float(np.sqrt(0.5)))
-        pose = Pose((spot.x, height, spot.z), quarter if spot.turned else (0.0, 0.0, 0.0, 1.0))
-        self.placements[key], self._poses[key] = receptacle, pose
-        self.simulator.move_object(key, pose)
+        self._settle(key, receptacle, (spot.x, spot.z), spot.turned)
         return True
 
     def arrange(self, placements: dict[str, str | None]) -> None:
         """Put every object where a record says it was; None is the robot's hand.
 
-        Raises:
-            ValueError: when an object does not fit there.
+        Where our packing has no room for what the record found room for, the object is balanced on top of the rest.
         """
         moved = [key for key, place in placements.items() if self.placements[key] != place]
         for key in moved:
@@ -151,9 +146,16 @@ class World:
         for key in moved:
             place = placements[key]
             if place is not None and not self.stand_on(key, place):
-                raise ValueError(f"{key} does not fit on {place}")
+                middle = self.receptacles[place].box.centre
+                self._settle(key, place, (middle[0], middle[2]), turned=False)
         held = [key for key, place in placements.items() if place is None]
         self.holding = held[0] if held else None
+
+    def _settle(self, key: str, receptacle: str, point: tuple[float, float], turned: bool) -> None:
+        height = self.receptacles[receptacle].box.top + self.objects[key].size[1] / 2
+        pose = Pose((point[0], height, point[1]), yaw_rotation(np.pi / 2 if turned else 0.0))
+        self.placements[key], self._poses[key] = receptacle, pose
+        self.simulator.move_object(key, pose)
 
     def _box(self, key: str) -> Box:
         own = Box.centred((0.0, 0.0, 0.0), self.objects[key].size)

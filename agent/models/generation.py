@@ -11,7 +11,6 @@ from itertools import takewhile
 from typing import Any
 
 import torch
-from torch.nn import functional
 from transformers import AttentionInterface, AttentionMaskInterface, DynamicCache
 from transformers.cache_utils import Cache, CacheLayerMixin, DynamicLayer
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
@@ -84,11 +83,8 @@ class _Layer(CacheLayerMixin):  # type: ignore[misc]
         """The rows' keys and values with the shared prefix copied in front of each."""
         if self.prefix is None or not self.window.prefix_length:
             return keys, values
-        shared = self.shared()
-        return tuple(
-            torch.cat([part.expand(own.shape[0], -1, -1, -1), own], dim=2)
-            for part, own in zip(shared, (keys, values), strict=True)
-        )  # type: ignore[return-value]
+        ahead = (part.expand(keys.shape[0], -1, -1, -1) for part in self.shared())
+        return torch.cat([next(ahead), keys], dim=2), torch.cat([next(ahead), values], dim=2)
 
     def shared(self) -> tuple[Any, Any]:
         """Keys and values of the shared prefix, one row."""
@@ -112,7 +108,13 @@ class KeyValues(Cache):  # type: ignore[misc]
     """What a model has read of some rows, behind a prefix that all of them share."""
 
     def __init__(
-        self, layers: int, slots: int, capacity: int, prefix: KeyValues | None = None, length: int = 0, joined: bool = False
+        self,
+        layers: int,
+        slots: int,
+        capacity: int,
+        prefix: KeyValues | None = None,
+        length: int = 0,
+        joined: bool = False,
     ) -> None:
         self.window = _Window(slots, capacity, slice(0, slots), prefix=prefix, prefix_length=length, joined=joined)
         super().__init__(
@@ -166,7 +168,8 @@ def shared_prefix_attention(
     output, own = _attend(query, key, value, own_mask, scaling)
     if length:
         packed = query.transpose(0, 1).reshape(1, groups, -1, width)
-        ahead, shared = _attend(packed, *layer.shared(), None, scaling)
+        prefix_key, prefix_value = layer.shared()
+        ahead, shared = _attend(packed, prefix_key, prefix_value, None, scaling)
         ahead = ahead.reshape(groups, rows, -1, width).transpose(0, 1)
         shared = shared.reshape(groups, rows, -1).transpose(0, 1)
         share = torch.sigmoid(shared - own).unsqueeze(-1)
@@ -333,8 +336,11 @@ class Reader:
             ids = [[0] * pad + list(ids) for pad, ids in zip(pads, own[first:last], strict=True)]
             positions = [[0] * pad + list(range(length, length + width - pad)) for pad in pads]
             cache.window.rows, cache.window.start = slice(first, last), longest - width
-            tensors = [torch.tensor(part, device=self.model.device) for part in (ids, positions)]
-            yield first, self._run(*tensors, cache, mask[first:last], keep)
+            device = self.model.device
+            read = self._run(
+                torch.tensor(ids, device=device), torch.tensor(positions, device=device), cache, mask[first:last], keep
+            )
+            yield first, read
             first = last
 
     def _run(self, ids: Any, positions: Any, cache: KeyValues, mask: Any, keep: int) -> Any:
@@ -375,8 +381,10 @@ def choose(
     tokens = logits.argmax(-1, keepdim=True)
     sampled = [row for row, temperature in enumerate(temperatures) if temperature > 0]
     if sampled:
-        picked = [torch.tensor([values[row] for row in sampled], device=logits.device).unsqueeze(1)
-                  for values in (temperatures, top_ps, draws)]
+        picked = [
+            torch.tensor([values[row] for row in sampled], device=logits.device).unsqueeze(1)
+            for values in (temperatures, top_ps, draws)
+        ]
         tokens[sampled] = _draw((logits[sampled] / picked[0]).softmax(-1), *picked[1:])
     logprobs = logits.gather(1, tokens) - logits.logsumexp(-1, keepdim=True)
     return tokens.squeeze(1).tolist(), logprobs.squeeze(1).tolist()

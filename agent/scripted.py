@@ -1,0 +1,138 @@
+"""A planner that needs no model: it knows what people want and does what the paper's demonstrator does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from agent.actions import ActionKind, HighLevelAction
+from agent.parser import ParsedStep
+from agent.planner import MOST_STEPS, Attempt, Plan
+from agent.scene_graph import SceneGraph
+
+Wants = Callable[[str, str], bool]
+Route = Callable[[str | None, str], float]
+
+_MOST_TRIES = 3
+
+
+class ScriptedPlanner:
+    """Visits every room, then moves one misplaced object to a correct receptacle per plan, until none is left.
+
+    This is the demonstrator of LLM-Personalize (section 4.1). Unlike it, this planner can also go on to look around
+    every receptacle that it knows when some object may still be undiscovered, and gives up on what fails repeatedly.
+    Told of distances, it does whatever is nearest, entering the next room or moving an object, and so saves steps.
+
+    Args:
+        wants: whether people want an object (name) on a receptacle (name).
+        seed: decides which object comes next, and where it goes.
+        route: metres from a receptacle or room (None: the robot) to another; given that, the nearest comes first
+            instead of a random one.
+        thorough: look around all receptacles before the end; False stops like the paper's demonstrator.
+    """
+
+    name = "scripted"
+
+    def __init__(self, wants: Wants, seed: int = 0, route: Route | None = None, thorough: bool = True) -> None:
+        self._wants = wants
+        self._route = route
+        self._thorough = thorough
+        self._rng = np.random.default_rng(seed)
+
+    def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
+        """See Planner.plan."""
+        failures = _failures(attempts)
+        if graph.holding is not None:
+            targets = self._targets(graph, graph.holding, failures) or self._elsewhere(graph, graph.holding, failures)
+            if targets:
+                return _plan(_delivery(graph.holding, self._pick(targets, None)))
+        move = self._next_move(graph, failures)
+        rooms = _unentered(graph, attempts)
+        if rooms and (move is None or self._comes_first(rooms, graph.place_of(move[0]) or "")):
+            return _plan(_visits(rooms if self._route is None else [self._pick(rooms, None)]))
+        if move is not None:
+            return _plan([*_collection(move[0]), *_delivery(*move)])
+        unvisited = self._unvisited(graph, attempts) if self._thorough else []
+        if unvisited:
+            return _plan(_visits([self._pick(unvisited, None)]))
+        return Plan((), complete=True)
+
+    def _comes_first(self, rooms: list[str], place: str) -> bool:
+        """Whether to enter a room before going to a place."""
+        return self._route is None or min(self._route(None, room) for room in rooms) < self._route(None, place)
+
+    def _next_move(self, graph: SceneGraph, failures: dict[str, int]) -> tuple[str, str] | None:
+        misplaced = [
+            name
+            for name in graph.objects
+            if not self._wants(name, graph.place_of(name) or "") and failures.get(name, 0) < _MOST_TRIES
+        ]
+        moves = {name: targets for name in misplaced if (targets := self._targets(graph, name, failures))}
+        if not moves:
+            return None
+        places = {name: graph.place_of(name) or "" for name in moves}
+        start = self._pick(sorted(set(places.values())), None)
+        thing = next(name for name in self._shuffled(list(moves)) if self._route is None or places[name] == start)
+        return thing, self._pick(moves[thing], places[thing])
+
+    def _targets(self, graph: SceneGraph, thing: str, failures: dict[str, int]) -> list[str]:
+        return [
+            name for name in graph.receptacles if self._wants(thing, name) and not failures.get(f"{thing} on {name}")
+        ]
+
+    def _elsewhere(self, graph: SceneGraph, thing: str, failures: dict[str, int]) -> list[str]:
+        """Anywhere to put down what fits nowhere where it belongs."""
+        return [name for name in graph.receptacles if not failures.get(f"{thing} on {name}")]
+
+    def _unvisited(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> list[str]:
+        visited = {attempt.action.target for attempt in attempts if attempt.action.kind == ActionKind.GO_TO}
+        visited |= {place for name in visited if (place := graph.place_of(name)) is not None}
+        return [name for name in graph.receptacles if name not in visited]
+
+    def _pick(self, names: list[str], start: str | None) -> str:
+        """The nearest to a place (None: the robot), or any where routes are not known."""
+        if self._route is None:
+            return names[self._rng.integers(len(names))]
+        route = self._route
+        return min(names, key=lambda name: route(start, name))
+
+    def _shuffled(self, names: list[str]) -> list[str]:
+        return [names[number] for number in self._rng.permutation(len(names))]
+
+
+def _failures(attempts: Sequence[Attempt]) -> dict[str, int]:
+    """How often picking up an object, or placing it on a receptacle, has failed."""
+    failures: dict[str, int] = {}
+    for attempt in attempts:
+        action = attempt.action
+        if attempt.succeeded or action.kind not in (ActionKind.PICK_UP, ActionKind.PLACE):
+            continue
+        key = action.target if action.destination is None else f"{action.target} on {action.destination}"
+        failures[key] = failures.get(key, 0) + 1
+    return failures
+
+
+def _unentered(graph: SceneGraph, attempts: Sequence[Attempt]) -> list[str]:
+    entered = {attempt.action.target for attempt in attempts if attempt.action.kind == ActionKind.GO_TO}
+    return [room for room in graph.rooms if room not in entered]
+
+
+def _visits(names: list[str]) -> list[HighLevelAction]:
+    return [HighLevelAction(ActionKind.GO_TO, name) for name in names]
+
+
+def _collection(thing: str) -> list[HighLevelAction]:
+    return [HighLevelAction(kind, thing) for kind in (ActionKind.GO_TO, ActionKind.LOOK_AT, ActionKind.PICK_UP)]
+
+
+def _delivery(thing: str, receptacle: str) -> list[HighLevelAction]:
+    return [
+        HighLevelAction(ActionKind.GO_TO, receptacle),
+        HighLevelAction(ActionKind.LOOK_AT, receptacle),
+        HighLevelAction(ActionKind.PLACE, thing, receptacle),
+    ]
+
+
+def _plan(actions: list[HighLevelAction]) -> Plan:
+    return Plan(tuple(ParsedStep(str(action), action) for action in actions[:MOST_STEPS]))

@@ -1,0 +1,219 @@
+"""Episode records: one JSON-lines file per episode, written as it happens, readable without this code.
+
+A file holds one ``episode`` line, a ``plan`` line for each plan with an ``action`` line for each of its steps after
+it, and one ``result`` line. While the episode runs the file's name ends in ``.partial``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from household.errors import UserError
+
+Placements = dict[str, str]
+"""Spoken name of the receptacle by spoken name of the object; ``robot`` is the hand."""
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class EpisodeLine(_Line):
+    """What was set: enough to play the episode again."""
+
+    type: Literal["episode"] = "episode"
+    version: int = 1
+    scene: str
+    episode: int
+    run: int
+    task_set: str = ""
+    seed: int
+    planner: str
+    model: str | None = None
+    simulator: str
+    rooms: list[str]
+    placements: Placements
+    correct: dict[str, list[str]]
+    config: dict[str, Any] = Field(default_factory=dict)
+    software: dict[str, str] = Field(default_factory=dict)
+    started: str = ""
+
+
+class PlanLine(_Line):
+    """A plan: what the model was asked and what it answered."""
+
+    type: Literal["plan"] = "plan"
+    plan: int
+    step: int
+    prompt: list[dict[str, str]] = Field(default_factory=list)
+    reply: str | None = None
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    model_seconds: float = 0.0
+    complete: bool = False
+    known: dict[str, dict[str, list[str]]] = Field(default_factory=dict)
+    """What the robot knew: objects by receptacle by room."""
+
+
+class ActionLine(_Line):
+    """A step of a plan, and what came of it."""
+
+    type: Literal["action"] = "action"
+    plan: int
+    raw: str
+    action: str | None = None
+    kind: str | None = None
+    target: str | None = None
+    destination: str | None = None
+    status: Literal["succeeded", "failed", "skipped"]
+    reason: str = ""
+    start: int
+    end: int
+    low_level: str = ""
+    """One letter per low-level action: f forward, l and r turn, u and d look, g grab or release."""
+    aimed: list[str] = Field(default_factory=list)
+    """Key that each ``g`` referred to."""
+    path: list[tuple[float, float, float]] = Field(default_factory=list)
+    """(x, z, yaw) after each low-level action, metres and radians."""
+    discovered: list[str] = Field(default_factory=list)
+    moved: dict[str, tuple[str, str]] = Field(default_factory=dict)
+    reward: float = 0.0
+    seconds: float = 0.0
+
+
+class ResultLine(_Line):
+    """How the episode ended."""
+
+    type: Literal["result"] = "result"
+    ended: Literal["complete", "out of steps", "out of plans"]
+    success_rate: float
+    correct_start: int
+    correct_end: int
+    misplaced_start: int
+    objects: int
+    placements: Placements
+    plans: int
+    steps: int
+    actions: int
+    succeeded: int
+    failed: int
+    skipped: int
+    unique_placements: int
+    prompt_tokens: int
+    completion_tokens: int
+    model_seconds: float
+    seconds: float
+
+
+Line = Annotated[EpisodeLine | PlanLine | ActionLine | ResultLine, Field(discriminator="type")]
+_LINE: TypeAdapter[EpisodeLine | PlanLine | ActionLine | ResultLine] = TypeAdapter(Line)
+
+
+class EpisodeRecord(BaseModel):
+    """A finished record in memory."""
+
+    episode: EpisodeLine
+    plans: list[PlanLine]
+    actions: list[ActionLine]
+    result: ResultLine
+
+    @property
+    def name(self) -> str:
+        """Name of the file without its ending."""
+        return record_name(self.episode.scene, self.episode.episode, self.episode.run)
+
+
+class RecordWriter:
+    """Writes the lines of one episode as they happen; the file gets its final name with the result.
+
+    Args:
+        folder: where records live; made when it is missing.
+        name: of the record.
+    """
+
+    def __init__(self, folder: Path, name: str) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._final = folder / f"{name}.jsonl"
+        self._partial = folder / f"{name}.jsonl.partial"
+        self._stream: IO[str] = self._partial.open("w", encoding="utf-8")
+
+    def write(self, line: EpisodeLine | PlanLine | ActionLine | ResultLine) -> None:
+        """Append a line.
+
+        Raises:
+            UserError: when the disk does not take it.
+        """
+        try:
+            self._stream.write(line.model_dump_json() + "\n")
+            self._stream.flush()
+            if isinstance(line, ResultLine):
+                os.fsync(self._stream.fileno())
+                self._stream.close()
+                self._partial.replace(self._final)
+        except OSError as error:
+            raise UserError(
+                f"{self._partial}: cannot be written ({error.strerror}); make room and run the same command again: "
+                "finished episodes are kept"
+            ) from error
+
+    def close(self) -> None:
+        """Leave an unfinished record as it is."""
+        self._stream.close()
+
+
+def record_name(scene: str, episode: int, run: int) -> str:
+    """What an episode's record is called."""
+    return f"{scene}-{episode:04d}-run{run}"
+
+
+def read_record(path: Path) -> EpisodeRecord:
+    """A finished record.
+
+    Raises:
+        UserError: when it is damaged; the message names file and line.
+    """
+    lines: dict[str, list[Any]] = {"episode": [], "plan": [], "action": [], "result": []}
+    for number, text in enumerate(_lines(path), start=1):
+        try:
+            line = _LINE.validate_json(text)
+        except ValidationError as error:
+            raise UserError(f"{path}: line {number} is not a record's ({error.errors()[0]['msg']}); delete the file to run it again") from error
+        lines[line.type].append(line)
+    if len(lines["episode"]) != 1 or len(lines["result"]) != 1:
+        raise UserError(f"{path}: has no beginning or no end; delete the file to run the episode again")
+    return EpisodeRecord(
+        episode=lines["episode"][0], plans=lines["plan"], actions=lines["action"], result=lines["result"][0]
+    )
+
+
+def read_records(folder: Path) -> Iterator[EpisodeRecord]:
+    """Every finished record of a folder, by name."""
+    return (read_record(path) for path in sorted(folder.glob("*.jsonl")))
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: cannot be read ({error})") from error
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Write a JSON file so that a crash leaves the old one or the new one, never half of one.
+
+    Raises:
+        UserError: when the disk does not take it.
+    """
+    partial = path.with_name(path.name + ".partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be written ({error.strerror}); make room or choose another folder") from error
