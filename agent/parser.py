@@ -12,7 +12,9 @@ _LONGEST_REPLY = 20_000
 _LONGEST_LINE = 300
 _STEP = re.compile(r"\bstep\s*\d+\s*[:.)\-]*\s*", re.IGNORECASE)
 _BULLET = re.compile(r"^[\s>*#`\-]*(?:\(?\d{1,3}\s*[.):]\s*)?(?:and then|then|next|finally)?[\s,:*]*", re.IGNORECASE)
-_COMPLETE = re.compile(r"\b(?:mission|task|plan)\s+(?:is\s+)?(?:now\s+)?(?:complete|completed|accomplished)\b", re.IGNORECASE)
+_COMPLETE = re.compile(
+    r"\b(?:mission|task|plan)\s+(?:is\s+)?(?:now\s+)?(?:complete|completed|accomplished)\b", re.IGNORECASE
+)
 _VERBS = (
     (ActionKind.GO_TO, re.compile(r"^(?:go|walk|move|navigate|drive|head|return)\s*(?:back\s+)?(?:in)?to\s+(?P<target>.+)$")),
     (ActionKind.LOOK_AT, re.compile(r"^(?:look\s+(?:at|for)|inspect|examine|face)\s+(?P<target>.+)$")),

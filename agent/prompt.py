@@ -47,7 +47,9 @@ class PromptTemplate(BaseModel):
         known = _FIELDS[info.field_name]
         used = {field for _, field, _, _ in string.Formatter().parse(text) if field is not None}
         if used - known:
-            raise ValueError(f"unknown placeholder {{{min(used - known)}}}; known here: {', '.join(sorted(known)) or 'none'}")
+            raise ValueError(
+                f"unknown placeholder {{{min(used - known)}}}; known here: {', '.join(sorted(known)) or 'none'}"
+            )
         return text
 
     @classmethod

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from household.episode import Episode
+from household.episode import Episode, HouseObject
 from household.geometry import yaw_of
+from household.preferences import Preferences
 from household.scene import Scene
 from household.simulator.base import Action, BodyPose, Observation, Simulator
 from household.world import REACH, GrabResult, World
@@ -27,6 +28,20 @@ class Task:
 
     scene: Scene
     episode: Episode
+
+    def for_person(self, person: Preferences) -> Task:
+        """The same task as somebody else would want it done."""
+        rooms = {room.name: room.kind for room in self.scene.rooms}
+        places = [self.scene.by_key[key] for key in self.episode.receptacles]
+        places = [place for place in places if place.usable and place.room is not None]
+
+        def correct(thing: HouseObject) -> frozenset[str]:
+            return frozenset(
+                place.key for place in places if person.wants(thing.category, rooms[place.room or ""], place.kind)
+            )
+
+        objects = tuple(replace(thing, correct=correct(thing)) for thing in self.episode.objects)
+        return Task(self.scene, replace(self.episode, objects=objects))
 
 
 class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):

@@ -41,9 +41,7 @@ def free_floor(area: Polygon, furniture: Sequence[Box], hanging: Sequence[Box] =
         furniture: boxes of what stands on the floor.
         hanging: boxes of what hangs on walls (mirrors, pictures); walls give way to them on the near side.
     """
-    footprints = [
-        _footprint(box).buffer(_GAP, join_style="mitre") for box in furniture if box.low[1] < _HEAD_HEIGHT
-    ]
+    footprints = [_footprint(box).buffer(_GAP, join_style="mitre") for box in furniture if box.low[1] < _HEAD_HEIGHT]
     floor = shapely.union_all([area.buffer(_ERODED, join_style="mitre"), *footprints])
     floor = shapely.union_all([floor, *_nooks(floor, shapely.union_all(footprints))])
     floor = shapely.union_all([floor, *(_niche(_footprint(box), floor) for box in hanging)])

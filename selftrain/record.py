@@ -183,7 +183,9 @@ def read_record(path: Path) -> EpisodeRecord:
         try:
             line = _LINE.validate_json(text)
         except ValidationError as error:
-            raise UserError(f"{path}: line {number} is not a record's ({error.errors()[0]['msg']}); delete the file to run it again") from error
+            raise UserError(
+                f"{path}: line {number} is not a record's ({error.errors()[0]['msg']}); delete the file to run it again"
+            ) from error
         lines[line.type].append(line)
     if len(lines["episode"]) != 1 or len(lines["result"]) != 1:
         raise UserError(f"{path}: has no beginning or no end; delete the file to run the episode again")

@@ -222,7 +222,7 @@ class HousekeepData:
         return Mesh(turned_back.apply(world.vertices), world.faces, world.colors)
 
     def _packer(self, scene: str, key: str) -> _Packer | None:
-        if not self._has_episodes(scene):
+        if not self.has_episodes(scene):
             return None
         for raw in self._raw_episodes(scene).values():
             if key in raw.get("recs_packers", {}):
@@ -235,7 +235,7 @@ class HousekeepData:
         A room's anchor is its first receptacle that takes part in every episode, as in the published runs.
         """
         always: set[str] | None = None
-        if self._has_episodes(scene):
+        if self.has_episodes(scene):
             always = set.intersection(*(set(raw["recs_keys"]) for raw in self._raw_episodes(scene).values()))
         names = dict.fromkeys(thing.room for thing in receptacles if thing.room is not None)
         rooms = []
@@ -246,7 +246,8 @@ class HousekeepData:
         order = {thing.key: number for number, thing in enumerate(receptacles)}
         return tuple(sorted(rooms, key=lambda room: order[room.anchor or ""]))
 
-    def _has_episodes(self, scene: str) -> bool:
+    def has_episodes(self, scene: str) -> bool:
+        """Whether the folder has an episode file for a scene."""
         return any((self.root / _EPISODES).glob(f"*/{scene}.json.gz"))
 
     def _episode_file(self, scene: str) -> Path:

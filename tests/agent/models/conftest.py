@@ -21,7 +21,9 @@ def completion(*texts: str | None, logprobs: bool = False, usage: bool = True, *
             "index": index,
             "message": {"role": "assistant", "content": text},
             "finish_reason": "stop",
-            "logprobs": {"content": [{"token": "a", "logprob": -0.5}, {"token": "b", "logprob": -1.5}]} if logprobs else None,
+            "logprobs": {"content": [{"token": "a", "logprob": -0.5}, {"token": "b", "logprob": -1.5}]}
+            if logprobs
+            else None,
             **choice,
         }
         for index, text in enumerate(texts)
@@ -40,7 +42,7 @@ class Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         with self.server.lock:
             self.server.requests.append(body)
-            self.server.headers.append(dict(self.headers))
+            self.server.headers.append({name.lower(): value for name, value in self.headers.items()})
             self.server.under_way += 1
             self.server.most_under_way = max(self.server.most_under_way, self.server.under_way)
             answer = self.server.answers.pop(0) if len(self.server.answers) > 1 else self.server.answers[0]
@@ -54,7 +56,9 @@ class Handler(BaseHTTPRequestHandler):
         if self.server.models is None:
             self.reply(404, {"error": {"message": "not found"}})
         else:
-            self.reply(200, {"object": "list", "data": [{"id": name, "object": "model"} for name in self.server.models]})
+            self.reply(
+                200, {"object": "list", "data": [{"id": name, "object": "model"} for name in self.server.models]}
+            )
 
     def reply(self, status: int, body: Body | bytes, **headers: str) -> None:
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()

@@ -171,7 +171,7 @@ def test_rate_limits_are_waited_out(server: ChatServer, open_server: Open) -> No
     server.play(fails(429, Retry_After="0.3"), says("ok"))
     start = time.perf_counter()
     reply = open_server().complete([ask()])[0][0]
-    assert reply.text == "ok" and 0.3 <= time.perf_counter() - start and reply.seconds >= 0.3
+    assert reply.text == "ok" and time.perf_counter() - start >= 0.3 and reply.seconds >= 0.3
 
 
 def test_a_date_to_come_back_is_understood(server: ChatServer, open_server: Open) -> None:
@@ -218,7 +218,7 @@ def test_no_server(open_server: Open) -> None:
 
 
 def test_never_answering_ends(server: ChatServer, open_server: Open) -> None:
-    server.play(lambda handler, body: handler.server.ending.wait() and None)
+    server.play(hangs)
     start = time.perf_counter()
     line = failure(open_server(timeout=0.3, max_retries=1))
     assert "no answer within" in line and time.perf_counter() - start < 3
@@ -241,6 +241,10 @@ def test_a_trickling_server_ends(server: ChatServer, open_server: Open, head: bo
     assert time.perf_counter() - start < 3
 
 
+def hangs(handler: Handler, body: dict[str, Any]) -> None:
+    handler.server.ending.wait()
+
+
 def half(handler: Handler, body: dict[str, Any]) -> None:
     whole = json.dumps(completion("hello")).encode()
     handler.send_response(200)
@@ -258,8 +262,10 @@ def half(handler: Handler, body: dict[str, Any]) -> None:
         pytest.param(sends(b"{]" * 50), "no chat completion: {]{]", id="garbage"),
         pytest.param(sends(b"\xff\x00" * 2_500_000), "5000000 bytes", id="5 MB of garbage"),
         pytest.param(sends(b"x" * 17_000_000), "more than 16 MB", id="17 MB of garbage"),
-        pytest.param(sends(gzip.compress(b"x" * 200_000_000), Content_Encoding="gzip"), "more than 16 MB", id="gzip bomb"),
-        pytest.param(sends(b"x", Content_Encoding="gzip"), "connection failed", id="not gzip"),
+        pytest.param(
+            sends(gzip.compress(b"x" * 200_000_000), Content_Encoding="gzip"), "more than 16 MB", id="gzip bomb"
+        ),
+        pytest.param(sends(b"x" * 99, Content_Encoding="gzip"), "connection failed", id="not gzip"),
         pytest.param(half, "connection failed", id="half"),
         pytest.param(sends(json.dumps(completion("hello")).encode()[:50]), "no chat completion", id="cut"),
         pytest.param(sends(b"<html>Welcome</html>", Content_Type="text/html"), "<html>Welcome", id="web page"),
@@ -381,7 +387,7 @@ def test_the_key_is_sent_and_never_shown(
     assert "[secret]" in failure(model)
     server.play(says(f"your key is {KEY}"))
     assert model.complete([ask()])[0][0].text == "your key is [secret]"
-    assert server.headers[0]["Authorization"] == f"Bearer {KEY}"
+    assert server.headers[0]["authorization"] == f"Bearer {KEY}"
     captured = capfd.readouterr()
     assert KEY not in repr(model) + str(vars(model)["name"]) + caplog.text + captured.out + captured.err
 
@@ -391,7 +397,7 @@ def test_the_key_comes_from_the_environment(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     open_server().complete([ask()])
-    assert server.headers[0]["Authorization"] == f"Bearer {KEY}"
+    assert server.headers[0]["authorization"] == f"Bearer {KEY}"
 
 
 def test_a_missing_key(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -439,10 +445,9 @@ def test_a_proxy_is_not_used_for_this_machine(open_server: Open, monkeypatch: py
 def test_closing(open_server: Open) -> None:
     model = open_server()
     model.complete([ask()])
-    before = threading.active_count()
     model.close()
     model.close()
-    assert threading.active_count() == before - 1
+    assert "chat-model" not in {thread.name for thread in threading.enumerate()}
     with pytest.raises(ChatModelError, match="closed"):
         model.complete([ask()])
 
@@ -458,9 +463,7 @@ def test_a_forked_process_can_go_on_asking(open_server: Open) -> None:
     assert os.waitpid(child, 0)[1] == 0
 
 
-def test_open_model_uses_the_address_from_the_environment(
-    server: ChatServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_open_model_uses_the_address_from_the_environment(server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", server.url)
     model = open_model("qwen3:8b", timeout=5.0)
     assert model.name == "qwen3:8b" and model.complete([ask()])[0][0].text == "hello"

@@ -1,0 +1,129 @@
+"""The settings of a run: defaults from ``housekeep_configs/run.yaml``, a file of the user's, the command line."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal
+
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from household.errors import UserError
+
+
+class _Settings(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SamplingConfig(_Settings):
+    """How replies are drawn; see agent.models.base.Sampling."""
+
+    temperature: float = Field(ge=0)
+    top_p: float = Field(gt=0, le=1)
+    max_tokens: int = Field(ge=1)
+
+
+class ControllerConfig(_Settings):
+    """How the robot moves; see controller.skills.ControllerSettings."""
+
+    kind: Literal["standard", "published"]
+    goal_radius: float = Field(gt=0)
+    most_walk: int = Field(ge=1)
+    most_look: int = Field(ge=0)
+
+
+class RunConfig(_Settings):
+    """One run; every key is explained in ``housekeep_configs/run.yaml``."""
+
+    data: str | None
+    scenes: list[str] | None
+    episodes: list[int] | str | None
+    houses: int = Field(ge=1)
+    seed: int = Field(ge=0)
+    person: str
+    planner: Literal["llm", "scripted", "replay"]
+    model: str
+    base_url: str | None
+    adapter: str | None
+    prompt: str
+    most_steps_per_plan: int = Field(ge=1)
+    sampling: SamplingConfig
+    records: str | None
+    simulator: Literal["raycast"]
+    runs: int = Field(ge=1)
+    max_steps: int = Field(ge=1)
+    look_down: float
+    controller: ControllerConfig
+    workers: int = Field(ge=1)
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What has to be the same for two runs to belong in one folder: all but how many and how parallel."""
+        return self.model_dump(exclude={"workers", "runs", "houses", "episodes", "scenes"})
+
+
+def load_config(
+    file: Path | None = None, settings: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
+) -> RunConfig:
+    """Put a run's settings together; later ones win.
+
+    Args:
+        file: a YAML file with some of the keys.
+        settings: values by key, from command-line options.
+        overrides: ``key=value`` texts, with dots for nested keys.
+
+    Raises:
+        UserError: for an unknown key or a value that does not fit; the message names it and what would fit.
+    """
+    base = OmegaConf.create((resources.files("housekeep_configs") / "run.yaml").read_text(encoding="utf-8"))
+    assert isinstance(base, DictConfig)
+    parts = [_from_file(file)] if file else []
+    parts += [OmegaConf.create(dict(settings or {})), _from_overrides(overrides)]
+    for part in parts:
+        _refuse_unknown(part, base, str(file) if file and part is parts[0] else "the command line")
+    merged = OmegaConf.to_container(OmegaConf.merge(base, *parts), resolve=True)
+    try:
+        return RunConfig.model_validate(merged)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        raise UserError(f"setting {field}: {first['msg']}, not {first['input']!r}") from error
+
+
+def _from_file(path: Path) -> DictConfig:
+    try:
+        loaded = OmegaConf.create(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UserError(f"{path}: no such configuration file ({error.strerror})") from error
+    except Exception as error:  # YAML's many errors
+        raise UserError(f"{path}: not readable as YAML ({str(error).splitlines()[0]})") from error
+    if not isinstance(loaded, DictConfig):
+        raise UserError(f"{path}: has to hold keys and values")
+    return loaded
+
+
+def _from_overrides(overrides: Sequence[str]) -> DictConfig:
+    for text in overrides:
+        if "=" not in text:
+            raise UserError(f"{text!r}: write settings as key=value, for example runs=5")
+    try:
+        return OmegaConf.from_dotlist(list(overrides))
+    except (OmegaConfBaseException, ValueError) as error:
+        raise UserError(f"{' '.join(overrides)}: {str(error).splitlines()[0]}") from error
+
+
+def _refuse_unknown(given: DictConfig, known: DictConfig, source: str, prefix: str = "") -> None:
+    for key in given:
+        name = f"{prefix}{key}"
+        if key not in known:
+            close = difflib.get_close_matches(str(key), [str(k) for k in known], n=1)
+            hint = f"did you mean {prefix}{close[0]}?" if close else f"known keys: {', '.join(str(k) for k in known)}"
+            raise UserError(f"{source}: unknown setting {name!r}; {hint}")
+        if isinstance(known[key], DictConfig):
+            if not isinstance(given[key], DictConfig):
+                raise UserError(f"{source}: setting {name!r} has keys of its own: {', '.join(map(str, known[key]))}")
+            _refuse_unknown(given[key], known[key], source, f"{name}.")
