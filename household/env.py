@@ -125,7 +125,7 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
         ended, cut = action == Action.STOP, self.steps >= self.max_steps
         return self._observe(), reward, ended, cut, self._info(result, collided)
 
-    def render(self) -> np.ndarray:  # type: ignore[override]
+    def render(self) -> np.ndarray:
         """The camera's picture, (height, width, 3) uint8."""
         return self._seen.rgb
 

@@ -126,7 +126,7 @@ class NavMesh:
         lengths = np.full((count, count), np.inf)
         gaps = np.linalg.norm(self._corners[first] - self._corners[second], axis=1)
         lengths[first[free], second[free]] = gaps[free]
-        return np.minimum(lengths, lengths.T)
+        return np.asarray(np.minimum(lengths, lengths.T), dtype=np.float64)
 
     def _field(self, goal: Array) -> _Field:
         key = (float(goal[0]), float(goal[1]))

@@ -117,10 +117,10 @@ def _from_overrides(overrides: Sequence[str]) -> DictConfig:
 
 
 def _refuse_unknown(given: DictConfig, known: DictConfig, source: str, prefix: str = "") -> None:
-    for key in given:
+    for key in map(str, given):
         name = f"{prefix}{key}"
         if key not in known:
-            close = difflib.get_close_matches(str(key), [str(k) for k in known], n=1)
+            close = difflib.get_close_matches(key, [str(k) for k in known], n=1)
             hint = f"did you mean {prefix}{close[0]}?" if close else f"known keys: {', '.join(str(k) for k in known)}"
             raise UserError(f"{source}: unknown setting {name!r}; {hint}")
         if isinstance(known[key], DictConfig):

@@ -55,7 +55,7 @@ class Annotations:
         return _Annotated(f"annotator-{number}", self, self.ranks[:, :, number] > 0)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Annotated:
     name: str
     annotations: Annotations

@@ -344,7 +344,11 @@ class _Loader(yaml.SafeLoader):
     """SafeLoader that also admits the tuples in the data's YAML."""
 
 
-_Loader.add_constructor("tag:yaml.org,2002:python/tuple", lambda loader, node: tuple(loader.construct_sequence(node)))
+def _tuple(loader: _Loader, node: yaml.SequenceNode) -> tuple[Any, ...]:
+    return tuple(loader.construct_sequence(node))
+
+
+_Loader.add_constructor("tag:yaml.org,2002:python/tuple", _tuple)
 
 
 def _read_yaml(path: Path) -> dict[str, Any]:

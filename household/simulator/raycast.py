@@ -219,4 +219,4 @@ def _rotation(body: BodyPose) -> Array:
     cos_pitch, sin_pitch = np.cos(body.pitch), np.sin(body.pitch)
     turn = np.array([[cos_yaw, 0, sin_yaw], [0, 1, 0], [-sin_yaw, 0, cos_yaw]])
     tilt = np.array([[1, 0, 0], [0, cos_pitch, -sin_pitch], [0, sin_pitch, cos_pitch]])
-    return turn @ tilt
+    return np.asarray(turn @ tilt, dtype=np.float64)
