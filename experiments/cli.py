@@ -1,0 +1,223 @@
+"""The command line: ``housewise demo | run | replay | report``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from household.errors import UserError
+from selftrain.config import RunConfig, load_config
+from selftrain.record import ResultLine
+from selftrain.run import Job, Run
+
+app = typer.Typer(
+    help="A household robot in simulation that learns what its people want.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+console = Console()
+
+DataOption = Annotated[
+    Path | None,
+    typer.Option(help="Housekeep folder; without it, houses are generated. Also HOUSEKEEP_DATA.", envvar="HOUSEKEEP_DATA"),
+]
+OutOption = Annotated[Path, typer.Option(help="Folder of the run; one that is there is resumed.")]
+Overrides = Annotated[list[str] | None, typer.Argument(help="Further settings, as in sampling.temperature=0.7.")]
+
+
+@app.command()
+def run(
+    overrides: Overrides = None,
+    config: Annotated[Path | None, typer.Option(help="YAML file with settings; see housekeep_configs/run.yaml.")] = None,
+    data: DataOption = None,
+    scene: Annotated[list[str] | None, typer.Option(help="Scene of the data; may be given several times.")] = None,
+    episodes: Annotated[
+        str | None, typer.Option(help="Episode ids (3,17,40) or a task set (test, train) of the data.")
+    ] = None,
+    houses: Annotated[int | None, typer.Option(help="How many generated houses.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed; the first generated house has this number.")] = None,
+    person: Annotated[str | None, typer.Option(help="Whose preferences: majority, ada, ..., or annotator-3.")] = None,
+    planner: Annotated[str | None, typer.Option(help="llm, scripted or replay.")] = None,
+    model: Annotated[str | None, typer.Option(help="local, local:<folder>, or a model's name at --base-url.")] = None,
+    base_url: Annotated[str | None, typer.Option(help="An OpenAI-compatible server; its key is in OPENAI_API_KEY.")] = None,
+    adapter: Annotated[Path | None, typer.Option(help="Folder of a PEFT adapter for a local model.")] = None,
+    records: Annotated[Path | None, typer.Option(help="Records whose replies the replay planner plays.")] = None,
+    simulator: Annotated[str | None, typer.Option(help="raycast.")] = None,
+    runs: Annotated[int | None, typer.Option(help="How often each episode is played.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Episodes played at the same time.")] = None,
+    out: OutOption = Path("runs/latest"),
+) -> None:
+    """Play episodes and record them.
+
+    Examples:
+
+      housewise run --houses 3 --planner scripted --out runs/scripted
+
+      housewise run --houses 3 --model local --workers 3 --out runs/local
+
+      housewise run --data ~/housekeep --scene Merom_1_int --episodes test --model gpt-4o --base-url http://localhost:8000/v1
+    """
+    given: dict[str, Any] = {
+        "data": str(data) if data else None,
+        "scenes": scene or None,
+        "episodes": _episodes(episodes),
+        "houses": houses,
+        "seed": seed,
+        "person": person,
+        "planner": planner,
+        "model": model,
+        "base_url": base_url,
+        "adapter": str(adapter) if adapter else None,
+        "records": str(records) if records else None,
+        "simulator": simulator,
+        "runs": runs,
+        "workers": workers,
+    }
+    settings = load_config(config, {key: value for key, value in given.items() if value is not None}, overrides or [])
+    play(settings, out)
+
+
+@app.command()
+def replay(
+    folder: Annotated[Path, typer.Argument(help="Folder of an earlier run.")],
+    out: Annotated[Path | None, typer.Option(help="Folder of the new run; <folder>-replay by default.")] = None,
+) -> None:
+    """Play the replies of an earlier run again, and say whether the same things end up in the same places."""
+    from selftrain.record import read_records
+
+    target = out or folder.with_name(folder.name + "-replay")
+    earlier = {record.name: record for record in read_records(folder / "episodes")}
+    if not earlier:
+        raise UserError(f"{folder}: holds no finished episodes; name the folder of a run (it has episodes/ in it)")
+    first = next(iter(earlier.values())).episode
+    config = RunConfig.model_validate({**first.config, "planner": "replay", "records": str(folder / "episodes")})
+    play(config, target)
+    again = {record.name: record for record in read_records(target / "episodes")}
+    same = sum(earlier[name].result.placements == record.result.placements for name, record in again.items())
+    console.print(f"same final placements: {same} of {len(again)} episodes")
+
+
+@app.command()
+def report(
+    folder: Annotated[Path, typer.Argument(help="Folder of a run.")] = Path("runs/latest"),
+    film: Annotated[bool, typer.Option(help="Include a film of each episode.")] = True,
+) -> None:
+    """Make one self-contained page of a run: maps, pictures, scene graphs, plans and films."""
+    from experiments.report import write_report
+
+    with console.status("making the report"):
+        path = write_report(folder, film=film)
+    console.print(f"report: {path}")
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="Where its runs and its report go.")] = Path("runs/demo"),
+    houses: Annotated[int, typer.Option(help="How many generated houses.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of the first house.")] = 3,
+) -> None:
+    """Watch it work: a generated house, the local model and the scripted planner side by side, a report with films."""
+    from experiments.demo import run_demo
+
+    run_demo(out, houses, seed, console)
+
+
+def play(settings: RunConfig, out: Path) -> dict[str, Any]:
+    """Play a run with live progress, print its table, and return its figures."""
+    session = Run(settings, out)
+    done = len(session.finished)
+    if done:
+        console.print(f"{done} of {len(session.jobs)} episodes are there already; playing the other {len(session.open)}")
+    with _progress() as progress:
+        figures = session.play(Live(progress, session, settings.max_steps))
+    console.print(summary_table(figures))
+    console.print(f"records: {session.episodes}   figures: {out / 'metrics.json'}   see them: housewise report {out}")
+    return figures
+
+
+class Live:
+    """Shows a run's progress: all episodes, and each one that is being played."""
+
+    def __init__(self, progress: Progress, session: Run, max_steps: int) -> None:
+        self._progress, self._max_steps = progress, max_steps
+        self._bars: dict[str, TaskID] = {}
+        self._all = progress.add_task("episodes", total=len(session.jobs), completed=len(session.finished))
+
+    def began(self, job: Job) -> None:
+        """See Watcher.began."""
+        self._bars[job.name] = self._progress.add_task(job.name, total=self._max_steps)
+
+    def stepped(self, job: Job, steps: int, plans: int) -> None:
+        """See Watcher.stepped."""
+        self._progress.update(self._bars[job.name], completed=steps, description=f"{job.name} plan {plans}")
+
+    def ended(self, job: Job, result: ResultLine) -> None:
+        """See Watcher.ended."""
+        self._progress.remove_task(self._bars.pop(job.name))
+        self._progress.advance(self._all)
+        self._progress.console.print(
+            f"{job.name}: success {100 * result.success_rate:.0f} %, {result.ended} after {result.steps} steps and "
+            f"{result.plans} plans"
+        )
+
+
+def summary_table(figures: dict[str, Any]) -> Table:
+    """The figures of a run, a row for each scene."""
+    table = Table(title="success rate: (correct at the end - at the start) / misplaced at the start")
+    for column in ("scene", "episodes", "success %", "± s.e.", "executable %", "placements", "plans", "steps", "tokens", "s"):
+        table.add_column(column, justify="left" if column == "scene" else "right")
+    for name, row in {**figures["by_task_set"], "all": figures["overall"]}.items():
+        if not row["episodes"]:
+            continue
+        tokens = row["prompt_tokens"] + row["completion_tokens"]
+        cells = (row["success_rate"], row["success_rate_stderr"], 100 * row["executability"], row["unique_placements"])
+        rest = (row["plans"], row["steps"], tokens, row["seconds"])
+        table.add_row(name, str(row["episodes"]), *(f"{c:.1f}" for c in cells), *(f"{c:.0f}" for c in rest))
+    return table
+
+
+def _progress() -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+    )
+
+
+def _episodes(text: str | None) -> list[int] | str | None:
+    if text is None or not text.replace(",", "").replace(" ", "").isdigit():
+        return text
+    return [int(part) for part in text.split(",") if part.strip()]
+
+
+def main() -> None:
+    """Entry point: a user's mistake ends in one line and exit code 2."""
+    try:
+        app()
+    except UserError as error:
+        Console(stderr=True, soft_wrap=True).print(f"[bold red]error:[/] {_plain(str(error))}", highlight=False)
+        sys.exit(2)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+
+
+def _plain(text: str) -> str:
+    """One line, with nothing that rich would take for markup."""
+    return " ".join(text.split()).replace("[", "\\[")
+
+
+if __name__ == "__main__":
+    main()
