@@ -24,8 +24,10 @@ _POLYGON = np.dtype(
     [("link", "<u4"), ("verts", "<u2", 6), ("neighbours", "<u2", 6), ("flags", "<u2"), ("count", "u1"), ("kind", "u1")]
 )
 _DETAIL = np.dtype([("vert_base", "<u4"), ("tri_base", "<u4"), ("vert_count", "u1"), ("tri_count", "u1"), ("", "<u2")])
+_DETAIL_FIELDS = ("vert_base", "tri_base", "vert_count", "tri_count")
 _LINK_BYTES = 12
 _MERGE = 1e-3
+_FARTHEST = 1e4
 
 
 class NavMeshFileError(DataError):
@@ -55,18 +57,25 @@ def read_navmesh(path: Path, max_height: float = 1.0) -> NavMesh:
         NavMeshFileError: when the file is damaged or of another version.
     """
     try:
-        tiles = _tiles(path.read_bytes())
-        islands = [(tile, island) for tile in tiles for island in _islands(tile)]
-        floors = [(_low_vertices(tile, island, max_height), tile, island) for tile, island in islands]
-        vertices, tile, island = max(floors, key=lambda floor: len(floor[0]))
-        if not len(vertices):
-            raise ValueError(f"no walkable place lies below {max_height} m")
-    except (struct.error, ValueError, IndexError) as error:
+        return _navmesh(_tiles(path.read_bytes()), max_height)
+    except OSError as error:
+        raise NavMeshFileError(f"{path}: cannot be read ({error.strerror}); fetch the file again") from error
+    except (struct.error, ValueError, IndexError, shapely.errors.ShapelyError) as error:
         raise NavMeshFileError(f"{path}: not a readable navigation mesh ({error}); fetch the file again") from error
+
+
+def _navmesh(tiles: list[_Tile], max_height: float) -> NavMesh:
+    islands = [(tile, island) for tile in tiles for island in _islands(tile)]
+    floors = [(_low_vertices(tile, island, max_height), tile, island) for tile, island in islands]
+    vertices, tile, island = max(floors, key=lambda floor: len(floor[0]))
+    if not len(vertices):
+        raise ValueError(f"no walkable place lies below {max_height} m")
     shapes = [Polygon(tile.corners[number][:, [0, 2]]) for number in island]
     # Neighbouring polygons share corners only up to rounding: grow, join, shrink.
     area = shapely.union_all([shape.buffer(_MERGE, join_style="mitre") for shape in shapes])
     area = area.buffer(-_MERGE, join_style="mitre").simplify(_MERGE)
+    if not area.area > 0:
+        raise ValueError("its polygons have no area")
     return NavMesh(area, float(np.median(vertices[:, 1])), np.unique(vertices[:, [0, 2]].round(6), axis=0))
 
 
@@ -89,13 +98,13 @@ def _tile(data: bytes) -> _Tile:
         raise ValueError(f"tile starts with {header[0]!r}, version {header[1]}, expected b'VAND', version 7")
     polygon_count, vertex_count, link_count, detail_count, detail_vertices, detail_triangles = header[6:12]
     offset = _TILE_HEADER.size
-    vertices = np.frombuffer(data, "<f4", vertex_count * 3, offset).reshape(-1, 3).astype(np.float64)
+    vertices = _points(data, vertex_count, offset)
     offset += vertex_count * 12
     polygons = np.frombuffer(data, _POLYGON, polygon_count, offset)
     offset += polygon_count * _POLYGON.itemsize + link_count * _LINK_BYTES
     details = np.frombuffer(data, _DETAIL, detail_count, offset)
     offset += detail_count * _DETAIL.itemsize
-    extra = np.frombuffer(data, "<f4", detail_vertices * 3, offset).reshape(-1, 3).astype(np.float64)
+    extra = _points(data, detail_vertices, offset)
     offset += detail_vertices * 12
     triangles = np.frombuffer(data, "u1", detail_triangles * 4, offset).reshape(-1, 4)
     corners = [vertices[polygon["verts"][: polygon["count"]]] for polygon in polygons]
@@ -106,12 +115,20 @@ def _tile(data: bytes) -> _Tile:
     )
 
 
+def _points(data: bytes, count: int, offset: int) -> NDArray[np.float64]:
+    points = np.frombuffer(data, "<f4", count * 3, offset).reshape(-1, 3)
+    if not (np.abs(points) < _FARTHEST).all():
+        raise ValueError(f"a vertex lies more than {_FARTHEST:.0f} m away")
+    return points.astype(np.float64)
+
+
 def _detail_vertices(
     corners: NDArray[np.float64], detail: np.void, extra: NDArray[np.float64], triangles: NDArray[np.uint8]
 ) -> NDArray[np.float64]:
     """The vertices, once per triangle that uses them, of the fine triangles that cover one polygon."""
-    own = np.concatenate([corners, extra[detail["vert_base"] : detail["vert_base"] + detail["vert_count"]]])
-    used = triangles[detail["tri_base"] : detail["tri_base"] + detail["tri_count"], :3]
+    vert_base, tri_base, vert_count, tri_count = (int(detail[name]) for name in _DETAIL_FIELDS)
+    own = np.concatenate([corners, extra[vert_base : vert_base + vert_count]])
+    used = triangles[tri_base : tri_base + tri_count, :3]
     return own[used.ravel()]
 
 
