@@ -1,0 +1,40 @@
+"""What many tests share: the Housekeep data where it is at hand, a generated house, a house made by hand."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from household.env import Task
+from household.generator import generate
+from household.housekeep.reader import HousekeepData
+from household.preferences import load_person
+from tests.household.toy import toy_task
+
+# Shared machines stall now and then; what is slow shows in the suite's time, not in one example's.
+settings.register_profile("household", deadline=None)
+settings.load_profile("household")
+
+
+@pytest.fixture(scope="session")
+def housekeep() -> HousekeepData:
+    """The Housekeep data; mark the tests that ask for it with ``pytest.mark.housekeep``."""
+    root = os.environ.get("HOUSEKEEP_DATA")
+    if not root:
+        pytest.skip("HOUSEKEEP_DATA is not set: name the folder of the Housekeep repository in it to run this test")
+    if not Path(root).is_dir():
+        pytest.skip(f"HOUSEKEEP_DATA names {root}, which is not a folder")
+    return HousekeepData(root)
+
+
+@pytest.fixture(scope="session")
+def generated() -> Task:
+    """A generated house with an episode."""
+    return Task(*generate(0, load_person("ada")))
+
+
+@pytest.fixture(scope="session")
+def toy() -> Task:
+    """A small house of known measures; see tests/household/toy.py."""
+    return toy_task()
