@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 
 from household.errors import UserError
@@ -27,7 +36,9 @@ console = Console()
 
 DataOption = Annotated[
     Path | None,
-    typer.Option(help="Housekeep folder; without it, houses are generated. Also HOUSEKEEP_DATA.", envvar="HOUSEKEEP_DATA"),
+    typer.Option(
+        help="Housekeep folder; without it, houses are generated. Also HOUSEKEEP_DATA.", envvar="HOUSEKEEP_DATA"
+    ),
 ]
 OutOption = Annotated[Path, typer.Option(help="Folder of the run; one that is there is resumed.")]
 Overrides = Annotated[list[str] | None, typer.Argument(help="Further settings, as in sampling.temperature=0.7.")]
@@ -36,7 +47,9 @@ Overrides = Annotated[list[str] | None, typer.Argument(help="Further settings, a
 @app.command()
 def run(
     overrides: Overrides = None,
-    config: Annotated[Path | None, typer.Option(help="YAML file with settings; see housekeep_configs/run.yaml.")] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="YAML file with settings; see housekeep_configs/run.yaml.")
+    ] = None,
     data: DataOption = None,
     scene: Annotated[list[str] | None, typer.Option(help="Scene of the data; may be given several times.")] = None,
     episodes: Annotated[
@@ -47,7 +60,9 @@ def run(
     person: Annotated[str | None, typer.Option(help="Whose preferences: majority, ada, ..., or annotator-3.")] = None,
     planner: Annotated[str | None, typer.Option(help="llm, scripted or replay.")] = None,
     model: Annotated[str | None, typer.Option(help="local, local:<folder>, or a model's name at --base-url.")] = None,
-    base_url: Annotated[str | None, typer.Option(help="An OpenAI-compatible server; its key is in OPENAI_API_KEY.")] = None,
+    base_url: Annotated[
+        str | None, typer.Option(help="An OpenAI-compatible server; its key is in OPENAI_API_KEY.")
+    ] = None,
     adapter: Annotated[Path | None, typer.Option(help="Folder of a PEFT adapter for a local model.")] = None,
     records: Annotated[Path | None, typer.Option(help="Records whose replies the replay planner plays.")] = None,
     simulator: Annotated[str | None, typer.Option(help="raycast.")] = None,
@@ -135,7 +150,9 @@ def play(settings: RunConfig, out: Path) -> dict[str, Any]:
     session = Run(settings, out)
     done = len(session.finished)
     if done:
-        console.print(f"{done} of {len(session.jobs)} episodes are there already; playing the other {len(session.open)}")
+        console.print(
+            f"{done} of {len(session.jobs)} episodes are there already; playing the other {len(session.open)}"
+        )
     with _progress() as progress:
         figures = session.play(Live(progress, session, settings.max_steps))
     console.print(summary_table(figures))
@@ -172,7 +189,18 @@ class Live:
 def summary_table(figures: dict[str, Any]) -> Table:
     """The figures of a run, a row for each scene."""
     table = Table(title="success rate: (correct at the end - at the start) / misplaced at the start")
-    for column in ("scene", "episodes", "success %", "± s.e.", "executable %", "placements", "plans", "steps", "tokens", "s"):
+    for column in (
+        "scene",
+        "episodes",
+        "success %",
+        "± s.e.",
+        "executable %",
+        "placements",
+        "plans",
+        "steps",
+        "tokens",
+        "s",
+    ):
         table.add_column(column, justify="left" if column == "scene" else "right")
     for name, row in {**figures["by_task_set"], "all": figures["overall"]}.items():
         if not row["episodes"]:
@@ -203,9 +231,14 @@ def _episodes(text: str | None) -> list[int] | str | None:
 
 
 def main() -> None:
-    """Entry point: a user's mistake ends in one line and exit code 2."""
+    """Entry point."""
+    guarded(app)
+
+
+def guarded(command: Callable[[], Any]) -> None:
+    """Run a command; a user's mistake ends in one line and exit code 2."""
     try:
-        app()
+        command()
     except UserError as error:
         Console(stderr=True, soft_wrap=True).print(f"[bold red]error:[/] {_plain(str(error))}", highlight=False)
         sys.exit(2)
