@@ -221,8 +221,10 @@ class Reader:
         if any(not isinstance(layer, DynamicLayer) for layer in DynamicCache(config=config).layers):
             raise ValueError(f"a {config.model_type} model keeps a recurrent state between tokens")
         self.model = model
-        self.reuse_prefix = reuse_prefix
-        self.split = config.model_type in PLAIN_ATTENTION and not _slides(config)
+        slides = _slides(config)
+        # Behind a shared prefix a row's padding lies in its middle, where a window would count it as text.
+        self.reuse_prefix = reuse_prefix and not slides
+        self.split = config.model_type in PLAIN_ATTENTION and not slides
         if self.split:
             AttentionInterface.register(ATTENTION, shared_prefix_attention)
             AttentionMaskInterface.register(ATTENTION, sdpa_mask)
@@ -381,11 +383,11 @@ def choose(
     tokens = logits.argmax(-1, keepdim=True)
     sampled = [row for row, temperature in enumerate(temperatures) if temperature > 0]
     if sampled:
-        picked = [
-            torch.tensor([values[row] for row in sampled], device=logits.device).unsqueeze(1)
+        heat, mass, point = (
+            torch.tensor([[values[row]] for row in sampled], dtype=torch.float64, device=logits.device)
             for values in (temperatures, top_ps, draws)
-        ]
-        tokens[sampled] = _draw((logits[sampled] / picked[0]).softmax(-1), *picked[1:])
+        )
+        tokens[sampled] = _draw((logits[sampled] / heat.float()).softmax(-1), mass, point)
     logprobs = logits.gather(1, tokens) - logits.logsumexp(-1, keepdim=True)
     return tokens.squeeze(1).tolist(), logprobs.squeeze(1).tolist()
 
@@ -404,9 +406,10 @@ def _draw(probabilities: Any, top_p: Any, draws: Any) -> Any:
 
 def _invert(weights: Any, draws: Any) -> Any:
     cumulative = weights.double().cumsum(-1)
-    # right=True never lands on a token of weight 0.
-    found = torch.searchsorted(cumulative, draws.double() * cumulative[:, -1:], right=True)
-    return found.clamp(max=weights.shape[-1] - 1)
+    total = cumulative[:, -1:].contiguous()
+    found = torch.searchsorted(cumulative, draws * total, right=True)
+    # A draw next to 1 may round up to the total; tokens behind the one that reaches it have no weight.
+    return found.minimum(torch.searchsorted(cumulative, total))
 
 
 def _common(*sequences: Sequence[int]) -> Iterator[int]:

@@ -1,0 +1,187 @@
+"""Reading and writing in batches, against transformers' own generate, on small random networks."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+from agent.models.generation import Reader, choose  # noqa: E402
+
+SIZES = {
+    "vocab_size": 97,
+    "hidden_size": 32,
+    "intermediate_size": 48,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "max_position_embeddings": 256,
+    "bos_token_id": 1,
+    "eos_token_id": 2,
+    "pad_token_id": 0,
+}
+CONFIGS = {
+    "llama": lambda: transformers.LlamaConfig(**SIZES),
+    "qwen2": lambda: transformers.Qwen2Config(**SIZES),
+    "qwen3": lambda: transformers.Qwen3Config(**SIZES, head_dim=8),
+    "mistral": lambda: transformers.MistralConfig(**SIZES, sliding_window=None),
+    "mistral with a window": lambda: transformers.MistralConfig(**SIZES, sliding_window=12),
+    "gemma": lambda: transformers.GemmaConfig(**SIZES, head_dim=8),
+    "gemma2": lambda: transformers.Gemma2Config(**SIZES, head_dim=8, sliding_window=12),
+    "gpt2": lambda: transformers.GPT2Config(
+        vocab_size=97, n_embd=32, n_layer=3, n_head=4, n_positions=256, bos_token_id=1, eos_token_id=2
+    ),
+}
+
+
+@pytest.fixture(autouse=True)
+def without_gradients() -> Iterator[None]:
+    with torch.inference_mode():
+        yield
+
+
+def network(kind: str = "llama") -> Any:
+    torch.manual_seed(0)
+    made = transformers.AutoModelForCausalLM.from_config(CONFIGS[kind]()).eval()
+    # Random weights of the usual size hardly react to what they read.
+    for weights in made.parameters():
+        weights.mul_(4.0)
+    return made
+
+
+def tokens(count: int, seed: int) -> list[int]:
+    return random.Random(seed).choices(range(3, 97), k=count)
+
+
+def generated(model: Any, prompt: list[int], count: int) -> list[int]:
+    """What transformers writes."""
+    ids = torch.tensor([prompt])
+    options = {"max_new_tokens": count, "min_new_tokens": count, "do_sample": False, "pad_token_id": 0}
+    written: list[int] = model.generate(ids, attention_mask=torch.ones_like(ids), **options)[0, len(prompt) :].tolist()
+    return written
+
+
+def written(reader: Reader, prompts: list[list[int]], copies: list[int], counts: list[int]) -> list[list[list[int]]]:
+    """What the reader writes: for each prompt its copies, each of the prompt's count of tokens."""
+    rows, logits = reader.read(prompts, copies, max(counts))
+    active: list[tuple[int, list[int]]] = [(prompt, []) for prompt in rows.prompts]
+    done: list[list[list[int]]] = [[] for _ in prompts]
+    while active:
+        logits[:, 2] = float("-inf")
+        for (_, text), token in zip(active, logits.argmax(-1).tolist(), strict=True):
+            text.append(token)
+        for slot in reversed(range(len(active))):
+            prompt, text = active[slot]
+            if len(text) == counts[prompt]:
+                done[prompt].append(text)
+                rows.drop(slot)
+                active[slot] = active[-1]
+                active.pop()
+        if active:
+            assert rows.prompts == [prompt for prompt, _ in active]
+            logits = reader.step(rows, [text[-1] for _, text in active])
+    return done
+
+
+@pytest.mark.parametrize("reuse", [True, False])
+@pytest.mark.parametrize("kind", CONFIGS)
+def test_a_batch_writes_what_generate_writes(kind: str, reuse: bool) -> None:
+    model = network(kind)
+    shared = tokens(20, seed=1)
+    prompts = [shared + tokens(own, seed=own) for own in (7, 1, 15, 2)]
+    counts, copies = [9, 14, 3, 6], [1, 3, 2, 1]
+    wanted = [generated(model, prompt, count) for prompt, count in zip(prompts, counts, strict=True)]
+    assert len({tuple(text[:3]) for text in wanted}) > 1
+    reader = Reader(model, reuse)
+    for _ in range(2):
+        texts = written(reader, prompts, copies, counts)
+        assert texts == [[text] * count for text, count in zip(wanted, copies, strict=True)]
+
+
+def test_a_kept_prefix_serves_every_later_prompt() -> None:
+    model = network()
+    reader, base = Reader(model), tokens(40, seed=1)
+    for prompt in [base, base[:25] + tokens(9, 2), base[:10], base, base + tokens(5, 3), tokens(8, 4), base[:1]]:
+        assert written(reader, [prompt], [1], [8]) == [[generated(model, prompt, 8)]]
+
+
+def test_a_kept_prefix_is_not_read_again() -> None:
+    model = network()
+    reader, base = Reader(model), tokens(100, seed=1)
+    read: list[int] = []
+    model.register_forward_pre_hook(lambda _, args, kwargs: read.append(kwargs["input_ids"].numel()), with_kwargs=True)
+    reader.read([base + tokens(5, 2), base + tokens(3, 3)], [1, 1], 4)
+    assert sum(read) == 100 + 2 * 5
+    read.clear()
+    reader.read([base + tokens(4, 4), base + tokens(4, 5)], [8, 8], 4)
+    assert sum(read) == 2 * 4
+    reader.forget()
+    read.clear()
+    reader.read([base], [1], 4)
+    assert sum(read) == 100
+
+
+def test_more_tokens_than_one_pass_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agent.models.generation.READ_TOKENS", 16)
+    monkeypatch.setattr("agent.models.generation.GROWTH", 4)
+    model = network()
+    prompts = [tokens(45, 1) + tokens(own, own) for own in (3, 11, 20, 5, 8)]
+    wanted = [[generated(model, prompt, 12)] for prompt in prompts]
+    assert written(Reader(model), prompts, [1] * 5, [12] * 5) == wanted
+    assert written(Reader(model, reuse_prefix=False), prompts, [1] * 5, [12] * 5) == wanted
+
+
+@pytest.mark.parametrize("reuse", [True, False])
+@pytest.mark.parametrize("kind", ["llama", "gemma2"])
+def test_scores_are_sums_of_log_probabilities(kind: str, reuse: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agent.models.generation.SCORE_TOKENS", 30)
+    model = network(kind)
+    prompt, continuations = tokens(20, 1), [tokens(count, count) for count in (6, 1, 9, 3)]
+    wanted = []
+    for continuation in continuations:
+        steps = model(torch.tensor([prompt + continuation])).logits[0].log_softmax(-1)[len(prompt) - 1 : -1]
+        wanted.append(sum(float(step[token]) for step, token in zip(steps, continuation, strict=True)))
+    assert Reader(model, reuse).score(prompt, continuations) == pytest.approx(wanted, abs=1e-3)
+
+
+def test_a_recurrent_model_is_refused() -> None:
+    config = transformers.MambaConfig(vocab_size=97, hidden_size=16, num_hidden_layers=1, state_size=4)
+    with pytest.raises(ValueError, match="recurrent state"):
+        Reader(transformers.AutoModelForCausalLM.from_config(config))
+
+
+def test_draws_follow_the_distribution() -> None:
+    probabilities = [0.5, 0.3, 0.15, 0.05]
+    draws = [(index + 0.5) / 1000 for index in range(1000)]
+    logits = torch.tensor([probabilities]).log().expand(1000, -1)
+    chosen, logprobs = choose(logits, [1.0] * 1000, [1.0] * 1000, draws)
+    assert Counter(chosen) == {0: 500, 1: 300, 2: 150, 3: 50}
+    assert logprobs[-1] == pytest.approx(torch.tensor(0.05).log().item(), abs=1e-5)
+    hotter, _ = choose(logits, [2.0] * 1000, [1.0] * 1000, draws)
+    assert Counter(hotter)[3] > 100
+    nucleus, _ = choose(logits, [1.0] * 1000, [0.7] * 1000, draws)
+    assert Counter(nucleus) == {0: 625, 1: 375}
+
+
+def test_rows_are_drawn_each_their_own_way() -> None:
+    logits = torch.tensor([[2.0, 1.0, 0.0]] * 4)
+    chosen, _ = choose(logits, [0.0, 1.0, 1.0, 1.0], [1.0, 1.0, 0.1, 1.0], [0.999, 0.999, 0.999, 0.0])
+    assert chosen == [0, 2, 0, 0]
+
+
+def test_tokens_of_no_weight_are_never_drawn() -> None:
+    logits = torch.tensor([[float("-inf"), 0.0, float("-inf")]] * 2)
+    assert choose(logits, [1.0, 1.0], [1.0, 0.5], [0.0, 1.0 - 1e-12])[0] == [1, 1]
+
+
+def test_a_nucleus_wider_than_the_first_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agent.models.generation.NUCLEUS", 2)
+    draws = [(index + 0.5) / 100 for index in range(100)]
+    chosen, _ = choose(torch.zeros(100, 8), [1.0] * 100, [0.99] * 100, draws)
+    assert len(set(chosen)) == 8
