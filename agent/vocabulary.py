@@ -48,8 +48,9 @@ class Vocabulary:
     def resolve(self, said: str, among: Iterable[str] | None = None) -> Resolution:
         """Find the one known thing that is meant.
 
-        Tried in turn: the name itself; the name without fillers and with any punctuation; part of a name that fits
-        one thing only ("counter 18", "the mug"); a slip of the pen in a word, numbers being taken at their word.
+        Tried in turn: the name itself; the name without fillers and with any punctuation; the name without its
+        numbers ("the mug"); part of a name that fits one thing only ("counter 18"); a slip of the pen in a word,
+        numbers being taken at their word.
 
         Args:
             said: as written by a person or a model.
@@ -59,7 +60,7 @@ class Vocabulary:
         wanted = tuple(word for word in _words(said[:_LONGEST_NAME]) if word not in _FILLER)
         if not wanted:
             return Resolution(None, "no name given")
-        for matches in (_exact, _partial, _misspelt):
+        for matches in (_exact, _unnumbered, _partial, _misspelt):
             found = [name for name, words in known.items() if matches(wanted, words)]
             if len(found) == 1:
                 return Resolution(found[0])
@@ -76,10 +77,25 @@ def _exact(wanted: tuple[str, ...], words: tuple[str, ...]) -> bool:
     return wanted == words
 
 
+def _unnumbered(wanted: tuple[str, ...], words: tuple[str, ...]) -> bool:
+    """Whether the name is meant without its numbers: the kitchen, the mug."""
+    return wanted == tuple(word for word in words if not word.isdigit())
+
+
 def _partial(wanted: tuple[str, ...], words: tuple[str, ...]) -> bool:
-    """Whether every wanted word is in the name, in order."""
-    rest = iter(words)
-    return all(any(word == other for other in rest) for word in wanted)
+    """Whether every wanted word is in the name, in order, with each number right behind the word that it counts."""
+    position = -1
+    for number, word in enumerate(wanted):
+        start = position + 1
+        if word.isdigit() and number:
+            if start >= len(words) or words[start] != word:
+                return False
+            position = start
+            continue
+        if word not in words[start:]:
+            return False
+        position = words.index(word, start)
+    return True
 
 
 def _misspelt(wanted: tuple[str, ...], words: tuple[str, ...]) -> bool:
