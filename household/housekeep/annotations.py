@@ -80,7 +80,7 @@ def read_annotations(root: Path) -> Annotations:
         places = [tuple(part.replace("_", " ") for part in str(name).split("|")) for name in data["room_receptacles"]]
         categories = [str(name) for name in data["objects"]]
         ranks = np.asarray(data["ranks"], dtype=np.int64)
-        if ranks.shape[:2] != (len(places), len(categories)):
+        if ranks.ndim != 3 or ranks.shape[:2] != (len(places), len(categories)):
             raise ValueError(f"ranks are {ranks.shape}, expected {len(places)} x {len(categories)} x annotators")
         rows = {(room, receptacle): row for row, (room, receptacle) in enumerate(places)}
     except (KeyError, TypeError, ValueError) as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from household.episode import Episode, HouseObject, ShelfItem, ShelfRow, ShelfSpan, ShelfState
 from household.errors import DataError
@@ -46,6 +47,28 @@ class _Entry(BaseModel):
     rot: Quat
     room: str | None = None
 
+    @field_validator("rot")
+    @classmethod
+    def _turns(cls, rotation: Quat) -> Quat:
+        if not any(rotation):
+            raise ValueError("not a rotation")
+        return rotation
+
+
+class _Metadata(BaseModel):
+    """The file that names a scene's furniture; what stands on other furniture is mapped to it."""
+
+    model_config = ConfigDict(extra="ignore")
+    urdfs: dict[str, _Entry] = Field(min_length=1)
+    default_mapping: list[tuple[str, str]] | None = None
+
+    @field_validator("urdfs")
+    @classmethod
+    def _named(cls, urdfs: dict[str, _Entry]) -> dict[str, _Entry]:
+        for file, entry in urdfs.items():
+            spoken_receptacle(f"{entry.room}-{file}")
+        return urdfs
+
 
 class _Rect(BaseModel):
     id: str
@@ -76,6 +99,14 @@ class _Packer(BaseModel):
     bottom_left: tuple[float, float]
     size: tuple[float, float]
     matches: list[_Match]
+
+    @model_validator(mode="after")
+    def _matched(self) -> _Packer:
+        for match in self.matches:
+            there = 0 <= match.shelf_idx < len(self.shelves)
+            if not there or not 0 <= match.space_idx < len(self.shelves[match.shelf_idx].spaces):
+                raise ValueError(f"{match.rect.id!r} lies on a shelf or in a space that it does not have")
+        return self
 
 
 class _Episode(BaseModel):
@@ -155,9 +186,7 @@ class HousekeepData:
         try:
             checked = _Episode.model_validate(raw[number])
         except ValidationError as error:
-            first = error.errors()[0]
-            field = ".".join(str(part) for part in first["loc"])
-            raise DataError(f"{path}: episode {number}, field {field}: {first['msg']}; fetch the file again") from error
+            raise DataError(f"{path}: episode {number}, {_first(error)}; fetch the file again") from error
         return _convert(checked, self.scene(scene), path)
 
     def episodes(self, scene: str) -> Iterator[Episode]:
@@ -173,7 +202,7 @@ class HousekeepData:
         if who == "majority":
             return self._annotations().majority()
         number = who.removeprefix("annotator-")
-        if not number.isdigit():
+        if not (number.isascii() and number.isdigit()):
             raise DataError(f"{who!r} is nobody in the annotations; use majority, or annotator-0 to annotator-9")
         return self._annotations().annotator(int(number))
 
@@ -186,15 +215,11 @@ class HousekeepData:
 
     def _entries(self, scene: str) -> dict[str, _Entry]:
         folder = self.root / _SCENES / "assets" / scene
-        furnished = _read_yaml(folder / _METADATA)
-        carried = {pair[0] for pair in furnished.get("default_mapping") or ()}
-        urdfs = {file: entry for file, entry in furnished["urdfs"].items() if file not in carried}
-        doors = _read_yaml(folder / _DOORS)["urdfs"] if (folder / _DOORS).exists() else {}
-        urdfs.update({file: entry for file, entry in doors.items() if "door" in file})
-        try:
-            return {file: _Entry.model_validate(entry) for file, entry in urdfs.items()}
-        except ValidationError as error:
-            raise DataError(f"{folder}: damaged metadata, {error.errors()[0]}; fetch the files again") from error
+        furnished = _read_metadata(folder / _METADATA)
+        carried = {thing for thing, _ in furnished.default_mapping or ()}
+        entries = {file: entry for file, entry in furnished.urdfs.items() if file not in carried}
+        doors = _read_metadata(folder / _DOORS).urdfs if (folder / _DOORS).exists() else {}
+        return entries | {file: entry for file, entry in doors.items() if "door" in file}
 
     def _receptacle(self, scene: str, file: str, entry: _Entry, notes: list[str]) -> Receptacle:
         key = f"{entry.room}-{file}"
@@ -224,9 +249,13 @@ class HousekeepData:
     def _packer(self, scene: str, key: str) -> _Packer | None:
         if not self.has_episodes(scene):
             return None
-        for raw in self._raw_episodes(scene).values():
+        for number, raw in self._raw_episodes(scene).items():
             if key in raw.get("recs_packers", {}):
-                return _Packer.model_validate(raw["recs_packers"][key])
+                try:
+                    return _Packer.model_validate(raw["recs_packers"][key])
+                except ValidationError as error:
+                    where = f"{self._episode_file(scene)}: episode {number}, field recs_packers.{key}"
+                    raise DataError(f"{where}: {_first(error)}; fetch the file again") from error
         return None
 
     def _rooms(self, scene: str, receptacles: tuple[Receptacle, ...]) -> tuple[Room, ...]:
@@ -263,8 +292,10 @@ class HousekeepData:
         try:
             with gzip.open(path, "rt", encoding="utf-8") as stream:
                 episodes = json.load(stream)["episodes"]
+            if not all(isinstance(episode["recs_keys"], list) for episode in episodes) or not episodes:
+                raise ValueError("it holds no episode, or one without a list recs_keys")
             return {int(episode["episode_id"]): episode for episode in episodes}
-        except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
+        except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, RecursionError) as error:
             raise DataError(f"{path}: damaged or incomplete ({error}); fetch the file again") from error
 
 
@@ -273,10 +304,14 @@ def _convert(raw: _Episode, scene: Scene, path: Path) -> Episode:
     for key in raw.recs_keys:
         if key not in scene.by_key:
             raise DataError(f"{where}, field recs_keys: scene {scene.name} has no receptacle {key!r}; fetch both again")
+    count = len(raw.objs_keys)
+    if not len(set(raw.objs_keys)) == len(raw.objs_cats) == len(raw.objs_pos) == count:
+        raise DataError(f"{where}, fields objs_keys, objs_cats and objs_pos do not go together; fetch it again")
+    for matrix in (raw.start_matrix, raw.end_matrix):
+        if len(matrix) != len(raw.recs_keys) or any(len(row) != count for row in matrix):
+            size = f"{len(raw.recs_keys)} x {count}"
+            raise DataError(f"{where}, field start_matrix or end_matrix: not {size}; fetch it again")
     start, end = np.asarray(raw.start_matrix), np.asarray(raw.end_matrix)
-    expected = (len(raw.recs_keys), len(raw.objs_keys))
-    if start.shape != expected or end.shape != expected:
-        raise DataError(f"{where}, field start_matrix or end_matrix: not {expected[0]} x {expected[1]}; fetch it again")
     objects = tuple(_object(raw, number, start, end, scene, where) for number in range(len(raw.objs_keys)))
     shelves = {key: _shelf_state(packer) for key, packer in raw.recs_packers.items()}
     pose = Pose(raw.start_position, raw.start_rotation)
@@ -351,11 +386,18 @@ def _tuple(loader: _Loader, node: yaml.SequenceNode) -> tuple[Any, ...]:
 _Loader.add_constructor("tag:yaml.org,2002:python/tuple", _tuple)
 
 
-def _read_yaml(path: Path) -> dict[str, Any]:
+def _first(error: ValidationError) -> str:
+    """The first thing that is wrong, and where."""
+    first = error.errors()[0]
+    field = ".".join(str(part) for part in first["loc"])
+    return f"field {field}: {first['msg']}" if field else str(first["msg"])
+
+
+def _read_metadata(path: Path) -> _Metadata:
     try:
-        content = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)
-        if not isinstance(content, dict) or not isinstance(content.get("urdfs"), dict):
-            raise ValueError("it has no field 'urdfs'")
-        return content
-    except (OSError, ValueError, yaml.YAMLError) as error:
-        raise DataError(f"{path}: not readable scene metadata ({error}); fetch the file again") from error
+        return _Metadata.model_validate(yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader))
+    except ValidationError as error:
+        raise DataError(f"{path}: damaged metadata, {_first(error)}; fetch the file again") from error
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
+        told = " ".join(str(error).split())
+        raise DataError(f"{path}: not readable scene metadata ({told}); fetch the file again") from error

@@ -59,14 +59,6 @@ def load_object(path: Path) -> Any:
         raise UnsafePickleError(
             f"{path}: refused, {error}; fetch the file again from the Housekeep repository"
         ) from error
-    except (
-        OSError,
-        ValueError,
-        EOFError,
-        pickle.UnpicklingError,
-        AttributeError,
-        IndexError,
-        KeyError,
-        TypeError,
-    ) as error:
-        raise DataError(f"{path}: not a readable data file ({error}); fetch it again") from error
+    except Exception as error:  # a damaged header or pickle raises whatever it comes across
+        told = " ".join(str(error).split())
+        raise DataError(f"{path}: not a readable data file ({told}); fetch it again") from error
