@@ -32,7 +32,7 @@ FLOOR = shapely.union_all(
 FURNITURE: dict[str, tuple[Vec3, Vec3]] = {
     COUNTER: ((0.3, 0.0, 2.0), (0.6, 0.9, 2.0)),
     TABLE: ((2.0, 0.0, 3.6), (1.2, 0.7, 0.8)),
-    BED: ((7.1, 0.0, 1.0), (2.0, 0.5, 1.6)),
+    BED: ((7.1, 0.0, 0.8), (2.0, 0.5, 1.6)),
     STOOL: ((5.0, 0.0, 3.7), (0.3, 0.4, 0.3)),
     DOOR: ((4.05, 0.0, 1.45), (0.1, 2.0, 0.06)),
 }
@@ -77,7 +77,7 @@ def thing(
 def toy_task() -> Task:
     """Three objects: a mug and a towel out of place, a plate where it belongs."""
     objects = (
-        thing("mug_1", BED, {COUNTER, TABLE}, (6.2, 1.6)),
+        thing("mug_1", BED, {COUNTER, TABLE}, (6.3, 1.4)),
         thing("plate_1", COUNTER, {COUNTER}, (0.4, 2.0), (0.25, 0.03, 0.25)),
         thing("tea_towel_1", TABLE, {STOOL}, (2.0, 3.4), (0.2, 0.05, 0.2)),
     )
