@@ -6,6 +6,7 @@ it, and one ``result`` line. While the episode runs the file's name ends in ``.p
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Iterator
@@ -163,8 +164,9 @@ class RecordWriter:
             ) from error
 
     def close(self) -> None:
-        """Leave an unfinished record as it is."""
-        self._stream.close()
+        """Leave an unfinished record as it is; what a full disk did not take has been complained about already."""
+        with contextlib.suppress(OSError):
+            self._stream.close()
 
 
 def record_name(scene: str, episode: int, run: int) -> str:
