@@ -16,7 +16,10 @@ _COMPLETE = re.compile(
     r"\b(?:mission|task|plan)\s+(?:is\s+)?(?:now\s+)?(?:complete|completed|accomplished)\b", re.IGNORECASE
 )
 _VERBS = (
-    (ActionKind.GO_TO, re.compile(r"^(?:go|walk|move|navigate|drive|head|return)\s*(?:back\s+)?(?:in)?to\s+(?P<target>.+)$")),
+    (
+        ActionKind.GO_TO,
+        re.compile(r"^(?:go|walk|move|navigate|drive|head|return)\s*(?:back\s+)?(?:in)?to\s+(?P<target>.+)$"),
+    ),
     (ActionKind.LOOK_AT, re.compile(r"^(?:look\s+(?:at|for)|inspect|examine|face)\s+(?P<target>.+)$")),
     (ActionKind.PICK_UP, re.compile(r"^(?:pick\s*up|grab|take|grasp|get)\s+(?P<target>.+)$")),
     (ActionKind.PICK_UP, re.compile(r"^pick\s+(?P<target>.+?)(?:\s+up)?$")),

@@ -1,9 +1,9 @@
 """The controller behind the published LLM-Personalize logs, with its habits.
 
-Two habits of the published code shape its logs. Setting out for a place levels the camera at once, but the picture
+Three habits of the published code shape its logs. Setting out for a place levels the camera at once, but the picture
 that later looks are judged by is the last one taken; so "look at" can succeed at something that is out of sight by
 then, and the grab that follows fails. And walking ends within half a metre of the chosen standpoint, measured
-between corners of the navigation mesh.
+between corners of the navigation mesh. A third habit: "place X on Y" puts down whatever is in the hand, X or not.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from controller.skills import Controller, ControllerSettings
+from controller.skills import Controller, ControllerSettings, Skill
 from household.env import RearrangementEnv
 from household.geometry import Array
 
@@ -22,6 +22,10 @@ class PublishedController(Controller):
 
     def __init__(self, env: RearrangementEnv) -> None:
         super().__init__(env, ControllerSettings(goal_radius=0.5))
+
+    def place(self, thing: str, receptacle: str) -> Skill:
+        """Put down what is in the hand, whatever the instruction called it."""
+        return super().place(self.env.world.holding or thing, receptacle)
 
     def _set_out(self) -> None:
         simulator = self.env.simulator

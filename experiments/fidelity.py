@@ -130,7 +130,7 @@ class Recording:
             parsed = log["step_parsed"] or {}
             thing, place = parsed.get("target_object"), parsed.get("target_receptacle")
             known = all(key is None or spoken(key) in self.keys or key in self.keys.values() for key in (thing, place))
-            kind = _KINDS.get((parsed.get("action"), parsed.get("target_type"))) if known else None
+            kind = _KINDS.get((str(parsed.get("action")), str(parsed.get("target_type")))) if known else None
             found = log["outcome"]["objects_discovered"] + log["outcome"]["recs_discovered"]
             yield Step(
                 raw=log["step_raw"],

@@ -91,7 +91,8 @@ def test_kill_and_resume(tmp_path: Path) -> None:
     out = tmp_path / "run"
     arguments = ["run", "--houses", "3", "--planner", "scripted", "--out", str(out)]
     env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
-    process = subprocess.Popen([sys.executable, "-m", "experiments.cli", *arguments], env=env, stdout=subprocess.DEVNULL)
+    command = [sys.executable, "-m", "experiments.cli", *arguments]
+    process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL)
     first = out / "episodes" / "generated-0-0000-run0.jsonl"
     second = out / "episodes" / "generated-1-0001-run0.jsonl.partial"
     deadline = time.monotonic() + 90
@@ -172,7 +173,8 @@ def test_a_full_disk_leaves_what_is_finished(tmp_path: Path) -> None:
     out = tmp_path / "run"
     assert housewise("run", "--houses", "1", "--planner", "scripted", "--out", out, "max_steps=30").returncode == 0
     kept = {path: path.read_bytes() for path in out.rglob("*.jsonl")}
-    command = f"ulimit -f 4; exec {sys.executable} -m experiments.cli run --houses 2 --planner scripted --out {out} max_steps=30"
+    run = f"{sys.executable} -m experiments.cli run --houses 2 --planner scripted --out {out} max_steps=30"
+    command = f"ulimit -f 4; exec {run}"
     env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
     result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=env, timeout=120, check=False)
     assert "cannot be written" in one_line(result)
