@@ -17,9 +17,13 @@ from household.scene import Scene
 from household.simulator.base import Action, BodyPose, Observation, Simulator
 from household.world import REACH, GrabResult, World
 
+ID = "housewise/Rearrangement-v0"
+"""What Gymnasium calls generated houses once this module is imported; see household.registered.generated_env."""
+
 MAX_STEPS = 1000
 
 _MOST_THINGS = 1 << 15
+_FARTHEST = 1e4
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +63,7 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
         look_down: radians by which the camera looks down at the start.
     """
 
-    metadata = {"render_modes": ["rgb_array"]}  # noqa: RUF012 - Gymnasium's own form
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 4}  # noqa: RUF012 - Gymnasium's own form
 
     def __init__(
         self,
@@ -165,6 +169,7 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
 def _observation_space(simulator: Simulator) -> spaces.Dict:
     camera = simulator.camera
     size = (camera.height, camera.width)
+    farthest = np.array([_FARTHEST, _FARTHEST, np.pi, np.pi / 2])
     return spaces.Dict(
         {
             "rgb": spaces.Box(0, 255, (*size, 3), np.uint8),
@@ -172,7 +177,7 @@ def _observation_space(simulator: Simulator) -> spaces.Dict:
             "instance": spaces.Box(0, _MOST_THINGS, size, np.int32),
             "semantic": spaces.Box(0, _MOST_THINGS, size, np.int32),
             "holding": spaces.Discrete(_MOST_THINGS),
-            "pose": spaces.Box(-np.inf, np.inf, (4,), np.float64),
+            "pose": spaces.Box(-farthest, farthest, dtype=np.float64),
         }
     )
 
@@ -183,3 +188,6 @@ def _event(result: GrabResult | None, collided: bool) -> str:
     if result.moved is None:
         return f"grab failed: {result.reason}"
     return f"placed {result.moved} on {result.target}" if result.target else f"picked up {result.moved}"
+
+
+gymnasium.register(ID, entry_point="household.registered:generated_env")

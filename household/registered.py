@@ -1,0 +1,37 @@
+"""The environment for Gymnasium's registry: ``gymnasium.make("housewise/Rearrangement-v0", houses=1, seed=0)``."""
+
+from __future__ import annotations
+
+from household.env import MAX_STEPS, RearrangementEnv, Task
+from household.generator import generate
+from household.preferences import load_person, majority, people
+from household.simulator.base import Camera
+from household.simulator.raycast import RaycastSimulator
+
+
+def generated_env(
+    houses: int = 1,
+    seed: int = 0,
+    person: str = "majority",
+    max_steps: int = MAX_STEPS,
+    camera: Camera | None = None,
+    render_mode: str | None = "rgb_array",
+) -> RearrangementEnv:
+    """Generated houses, one task in each.
+
+    Args:
+        houses: how many, played in turn.
+        seed: of the first house; the others follow.
+        person: whose idea of order counts: one of household.preferences.people(), a YAML file, or ``"majority"``.
+        max_steps: low-level steps until an episode is cut.
+        camera: the robot's.
+        render_mode: see gymnasium.Env.
+
+    Raises:
+        ValueError: when there are no houses, or the seed is negative.
+    """
+    if houses < 1:
+        raise ValueError(f"houses must be 1 or more, not {houses}")
+    wishes = majority([load_person(name) for name in people()]) if person == "majority" else load_person(person)
+    tasks = [Task(*generate(number, wishes)) for number in range(seed, seed + houses)]
+    return RearrangementEnv(RaycastSimulator(camera), tasks, max_steps, render_mode=render_mode)
