@@ -10,8 +10,9 @@ from agent.vocabulary import Vocabulary
 
 _LONGEST_REPLY = 20_000
 _LONGEST_LINE = 300
+_MARKS = str.maketrans("", "", '*`"“”')
 _STEP = re.compile(r"\bstep\s*\d+\s*[:.)\-]*\s*", re.IGNORECASE)
-_BULLET = re.compile(r"^[\s>*#`\-]*(?:\(?\d{1,3}\s*[.):]\s*)?(?:and then|then|next|finally)?[\s,:*]*", re.IGNORECASE)
+_BULLET = re.compile(r"^[\s>#\-]*(?:\(?\d{1,3}\s*[.):]\s*)?(?:and then|then|next|finally)?[\s,:]*", re.IGNORECASE)
 _COMPLETE = re.compile(
     r"\b(?:mission|task|plan)\s+(?:is\s+)?(?:now\s+)?(?:complete|completed|accomplished)\b", re.IGNORECASE
 )
@@ -80,7 +81,7 @@ def parse_plan(reply: str, vocabulary: Vocabulary, most: int | None = None) -> P
 def parse_step(line: str, vocabulary: Vocabulary) -> ParsedStep:
     """Read one step, for example ``"step 3: Pick up the mug."``."""
     raw = line.strip()[:_LONGEST_LINE]
-    words = _BULLET.sub("", _STEP.sub("", raw)).strip().rstrip(".!;,\"'`* ").lower()
+    words = _BULLET.sub("", _STEP.sub("", raw.translate(_MARKS))).strip(".!;,' ").lower()
     for kind, pattern in _VERBS:
         match = pattern.match(words)
         if match:
