@@ -50,6 +50,10 @@ class PromptTemplate(BaseModel):
             raise ValueError(
                 f"unknown placeholder {{{min(used - known)}}}; known here: {', '.join(sorted(known)) or 'none'}"
             )
+        try:
+            text.format(**{field: 1 if field == "most_steps" else "" for field in known})
+        except (KeyError, ValueError) as error:
+            raise ValueError(f"cannot be filled in: {error}") from error
         return text
 
     @classmethod
@@ -65,12 +69,12 @@ class PromptTemplate(BaseModel):
             return cls.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
         except OSError as error:
             raise UserError(f"{name_or_path}: no such prompt template; give a file, or 'planner'") from error
-        except yaml.YAMLError as error:
-            raise UserError(f"{path}: not readable as YAML ({error})") from error
         except ValidationError as error:
             first = error.errors()[0]
             field = ".".join(str(part) for part in first["loc"])
-            raise UserError(f"{path}: field {field}: {first['msg']}") from error
+            raise UserError(f"{path}: {f'field {field}: ' if field else ''}{first['msg']}") from error
+        except (yaml.YAMLError, UnicodeDecodeError) as error:
+            raise UserError(f"{path}: not readable as YAML ({' '.join(str(error).split())})") from error
 
 
 class ContextGenerator:
@@ -93,7 +97,7 @@ class ContextGenerator:
     def _user(self, graph: SceneGraph) -> str:
         words = self.template
         held = graph.holding
-        holding = words.holding.format(object=held) if held else words.empty_hand
+        holding = words.holding.format(object=held) if held else words.empty_hand.format()
         rooms = "\n".join(self._room(graph, room) for room in graph.rooms)
         return words.user.format(holding=holding, rooms=rooms).strip()
 
