@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from experiments.report.houseplan import house_plan
+from experiments.report.replay import FilmedSimulator, Replay, find_task, most_moments, replay, settings_of
+from household.errors import UserError
+from household.housekeep.reader import HousekeepData
+from household.simulator.base import Camera
+from selftrain.record import EpisodeLine, EpisodeRecord, read_records
+from tests.experiments.report.conftest import play
+
+SMALL = Camera(64, 48)
+
+
+def record_of(folder: Path) -> EpisodeRecord:
+    return next(read_records(folder / "episodes"))
+
+
+def again(record: EpisodeRecord, frames: int = 0) -> Replay:
+    return replay(record, find_task(record.episode), FilmedSimulator(SMALL, SMALL), frames)
+
+
+def test_the_same_happens_again(run_folder: Path) -> None:
+    record = record_of(run_folder)
+    played = again(record, frames=12)
+    assert played.differences == []
+    assert played.moments[-1].placements == record.result.placements
+    assert len(played.moments) == record.result.steps + 1
+    assert any(moment.grabbed for moment in played.moments)
+    assert list(played.asked.values()) == [plan.step for plan in record.plans]
+    assert 5 <= len(played.frames) <= 16
+    assert {0, record.result.steps} <= set(played.frames)
+    assert all(picture.shape == (48, 64, 3) and np.ptp(picture) for picture in played.photos.values())
+
+
+def test_the_published_controllers_silent_nods_are_followed(tmp_path: Path) -> None:
+    folder = play(tmp_path / "published", max_steps=160, controller={"kind": "published"})
+    assert again(record_of(folder)).differences == []
+
+
+@pytest.mark.housekeep
+def test_a_housekeep_episode(housekeep: HousekeepData, tmp_path: Path) -> None:
+    folder = play(
+        tmp_path / "merom",
+        max_steps=160,
+        person="majority",
+        data=str(housekeep.root),
+        scenes=["Merom_1_int"],
+        episodes=[201],
+    )
+    played = again(record_of(folder), frames=4)
+    assert played.differences == []
+    plan = house_plan(played.task.scene, played.task.episode.receptacles, 300, 300)
+    assert set(plan.rooms) == {room.name for room in played.task.scene.rooms}
+    assert all(area.area > 0 for area in getattr(plan.walls, "geoms", [plan.walls]))
+
+
+def test_what_comes_out_otherwise_is_told(run_folder: Path) -> None:
+    record = record_of(run_folder)
+    thing, place = next((name, pair[1]) for line in record.actions for name, pair in line.moved.items())
+    honest = record.model_copy(
+        update={"result": record.result.model_copy(update={"placements": {**record.result.placements, thing: "moon"}})}
+    )
+    assert again(honest).differences == ["the objects end in other places"]
+    tampered = [
+        line.model_copy(update={"aimed": ["nowhere"] * len(line.aimed)}) if thing in line.moved else line
+        for line in record.actions
+    ]
+    played = again(record.model_copy(update={"actions": tampered}))
+    assert played.differences and "another outcome" in played.differences[0]
+    assert place == "robot" or played.moments[-1].placements == record.result.placements
+
+
+def test_steps_are_followed_where_the_house_differs(run_folder: Path) -> None:
+    record = record_of(run_folder)
+    walked = next(number for number, line in enumerate(record.actions) if line.low_level.endswith("f"))
+    line = record.actions[walked]
+    x, z, yaw = line.path[-1]
+    moved = line.model_copy(update={"path": [*line.path[:-1], (x + 0.1, z, yaw)]})
+    actions = [*record.actions[:walked], moved, *record.actions[walked + 1 :]]
+    played = again(record.model_copy(update={"actions": actions}))
+    assert "stood elsewhere" in " ".join(played.differences)
+    assert played.moments[line.end].body.x == pytest.approx(x + 0.1)
+
+
+def test_settings_of_other_versions_are_read_as_far_as_they_are_known() -> None:
+    header = EpisodeLine(
+        scene="generated-1", episode=1, run=0, seed=0, planner="llm", simulator="raycast", rooms=[], placements={},
+        correct={}, config={"person": "ada", "magic": 3},
+    )  # fmt: skip
+    assert settings_of(header).person == "ada"
+
+
+def test_another_episode_is_not_taken_for_the_records(run_folder: Path) -> None:
+    header = record_of(run_folder).episode
+    with pytest.raises(UserError, match="starts with other objects"):
+        find_task(header.model_copy(update={"placements": {"kettle 1": "moon"}}))
+
+
+@pytest.mark.parametrize(("steps", "most"), [(0, 10), (5, 10), (1000, 150), (1000, 2)])
+def test_moments_are_spread(steps: int, most: int) -> None:
+    moments = most_moments(steps, {steps // 2}, most)
+    assert moments == sorted(set(moments))
+    assert {0, steps} <= set(moments)
+    assert len(moments) <= max(most + 2, 4)
