@@ -59,15 +59,6 @@ def test_what_hangs_far_from_the_floor_makes_no_hole() -> None:
     assert free_floor(walkable(), STANDING, [picture]).equals(free_floor(walkable(), STANDING))
 
 
-def test_a_gap_between_cupboards_is_no_wall() -> None:
-    cupboards = [Box((0.0, 0.0, 3.4), (2.0, 0.9, 4.0)), Box((2.3, 0.0, 3.4), (4.0, 0.9, 4.0))]
-    room = shapely.box(0, 0, 4, 4)
-    solid = [rect(box).buffer(RADIUS, join_style="mitre") for box in cupboards]
-    area = room.buffer(-RADIUS, join_style="mitre").difference(shapely.union_all(solid))
-    floor = free_floor(area, cupboards)
-    assert floor.buffer(0.01).covers(shapely.box(2.0, 3.2, 2.3, 3.95))
-
-
 @given(st.floats(-1, 1), st.floats(2, 5))
 def test_walls_stand_around_the_floor(low: float, high: float) -> None:
     mesh = structure(FLOOR, low, high)
