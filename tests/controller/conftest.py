@@ -1,0 +1,31 @@
+from collections.abc import Callable
+
+import pytest
+
+from controller.skills import Outcome, Skill
+from household.env import RearrangementEnv, Task
+from household.simulator.base import Action
+from household.simulator.raycast import RaycastSimulator
+
+Drive = Callable[[Skill], tuple[Outcome, list[Action]]]
+
+
+@pytest.fixture
+def env(toy: Task) -> RearrangementEnv:
+    """The small house, entered."""
+    env = RearrangementEnv(RaycastSimulator(), [toy])
+    env.reset()
+    return env
+
+
+def drive(env: RearrangementEnv, skill: Skill) -> tuple[Outcome, list[Action]]:
+    """Carry out a skill: how it ended, and the low-level actions that it took."""
+    actions: list[Action] = []
+    try:
+        action = next(skill)
+        while True:
+            actions.append(action)
+            env.step(action)
+            action = skill.send(None)
+    except StopIteration as end:
+        return end.value, actions

@@ -1,0 +1,133 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from controller.published import PublishedController
+from controller.skills import DONE, Controller, ControllerSettings, Outcome, Status, failed, skipped
+from household.env import RearrangementEnv, Task
+from household.simulator.base import Action, BodyPose
+from household.simulator.raycast import RaycastSimulator
+from household.world import REACH
+from tests.controller.conftest import drive
+from tests.household.toy import BED, COUNTER, STOOL, TABLE, thing
+
+BOTH = pytest.mark.parametrize("kind", [Controller, PublishedController])
+
+
+@BOTH
+@pytest.mark.parametrize("key", [COUNTER, TABLE, BED, STOOL])
+def test_going_somewhere_and_looking_at_it(env: RearrangementEnv, kind: type[Controller], key: str) -> None:
+    controller = kind(env)
+    beeline = float(np.linalg.norm(env.world.receptacles[key].corners[:, [0, 2]] - [2.0, 2.0], axis=1).min())
+    outcome, walk = drive(env, controller.go_to(key))
+    assert outcome == DONE
+    assert env.world.distance(key) < REACH
+    assert set(walk) <= {Action.MOVE_FORWARD, Action.TURN_LEFT, Action.TURN_RIGHT}
+    forward = walk.count(Action.MOVE_FORWARD)
+    assert (beeline - REACH) / 0.25 - 1 <= forward <= beeline / 0.25 + 12
+    outcome, look = drive(env, controller.look_at(key))
+    assert outcome == DONE
+    assert key in env.visible
+    assert Action.MOVE_FORWARD not in look and len(look) < 40
+
+
+@BOTH
+def test_every_receptacle_of_a_house_can_be_visited(generated: Task, kind: type[Controller]) -> None:
+    env = RearrangementEnv(RaycastSimulator(sensors=("instance",)), [generated], max_steps=100_000)
+    env.reset()
+    controller = kind(env)
+    for key in generated.episode.receptacles[::4]:
+        assert drive(env, controller.go_to(key))[0] == DONE, key
+        assert drive(env, controller.look_at(key))[0] == DONE, key
+
+
+@BOTH
+def test_carrying_an_object_from_room_to_room(env: RearrangementEnv, kind: type[Controller]) -> None:
+    controller = kind(env)
+    for skill in (controller.go_to(BED), controller.look_at(BED)):
+        assert drive(env, skill)[0] == DONE
+    assert drive(env, controller.pick_up("mug_1")) == (DONE, [Action.GRAB_RELEASE])
+    assert env.world.holding == "mug_1"
+    for skill in (controller.go_to(COUNTER), controller.look_at(COUNTER)):
+        assert drive(env, skill)[0] == DONE
+    assert drive(env, controller.place("mug_1", COUNTER)) == (DONE, [Action.GRAB_RELEASE])
+    assert env.world.placements["mug_1"] == COUNTER
+    assert env.world.success_rate == 0.5
+
+
+def test_who_is_there_needs_no_step(env: RearrangementEnv) -> None:
+    controller = Controller(env)
+    drive(env, controller.go_to(TABLE))
+    drive(env, controller.look_at(TABLE))
+    before = env.steps
+    assert drive(env, controller.go_to(TABLE)) == (DONE, [])
+    assert drive(env, controller.look_at(TABLE)) == (DONE, [])
+    assert env.steps == before
+
+
+def test_a_walk_that_takes_too_long_is_given_up(env: RearrangementEnv) -> None:
+    controller = Controller(env, ControllerSettings(most_walk=4))
+    outcome, walk = drive(env, controller.go_to(BED))
+    assert outcome == failed("cannot reach") and len(walk) == 4
+
+
+def test_a_look_that_takes_too_long_is_given_up(env: RearrangementEnv) -> None:
+    controller = Controller(env, ControllerSettings(most_look=30))
+    outcome, look = drive(env, controller.look_at(STOOL))
+    assert outcome == failed("out of sight") and len(look) == 30
+
+
+def test_what_is_far_or_hidden_cannot_be_taken(env: RearrangementEnv) -> None:
+    controller = Controller(env)
+    assert drive(env, controller.pick_up("mug_1")) == (failed("out of sight"), [Action.GRAB_RELEASE])
+    env.simulator.stand(BodyPose(2.0, 1.2, np.pi, -0.4))
+    assert drive(env, controller.pick_up("tea_towel_1")) == (failed("too far away"), [Action.GRAB_RELEASE])
+    assert env.world.holding is None
+
+
+def test_the_hand_holds_one_thing(env: RearrangementEnv) -> None:
+    controller = Controller(env)
+    env.simulator.stand(BodyPose(2.0, 2.9, np.pi, -0.8))
+    assert drive(env, controller.pick_up("tea_towel_1"))[0] == DONE
+    assert drive(env, controller.pick_up("tea_towel_1")) == (DONE, [])
+    assert drive(env, controller.pick_up("mug_1"))[0] == failed("already holding tea towel 1")
+    assert drive(env, controller.place("mug_1", TABLE)) == (failed("holding tea towel 1 instead"), [])
+    assert env.world.holding == "tea_towel_1"
+
+
+def test_an_empty_hand_places_nothing(env: RearrangementEnv) -> None:
+    assert drive(env, Controller(env).place("mug_1", TABLE)) == (skipped("holding nothing"), [])
+    assert skipped("x") == Outcome(Status.SKIPPED, "x")
+
+
+def test_where_there_is_no_room_the_object_stays_in_the_hand(toy: Task) -> None:
+    pillow = thing("pillow_1", BED, {STOOL}, (6.5, 1.0), (0.6, 0.2, 0.6))
+    env = RearrangementEnv(RaycastSimulator(), [Task(toy.scene, replace(toy.episode, objects=(pillow,)))])
+    env.reset()
+    controller = Controller(env)
+    for skill in (controller.go_to(BED), controller.look_at(BED), controller.pick_up("pillow_1")):
+        assert drive(env, skill)[0] == DONE
+    for skill in (controller.go_to(STOOL), controller.look_at(STOOL)):
+        assert drive(env, skill)[0] == DONE
+    assert drive(env, controller.place("pillow_1", STOOL))[0] == failed("no free space")
+    assert env.world.holding == "pillow_1"
+
+
+def test_the_published_robot_puts_down_whatever_it_holds(env: RearrangementEnv) -> None:
+    controller = PublishedController(env)
+    env.simulator.stand(BodyPose(2.0, 2.9, np.pi, -0.8))
+    assert drive(env, controller.pick_up("tea_towel_1"))[0] == DONE
+    assert drive(env, controller.place("mug_1", TABLE))[0] == DONE
+    assert env.world.placements["tea_towel_1"] == TABLE
+
+
+def test_the_published_robot_levels_its_camera_before_it_walks(env: RearrangementEnv) -> None:
+    assert env.simulator.body.pitch < -0.4
+    walk = PublishedController(env).go_to(BED)
+    next(walk)
+    assert env.simulator.body.pitch == 0.0
+    walk = Controller(env).go_to(BED)
+    env.simulator.stand(replace(env.simulator.body, pitch=-0.3))
+    next(walk)
+    assert env.simulator.body.pitch == -0.3
