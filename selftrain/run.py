@@ -28,7 +28,7 @@ from household.errors import UserError
 from household.simulator.raycast import RaycastSimulator
 from selftrain.config import RunConfig
 from selftrain.metrics import metrics
-from selftrain.record import EpisodeLine, RecordWriter, ResultLine, read_records, read_record, record_name, write_json
+from selftrain.record import EpisodeLine, RecordWriter, ResultLine, read_record, read_records, record_name, write_json
 from selftrain.rollout import Limits, Rollout, room_anchors
 from selftrain.tasks import TaskName, load_task, task_names
 
