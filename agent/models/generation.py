@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 from transformers import AttentionInterface, AttentionMaskInterface, DynamicCache
-from transformers.cache_utils import Cache, CacheLayerMixin, DynamicLayer
+from transformers.cache_utils import Cache, DynamicLayer
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
@@ -22,8 +22,9 @@ ATTENTION = "housewise_shared_prefix"
 # their own attention and see the prefix copied in front of every row.
 PLAIN_ATTENTION = frozenset({"llama", "mistral", "olmo2", "phi3", "qwen2", "qwen3", "smollm3", "stablelm"})
 
-# Bounds the memory of one forward pass over prompts; more rows are read in several passes.
-READ_TOKENS = 8192
+# Tokens of prompts read in one forward pass. More gain a CPU nothing but padding; other devices want PASS_FACTOR more.
+READ_TOKENS = 1024
+PASS_FACTOR = 16
 # Scoring keeps the logits of every token, a vocabulary each.
 SCORE_TOKENS = 1024
 # Columns of keys and values set aside beyond those in use.
@@ -44,10 +45,8 @@ class _Window:
     joined: bool = False
 
 
-class _Layer(CacheLayerMixin):  # type: ignore[misc]
+class _Layer(DynamicLayer):  # type: ignore[misc]
     """Keys and values of one layer in memory set aside ahead, since growing by ``cat`` copies everything each token."""
-
-    is_sliding = False
 
     def __init__(self, window: _Window, prefix: _Layer | None) -> None:
         super().__init__()
@@ -100,9 +99,6 @@ class _Layer(CacheLayerMixin):  # type: ignore[misc]
         new = query_length if isinstance(query_length, int) else query_length.shape[0]
         return self.get_seq_length() + new, 0
 
-    def get_max_length(self) -> int:
-        return -1
-
 
 class KeyValues(Cache):  # type: ignore[misc]
     """What a model has read of some rows, behind a prefix that all of them share."""
@@ -136,9 +132,14 @@ def _attend(query: Any, key: Any, value: Any, mask: Any, scale: float | None) ->
     if mask is not None:
         mask = torch.zeros_like(mask, dtype=query.dtype).masked_fill_(~mask, float("-inf"))
     if query.device.type == "cpu":
+        # The public function does not return the normalisers.
         return torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(  # type: ignore[no-any-return]
             query, key, value, attn_mask=mask, scale=scale
         )
+    return _attend_anywhere(query, key, value, mask, scale)
+
+
+def _attend_anywhere(query: Any, key: Any, value: Any, mask: Any, scale: float | None) -> tuple[Any, Any]:
     scores = (query @ key.transpose(-1, -2)).float() * (scale or query.shape[-1] ** -0.5)
     if mask is not None:
         scores = scores + mask
@@ -218,7 +219,8 @@ class Reader:
 
     def __init__(self, model: Any, reuse_prefix: bool = True) -> None:
         config = model.config
-        if any(not isinstance(layer, DynamicLayer) for layer in DynamicCache(config=config).layers):
+        layers = DynamicCache(config=config).layers
+        if getattr(model, "_is_stateful", False) or not all(isinstance(layer, DynamicLayer) for layer in layers):
             raise ValueError(f"a {config.model_type} model keeps a recurrent state between tokens")
         self.model = model
         slides = _slides(config)
@@ -229,6 +231,7 @@ class Reader:
             AttentionInterface.register(ATTENTION, shared_prefix_attention)
             AttentionMaskInterface.register(ATTENTION, sdpa_mask)
             model.set_attn_implementation(ATTENTION)
+        self._pass_tokens = READ_TOKENS if model.device.type == "cpu" else READ_TOKENS * PASS_FACTOR
         self.forget()
 
     def forget(self) -> None:
@@ -255,7 +258,7 @@ class Reader:
         own = [prompts[index][length:] for index in order]
         cache = self._cache(len(sources), len(own[-1]) + min(room, GROWTH), self._prefix, length)
         mask = torch.ones(len(sources), length + len(own[-1]) + room, dtype=torch.bool, device=self.model.device)
-        logits = torch.cat([part[:, -1] for _, part in self._passes(own, cache, mask, READ_TOKENS, keep=1)])
+        logits = torch.cat([part[:, -1] for _, part in self._passes(own, cache, mask, self._pass_tokens, keep=1)])
         cache.repeat(len(order), extra)
         mask[len(order) :] = mask[extra]
         cache.window.rows = slice(0, len(sources))
@@ -311,8 +314,8 @@ class Reader:
         if held < len(common):
             self._prefix_ids = self._prefix_ids[:held]
             mask = torch.ones(1, len(common), dtype=torch.bool, device=self.model.device)
-            for start in range(held, len(common), READ_TOKENS):
-                part = torch.tensor([common[start : start + READ_TOKENS]], device=self.model.device)
+            for start in range(held, len(common), self._pass_tokens):
+                part = torch.tensor([common[start : start + self._pass_tokens]], device=self.model.device)
                 positions = torch.arange(start, start + part.shape[1], device=self.model.device).unsqueeze(0)
                 self._prefix.window.start = start
                 self._run(part, positions, self._prefix, mask, keep=1)

@@ -44,7 +44,7 @@ def load(model: str, adapter: str | Path | None, device: str, dtype: str) -> tup
     """
     try:
         import torch
-        from transformers import AutoModelForCausalLM, AutoTokenizer
+        import transformers  # noqa: F401
     except ImportError as error:
         raise ChatModelError(
             f"model {model}: {error.name} is not installed; run {INSTALL}"
@@ -56,10 +56,14 @@ def load(model: str, adapter: str | Path | None, device: str, dtype: str) -> tup
     local = folder.is_dir()
     source = str(folder) if local else model
     try:
-        with _quiet():
-            tokenizer = AutoTokenizer.from_pretrained(source, local_files_only=local)
-            network = AutoModelForCausalLM.from_pretrained(source, dtype=precision, local_files_only=local)
-    except (OSError, ValueError, RuntimeError) as error:
+        try:
+            network, tokenizer = _pretrained(source, precision, offline=True)
+        except OSError:
+            if local:
+                raise
+            # Second, since without a network the Hub's library tries for a minute before it looks at what is there.
+            network, tokenizer = _pretrained(source, precision, offline=False)
+    except (ImportError, OSError, ValueError, RuntimeError) as error:
         reason = "it cannot be read" if local else "there is no such folder, and the Hugging Face Hub does not give it"
         raise ChatModelError(
             f"model {model}: {reason} ({_first_line(error)}); name a folder that save_pretrained wrote, "
@@ -70,6 +74,14 @@ def load(model: str, adapter: str | Path | None, device: str, dtype: str) -> tup
     if adapter is not None:
         network = _adapted(network, model, Path(adapter).expanduser(), merge=precision == torch.float32)
     return network.to(place).eval().requires_grad_(False), tokenizer
+
+
+def _pretrained(source: str, precision: Any, offline: bool) -> tuple[Any, Any]:
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    with _quiet():
+        tokenizer = AutoTokenizer.from_pretrained(source, local_files_only=offline)
+        return AutoModelForCausalLM.from_pretrained(source, dtype=precision, local_files_only=offline), tokenizer
 
 
 def smollm2_folder() -> Path:

@@ -12,7 +12,9 @@ import pytest
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from agent.models.generation import Reader, choose  # noqa: E402
+from agent.models.generation import Reader, _attend, _attend_anywhere, choose  # noqa: E402
+
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 SIZES = {
     "vocab_size": 97,
@@ -135,6 +137,17 @@ def test_more_tokens_than_one_pass_takes(monkeypatch: pytest.MonkeyPatch) -> Non
     wanted = [[generated(model, prompt, 12)] for prompt in prompts]
     assert written(Reader(model), prompts, [1] * 5, [12] * 5) == wanted
     assert written(Reader(model, reuse_prefix=False), prompts, [1] * 5, [12] * 5) == wanted
+
+
+def test_attention_is_the_same_on_every_device() -> None:
+    query, key, value = torch.randn(2, 3, 4, 8), torch.randn(2, 3, 9, 8), torch.randn(2, 3, 9, 8)
+    mask = torch.rand(2, 1, 1, 9) > 0.3
+    additive = torch.zeros(mask.shape).masked_fill_(~mask, float("-inf"))
+    for here, anywhere in ((None, None), (mask, additive)):
+        for one, other in zip(
+            _attend(query, key, value, here, 0.3), _attend_anywhere(query, key, value, anywhere, 0.3), strict=True
+        ):
+            torch.testing.assert_close(one, other)
 
 
 @pytest.mark.parametrize("reuse", [True, False])

@@ -32,17 +32,11 @@ def ask(text: str = QUESTIONS[0], prefix: str = "", **sampling: Any) -> ChatRequ
     return ChatRequest((SYSTEM, Message("user", text)), Sampling(**options), prefix)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    """Other tests may run on the other cores, and threads that wait for each other's cores are slow."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture(scope="module")
-def model() -> Iterator[LocalChatModel]:
+def model(one_thread: None) -> Iterator[LocalChatModel]:
     opened = LocalChatModel(device="cpu", dtype="float32", batch_size=8)
     yield opened
     opened.close()
