@@ -18,9 +18,9 @@ from transformers.masking_utils import sdpa_mask
 
 ATTENTION = "housewise_shared_prefix"
 
-# Architectures whose attention is a plain softmax over all earlier tokens. Others (windows, soft caps, sinks) stay on
-# their own attention and see the prefix copied in front of every row.
-PLAIN_ATTENTION = frozenset({"llama", "mistral", "olmo2", "phi3", "qwen2", "qwen3", "smollm3", "stablelm"})
+# Architectures with plain softmax attention over all earlier tokens, which pass on to it what they are called with.
+# Others (windows, soft caps, sinks) keep their own attention and see the prefix copied in front of every row.
+PLAIN_ATTENTION = frozenset({"llama", "mistral", "olmo2", "phi3", "qwen2", "qwen3", "smollm3"})
 
 # Tokens of prompts read in one forward pass. More gain a CPU nothing but padding; other devices want PASS_FACTOR more.
 READ_TOKENS = 1024
@@ -29,6 +29,7 @@ PASS_FACTOR = 16
 SCORE_TOKENS = 1024
 # Columns of keys and values set aside beyond those in use.
 GROWTH = 256
+# Likeliest tokens that a nucleus is looked for in before the whole vocabulary is sorted.
 NUCLEUS = 1024
 
 
@@ -95,7 +96,7 @@ class _Layer(DynamicLayer):  # type: ignore[misc]
         return self.window.prefix_length + self.window.start
 
     def get_mask_sizes(self, query_length: Any) -> tuple[int, int]:
-        # Transformers before 5.2 hands over the positions instead of their number.
+        # Older releases of transformers hand over the positions instead of their number.
         new = query_length if isinstance(query_length, int) else query_length.shape[0]
         return self.get_seq_length() + new, 0
 
@@ -119,12 +120,9 @@ class KeyValues(Cache):  # type: ignore[misc]
 
     def repeat(self, first: int, sources: Sequence[int]) -> None:
         """Fill the slots from ``first`` on with what the slots ``sources`` hold."""
-        if sources:
-            for layer in self.layers:
-                for memory in (layer.keys, layer.values):
-                    memory[first : first + len(sources), :, : self.window.start] = memory[
-                        list(sources), :, : self.window.start
-                    ]
+        targets, used = slice(first, first + len(sources)), slice(0, self.window.start)
+        for memory in (part for layer in self.layers for part in (layer.keys, layer.values) if sources):
+            memory[targets, :, used] = memory[list(sources), :, used]
 
 
 def _attend(query: Any, key: Any, value: Any, mask: Any, scale: float | None) -> tuple[Any, Any]:
@@ -164,7 +162,7 @@ def shared_prefix_attention(
         )
     rows, heads, _, width = query.shape
     groups, length = key.shape[1], layer.window.prefix_length
-    query = query.view(rows, groups, heads // groups, width)
+    query = query.reshape(rows, groups, heads // groups, width)
     own_mask = None if attention_mask is None else attention_mask[..., length:]
     output, own = _attend(query, key, value, own_mask, scaling)
     if length:

@@ -12,7 +12,7 @@ import pytest
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from agent.models.generation import Reader, _attend, _attend_anywhere, choose  # noqa: E402
+from agent.models.generation import PLAIN_ATTENTION, Reader, _attend, _attend_anywhere, choose  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -32,6 +32,10 @@ CONFIGS = {
     "llama": lambda: transformers.LlamaConfig(**SIZES),
     "qwen2": lambda: transformers.Qwen2Config(**SIZES),
     "qwen3": lambda: transformers.Qwen3Config(**SIZES, head_dim=8),
+    "olmo2": lambda: transformers.Olmo2Config(**SIZES),
+    "phi3": lambda: transformers.Phi3Config(**SIZES),
+    "smollm3": lambda: transformers.SmolLM3Config(**SIZES),
+    "stablelm": lambda: transformers.StableLmConfig(**SIZES),
     "mistral": lambda: transformers.MistralConfig(**SIZES, sliding_window=None),
     "mistral with a window": lambda: transformers.MistralConfig(**SIZES, sliding_window=12),
     "gemma": lambda: transformers.GemmaConfig(**SIZES, head_dim=8),
@@ -104,6 +108,10 @@ def test_a_batch_writes_what_generate_writes(kind: str, reuse: bool) -> None:
     for _ in range(2):
         texts = written(reader, prompts, copies, counts)
         assert texts == [[text] * count for text, count in zip(wanted, copies, strict=True)]
+
+
+def test_every_fast_architecture_is_tested() -> None:
+    assert set(CONFIGS) >= PLAIN_ATTENTION
 
 
 def test_a_kept_prefix_serves_every_later_prompt() -> None:
