@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import ctypes
+import weakref
+from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from importlib import metadata
+from itertools import repeat
+from typing import Any
 
+import embreex  # noqa: F401 - on Windows it makes Embree's library loadable
 import numpy as np
-from embreex.mesh_construction import TriangleMesh
-from embreex.rtcore_scene import EmbreeScene
 from numpy.typing import NDArray
 
 from household.episode import HouseObject
@@ -24,15 +29,70 @@ _LIGHT = np.array([0.4, 0.8, 0.45]) / np.linalg.norm([0.4, 0.8, 0.45])
 _SKY = (196, 214, 228)
 _BUMP = 1e-3
 
+_STATIC, _MOVING = 0, 1
+_NEAR = 0.01
+
+# Embree's constants (its headers rtcore_*.h).
+_TRIANGLES, _INDICES, _VERTICES, _UINT3, _FLOAT3 = 0, 0, 1, 0x5003, 0x9003
+_ROBUST, _COHERENT, _ALL_FEATURES = 1 << 2, 1 << 16, 0xFFFFFFFF
+_TAKES_PACKETS_OF = {16: 34, 8: 33, 4: 32}
+# The rows of a packet: twelve numbers of each ray, eight of what it meets; some builds of Embree have a ninth.
+_ORIGIN, _DIRECTION, _FAR, _MASK, _TRIANGLE, _LAYER, _ROWS = slice(0, 3), slice(4, 7), 8, 9, 17, 18, 21
+# The pixels, rows by columns, whose rays share a packet.
+_TILES = {16: (4, 4), 8: (2, 4), 4: (2, 2)}
+
+
+@dataclass(frozen=True)
+class _Embree:
+    """Embree itself: embreex traces one ray at a time, packets of neighbouring rays are two to three times as fast.
+
+    Attributes:
+        library: Embree's functions.
+        device: what Embree's scenes belong to.
+        width: how many rays a packet holds.
+    """
+
+    library: ctypes.PyDLL
+    device: ctypes.c_void_p
+    width: int
+
+
+@lru_cache(maxsize=1)
+def _embree() -> _Embree:
+    """Embree, loaded once.
+
+    Raises:
+        ImportError: when embreex comes without Embree 4.
+    """
+    files = [file for file in metadata.files("embreex") or () if "embree4" in file.name]
+    if not files:
+        raise ImportError("embreex brings no Embree 4 along; install it anew: pip install 'embreex>=4.4'")
+    library = ctypes.PyDLL(str(files[0].locate()))
+    pointer, size = ctypes.c_void_p, ctypes.c_size_t
+    library.rtcSetSharedGeometryBuffer.argtypes = [pointer, *[ctypes.c_int] * 3, pointer, size, size, size]
+    library.rtcGetDeviceProperty.restype = ctypes.c_ssize_t
+    for name in ("rtcNewDevice", "rtcNewScene", "rtcNewGeometry"):
+        getattr(library, name).restype = pointer
+    # Houses are built in a blink; the cores are for the workers of a run.
+    device = pointer(library.rtcNewDevice(b"threads=1"))
+    width = next((width for width, key in _TAKES_PACKETS_OF.items() if library.rtcGetDeviceProperty(device, key)), 4)
+    return _Embree(library, device, width)
+
 
 class _Layer:
     """Triangles that are traced together, each belonging to one numbered thing.
 
     Args:
+        number: of the layer.
         parts: (thing's number, mesh in the world frame).
+
+    Attributes:
+        owner: (triangles + 1,) number of the thing that each triangle belongs to.
+        color: (triangles + 1, 3) RGB as lit.
+        scene: Embree's.
     """
 
-    def __init__(self, parts: Sequence[tuple[int, Mesh]]) -> None:
+    def __init__(self, number: int, parts: Sequence[tuple[int, Mesh]]) -> None:
         mesh = Mesh.join([mesh for _, mesh in parts])
         owners = [np.full(len(mesh.faces), number, dtype=np.int32) for number, mesh in parts]
         # The last row answers for rays that hit nothing (Embree numbers those -1).
@@ -43,18 +103,132 @@ class _Layer:
         normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-12)
         shade = np.where(normals[:, 1] > 0.5, 1.0, 0.62 + 0.3 * np.abs(normals @ _LIGHT))
         self.color[:-1] *= shade[:, None].astype(np.float32)
-        self._scene = EmbreeScene()
-        if len(mesh.faces):
-            TriangleMesh(self._scene, mesh.vertices.astype(np.float32), mesh.faces.astype(np.int32))
-        self._empty = not len(mesh.faces)
+        # Embree reads these where they are, and a little past the last vertex.
+        self._vertices = np.append(mesh.vertices, np.zeros((1, 3)), axis=0).astype(np.float32, order="C")
+        self._faces = mesh.faces.astype(np.uint32, order="C")
+        self._starts = np.cumsum([0, *(len(mesh.vertices) for _, mesh in parts)])[:-1]
+        self.scene = self._build(number)
 
-    def trace(self, origins: NDArray[np.float32], directions: NDArray[np.float32]) -> tuple[Array, NDArray[np.int32]]:
-        """Distance (inf for none) and triangle (-1 for none) that each ray meets first."""
-        if self._empty:
-            return np.full(len(origins), np.inf), np.full(len(origins), -1, dtype=np.int32)
-        hit = self._scene.run(origins, directions, output=1)
-        triangle = hit["primID"]
-        return np.where(triangle < 0, np.inf, hit["tfar"]), triangle
+    @cached_property
+    def boxes(self) -> NDArray[np.float32]:
+        """The corners of the boxes around the parts, (parts, 8, 3)."""
+        low, high = (extreme.reduceat(self._vertices[:-1], self._starts) for extreme in (np.minimum, np.maximum))
+        upper = np.indices((2, 2, 2)).reshape(3, 8).T.astype(bool)
+        return np.where(upper, high[:, None], low[:, None])
+
+    def _build(self, number: int) -> ctypes.c_void_p:
+        """Embree's search tree over the triangles."""
+        library, device = _embree().library, _embree().device
+        scene = ctypes.c_void_p(library.rtcNewScene(device))
+        weakref.finalize(self, library.rtcReleaseScene, scene)
+        library.rtcSetSceneFlags(scene, _ROBUST)
+        geometry = ctypes.c_void_p(library.rtcNewGeometry(device, _TRIANGLES))
+        for kind, form, rows, count in (
+            (_VERTICES, _FLOAT3, self._vertices, len(self._vertices) - 1),
+            (_INDICES, _UINT3, self._faces, len(self._faces)),
+        ):
+            stride = rows.strides[0]
+            library.rtcSetSharedGeometryBuffer(geometry, kind, 0, form, rows.ctypes.data, 0, stride, count)
+        library.rtcCommitGeometry(geometry)
+        library.rtcAttachGeometryByID(scene, geometry, number)
+        library.rtcReleaseGeometry(geometry)
+        library.rtcCommitScene(scene)
+        if error := library.rtcGetDeviceError(device):
+            raise RuntimeError(f"Embree cannot build a scene of {len(self._faces)} triangles: error {error}")
+        return scene
+
+
+class _Rays:
+    """A ray through every pixel of a picture, in packets of neighbours as Embree takes them.
+
+    Args:
+        camera: tells the picture's size and angle.
+
+    Attributes:
+        cosine: (pixels,) of the angle between each ray and the optical axis.
+    """
+
+    def __init__(self, camera: Camera) -> None:
+        width = _embree().width
+        high, wide = _TILES[width]
+        rows, columns = self._tiles = (-(-camera.height // high), -(-camera.width // wide))
+        self._extent = np.array([camera.width / wide, camera.height / high])
+        self._slope = np.tan(camera.field_of_view / 2) * np.array([1.0, -camera.height / camera.width])
+        directions = _directions(camera, rows * high, columns * wide)
+        # The picture is made up to whole tiles; each pixel has a lane in the packet of its tile.
+        lanes = np.arange(rows * columns * width).reshape(rows, columns, high, wide).swapaxes(1, 2)
+        lanes = lanes.reshape(rows * high, columns * wide)
+        self._local = np.empty((3, lanes.size), dtype=np.float32)
+        self._local[:, lanes] = np.moveaxis(directions, -1, 0)
+        self._packets = _aligned((rows * columns, _ROWS, width))
+        self._numbers = self._packets.view(np.int32)
+        self._numbers[:, _MASK] = -1
+        lane = lanes[: camera.height, : camera.width].ravel()
+        self._first = lane // width * (_ROWS * width) + lane % width
+        self.cosine = -directions[: camera.height, : camera.width, 2].ravel()
+        self._addresses = [ctypes.c_void_p(packet.ctypes.data) for packet in self._packets]
+        self._all_lanes = _aligned((width,)).view(np.int32)
+        self._all_lanes[:] = -1
+        self._arguments = np.array([_COHERENT, _ALL_FEATURES, *[0] * 8], dtype=np.uint32)
+
+    def aim(self, lens: Array, rotation: Array) -> None:
+        """Send the rays out from the lens (3,), turned by a matrix (3, 3) from the camera's frame to the world."""
+        packets, _, width = self._packets.shape
+        directions = rotation.astype(np.float32) @ self._local
+        self._packets[:, _ORIGIN] = lens[:, None]
+        self._packets[:, _DIRECTION] = directions.reshape(3, packets, width).swapaxes(0, 1)
+        self._packets[:, _FAR] = np.inf
+        self._numbers[:, _TRIANGLE : _LAYER + 1] = -1
+        self._lens, self._rotation = lens, rotation
+
+    def trace(self, layer: _Layer, sparse: bool = False) -> None:
+        """Shorten the rays to where they meet a layer.
+
+        Args:
+            layer: what to meet.
+            sparse: whether the layer fills so little of the picture that it pays to find out which packets pass by.
+        """
+        intersect = getattr(_embree().library, f"rtcIntersect{_embree().width}")
+        packets = self._towards(layer.boxes) if sparse else self._addresses
+        lanes, arguments = (ctypes.c_void_p(array.ctypes.data) for array in (self._all_lanes, self._arguments))
+        deque(map(intersect, repeat(lanes), repeat(layer.scene), packets, repeat(arguments)), maxlen=0)
+
+    def _towards(self, boxes: NDArray[np.float32]) -> list[ctypes.c_void_p]:
+        """Addresses of the packets with rays that can meet one of some boxes (N, 8, 3)."""
+        corners = (boxes - self._lens) @ self._rotation
+        # In the picture is what has a depth and is no further to any side than that.
+        depth, aside = -corners[..., 2:], corners[..., :2] / self._slope
+        beside = (aside > depth).all(axis=1) | (aside < -depth).all(axis=1)
+        seen = ~beside.any(axis=1) & (depth > 0).any(axis=(1, 2))
+        depth, aside = depth[seen], aside[seen]
+        tiles = (aside / np.maximum(depth, _NEAR) + 1) / 2 * self._extent
+        # Half a tile more on every side makes up for rounding; what comes too near to tell can be anywhere.
+        near = depth.min(axis=1) < _NEAR
+        low = np.where(near, 0, tiles.min(axis=1) - 0.5)
+        high = np.where(near, self._extent, tiles.max(axis=1) + 0.5)
+        bounds = np.hstack([np.floor(low), np.ceil(high)]).clip(0, [*self._tiles[::-1]] * 2).astype(int)
+        met = np.zeros(self._tiles, dtype=bool)
+        for left, top, right, bottom in bounds.tolist():
+            met[top:bottom, left:right] = True
+        return [self._addresses[number] for number in np.flatnonzero(met)]
+
+    @property
+    def distance(self) -> NDArray[np.float32]:
+        """(pixels,) metres to what the rays meet, inf for nothing."""
+        return self._read(self._packets, _FAR)
+
+    @property
+    def triangle(self) -> NDArray[np.int32]:
+        """(pixels,) what the rays meet, -1 for nothing."""
+        return self._read(self._numbers, _TRIANGLE)
+
+    @property
+    def layer(self) -> NDArray[np.int32]:
+        """(pixels,) number of the layer of what the rays meet, -1 for nothing."""
+        return self._read(self._numbers, _LAYER)
+
+    def _read(self, packets: NDArray[Any], row: int) -> NDArray[Any]:
+        return np.asarray(packets.reshape(-1).take(self._first + row * packets.shape[2]))
 
 
 class RaycastSimulator:
@@ -68,9 +242,10 @@ class RaycastSimulator:
     def __init__(self, camera: Camera | None = None, sensors: Sequence[Sensor] = SENSORS) -> None:
         self.camera = camera or Camera()
         self.sensors = frozenset(sensors)
-        self._rays = _pixel_rays(self.camera)
+        self._picture = _Rays(self.camera)
+        self._middle = _Rays(replace(self.camera, width=1, height=1))
         self._house: tuple[Scene, tuple[str, ...]] | None = None
-        self._static = _Layer([])
+        self._static = _Layer(_STATIC, [])
 
     @property
     def navmesh(self) -> NavMesh:
@@ -102,12 +277,13 @@ class RaycastSimulator:
         house = (scene, self._keys[1 : len(furniture) + 1])
         if self._house is None or self._house[0] is not scene or self._house[1] != house[1]:
             placed = [(self._number[thing.key], thing.mesh.placed(thing.pose)) for thing in furniture]
-            self._static = _Layer([(0, scene.structure), *placed])
+            self._static = _Layer(_STATIC, [(0, scene.structure), *placed])
             self._house = house
         self._scene = scene
         self._shapes = {thing.key: object_mesh(thing.category, thing.size) for thing in objects}
-        self._poses: dict[str, Pose | None] = {thing.key: thing.pose for thing in objects}
-        self._moving: _Layer | None = None
+        self._placed: dict[str, Mesh | None] = {}
+        for thing in objects:
+            self.move_object(thing.key, thing.pose)
         self._body = body.at(scene.navmesh.snap(body.point))
 
     def act(self, action: Action) -> bool:
@@ -130,18 +306,17 @@ class RaycastSimulator:
 
     def observe(self, body: BodyPose | None = None) -> Observation:
         """See Simulator.observe."""
-        directions = self._directions(body or self._body)
-        distance, owner, color = self._trace(body or self._body, directions)
+        distance, owner, color = self._trace(body or self._body, self._picture)
         shape = (self.camera.height, self.camera.width)
         depth = rgb = semantic = None
         if "depth" in self.sensors:
-            along = np.where(np.isfinite(distance), distance * self._rays[1], self.camera.max_depth)
-            depth = np.clip(along, self.camera.min_depth, self.camera.max_depth).astype(np.float32).reshape(shape)
+            along = distance * self._picture.cosine
+            depth = np.clip(along, self.camera.min_depth, self.camera.max_depth).reshape(shape)
         if "rgb" in self.sensors:
             fade = 1.0 - 0.25 * np.clip(distance / 8.0, 0.0, 1.0)
             rgb = np.clip(color() * fade[:, None], 0, 255).astype(np.uint8).reshape(*shape, 3)
         if "semantic" in self.sensors:
-            semantic = self._kind_of[owner].reshape(shape)
+            semantic = self._kind_of.take(owner).reshape(shape)
         return Observation(
             np.empty((0, 0, 3), np.uint8) if rgb is None else rgb,
             np.empty((0, 0), np.float32) if depth is None else depth,
@@ -151,8 +326,7 @@ class RaycastSimulator:
 
     def visible(self, body: BodyPose | None = None) -> frozenset[str]:
         """See Simulator.visible."""
-        standing = body or self._body
-        _, owner, _ = self._trace(standing, self._directions(standing))
+        _, owner, _ = self._trace(body or self._body, self._picture)
         return self.things(owner)
 
     def things(self, instance: NDArray[np.int32]) -> frozenset[str]:
@@ -162,55 +336,56 @@ class RaycastSimulator:
 
     def aimed_at(self, reach: float) -> str | None:
         """See Simulator.aimed_at."""
-        ahead = _rotation(self._body) @ np.array([0.0, 0.0, -1.0])
-        distance, owner, _ = self._trace(self._body, ahead[None].astype(np.float32))
+        distance, owner, _ = self._trace(self._body, self._middle)
         return self._keys[owner[0]] or None if distance[0] <= reach else None
 
     def move_object(self, key: str, pose: Pose | None) -> None:
         """See Simulator.move_object."""
-        self._poses[key] = pose
-        self._moving = None
+        self._placed[key] = None if pose is None else self._shapes[key].placed(pose)
+        self._moving: _Layer | None = None
 
     def close(self) -> None:
         """Nothing to release."""
 
-    def _directions(self, body: BodyPose) -> NDArray[np.float32]:
-        return np.asarray(self._rays[0] @ _rotation(body).T.astype(np.float32), dtype=np.float32)
-
     def _trace(
-        self, body: BodyPose, directions: NDArray[np.float32]
-    ) -> tuple[Array, NDArray[np.int32], Callable[[], NDArray[np.float32]]]:
+        self, body: BodyPose, rays: _Rays
+    ) -> tuple[NDArray[np.float32], NDArray[np.int32], Callable[[], NDArray[np.float32]]]:
         """Distance, owner and (on call) colour that each ray from the lens meets."""
-        lens = np.array([body.x, self._scene.navmesh.height + self.camera.above_floor, body.z], dtype=np.float32)
-        origins = np.broadcast_to(lens, directions.shape).copy()
-        if self._moving is None:
-            self._moving = self._object_layer()
-        distance, triangle = self._static.trace(origins, directions)
-        near, small = self._moving.trace(origins, directions)
-        closer = near < distance
-        owner = np.where(closer, self._moving.owner[small], self._static.owner[triangle])
+        moving = self._moving = self._moving or self._object_layer()
+        lens = np.array([body.x, self._scene.navmesh.height + self.camera.above_floor, body.z])
+        rays.aim(lens, _rotation(body))
+        # Where an object touches furniture the later layer wins.
+        rays.trace(moving, sparse=True)
+        rays.trace(self._static)
+        triangle, on_object = rays.triangle, np.flatnonzero(rays.layer == _MOVING)
+        owner = self._static.owner.take(triangle, mode="wrap")
+        owner[on_object] = moving.owner[triangle[on_object]]
 
         def color() -> NDArray[np.float32]:
-            moving = self._moving or self._static
-            return np.where(closer[:, None], moving.color[small], self._static.color[triangle])
+            colors = self._static.color.take(triangle, axis=0, mode="wrap")
+            colors[on_object] = moving.color[triangle[on_object]]
+            return colors
 
-        return np.minimum(near, distance), owner, color
+        return rays.distance, owner, color
 
     def _object_layer(self) -> _Layer:
-        present = [(key, pose) for key, pose in self._poses.items() if pose is not None]
-        return _Layer([(self._number[key], self._shapes[key].placed(pose)) for key, pose in present])
+        return _Layer(_MOVING, [(self._number[key], mesh) for key, mesh in self._placed.items() if mesh is not None])
 
 
-@lru_cache(maxsize=8)
-def _pixel_rays(camera: Camera) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Unit directions (pixels, 3) in the camera's frame (-z ahead), and their cosine to the optical axis."""
+def _directions(camera: Camera, rows: int, columns: int) -> NDArray[np.float32]:
+    """Unit vectors (rows, columns, 3) through the pixels in the camera's frame (-z ahead), from the upper left on."""
     half = np.tan(camera.field_of_view / 2)
-    columns = (np.arange(camera.width) + 0.5) / camera.width * 2 - 1
-    rows = 1 - (np.arange(camera.height) + 0.5) / camera.height * 2
-    across, up = np.meshgrid(columns * half, rows * half * camera.height / camera.width)
-    rays = np.stack([across.ravel(), up.ravel(), -np.ones(across.size)], axis=1)
-    rays /= np.linalg.norm(rays, axis=1, keepdims=True)
-    return rays.astype(np.float32), (-rays[:, 2]).astype(np.float32)
+    right = (np.arange(columns) + 0.5) / camera.width * 2 - 1
+    up = 1 - (np.arange(rows) + 0.5) / camera.height * 2
+    rays = np.stack([*np.meshgrid(right * half, up * half * camera.height / camera.width), -np.ones((rows, columns))])
+    return np.asarray(np.moveaxis(rays / np.linalg.norm(rays, axis=0), 0, -1), dtype=np.float32)
+
+
+def _aligned(shape: tuple[int, ...]) -> NDArray[np.float32]:
+    """Zeros at an address that Embree's vector instructions can read from."""
+    spare = np.zeros(4 * int(np.prod(shape)) + 64, dtype=np.uint8)
+    start = -spare.ctypes.data % 64
+    return spare[start : start + 4 * int(np.prod(shape))].view(np.float32).reshape(shape)
 
 
 def _rotation(body: BodyPose) -> Array:
