@@ -56,7 +56,7 @@ class Fate:
     def verdict(self) -> str:
         """In a few words."""
         if not self.found:
-            return "never found, right where it is" if self.is_right else "never found"
+            return "in place, unseen" if self.is_right else "never found"
         if self.end == HAND:
             return "still in the hand"
         if self.was_right:
@@ -106,7 +106,7 @@ def story(found: list[Fate], wanting: str) -> str:
     if hidden:
         parts.append(f"{len(hidden)} {_were(len(hidden))} never found")
     if held:
-        parts.append(f"the robot still holds the {held[0]}")
+        parts.append(f"the robot still holds {held[0]}")
     return "; ".join(parts) + "."
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -101,9 +103,9 @@ class FilmedSimulator(RaycastSimulator):
 
     def reset(self, scene: Scene, receptacles: Sequence[str], objects: Sequence[HouseObject], body: BodyPose) -> None:
         """See Simulator.reset."""
-        super().reset(scene, receptacles, objects, body)
         for other in (self._photo, self._film):
             other.reset(scene, receptacles, objects, body)
+        super().reset(scene, receptacles, objects, body)
         self.whereabouts = {thing.key: thing.pose for thing in objects}
 
     def move_object(self, key: str, pose: Pose | None) -> None:
@@ -137,7 +139,7 @@ def find_task(header: EpisodeLine) -> Task:
     """
     try:
         config = settings_of(header)
-        task = _load(TaskName(header.scene, header.episode, header.task_set), config.data, config.person)
+        task = _load(TaskName(header.scene, header.episode, header.task_set), _data_folder(config), config.person)
     except (OSError, KeyError, ValueError) as error:
         raise UserError(
             f"{header.scene}, episode {header.episode}: the house cannot be loaded ({_first_line(error)})"
@@ -149,6 +151,19 @@ def find_task(header: EpisodeLine) -> Task:
             "version or this data; use those that the episode was played with"
         )
     return task
+
+
+def _data_folder(config: RunConfig) -> str | None:
+    """Where the data is: records may come from another machine."""
+    if config.data is None or Path(config.data).expanduser().is_dir():
+        return config.data
+    here = os.environ.get("HOUSEKEEP_DATA")
+    if here is None:
+        raise UserError(
+            f"{config.data}: the Housekeep folder that it was played with is not there; set HOUSEKEEP_DATA to where "
+            "the folder is now and make the report again"
+        )
+    return here
 
 
 @lru_cache(maxsize=4)

@@ -29,7 +29,7 @@ def test_story() -> None:
     assert story([MUG], "Ada wants") == "1 of 1 misplaced object ended where Ada wants them."
     assert story([MUG, BOOK, SOAP], who_wants("majority")) == (
         "1 of 2 misplaced objects ended where most people want them; 1 correct one was taken away; 1 was never found; "
-        "the robot still holds the book 1."
+        "the robot still holds book 1."
     )
     assert who_wants("annotator-3") == "Annotator 3 wants"
 

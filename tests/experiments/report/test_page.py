@@ -118,7 +118,11 @@ def test_nothing_of_a_reply_is_markup(edited: Callable[..., Path]) -> None:
     assert evil in page.text
 
 
-def test_without_the_data_there_are_no_pictures_but_a_hint(edited: Callable[..., Path]) -> None:
+def test_without_the_data_there_are_no_pictures_but_a_hint(
+    edited: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HOUSEKEEP_DATA", raising=False)
+
     def change(line: dict[str, Any]) -> None:
         if line["type"] == "episode":
             line["config"]["data"] = "/nowhere/housekeep"
@@ -126,7 +130,7 @@ def test_without_the_data_there_are_no_pictures_but_a_hint(edited: Callable[...,
     page = Page(write_report(edited(change)))
     assert not page.all("img") and not page.all("image")
     assert "No pictures of this episode: /nowhere/housekeep" in page.text
-    assert "--data" in page.text
+    assert "set HOUSEKEEP_DATA" in page.text
     assert len([drawing for drawing in page.all("svg") if drawing.get("class") == "tree"]) == 2
 
 

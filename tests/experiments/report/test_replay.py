@@ -43,7 +43,9 @@ def test_the_published_controllers_silent_nods_are_followed(tmp_path: Path) -> N
 
 
 @pytest.mark.housekeep
-def test_a_housekeep_episode(housekeep: HousekeepData, tmp_path: Path) -> None:
+def test_a_housekeep_episode_whose_data_has_moved(
+    housekeep: HousekeepData, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = play(
         tmp_path / "merom",
         max_steps=160,
@@ -52,7 +54,10 @@ def test_a_housekeep_episode(housekeep: HousekeepData, tmp_path: Path) -> None:
         scenes=["Merom_1_int"],
         episodes=[201],
     )
-    played = again(record_of(folder), frames=4)
+    record = record_of(folder)
+    moved = {**record.episode.config, "data": str(tmp_path / "gone")}
+    monkeypatch.setenv("HOUSEKEEP_DATA", str(housekeep.root))
+    played = again(record.model_copy(update={"episode": record.episode.model_copy(update={"config": moved})}), frames=4)
     assert played.differences == []
     plan = house_plan(played.task.scene, played.task.episode.receptacles, 300, 300)
     assert set(plan.rooms) == {room.name for room in played.task.scene.rooms}
