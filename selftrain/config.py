@@ -11,6 +11,7 @@ from typing import Any, Literal
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from yaml import YAMLError
 
 from household.errors import UserError
 
@@ -85,9 +86,12 @@ def load_config(
     assert isinstance(base, DictConfig)
     parts = [_from_file(file)] if file else []
     parts += [OmegaConf.create(dict(settings or {})), _from_overrides(overrides)]
-    for part in parts:
-        _refuse_unknown(part, base, str(file) if file and part is parts[0] else "the command line")
-    merged = OmegaConf.to_container(OmegaConf.merge(base, *parts), resolve=True)
+    try:
+        for part in parts:
+            _refuse_unknown(part, base, str(file) if file and part is parts[0] else "the command line")
+        merged = OmegaConf.to_container(OmegaConf.merge(base, *parts), resolve=True)
+    except OmegaConfBaseException as error:
+        raise UserError(f"setting {error.full_key}: {str(error).splitlines()[0]}") from error
     try:
         return RunConfig.model_validate(merged)
     except ValidationError as error:
@@ -114,8 +118,8 @@ def _from_overrides(overrides: Sequence[str]) -> DictConfig:
             raise UserError(f"{text!r}: write settings as key=value, for example runs=5")
     try:
         return OmegaConf.from_dotlist(list(overrides))
-    except (OmegaConfBaseException, ValueError) as error:
-        raise UserError(f"{' '.join(overrides)}: {str(error).splitlines()[0]}") from error
+    except (OmegaConfBaseException, ValueError, YAMLError) as error:
+        raise UserError(f"{' '.join(' '.join(overrides).split())}: {str(error).splitlines()[0]}") from error
 
 
 def _refuse_unknown(given: DictConfig, known: DictConfig, source: str, prefix: str = "") -> None:
