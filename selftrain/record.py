@@ -13,12 +13,21 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from household.errors import UserError
 
 Placements = dict[str, str]
 """Spoken name of the receptacle by spoken name of the object; ``robot`` is the hand."""
+
+
+def _writable(text: Any) -> Any:
+    """Text that UTF-8 can hold: a server's JSON may bring half of a surrogate pair."""
+    return text.encode("utf-8", "replace").decode("utf-8") if isinstance(text, str) else text
+
+
+Words = Annotated[str, BeforeValidator(_writable)]
+"""What a model wrote."""
 
 
 class _Line(BaseModel):
@@ -53,7 +62,7 @@ class PlanLine(_Line):
     plan: int
     step: int
     prompt: list[dict[str, str]] = Field(default_factory=list)
-    reply: str
+    reply: Words
     prompt_tokens: int = 0
     completion_tokens: int = 0
     model_seconds: float = 0.0
@@ -67,7 +76,7 @@ class ActionLine(_Line):
 
     type: Literal["action"] = "action"
     plan: int
-    raw: str
+    raw: Words
     action: str | None = None
     kind: str | None = None
     target: str | None = None
@@ -136,13 +145,19 @@ class RecordWriter:
     Args:
         folder: where records live; made when it is missing.
         name: of the record.
+
+    Raises:
+        UserError: when there can be no such file.
     """
 
     def __init__(self, folder: Path, name: str) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
         self._final = folder / f"{name}.jsonl"
         self._partial = folder / f"{name}.jsonl.partial"
-        self._stream: IO[str] = self._partial.open("w", encoding="utf-8")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._stream: IO[str] = self._partial.open("w", encoding="utf-8")
+        except OSError as error:
+            raise UserError(f"{self._partial}: cannot be written ({error.strerror}); choose another folder") from error
 
     def write(self, line: EpisodeLine | PlanLine | ActionLine | ResultLine) -> None:
         """Append a line.
@@ -203,7 +218,8 @@ def read_records(folder: Path) -> Iterator[EpisodeRecord]:
 
 def _lines(path: Path) -> list[str]:
     try:
-        return path.read_text(encoding="utf-8").splitlines()
+        # Only at line feeds: JSON texts may hold other letters at which splitlines breaks.
+        return path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: cannot be read ({error})") from error
 
