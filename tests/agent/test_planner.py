@@ -1,0 +1,81 @@
+from collections.abc import Sequence
+
+import pytest
+
+from agent.actions import ActionKind, HighLevelAction
+from agent.models.base import ChatRequest, Reply, Sampling
+from agent.models.replay import ReplayChatModel
+from agent.parser import ParsedStep
+from agent.planner import LLMPlanner, Plan
+from agent.prompt import ContextGenerator, PromptTemplate
+from agent.scene_graph import SceneGraph, View
+
+
+class Listener(ReplayChatModel):
+    """A replaying model that remembers what it was asked."""
+
+    def __init__(self, *replies: str) -> None:
+        super().__init__(replies)
+        self.asked: list[ChatRequest] = []
+
+    def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
+        self.asked += requests
+        return super().complete(requests)
+
+
+@pytest.fixture
+def graph() -> SceneGraph:
+    graph = SceneGraph(["kitchen 0"])
+    graph.update(View({"kitchen 0 sink 2": "kitchen 0"}, {"mug 1": "kitchen 0 sink 2"}))
+    return graph
+
+
+def planner(model: Listener, most_steps: int = 10, sampling: Sampling | None = None) -> LLMPlanner:
+    return LLMPlanner(model, ContextGenerator(PromptTemplate.load("planner"), most_steps), sampling)
+
+
+def test_the_model_reads_the_state_and_its_words_become_steps(graph: SceneGraph) -> None:
+    model = Listener(" go to mug 1\nstep 2: dance\nstep 3: pick up the mug")
+    plan = planner(model).plan(graph, [])
+    assert [step.action for step in plan.steps] == [
+        HighLevelAction(ActionKind.GO_TO, "mug 1"),
+        None,
+        HighLevelAction(ActionKind.PICK_UP, "mug 1"),
+    ]
+    assert not plan.complete
+    assert model.asked[0].messages == plan.messages
+    assert "kitchen 0 sink 2 with mug 1" in plan.messages[1].content
+    assert model.asked[0].prefix == "step 1:"
+    assert plan.reply is not None and plan.text == plan.reply.text
+
+
+def test_names_that_the_robot_does_not_know_do_not_count(graph: SceneGraph) -> None:
+    plan = planner(Listener("go to bedroom 0\nstep 2: pick up the plate")).plan(graph, [])
+    assert [step.problem for step in plan.steps] == ["unknown: bedroom 0", "unknown: plate"]
+
+
+def test_a_plan_is_cut_and_the_end_is_heard(graph: SceneGraph) -> None:
+    model = Listener("\n".join(["go to kitchen 0"] * 9), "mission complete")
+    llm = planner(model, most_steps=4)
+    assert len(llm.plan(graph, []).steps) == 4
+    assert llm.plan(graph, []).complete
+    assert "at most 4" in model.asked[0].messages[0].content
+
+
+def test_every_plan_is_drawn_with_a_seed_of_its_own(graph: SceneGraph) -> None:
+    model = Listener()
+    llm = planner(model, sampling=Sampling(temperature=0.5, seed=40))
+    for _ in range(3):
+        llm.plan(graph, [])
+    assert [request.sampling.seed for request in model.asked] == [40, 41, 42]
+    assert {request.sampling.temperature for request in model.asked} == {0.5}
+    unseeded = Listener()
+    planner(unseeded).plan(graph, [])
+    assert unseeded.asked[0].sampling.seed is None
+
+
+def test_a_plan_without_a_model_can_be_put_into_words() -> None:
+    steps = tuple(ParsedStep(f"go to room {number}", None) for number in range(2))
+    assert Plan(steps).text == "go to room 0\nstep 2: go to room 1"
+    assert Plan((), complete=True).text == "mission complete"
+    assert Plan(()).text == ""

@@ -1,0 +1,153 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from household.errors import UserError
+from selftrain.config import RunConfig, load_config
+
+
+def refusal(*overrides: str, file: Path | None = None, **settings: object) -> str:
+    with pytest.raises(UserError) as refused:
+        load_config(file, settings, overrides)
+    assert "\n" not in str(refused.value)
+    return str(refused.value)
+
+
+def test_the_defaults_are_those_of_the_papers() -> None:
+    config = load_config()
+    assert (config.max_steps, config.most_steps_per_plan, config.runs) == (1000, 10, 1)
+    assert config.sampling.temperature == 1.0
+    assert config.data is None and config.planner == "llm" and config.controller.kind == "standard"
+
+
+def test_later_words_win(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("runs: 2\nseed: 5\nsampling: {temperature: 0.3}\ncontroller: {most_walk: 50}\n")
+    config = load_config(file, {"seed": 6, "houses": 9}, ["houses=10", "controller.kind=published"])
+    assert (config.runs, config.seed, config.houses) == (2, 6, 10)
+    # Neighbours in a group keep their values.
+    assert config.sampling.temperature == 0.3 and config.sampling.max_tokens == 160
+    assert config.controller.most_walk == 50 and config.controller.kind == "published"
+
+
+@pytest.mark.parametrize(
+    ("override", "key", "value"),
+    [
+        ("episodes=[1,2]", "episodes", [1, 2]),
+        ("episodes=test", "episodes", "test"),
+        ("episodes=null", "episodes", None),
+        ("scenes=[Merom_1_int]", "scenes", ["Merom_1_int"]),
+        ("model=local:/a/b=c", "model", "local:/a/b=c"),
+        ("base_url=http://localhost:8000/v1", "base_url", "http://localhost:8000/v1"),
+        ("look_down=0", "look_down", 0.0),
+        ("person=annotator-3", "person", "annotator-3"),
+    ],
+)
+def test_values_come_as_they_are_meant(override: str, key: str, value: object) -> None:
+    assert getattr(load_config(overrides=[override]), key) == value
+
+
+@pytest.mark.parametrize(
+    ("override", "told"),
+    [
+        ("rusn=5", "the command line: unknown setting 'rusn'; did you mean runs?"),
+        ("sampling.temprature=1", "unknown setting 'sampling.temprature'; did you mean sampling.temperature?"),
+        ("controller.goal_raduis=1", "did you mean controller.goal_radius?"),
+        ("xyzzy=1", "unknown setting 'xyzzy'; known keys: data, scenes, episodes"),
+        ("runs.many=1", "runs"),
+        ("sampling=hot", "setting 'sampling' has keys of its own: temperature, top_p, max_tokens"),
+        ("runs", "'runs': write settings as key=value, for example runs=5"),
+        ("", "write settings as key=value"),
+        (
+            "runs=many",
+            "setting runs: Input should be a valid integer, unable to parse string as an integer, not 'many'",
+        ),
+        ("runs=0", "setting runs: Input should be greater than or equal to 1, not 0"),
+        ("runs=1.5", "setting runs: "),
+        ("runs=null", "setting runs: "),
+        ("runs=[1]", "setting runs: "),
+        ("sampling.temperature=-1", "setting sampling.temperature: "),
+        ("sampling.top_p=0", "setting sampling.top_p: "),
+        ("planner=oracle", "setting planner: Input should be 'llm', 'scripted' or 'replay', not 'oracle'"),
+        ("simulator=habitat", "setting simulator: "),
+        ("episodes={a: 1}", "setting episodes"),
+        ("person=5", "setting person: "),
+        ("model=${runs", "model=${runs"),
+        ("model=${nobody}", "nobody"),
+        ("model=${model}", "model"),
+        ("sampling=${nobody}", "nobody"),
+        ("sampling=${oc.env:NO_SUCH_VARIABLE_HERE}", "NO_SUCH_VARIABLE_HERE"),
+        ("runs={", "runs={"),
+        ("=5", "unknown setting ''"),
+        (".=5", "unknown setting ''"),
+        ("a[=5", ""),
+    ],
+)
+def test_what_does_not_fit_is_said(override: str, told: str) -> None:
+    assert told in refusal(override)
+
+
+def test_settings_can_point_to_others() -> None:
+    assert load_config(overrides=["seed=4", "runs=${seed}"]).runs == 4
+
+
+def test_a_wrong_file_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    assert refusal(file=file).startswith(f"{file}: no such configuration file")
+    file.mkdir()
+    assert refusal(file=file).startswith(f"{file}: ")
+    file.rmdir()
+    for content in (b"runs: [\n 1", b"- 1\n- 2", b"\xff\xfe\x00", b"\x00", b"{a: {b: {c"):
+        file.write_bytes(content)
+        assert refusal(file=file).startswith(f"{file}: ")
+    file.write_text("sampling:\n  temprature: 1")
+    assert refusal(file=file) == (f"{file}: unknown setting 'sampling.temprature'; did you mean sampling.temperature?")
+    file.write_text("3: 4")
+    assert refusal(file=file).startswith(f"{file}: unknown setting '3'")
+    file.write_text("sampling: 7")
+    assert refusal(file=file).startswith(f"{file}: setting 'sampling' has keys of its own")
+    # The file is right, the command line is wrong.
+    file.write_text("runs: 2")
+    assert refusal("rusn=1", file=file).startswith("the command line: ")
+
+
+def test_an_empty_file_changes_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    for content in ("", "# runs: 3\n", "{}"):
+        file.write_text(content)
+        assert load_config(file) == load_config()
+
+
+def test_the_file_that_a_run_leaves_can_be_given_again(tmp_path: Path) -> None:
+    config = load_config(overrides=["episodes=[3,4]", "sampling.temperature=0.7", "data=/somewhere"])
+    file = tmp_path / "config.json"
+    file.write_text(config.model_dump_json())
+    assert load_config(file) == config
+
+
+def test_two_runs_of_different_length_belong_together() -> None:
+    config = load_config()
+    assert load_config(overrides=["runs=5", "workers=3", "houses=7"]).identity == config.identity
+    assert load_config(overrides=["seed=5"]).identity != config.identity
+    assert load_config(overrides=["sampling.temperature=0"]).identity != config.identity
+
+
+@given(st.lists(st.text(max_size=30), max_size=3))
+def test_any_words_give_settings_or_one_line(overrides: list[str]) -> None:
+    try:
+        assert isinstance(load_config(overrides=overrides), RunConfig)
+    except UserError as error:
+        assert str(error) and "\n" not in str(error)
+
+
+KEYS = st.sampled_from(["runs", "sampling", "sampling.top_p", "model", "episodes", "data", "scenes", "person", "x.y"])
+
+
+@given(st.dictionaries(KEYS, st.text(max_size=12) | st.sampled_from(["null", "[1]", "{a: b}", "1e9", "${runs}", "'"])))
+def test_any_values_give_settings_or_one_line(values: dict[str, str]) -> None:
+    try:
+        load_config(overrides=[f"{key}={value}" for key, value in values.items()])
+    except UserError as error:
+        assert str(error) and "\n" not in str(error)

@@ -1,0 +1,214 @@
+import io
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from household.env import Task
+from household.errors import UserError
+from selftrain.record import (
+    ActionLine,
+    EpisodeLine,
+    EpisodeRecord,
+    PlanLine,
+    RecordWriter,
+    ResultLine,
+    read_record,
+    read_records,
+    record_name,
+    write_json,
+)
+from tests.selftrain.conftest import header
+
+# Anything that a model or a server may send, lone surrogates included.
+TEXT = st.text(st.characters(exclude_categories=()), max_size=40)
+ACTION = ActionLine(
+    plan=0, raw="go to bed", status="succeeded", start=0, end=3, low_level="ffl", path=[(0.5, 1.5, 0.1)]
+)
+
+
+def result(**changes: Any) -> ResultLine:
+    fields: dict[str, Any] = dict.fromkeys(
+        ("correct_start", "correct_end", "misplaced_start", "objects", "plans", "steps", "actions", "succeeded")
+        + ("failed", "skipped", "unique_placements", "prompt_tokens", "completion_tokens"),
+        1,
+    )
+    fields |= {"ended": "complete", "success_rate": 0.5, "placements": {}, "model_seconds": 0.1, "seconds": 2.5}
+    return ResultLine(**{**fields, **changes})
+
+
+def written(folder: Path, first: EpisodeLine, *lines: PlanLine | ActionLine | ResultLine) -> Path:
+    name = record_name(first.scene, first.episode, first.run)
+    writer = RecordWriter(folder, name)
+    for line in (first, *lines):
+        writer.write(line)
+    writer.close()
+    return folder / f"{name}.jsonl"
+
+
+@pytest.fixture
+def first(toy: Task) -> EpisodeLine:
+    return header(toy)
+
+
+def test_what_is_written_is_read(tmp_path: Path, first: EpisodeLine) -> None:
+    plan = PlanLine(
+        plan=0, step=0, reply="go to bed", prompt=[{"role": "user", "content": "?"}], known={"a 0": {"b": []}}
+    )
+    action = ACTION.model_copy(update={"moved": {"mug 1": ("bed", "robot")}, "reward": -1.0, "aimed": ["mug_1"]})
+    path = written(tmp_path / "new" / "folder", first, plan, action, result())
+    assert path.name == "toy-0007-run0.jsonl"
+    record = read_record(path)
+    assert record == EpisodeRecord(episode=first, plans=[plan], actions=[action], result=result())
+    assert record.name == "toy-0007-run0"
+    assert [json.loads(line)["type"] for line in path.read_text().splitlines()] == [
+        "episode",
+        "plan",
+        "action",
+        "result",
+    ]
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(TEXT, st.text(max_size=40))
+def test_any_words_survive(tmp_path: Path, first: EpisodeLine, reply: str, words: str) -> None:
+    plan = PlanLine(plan=0, step=0, reply=reply, prompt=[{"role": "user", "content": words}])
+    action = ActionLine(plan=0, raw=reply, status="skipped", reason=words, start=0, end=0, discovered=[words])
+    record = read_record(written(tmp_path, first, plan, action, result()))
+    assert record.plans == [plan] and record.actions == [action]
+    clean = reply.encode("utf-8", "replace").decode()
+    assert record.plans[0].reply == clean
+
+
+@pytest.mark.parametrize("letter", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\x1e", "\r", "\n", "\x00"])
+def test_letters_that_break_lines_elsewhere_do_not_here(tmp_path: Path, first: EpisodeLine, letter: str) -> None:
+    plan = PlanLine(plan=0, step=0, reply=f"go to{letter}bed")
+    assert read_record(written(tmp_path, first, plan, result())).plans == [plan]
+
+
+def test_an_unfinished_record_is_left_aside(tmp_path: Path, first: EpisodeLine) -> None:
+    writer = RecordWriter(tmp_path, "toy-0007-run0")
+    writer.write(first)
+    writer.write(ACTION)
+    assert [path.name for path in tmp_path.iterdir()] == ["toy-0007-run0.jsonl.partial"]
+    # What happened so far is on disk, for whoever watches or looks after a crash.
+    assert len((tmp_path / "toy-0007-run0.jsonl.partial").read_text().splitlines()) == 2
+    writer.close()
+    assert list(read_records(tmp_path)) == []
+    done = written(tmp_path, first, result())
+    assert [path.name for path in tmp_path.iterdir()] == [done.name]
+    assert [record.name for record in read_records(tmp_path)] == ["toy-0007-run0"]
+
+
+def test_records_come_by_name(tmp_path: Path, first: EpisodeLine) -> None:
+    for episode, run in ((3, 1), (3, 0), (1, 0)):
+        written(tmp_path, first.model_copy(update={"episode": episode, "run": run}), result())
+    names = [record.name for record in read_records(tmp_path)]
+    assert names == ["toy-0001-run0", "toy-0003-run0", "toy-0003-run1"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    ["", "{", "null", "[]", '{"type": "poem"}', '{"type": "action"}', "garbage", '{"type": "plan", "plan": "x"}'],
+)
+def test_a_damaged_line_is_named(tmp_path: Path, first: EpisodeLine, damage: str) -> None:
+    path = written(tmp_path, first, ACTION, ACTION, result())
+    lines = path.read_text().splitlines()
+    lines[2] = damage
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(UserError) as refused:
+        read_record(path)
+    message = str(refused.value)
+    assert message.startswith(f"{path}: line 3 is not a record's")
+    assert "\n" not in message and "delete the file" in message
+
+
+def test_a_record_cut_short_is_named(tmp_path: Path, first: EpisodeLine) -> None:
+    path = written(tmp_path, first, ACTION, result())
+    content = path.read_bytes()
+    for length in (0, 10, content.index(b"\n") + 1, len(content) - 20):
+        path.write_bytes(content[:length])
+        with pytest.raises(UserError, match="delete the file") as refused:
+            read_record(path)
+        assert str(refused.value).startswith(f"{path}: ")
+    path.write_bytes(content * 2)
+    with pytest.raises(UserError, match="no beginning or no end"):
+        read_record(path)
+
+
+def test_a_record_that_is_no_text_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(b"\xff\xfe\x00\x01")
+    for wrong in (path, tmp_path / "nowhere.jsonl", tmp_path):
+        with pytest.raises(UserError) as refused:
+            read_record(wrong)
+        assert str(refused.value).startswith(f"{wrong}: ")
+
+
+def test_fields_of_later_versions_do_no_harm(tmp_path: Path, first: EpisodeLine) -> None:
+    path = written(tmp_path, first, result())
+    path.write_text(path.read_text().replace('"type":"episode"', '"type":"episode","mood":"bright"'))
+    assert read_record(path).episode == first
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_full_disk_is_told_and_leaves_finished_records(tmp_path: Path, first: EpisodeLine) -> None:
+    done = written(tmp_path, first, result())
+    # A file that is really a device on which every write fails for want of space.
+    (tmp_path / "toy-0008-run0.jsonl.partial").symlink_to("/dev/full")
+    writer = RecordWriter(tmp_path, "toy-0008-run0")
+    with pytest.raises(UserError) as refused:
+        writer.write(first)
+    assert str(refused.value) == (
+        f"{tmp_path}/toy-0008-run0.jsonl.partial: cannot be written (No space left on device); make room and run the "
+        "same command again: finished episodes are kept"
+    )
+    writer.close()
+    assert [record.name for record in read_records(tmp_path)] == ["toy-0007-run0"]
+    assert read_record(done).result == result()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_disk_that_fills_up_later_is_told_too(tmp_path: Path, first: EpisodeLine) -> None:
+    writer = RecordWriter(tmp_path, "x")
+    writer.write(first)
+    descriptor = os.open("/dev/full", os.O_WRONLY)
+    os.dup2(descriptor, writer._stream.fileno())
+    os.close(descriptor)
+    with pytest.raises(UserError, match="No space left"):
+        writer.write(result())
+    writer.close()
+    assert list(read_records(tmp_path)) == []
+    assert (tmp_path / "x.jsonl.partial").exists()
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for folder in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(UserError) as refused:
+            RecordWriter(folder, "x")
+        assert str(refused.value).startswith(f"{folder}")
+
+
+def test_a_json_file_is_the_old_one_or_the_new_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "deep" / "metrics.json"
+    write_json(path, {"one": 1})
+    assert json.loads(path.read_text()) == {"one": 1}
+
+    def broken(self: Path, *_: Any, **__: Any) -> int:
+        with io.open(self, "w") as stream:  # noqa: UP020 - the path's own method is replaced
+            stream.write('{"tw')
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", broken)
+    with pytest.raises(UserError, match="No space left on device"):
+        write_json(path, {"two": 2})
+    monkeypatch.undo()
+    assert json.loads(path.read_text()) == {"one": 1}
+    write_json(path, {"two": 2})
+    assert json.loads(path.read_text()) == {"two": 2}
+    assert [file.name for file in path.parent.iterdir()] == ["metrics.json"]
