@@ -1,0 +1,157 @@
+from pathlib import Path
+
+import pytest
+
+from agent.models.replay import ReplayChatModel
+from agent.planner import LLMPlanner, Planner
+from agent.prompt import ContextGenerator, PromptTemplate
+from agent.scene_graph import ROBOT
+from controller.skills import Controller
+from household.env import RearrangementEnv, Task
+from household.simulator.base import Action
+from household.simulator.raycast import RaycastSimulator
+from selftrain.record import EpisodeRecord, RecordWriter, ResultLine, read_record
+from selftrain.rollout import LETTERS, Limits, Rollout, room_anchors
+from selftrain.run import scripted_planner
+from tests.household.toy import BED, COUNTER
+from tests.selftrain.conftest import header
+
+MUG_TO_COUNTER = """ go to bedroom 0
+step 2: go to mug 1
+step 3: look at mug 1
+step 4: pick up mug 1
+step 5: go to kitchen 0
+step 6: look at the counter
+step 7: place mug 1 on kitchen 0 counter 1"""
+BEGINNING = " go to bedroom 0\nstep 2: look at bedroom 0"
+
+
+class Played:
+    """An episode in the small house, from beginning to end."""
+
+    def __init__(
+        self, toy: Task, folder: Path, *replies: str, max_steps: int = 1000, limits: Limits | None = None
+    ) -> None:
+        self.env = RearrangementEnv(RaycastSimulator(sensors=("instance",)), [toy], max_steps=max_steps)
+        self.env.reset()
+        self.progress: list[tuple[int, int]] = []
+        planner: Planner = scripted_planner(toy, self.env, 0)
+        if replies:
+            planner = LLMPlanner(ReplayChatModel(replies), ContextGenerator(PromptTemplate.load("planner")))
+        writer = RecordWriter(folder, "played")
+        self.rollout = Rollout(
+            self.env, planner, Controller(self.env), writer, lambda *now: self.progress.append(now), limits
+        )
+        self.result: ResultLine = self.rollout.play(header(toy))
+        self.record: EpisodeRecord = read_record(folder / "played.jsonl")
+
+    @property
+    def outcomes(self) -> list[tuple[str, str]]:
+        return [(action.status, action.reason) for action in self.record.actions]
+
+
+def test_a_model_carries_the_mug_home(toy: Task, tmp_path: Path) -> None:
+    played = Played(toy, tmp_path, BEGINNING, MUG_TO_COUNTER)
+    assert [status for status, _ in played.outcomes] == ["succeeded"] * 9
+    assert played.result == played.record.result
+    assert played.result.ended == "complete"
+    assert played.result.success_rate == 0.5
+    assert (played.result.correct_start, played.result.correct_end, played.result.misplaced_start) == (1, 2, 2)
+    assert played.result.placements["mug 1"] == "kitchen 0 counter 1"
+    assert (played.result.plans, played.result.actions, played.result.unique_placements) == (3, 9, 1)
+    taken, put = (action for action in played.record.actions if action.moved)
+    assert taken.moved == {"mug 1": ("bedroom 0 bed 3", ROBOT)} and taken.reward == 0.0
+    assert put.moved == {"mug 1": (ROBOT, "kitchen 0 counter 1")} and put.reward == 1.0
+    assert (taken.aimed, put.aimed) == (["mug_1"], [COUNTER])
+    assert played.rollout.graph.place_of("mug 1") == "kitchen 0 counter 1"
+
+
+def test_a_record_tells_every_step(toy: Task, tmp_path: Path) -> None:
+    played = Played(toy, tmp_path, BEGINNING, MUG_TO_COUNTER)
+    actions = played.record.actions
+    assert [action.start for action in actions[1:]] == [action.end for action in actions[:-1]]
+    assert all(len(action.low_level) == len(action.path) == action.end - action.start for action in actions)
+    assert actions[-1].end == played.result.steps == played.env.steps == len(played.progress)
+    assert played.progress[-1] == (played.result.steps, 2)
+    # The letters are enough to play the episode again.
+    again = RearrangementEnv(RaycastSimulator(sensors=("instance",)), [toy])
+    again.reset()
+    meaning = {letter: action for action, letter in LETTERS.items()}
+    for action in actions:
+        aims = iter(action.aimed)
+        for letter, (x, z, _) in zip(action.low_level, action.path, strict=True):
+            if meaning[letter] == Action.GRAB_RELEASE:
+                again.aim(next(aims))
+            again.step(meaning[letter])
+            assert (again.simulator.body.x, again.simulator.body.z) == pytest.approx((x, z), abs=0.001)
+    assert again.world.placements == played.env.world.placements
+
+
+def test_a_record_tells_what_the_model_knew_and_found(toy: Task, tmp_path: Path) -> None:
+    played = Played(toy, tmp_path, BEGINNING, MUG_TO_COUNTER)
+    first, second, last = played.record.plans
+    assert "bedroom 0: not explored yet." in first.prompt[1]["content"]
+    assert first.known["bedroom 0"] == {}
+    assert "bedroom 0 bed 3 with mug 1" in second.prompt[1]["content"]
+    assert second.known["bedroom 0"]["bedroom 0 bed 3"] == ["mug 1"]
+    assert first.reply == BEGINNING and second.reply == MUG_TO_COUNTER
+    assert (first.complete, last.complete) == (False, True)
+    found = [name for action in played.record.actions for name in action.discovered]
+    assert len(found) == len(set(found)) and {"mug 1", "bedroom 0 bed 3"} <= set(found)
+    assert set(found) | set(second.known) <= set(played.rollout.graph.graph)
+
+
+def test_what_nobody_has_seen_cannot_be_used(toy: Task, tmp_path: Path) -> None:
+    played = Played(toy, tmp_path, "pick up mug 1\nstep 2: go to bedroom 0 bed 3\nstep 3: dance")
+    assert played.outcomes[:2] == [("skipped", "unknown: mug 1"), ("skipped", "unknown: bedroom 0 bed 3")]
+    assert played.outcomes[2][1].startswith("not an action")
+    assert played.result.steps == 0 and played.result.skipped == 3
+    assert [(action.action, action.low_level) for action in played.record.actions] == [(None, "")] * 3
+
+
+def test_failures_are_told_with_the_reason(toy: Task, tmp_path: Path) -> None:
+    far = " go to kitchen 0\nstep 2: pick up mug 1\nstep 3: place mug 1 on the bed"
+    played = Played(toy, tmp_path, BEGINNING, far)
+    assert played.outcomes[-2:] == [("failed", "out of sight"), ("skipped", "holding nothing")]
+    assert (played.result.failed, played.result.skipped) == (1, 1)
+
+
+def test_what_is_in_the_hand_cannot_be_gone_to(toy: Task, tmp_path: Path) -> None:
+    played = Played(toy, tmp_path, BEGINNING, MUG_TO_COUNTER.split("\nstep 5")[0] + "\nstep 5: go to mug 1")
+    assert played.outcomes[-1] == ("failed", "mug 1 is in the hand")
+    assert played.result.placements["mug 1"] == ROBOT
+    assert played.rollout.graph.holding == "mug 1"
+
+
+@pytest.mark.parametrize("most", [1, 7, 30])
+def test_an_episode_is_cut_after_its_steps(toy: Task, tmp_path: Path, most: int) -> None:
+    played = Played(toy, tmp_path, *[BEGINNING, MUG_TO_COUNTER] * 3, max_steps=most)
+    assert played.result.ended == "out of steps"
+    assert played.result.steps == most == played.record.actions[-1].end
+
+
+def test_a_model_that_says_nothing_useful_is_not_asked_for_ever(toy: Task, tmp_path: Path) -> None:
+    played = Played(toy, tmp_path, *["I would rather not."] * 50, limits=Limits(plans=20, idle_plans=4))
+    assert (played.result.ended, played.result.plans, played.result.steps) == ("out of plans", 4, 0)
+    walking = [" go to bedroom 0", " go to kitchen 0"] * 20
+    played = Played(toy, tmp_path, *walking, limits=Limits(plans=6, idle_plans=4))
+    assert (played.result.ended, played.result.plans) == ("out of plans", 6)
+
+
+def test_the_end_that_the_model_announces_is_the_end(toy: Task, tmp_path: Path) -> None:
+    played = Played(toy, tmp_path, "go to bedroom 0\nmission complete\nstep 3: go to kitchen 0")
+    assert played.result.ended == "complete"
+    assert (played.result.plans, played.result.actions) == (1, 1)
+
+
+def test_the_scripted_planner_tidies_the_small_house(toy: Task, tmp_path: Path) -> None:
+    played = Played(toy, tmp_path)
+    assert played.result.success_rate == 1.0 and played.result.ended == "complete"
+    assert played.record.plans[-1].reply == "mission complete"
+    assert played.record.plans[0].prompt == []
+
+
+def test_rooms_are_entered_at_their_anchor(toy: Task) -> None:
+    env = RearrangementEnv(RaycastSimulator(sensors=("instance",)), [toy])
+    env.reset()
+    assert room_anchors(env) == {"kitchen 0": COUNTER, "bedroom 0": BED}
