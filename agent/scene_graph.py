@@ -65,7 +65,8 @@ class SceneGraph:
         Returns:
             Names that were not known before.
         """
-        before = set(self.graph)
+        named = {*view.receptacles, *view.objects, *view.objects.values(), view.holding or ROBOT}
+        new = {name for name in named if name not in self.graph}
         for receptacle, room in view.receptacles.items():
             self._hang(receptacle, NodeKind.RECEPTACLE, room)
         for thing, receptacle in view.objects.items():
@@ -74,7 +75,7 @@ class SceneGraph:
             self._hang(thing, NodeKind.OBJECT, receptacle)
         if view.holding is not None:
             self._hang(view.holding, NodeKind.OBJECT, ROBOT)
-        return set(self.graph) - before
+        return new
 
     @property
     def rooms(self) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ Array = NDArray[np.float64]
 _TOLERANCE = 2e-3
 _GRID = 0.25
 _REMEMBERED_GOALS = 64
+_AT_ONCE = 16
 
 
 @dataclass(frozen=True)
@@ -151,16 +152,18 @@ class NavMesh:
     def _best_corner(self, here: Array, field: _Field) -> int:
         """The first corner on the shortest way to the field's goal, -1 where there is none."""
         totals = np.linalg.norm(self._corners - here, axis=1) + field.distance
-        for corner in np.argsort(totals):
-            if not np.isfinite(totals[corner]):
-                break
-            if self.sees(here, self._corners[corner]):
-                return int(corner)
+        order = np.argsort(totals)[: np.isfinite(totals).sum()]
+        for start in range(0, len(order), _AT_ONCE):
+            corners = order[start : start + _AT_ONCE]
+            seen = np.flatnonzero(self._free(here, self._corners[corners]))
+            if len(seen):
+                return int(corners[seen[0]])
         return -1
 
     def _free(self, start: Array, ends: Array) -> NDArray[np.bool_]:
-        starts = np.broadcast_to(start, ends.shape)
-        return np.asarray(shapely.covers(self._tolerant, shapely.linestrings(np.stack([starts, ends], axis=1))))
+        lines = np.empty((len(ends), 2, 2))
+        lines[:, 0], lines[:, 1] = start, ends
+        return np.asarray(shapely.covers(self._tolerant, shapely.linestrings(lines)))
 
     def _grid(self) -> Array:
         low_x, low_z, high_x, high_z = self.area.bounds
