@@ -189,10 +189,10 @@ class Player:
         if action.kind == ActionKind.PICK_UP:
             return self._controller.pick_up(keys[action.target])
         if action.kind == ActionKind.PLACE:
-            thing, place = keys[action.target], keys[action.destination or ""]
+            thing, goal = keys[action.target], keys[action.destination or ""]
             if self.world.holding is None:
-                self._believe(thing, place)
-            return self._controller.place(thing, place)
+                self._believe(thing, goal)
+            return self._controller.place(thing, goal)
         place = self._place(action.target)
         if place is None or (action.kind == ActionKind.GO_TO and not self._known(action.target)):
             return None

@@ -81,7 +81,8 @@ class Rollout:
         self._limits = limits or Limits()
         self._progress = progress or (lambda steps, plans: None)
         world = env.world
-        self._names = {key: thing.name for key, thing in (*world.receptacles.items(), *world.objects.items())}
+        self._names = {key: place.name for key, place in world.receptacles.items()}
+        self._names |= {key: thing.name for key, thing in world.objects.items()}
         self._keys = {name: key for key, name in self._names.items()}
         self._rooms = {thing.name: thing.room for thing in world.receptacles.values() if thing.usable and thing.room}
         self._anchors = room_anchors(env)
