@@ -140,6 +140,7 @@ def _fit(number: int, row: ShelfRow, width: float, depth: float, turned: bool) -
         if depth > row.max_depth:
             return None
         needed = min(depth + _PAD, row.max_depth)
+    # In the data a row is not deepened for an object that lacks no more than the edge.
     if depth + _EDGE > needed + _ROUNDING:
         return None
     for index, span in enumerate(row.spans):
