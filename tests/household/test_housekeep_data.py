@@ -38,7 +38,8 @@ def test_a_scene_and_all_its_episodes(housekeep: HousekeepData, name: str) -> No
     assert len(episodes) == SCENES[name]
     for episode in episodes:
         check_episode(scene, episode)
-        check_shelves(scene, episode)
+    for episode in episodes[::4]:
+        check_shelves(episode)
 
 
 def check_scene(scene: Scene) -> None:
@@ -65,7 +66,7 @@ def check_episode(scene: Scene, episode: Episode) -> None:
         assert box.low[0] <= point[0] <= box.high[0] and box.low[2] <= point[2] <= box.high[2]
 
 
-def check_shelves(scene: Scene, episode: Episode) -> None:
+def check_shelves(episode: Episode) -> None:
     """Our packing does what the data's did: the last object comes to lie where the file has it."""
     things = {thing.key: thing for thing in episode.objects}
     for key, state in episode.shelves.items():
