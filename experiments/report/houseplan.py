@@ -202,8 +202,6 @@ def _view_from_above(
     simulator = RaycastSimulator(camera, sensors=("rgb", "depth"))
     above = BodyPose(frame.left + frame.width / 2, frame.top + frame.depth / 2, 0.0, -float(np.pi / 2))
     simulator.reset(replace(scene, structure=_lower_part(scene.structure)), receptacles, (), above)
-    # The simulator cannot look at a house of which no object was ever placed or taken.
-    simulator.move_object("", None)
     view = simulator.observe(above)
     color = np.minimum(view.rgb / np.float32(_FADE), np.float32(255))
     height = np.float32(scene.navmesh.height + _ALTITUDE) - view.depth

@@ -282,6 +282,7 @@ class RaycastSimulator:
         self._scene = scene
         self._shapes = {thing.key: object_mesh(thing.category, thing.size) for thing in objects}
         self._placed: dict[str, Mesh | None] = {}
+        self._moving: _Layer | None = None
         for thing in objects:
             self.move_object(thing.key, thing.pose)
         self._body = body.at(scene.navmesh.snap(body.point))
@@ -342,7 +343,7 @@ class RaycastSimulator:
     def move_object(self, key: str, pose: Pose | None) -> None:
         """See Simulator.move_object."""
         self._placed[key] = None if pose is None else self._shapes[key].placed(pose)
-        self._moving: _Layer | None = None
+        self._moving = None
 
     def close(self) -> None:
         """Nothing to release."""
