@@ -189,8 +189,8 @@ class Live:
 def summary_table(figures: dict[str, Any]) -> Table:
     """The figures of a run, a row for each scene: percent, counts and means over episodes."""
     table = Table(title="success: (correct at the end - at the start) / misplaced at the start, %")
-    table.add_column("scene", overflow="fold", min_width=13)
-    for column in ("n", "success", "±", "exec", "placed", "plans", "steps", "tokens", "s"):
+    table.add_column("scene", overflow="fold", min_width=11)
+    for column in ("n", "success", "±", "exec", "put", "plans", "steps", "tokens", "s"):
         table.add_column(column, justify="right", no_wrap=True)
     for name, row in {**figures["by_task_set"], "all": figures["overall"]}.items():
         if not row["episodes"]:

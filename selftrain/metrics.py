@@ -21,7 +21,9 @@ def metrics(episodes: Sequence[Finished]) -> dict[str, Any]:
     return {
         "overall": summary([result for _, result in episodes]),
         "by_scene": _grouped(episodes, lambda header: header.scene),
-        "by_task_set": _grouped(episodes, lambda header: f"{header.scene}/{header.task_set or 'all'}"),
+        "by_task_set": _grouped(
+            episodes, lambda header: f"{header.scene}/{header.task_set}" if header.task_set else header.scene
+        ),
     }
 
 
