@@ -7,7 +7,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from importlib import metadata
 from itertools import repeat
 from typing import Any
@@ -30,7 +30,6 @@ _SKY = (196, 214, 228)
 _BUMP = 1e-3
 
 _STATIC, _MOVING = 0, 1
-_NEAR = 0.01
 
 # Embree's constants (its headers rtcore_*.h).
 _TRIANGLES, _INDICES, _VERTICES, _UINT3, _FLOAT3 = 0, 0, 1, 0x5003, 0x9003
@@ -106,15 +105,7 @@ class _Layer:
         # Embree reads these where they are, and a little past the last vertex.
         self._vertices = np.append(mesh.vertices, np.zeros((1, 3)), axis=0).astype(np.float32, order="C")
         self._faces = mesh.faces.astype(np.uint32, order="C")
-        self._starts = np.cumsum([0, *(len(mesh.vertices) for _, mesh in parts)])[:-1]
         self.scene = self._build(number)
-
-    @cached_property
-    def boxes(self) -> NDArray[np.float32]:
-        """The corners of the boxes around the parts, (parts, 8, 3)."""
-        low, high = (extreme.reduceat(self._vertices[:-1], self._starts) for extreme in (np.minimum, np.maximum))
-        upper = np.indices((2, 2, 2)).reshape(3, 8).T.astype(bool)
-        return np.where(upper, high[:, None], low[:, None])
 
     def _build(self, number: int) -> ctypes.c_void_p:
         """Embree's search tree over the triangles."""
@@ -151,9 +142,7 @@ class _Rays:
     def __init__(self, camera: Camera) -> None:
         width = _embree().width
         high, wide = _TILES[width]
-        rows, columns = self._tiles = (-(-camera.height // high), -(-camera.width // wide))
-        self._extent = np.array([camera.width / wide, camera.height / high])
-        self._slope = np.tan(camera.field_of_view / 2) * np.array([1.0, -camera.height / camera.width])
+        rows, columns = -(-camera.height // high), -(-camera.width // wide)
         directions = _directions(camera, rows * high, columns * wide)
         # The picture is made up to whole tiles; each pixel has a lane in the packet of its tile.
         lanes = np.arange(rows * columns * width).reshape(rows, columns, high, wide).swapaxes(1, 2)
@@ -179,38 +168,13 @@ class _Rays:
         self._packets[:, _DIRECTION] = directions.reshape(3, packets, width).swapaxes(0, 1)
         self._packets[:, _FAR] = np.inf
         self._numbers[:, _TRIANGLE : _LAYER + 1] = -1
-        self._lens, self._rotation = lens, rotation
 
-    def trace(self, layer: _Layer, sparse: bool = False) -> None:
-        """Shorten the rays to where they meet a layer.
-
-        Args:
-            layer: what to meet.
-            sparse: whether the layer fills so little of the picture that it pays to find out which packets pass by.
-        """
+    def trace(self, layer: _Layer) -> None:
+        """Shorten the rays to where they meet a layer."""
         intersect = getattr(_embree().library, f"rtcIntersect{_embree().width}")
-        packets = self._towards(layer.boxes) if sparse else self._addresses
         lanes, arguments = (ctypes.c_void_p(array.ctypes.data) for array in (self._all_lanes, self._arguments))
-        deque(map(intersect, repeat(lanes), repeat(layer.scene), packets, repeat(arguments)), maxlen=0)
-
-    def _towards(self, boxes: NDArray[np.float32]) -> list[ctypes.c_void_p]:
-        """Addresses of the packets with rays that can meet one of some boxes (N, 8, 3)."""
-        corners = (boxes - self._lens) @ self._rotation
-        # In the picture is what has a depth and is no further to any side than that.
-        depth, aside = -corners[..., 2:], corners[..., :2] / self._slope
-        beside = (aside > depth).all(axis=1) | (aside < -depth).all(axis=1)
-        seen = ~beside.any(axis=1) & (depth > 0).any(axis=(1, 2))
-        depth, aside = depth[seen], aside[seen]
-        tiles = (aside / np.maximum(depth, _NEAR) + 1) / 2 * self._extent
-        # Half a tile more on every side makes up for rounding; what comes too near to tell can be anywhere.
-        near = depth.min(axis=1) < _NEAR
-        low = np.where(near, 0, tiles.min(axis=1) - 0.5)
-        high = np.where(near, self._extent, tiles.max(axis=1) + 0.5)
-        bounds = np.hstack([np.floor(low), np.ceil(high)]).clip(0, [*self._tiles[::-1]] * 2).astype(int)
-        met = np.zeros(self._tiles, dtype=bool)
-        for left, top, right, bottom in bounds.tolist():
-            met[top:bottom, left:right] = True
-        return [self._addresses[number] for number in np.flatnonzero(met)]
+        calls = map(intersect, repeat(lanes), repeat(layer.scene), self._addresses, repeat(arguments))
+        deque(calls, maxlen=0)
 
     @property
     def distance(self) -> NDArray[np.float32]:
@@ -356,7 +320,7 @@ class RaycastSimulator:
         lens = np.array([body.x, self._scene.navmesh.height + self.camera.above_floor, body.z])
         rays.aim(lens, _rotation(body))
         # Where an object touches furniture the later layer wins.
-        rays.trace(moving, sparse=True)
+        rays.trace(moving)
         rays.trace(self._static)
         triangle, on_object = rays.triangle, np.flatnonzero(rays.layer == _MOVING)
         owner = self._static.owner.take(triangle, mode="wrap")
