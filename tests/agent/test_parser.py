@@ -290,6 +290,7 @@ HOSTILE = (
     "- 1. ",
     "from ",
     "go to the ",
+    "go to a\n",
     "a-",
     "a'",
     "mug ",

@@ -72,7 +72,9 @@ def test_of_many_only_three_are_listed() -> None:
     assert many.resolve("cup").problem == "'cup' could be cup 0, cup 1, cup 2, ..."
 
 
-@pytest.mark.parametrize("said", ["unicorn", "saucer 3", "kitchen 1", "counter 181", "mug one", "1 mug", "18"])
+@pytest.mark.parametrize(
+    "said", ["unicorn", "saucer 3", "kitchen 1", "counter 181", "kitchen 0 counter 181", "mug one", "1 mug", "18"]
+)
 def test_numbers_are_taken_at_their_word(said: str) -> None:
     resolution = HOUSE.resolve(said)
     if said == "18":

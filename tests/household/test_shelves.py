@@ -146,6 +146,17 @@ def test_a_gap_is_used_again() -> None:
     assert shelves.insert("cup_9", 0.3, 0.3) == first[1]
 
 
+def test_emptied_rows_are_given_up_from_the_last_on() -> None:
+    shelves = empty((0.5, 1.0))
+    for number in range(3):
+        assert shelves.insert(f"tray_{number}", 0.45, 0.3) is not None
+    assert len(shelves.state.rows) == 3
+    for number, rows in ((1, 3), (0, 3), (2, 0)):
+        shelves.remove(f"tray_{number}")
+        assert len(shelves.state.rows) == rows
+    assert shelves.insert("rug", 0.45, 0.95) is not None
+
+
 def test_what_never_stood_there_leaves_no_gap() -> None:
     shelves = empty((1.0, 1.0))
     shelves.insert("cup", 0.3, 0.3)

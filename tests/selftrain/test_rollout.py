@@ -8,7 +8,7 @@ from agent.prompt import ContextGenerator, PromptTemplate
 from agent.scene_graph import ROBOT
 from controller.skills import Controller
 from household.env import RearrangementEnv, Task
-from household.simulator.base import Action
+from household.simulator.base import Action, Camera
 from household.simulator.raycast import RaycastSimulator
 from selftrain.record import EpisodeRecord, RecordWriter, ResultLine, read_record
 from selftrain.rollout import LETTERS, Limits, Rollout, room_anchors
@@ -30,9 +30,15 @@ class Played:
     """An episode in the small house, from beginning to end."""
 
     def __init__(
-        self, toy: Task, folder: Path, *replies: str, max_steps: int = 1000, limits: Limits | None = None
+        self,
+        toy: Task,
+        folder: Path,
+        *replies: str,
+        max_steps: int = 1000,
+        limits: Limits | None = None,
+        camera: Camera | None = None,
     ) -> None:
-        self.env = RearrangementEnv(RaycastSimulator(sensors=("instance",)), [toy], max_steps=max_steps)
+        self.env = RearrangementEnv(RaycastSimulator(camera, sensors=("instance",)), [toy], max_steps=max_steps)
         self.env.reset()
         self.progress: list[tuple[int, int]] = []
         planner: Planner = scripted_planner(toy, self.env, 0)
@@ -99,6 +105,17 @@ def test_a_record_tells_what_the_model_knew_and_found(toy: Task, tmp_path: Path)
     found = [name for action in played.record.actions for name in action.discovered]
     assert len(found) == len(set(found)) and {"mug 1", "bedroom 0 bed 3"} <= set(found)
     assert set(found) | set(second.known) <= set(played.rollout.graph.graph)
+
+
+def test_the_robot_knows_what_it_put_down_even_out_of_sight(toy: Task, tmp_path: Path) -> None:
+    # Through so long a lens the counter's far end shows, but not where the mug comes to stand.
+    lens = Camera(width=32, height=32, field_of_view=0.7)
+    kitchen = " go to kitchen 0\nstep 2: look at kitchen 0"
+    played = Played(toy, tmp_path, kitchen, BEGINNING, MUG_TO_COUNTER, camera=lens)
+    assert played.outcomes[-1] == ("succeeded", "")
+    assert "mug_1" not in played.env.visible
+    assert played.rollout.graph.place_of("mug 1") == "kitchen 0 counter 1"
+    assert played.rollout.graph.holding is None
 
 
 def test_what_nobody_has_seen_cannot_be_used(toy: Task, tmp_path: Path) -> None:
