@@ -1,0 +1,190 @@
+"""How tidy a house gets when the robot knows what people want: what body, map and step limit leave possible.
+
+    python -m experiments.oracle [--data HOUSEKEEP] [--houses 100] [--quick] [--json FILE] [--workers 2]
+
+The scripted planner plays the tasks behind LLM-Personalize's tables, where there is data, and generated houses. It does
+whatever is nearest. Of every episode below 100 % the table says what was left, and why.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import track
+
+from experiments.tables import machine, table
+from selftrain.config import RunConfig, load_config
+from selftrain.metrics import summary
+from selftrain.record import EpisodeRecord, ResultLine, read_records, write_json
+from selftrain.run import Run, software_versions
+from selftrain.tasks import task_names
+
+SCENES = ("Merom_1_int", "Pomaria_2_int")
+GENERATED = "generated"
+
+_QUICK_HOUSES = 10
+
+
+@dataclass(frozen=True)
+class Played:
+    """One episode.
+
+    Attributes:
+        group: its scene, or ``"generated"``.
+        name: of its record.
+        result: how it ended.
+        left: why each object that is not where people want it is not, by its name.
+    """
+
+    group: str
+    name: str
+    result: ResultLine
+    left: dict[str, str]
+
+
+def episodes(data: Path | None, houses: int, quick: bool) -> Iterator[tuple[str, RunConfig]]:
+    """The group and the settings of every episode to play.
+
+    Args:
+        data: the Housekeep folder; None leaves its scenes out.
+        houses: how many generated houses.
+        quick: of the data only the test tasks, and few houses.
+    """
+    for scene in SCENES if data else ():
+        for task_set in ("test",) if quick else ("test", "train"):
+            wanted = {"data": str(data), "scenes": [scene], "episodes": task_set, "planner": "scripted"}
+            config = load_config(settings=wanted)
+            for task in task_names(config):
+                yield scene, config.model_copy(update={"episodes": [task.episode]})
+    for house in range(min(houses, _QUICK_HOUSES) if quick else houses):
+        yield GENERATED, load_config(settings={"planner": "scripted", "seed": house, "houses": 1})
+
+
+def play(group: str, config: RunConfig) -> Played:
+    """Play the one episode that a configuration names."""
+    with TemporaryDirectory() as folder:
+        Run(config, Path(folder)).play()
+        record = next(read_records(Path(folder) / "episodes"))
+    return Played(group, record.name, record.result, left_over(record))
+
+
+def left_over(record: EpisodeRecord) -> dict[str, str]:
+    """Why each object that did not end up where people want it did not, by its name."""
+    correct = record.episode.correct
+    return {name: _why(record, name) for name, place in record.result.placements.items() if place not in correct[name]}
+
+
+def _why(record: EpisodeRecord, name: str) -> str:
+    found = {name for action in record.actions for name in action.discovered}
+    known = [things for plan in record.plans for places in plan.known.values() for things in places.values()]
+    problems = [action.reason for action in record.actions if action.target == name and action.status == "failed"]
+    if name not in found.union(*known):
+        return "undiscovered"
+    if "no free space" in problems:
+        return "no space"
+    if record.result.ended == "out of steps":
+        return "no steps left"
+    return problems[-1] if problems else "left where it was"
+
+
+def figures(played: Sequence[Played]) -> dict[str, Any]:
+    """Success rates in percent by group, what goes with them, and the episodes that are not perfect."""
+    groups = {group: [one.result for one in played if one.group == group] for group in _groups(played)}
+    summaries = {group: summary(results) for group, results in groups.items()}
+    return {
+        "success_rate": {group: row["success_rate"] for group, row in summaries.items()},
+        "success_rate_stderr": {group: row["success_rate_stderr"] for group, row in summaries.items()},
+        "by_group": summaries,
+        "imperfect": [
+            {
+                "episode": one.name,
+                "success_rate": 100 * one.result.success_rate,
+                "ended": one.result.ended,
+                "steps": one.result.steps,
+                "left": one.left,
+            }
+            for one in played
+            if one.result.success_rate < 1
+        ],
+    }
+
+
+def _groups(played: Sequence[Played]) -> list[str]:
+    return list(dict.fromkeys(one.group for one in played))
+
+
+def main(
+    data: Annotated[
+        Path | None,
+        typer.Option(envvar="HOUSEKEEP_DATA", help="Housekeep folder; without it only generated houses are played."),
+    ] = None,
+    houses: Annotated[int, typer.Option(min=0, help="How many generated houses, from seed 0 on.")] = 100,
+    quick: Annotated[
+        bool, typer.Option(help=f"Five tasks instead of 25 for each scene, {_QUICK_HOUSES} houses.")
+    ] = False,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures there.")] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 2,
+) -> None:
+    """Let the scripted planner, which knows what people want, tidy houses.
+
+    Examples:
+
+      python -m experiments.oracle --quick
+
+      python -m experiments.oracle --data ~/housekeep --workers 8 --json oracle.json
+    """
+    console = Console()
+    groups, configs = zip(*episodes(data, houses, quick), strict=True)
+    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
+        coming = pool.map(play, groups, configs)
+        played = list(track(coming, "episodes", total=len(groups), console=console, transient=True))
+    content = figures(played)
+    _show(console, content)
+    if json_file is not None:
+        settings = configs[-1].model_dump(exclude={"data", "scenes", "episodes", "seed"})
+        seeds = {"seed": 0, "houses": groups.count(GENERATED), "quick": quick}
+        setup = {"config": settings, "software": software_versions(), "machine": machine()}
+        write_json(json_file, {**content, **seeds, **setup})
+
+
+def _show(console: Console, content: dict[str, Any]) -> None:
+    rows = [
+        (
+            one["episode"],
+            f"{one['success_rate']:.0f}",
+            f"{one['ended']} ({one['steps']} steps)",
+            ", ".join(f"{count} {why}" for why, count in Counter(one["left"].values()).most_common()),
+        )
+        for one in content["imperfect"]
+    ]
+    if rows:
+        console.print(table("episodes below 100 %", ("episode", "success %", "ended", "objects left"), rows))
+    groups = [
+        (
+            group,
+            str(row["episodes"]),
+            f"{row['success_rate']:.1f}",
+            f"{row['success_rate_stderr']:.1f}",
+            f"{row['steps']:.0f}",
+            f"{row['plans']:.0f}",
+        )
+        for group, row in content["by_group"].items()
+    ]
+    console.print(table("full knowledge", ("scene", "episodes", "success %", "± s.e.", "steps", "plans"), groups))
+    rates = "  ".join(f"{group} {rate:.2f}" for group, rate in content["success_rate"].items())
+    console.print(f"success_rate {rates}", soft_wrap=True)
+
+
+if __name__ == "__main__":
+    from experiments.cli import guarded
+
+    guarded(lambda: typer.run(main))
