@@ -22,6 +22,7 @@ from rich.console import Console
 from rich.progress import track
 
 from experiments.tables import machine, table
+from household.errors import UserError
 from selftrain.config import RunConfig, load_config
 from selftrain.metrics import summary
 from selftrain.record import EpisodeRecord, ResultLine, read_records, write_json
@@ -143,7 +144,10 @@ def main(
       python -m experiments.oracle --data ~/housekeep --workers 8 --json oracle.json
     """
     console = Console()
-    groups, configs = zip(*episodes(data, houses, quick), strict=True)
+    planned = list(episodes(data, houses, quick))
+    if not planned:
+        raise UserError("no episode to play; give --houses a number above 0, or name the Housekeep folder with --data")
+    groups, configs = zip(*planned, strict=True)
     with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
         coming = pool.map(play, groups, configs)
         played = list(track(coming, "episodes", total=len(groups), console=console, transient=True))
