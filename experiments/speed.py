@@ -33,7 +33,7 @@ from rich.console import Console
 
 from controller.skills import Controller
 from experiments.tables import machine, table
-from household.env import RearrangementEnv, Task
+from household.env import MAX_STEPS, RearrangementEnv, Task
 from household.episode import HouseObject
 from household.generator.categories import SIZES
 from household.geometry import Pose
@@ -54,6 +54,7 @@ SENSORS: tuple[Sensor, ...] = ("depth", "instance", "semantic")
 COUNTS = (10, 100, 1000)
 
 _PEER_EVERY = 20
+_QUICK_STEPS = 200
 
 
 @dataclass(frozen=True)
@@ -117,16 +118,18 @@ class Robot:
 
     Args:
         task: which house, and what to do there.
+        max_steps: how many low-level steps it takes at most.
     """
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, max_steps: int = MAX_STEPS) -> None:
         self.task = task
+        self._max_steps = max_steps
         self.simulator = RaycastSimulator(sensors=SENSORS)
         self.poses: list[BodyPose] = []
 
     def reset(self) -> RearrangementEnv:
         """Put everything in its first place."""
-        env = RearrangementEnv(self.simulator, [self.task])
+        env = RearrangementEnv(self.simulator, [self.task], self._max_steps)
         env.reset()
         return env
 
@@ -254,13 +257,12 @@ def memory() -> float:
     return used / (1024.0**2 if sys.platform == "darwin" else 1024.0)
 
 
-def measure(task: Task, rounds: int) -> tuple[Robot, dict[str, Any]]:
+def measure(robot: Robot, rounds: int) -> dict[str, Any]:
     """The figures of one house."""
-    robot = Robot(task)
     agent = [robot.steps_per_second() for _ in range(rounds)]
     sensors = [robot.images_per_second() for _ in range(rounds)]
-    found = {
-        "objects": len(task.episode.objects),
+    return {
+        "objects": len(robot.task.episode.objects),
         "sensor_fps": best(sensors).wall,
         "sensor_fps_cpu": best(sensors).cpu,
         "agent_steps_per_second": best(agent).wall,
@@ -268,7 +270,6 @@ def measure(task: Task, rounds: int) -> tuple[Robot, dict[str, Any]]:
         "memory_mb": memory(),
         "rounds": {"sensors": [asdict(one) for one in sensors], "agent": [asdict(one) for one in agent]},
     }
-    return robot, found
 
 
 def main(
@@ -277,7 +278,7 @@ def main(
     ] = None,
     episode: Annotated[int, typer.Option(help=f"Episode of {SCENE} that is played.")] = 10,
     rounds: Annotated[int, typer.Option(min=1, help="How often everything is timed; the best counts.")] = 3,
-    quick: Annotated[bool, typer.Option(help="One round, at most 100 objects.")] = False,
+    quick: Annotated[bool, typer.Option(help=f"One round of {_QUICK_STEPS} steps, at most 100 objects.")] = False,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures there.")] = None,
 ) -> None:
     """Measure images and steps per second and memory, as the number of objects grows, and beside trimesh.
@@ -289,16 +290,16 @@ def main(
       python -m experiments.speed --data ~/housekeep --json speed.json
     """
     console = Console()
-    rounds = 1 if quick else rounds
-    counts = COUNTS[:2] if quick else COUNTS
+    rounds, counts, steps = (1, COUNTS[:2], _QUICK_STEPS) if quick else (rounds, COUNTS, MAX_STEPS)
     with console.status("playing an episode") as status:
         task = load(data, episode)
-        robot, figures = measure(task, rounds)
+        robot = Robot(task, steps)
+        figures = measure(robot, rounds)
         # From few to many objects, as the memory in use at most never falls.
         growth = {}
         for count in counts:
             status.update(f"playing it with {count} objects")
-            growth[str(count)] = measure(crowded(task, count), rounds)[1]
+            growth[str(count)] = measure(Robot(crowded(task, count), steps), rounds)
         status.update("comparing with trimesh")
         peer = compare(robot, rounds)
     content = {
@@ -312,6 +313,7 @@ def main(
             "sensors": SENSORS,
             "camera": asdict(robot.simulator.camera),
             "rounds": rounds,
+            "max_steps": steps,
         },
         "software": software_versions(),
         "machine": machine(),
