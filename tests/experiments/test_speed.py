@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments.speed import Peer, Rate, Robot, best, compare, crowded, rate
+from experiments.speed import SENSORS, Peer, Rate, Robot, best, compare, crowded, rate
 from household.env import RearrangementEnv, Task
 from household.simulator.base import BodyPose, Camera
 from household.simulator.raycast import RaycastSimulator
@@ -62,7 +62,7 @@ def test_the_peer_sees_what_our_simulator_sees(generated: Task, camera: Camera) 
 
 
 def test_a_robot_goes_about_and_is_compared(toy: Task) -> None:
-    robot = Robot(toy)
+    robot = Robot(toy, RaycastSimulator(sensors=SENSORS))
     assert robot.steps_per_second().wall > 0
     assert len(robot.poses) > 20 and len({(pose.x, pose.z) for pose in robot.poses}) > 5
     assert robot.images_per_second().cpu > 0
