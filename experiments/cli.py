@@ -58,7 +58,7 @@ def run(
     houses: Annotated[int | None, typer.Option(help="How many generated houses.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed; the first generated house has this number.")] = None,
     person: Annotated[str | None, typer.Option(help="Whose preferences: majority, ada, ..., or annotator-3.")] = None,
-    planner: Annotated[str | None, typer.Option(help="llm, scripted or replay.")] = None,
+    planner: Annotated[str | None, typer.Option(help="llm, scripted, demonstrator or replay.")] = None,
     model: Annotated[str | None, typer.Option(help="local, local:<folder>, or a model's name at --base-url.")] = None,
     base_url: Annotated[
         str | None, typer.Option(help="An OpenAI-compatible server; its key is in OPENAI_API_KEY.")

@@ -37,6 +37,13 @@ class ControllerConfig(_Settings):
     most_look: int = Field(ge=0)
 
 
+class DemonstratorConfig(_Settings):
+    """How the demonstrator shows the task; see agent.scripted.ScriptedPlanner."""
+
+    order: Literal["random", "nearest"] = "random"
+    thorough: bool = False
+
+
 class RunConfig(_Settings):
     """One run; every key is explained in ``housekeep_configs/run.yaml``."""
 
@@ -46,13 +53,15 @@ class RunConfig(_Settings):
     houses: int = Field(ge=1)
     seed: int = Field(ge=0)
     person: str
-    planner: Literal["llm", "scripted", "replay"]
+    planner: Literal["llm", "scripted", "demonstrator", "replay"]
     model: str
     base_url: str | None
     adapter: str | None
     prompt: str
     most_steps_per_plan: int = Field(ge=1)
     sampling: SamplingConfig
+    # Has a default, so that runs from before there was one can be read.
+    demonstrator: DemonstratorConfig = DemonstratorConfig()
     records: str | None
     simulator: Literal["raycast"]
     runs: int = Field(ge=1)

@@ -27,6 +27,7 @@ from household.env import RearrangementEnv, Task
 from household.errors import UserError
 from household.simulator.raycast import RaycastSimulator
 from selftrain.config import RunConfig
+from selftrain.demonstrator import Demonstrator
 from selftrain.metrics import metrics
 from selftrain.record import EpisodeLine, RecordWriter, ResultLine, read_record, read_records, record_name, write_json
 from selftrain.rollout import Limits, Rollout, room_anchors
@@ -202,6 +203,10 @@ class _Players:
         config = self._config
         if config.planner == "scripted":
             return scripted_planner(task, env, seed)
+        if config.planner == "demonstrator":
+            shown = config.demonstrator
+            scripted = scripted_planner(task, env, seed, nearest=shown.order == "nearest", thorough=shown.thorough)
+            return Demonstrator(scripted, self._context)
         sampling = Sampling(**config.sampling.model_dump(), seed=seed)
         model = self._model or ReplayChatModel(_recorded_replies(config, job))
         return LLMPlanner(model, self._context, sampling, name=config.planner)
@@ -235,8 +240,18 @@ class _Players:
         )
 
 
-def scripted_planner(task: Task, env: RearrangementEnv, seed: int) -> ScriptedPlanner:
-    """The scripted planner for a task, told what people want there and how far things are."""
+def scripted_planner(
+    task: Task, env: RearrangementEnv, seed: int, *, nearest: bool = True, thorough: bool = True
+) -> ScriptedPlanner:
+    """The scripted planner for a task, told what people want there.
+
+    Args:
+        task: the house and the episode.
+        env: in which it will act.
+        seed: of what it draws.
+        nearest: whether it is told how far things are, too.
+        thorough: see ScriptedPlanner.
+    """
     keys = {task.scene.by_key[key].name: key for key in task.episode.receptacles}
     correct = {thing.name: thing.correct for thing in task.episode.objects}
     anchors = room_anchors(env)
@@ -252,7 +267,7 @@ def scripted_planner(task: Task, env: RearrangementEnv, seed: int) -> ScriptedPl
     def route(start: str | None, end: str) -> float:
         return navmesh.distance(env.simulator.body.point if start is None else point(start), point(end))
 
-    return ScriptedPlanner(wants, seed, route)
+    return ScriptedPlanner(wants, seed, route if nearest else None, thorough)
 
 
 def software_versions() -> dict[str, str]:

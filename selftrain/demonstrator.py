@@ -1,0 +1,36 @@
+"""The demonstrator: what a language model would be asked, and what it should answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from agent.models.base import Reply
+from agent.planner import Attempt, Plan
+from agent.prompt import ContextGenerator
+from agent.scene_graph import SceneGraph
+from agent.scripted import ScriptedPlanner
+
+
+class Demonstrator:
+    """Plans like the scripted planner, and writes each plan as the answer to the prompt of a language model.
+
+    Records of it are demonstrations: every plan, the closing "mission complete" too, is a prompt with its reply.
+
+    Args:
+        scripted: decides.
+        context: puts the state into words, as for the model that is to learn.
+    """
+
+    name = "demonstrator"
+
+    def __init__(self, scripted: ScriptedPlanner, context: ContextGenerator) -> None:
+        self._scripted = scripted
+        self._context = context
+
+    def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
+        """See Planner.plan."""
+        messages = self._context.messages(graph)
+        plan = self._scripted.plan(graph, attempts)
+        words = f"step 1: {plan.text}".removeprefix(self._context.template.prefix)
+        return replace(plan, messages=messages, reply=Reply(words))

@@ -1,0 +1,51 @@
+from pathlib import Path
+
+import pytest
+
+from agent.parser import parse_plan
+from agent.vocabulary import Vocabulary
+from selftrain.config import load_config
+from selftrain.record import EpisodeRecord, read_records
+from selftrain.run import Run
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory: pytest.TempPathFactory) -> list[EpisodeRecord]:
+    """What is recorded of demonstrations in two generated houses."""
+    folder = tmp_path_factory.mktemp("demonstrations")
+    settings = {"planner": "demonstrator", "houses": 2, "demonstrator": {"order": "nearest"}}
+    Run(load_config(settings=settings), folder).play()
+    return list(read_records(folder / "episodes"))
+
+
+def test_every_plan_is_a_prompt_and_its_reply(records: list[EpisodeRecord]) -> None:
+    for record in records:
+        for plan in record.plans:
+            assert [message["role"] for message in plan.prompt] == ["system", "user"]
+            assert plan.reply.startswith(" ") and not plan.reply.startswith(" step 1")
+
+
+def test_a_model_that_gives_the_reply_does_what_was_shown(records: list[EpisodeRecord]) -> None:
+    """What the demonstrator did is what the parser reads in its words."""
+    for record in records:
+        places = tuple(place for room in record.plans[-1].known.values() for place in room)
+        vocabulary = Vocabulary(tuple(record.episode.rooms), places, tuple(record.episode.placements))
+        for plan in record.plans:
+            done = [action.action for action in record.actions if action.plan == plan.plan]
+            parsed = parse_plan(plan.reply, vocabulary)
+            assert [str(step.action) for step in parsed.steps[: len(done)]] == done
+            assert parsed.complete == plan.complete
+
+
+def test_the_end_is_a_demonstration_too(records: list[EpisodeRecord]) -> None:
+    ended = [record for record in records if record.result.ended == "complete"]
+    assert ended
+    assert all(record.plans[-1].reply == " mission complete" for record in ended)
+
+
+def test_the_papers_order_enters_every_room_first(tmp_path: Path) -> None:
+    Run(load_config(settings={"planner": "demonstrator", "houses": 1, "max_steps": 60}), tmp_path).play()
+    (record,) = read_records(tmp_path / "episodes")
+    first = record.plans[0]
+    assert first.reply.splitlines()[0] == f" go to {record.episode.rooms[0]}"
+    assert first.reply.count("go to") == min(len(record.episode.rooms), 10)
