@@ -5,6 +5,7 @@ Points are (x, z) pairs in metres on the plane of one floor.
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -50,6 +51,8 @@ class NavMesh:
         self.height = height
         self._tolerant = self.area.buffer(_TOLERANCE, join_style="mitre")
         shapely.prepare(self._tolerant)
+        # Robots of several threads share a house, and GEOS completes what it prepared while it is asked.
+        self._asking = threading.RLock()
         self._fields: dict[tuple[float, float], _Field] = {}
         if viewpoints is not None:
             self.viewpoints = np.asarray(viewpoints, dtype=np.float64).reshape(-1, 2)
@@ -59,7 +62,8 @@ class NavMesh:
     def contains(self, point: ArrayLike) -> bool:
         """Whether the robot's centre can be there."""
         x, z = np.asarray(point, dtype=np.float64)
-        return bool(shapely.contains_xy(self._tolerant, x, z))
+        with self._asking:
+            return bool(shapely.contains_xy(self._tolerant, x, z))
 
     def snap(self, point: ArrayLike) -> Array:
         """The nearest place where the robot can be, (2,)."""
@@ -131,11 +135,12 @@ class NavMesh:
 
     def _field(self, goal: Array) -> _Field:
         key = (float(goal[0]), float(goal[1]))
-        if key not in self._fields:
-            if len(self._fields) >= _REMEMBERED_GOALS:
-                self._fields.pop(next(iter(self._fields)))
-            self._fields[key] = self._solve(goal)
-        return self._fields[key]
+        with self._asking:
+            if key not in self._fields:
+                if len(self._fields) >= _REMEMBERED_GOALS:
+                    self._fields.pop(next(iter(self._fields)))
+                self._fields[key] = self._solve(goal)
+            return self._fields[key]
 
     def _solve(self, goal: Array) -> _Field:
         count = len(self._corners)
@@ -163,7 +168,8 @@ class NavMesh:
     def _free(self, start: Array, ends: Array) -> NDArray[np.bool_]:
         lines = np.empty((len(ends), 2, 2))
         lines[:, 0], lines[:, 1] = start, ends
-        return np.asarray(shapely.covers(self._tolerant, shapely.linestrings(lines)))
+        with self._asking:
+            return np.asarray(shapely.covers(self._tolerant, shapely.linestrings(lines)))
 
     def _grid(self) -> Array:
         low_x, low_z, high_x, high_z = self.area.bounds

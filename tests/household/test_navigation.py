@@ -1,3 +1,5 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 import shapely
@@ -147,3 +149,17 @@ def test_a_convex_room_needs_no_corners() -> None:
     navmesh = NavMesh(shapely.box(0, 0, 3, 3), 0.0)
     assert navmesh.distance([0, 0], [3, 3]) == pytest.approx(np.sqrt(18))
     assert navmesh.distance([-5, 0], [3, 0]) == pytest.approx(3.0)
+
+
+def test_robots_of_several_threads_share_a_house() -> None:
+    """Each finds the ways that it finds alone, although what is known of the area is worked out as they ask."""
+    blocks = [shapely.box(x, z, x + 1, z + 1.5) for x in range(1, 20, 2) for z in range(1, 20, 2)]
+    area = shapely.box(0, 0, 20, 20).difference(shapely.union_all(blocks))
+    rng = np.random.default_rng(0)
+    ways = rng.uniform(0, 20, (40, 2, 2))
+    alone = NavMesh(area, 0.0)
+    expected = [alone.distance(start, end) for start, end in ways]
+    shared = NavMesh(area, 0.0)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda way: shared.distance(way[0], way[1]), [*ways, *ways[::-1]]))
+    assert found == [*expected, *expected[::-1]]
