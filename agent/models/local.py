@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.models.base import ChatModelError, ChatRequest, Reply, Sampling
+from agent.models.tokens import end_of_turn, prompt_tokens
 from agent.models.weights import SMOLLM2, load
 
 
@@ -146,21 +147,7 @@ class LocalChatModel:
         return self._reader
 
     def _prompt(self, request: ChatRequest) -> list[int]:
-        messages = [{"role": message.role, "content": message.content} for message in request.messages]
-        templated = bool(getattr(self._tokenizer, "chat_template", None))
-        if templated:
-            try:
-                text = self._tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
-            except Exception as error:  # a template is a program and may raise anything
-                raise ChatModelError(
-                    f"model {self.name}: its chat template refuses these messages ({error}); "
-                    "change their roles or order"
-                ) from error
-        else:
-            # A model without a template was not trained on turns: it continues a text.
-            text = "\n\n".join(message["content"] for message in messages) + "\n\n"
-        ids: list[int] = self._tokenizer(text + request.prefix, add_special_tokens=not templated).input_ids
-        return ids
+        return prompt_tokens(self._tokenizer, request.messages, request.prefix, self.name)
 
     def _limit(self, prompt: list[int], sampling: Sampling) -> int:
         """Tokens that a reply to this prompt may take."""
@@ -257,4 +244,4 @@ def _ends(network: Any, tokenizer: Any) -> frozenset[int]:
     """Tokens that end a turn."""
     ends = network.generation_config.eos_token_id
     listed = ends if isinstance(ends, list) else [ends]
-    return frozenset(token for token in [*listed, tokenizer.eos_token_id] if token is not None)
+    return frozenset(token for token in [*listed, tokenizer.eos_token_id, end_of_turn(tokenizer)] if token is not None)
