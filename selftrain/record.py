@@ -225,7 +225,12 @@ def _lines(path: Path) -> list[str]:
 
 
 def write_json(path: Path, content: Any) -> None:
-    """Write a JSON file so that a crash leaves the old one or the new one, never half of one.
+    """Write a JSON file; see write_text."""
+    write_text(path, json.dumps(content, indent=1) + "\n")
+
+
+def write_text(path: Path, content: str) -> None:
+    """Write a file so that a crash leaves the old one or the new one, never half of one.
 
     Raises:
         UserError: when the disk does not take it.
@@ -233,7 +238,7 @@ def write_json(path: Path, content: Any) -> None:
     partial = path.with_name(path.name + ".partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        partial.write_text(content, encoding="utf-8")
         partial.replace(path)
     except OSError as error:
         raise UserError(f"{path}: cannot be written ({error.strerror}); make room or choose another folder") from error

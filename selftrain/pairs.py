@@ -1,0 +1,127 @@
+"""What a model learns from: prompts with replies, and what the replies did to the house."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from agent.models.base import Message
+from household.errors import UserError
+from selftrain.record import ActionLine, EpisodeRecord, PlanLine, write_text
+
+Wording = Literal["said", "done"]
+"""Which words are learned: the reply as it was said, or the steps of it that were done."""
+
+
+class Pair(BaseModel):
+    """A prompt with one reply.
+
+    Attributes:
+        prompt: messages with ``role`` and ``content``.
+        prefix: text that the assistant's turn began with.
+        reply: what came after the prefix.
+        reward: the sum over the plan's actions, for the person whom the episode was played for.
+        scene, episode, run, plan: where in the records it is.
+        moved: objects that the plan put somewhere else.
+        discovered: how many things the plan brought to light.
+        complete: whether the reply takes the task as done.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    prompt: tuple[dict[str, str], ...]
+    prefix: str = ""
+    reply: str
+    reward: float = 0.0
+    scene: str = ""
+    episode: int = 0
+    run: int = 0
+    plan: int = 0
+    moved: tuple[str, ...] = ()
+    discovered: int = 0
+    complete: bool = False
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The prompt as a chat model takes it."""
+        return tuple(Message(turn["role"], turn["content"]) for turn in self.prompt)  # type: ignore[arg-type]
+
+
+def pairs_of(record: EpisodeRecord, prefix: str, wording: Wording = "said") -> Iterator[Pair]:
+    """Every plan of an episode as a pair.
+
+    Args:
+        record: of a planner that asks a language model, or of the demonstrator.
+        prefix: that the model's turns began with; records do not hold it.
+        wording: see Wording. Replies of which nothing was done make no pair when only what was done is learned.
+    """
+    episode = record.episode
+    for plan in record.plans:
+        actions = [action for action in record.actions if action.plan == plan.plan]
+        reply = plan.reply if wording == "said" else _done(plan, actions, prefix)
+        if not plan.prompt or not reply.strip():
+            continue
+        yield Pair(
+            prompt=tuple(plan.prompt),
+            prefix=prefix,
+            reply=reply,
+            reward=sum(action.reward for action in actions),
+            scene=episode.scene,
+            episode=episode.episode,
+            run=episode.run,
+            plan=plan.plan,
+            moved=_moved(actions),
+            discovered=sum(len(action.discovered) for action in actions),
+            complete=plan.complete,
+        )
+
+
+def write_pairs(path: Path, pairs: Iterable[Pair]) -> None:
+    """Write a data set, one pair a line; a crash leaves the old file or the new one.
+
+    Raises:
+        UserError: when the disk does not take it.
+    """
+    write_text(path, "".join(json.dumps(pair.model_dump(), ensure_ascii=False) + "\n" for pair in pairs))
+
+
+def read_pairs(path: Path) -> list[Pair]:
+    """A data set that write_pairs wrote.
+
+    Raises:
+        UserError: when it is damaged; the message names file and line.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: cannot be read ({error})") from error
+    pairs = []
+    for number, line in enumerate(filter(None, lines), start=1):
+        try:
+            pairs.append(Pair.model_validate_json(line))
+        except ValidationError as error:
+            problem = error.errors()[0]
+            raise UserError(f"{path}: line {number} is not a pair ({problem['msg']}); correct or delete it") from error
+    return pairs
+
+
+def _moved(actions: Sequence[ActionLine]) -> tuple[str, ...]:
+    """Objects that stand elsewhere after some actions than before them, in the order in which they were taken."""
+    first: dict[str, str] = {}
+    last: dict[str, str] = {}
+    for action in actions:
+        for thing, (before, after) in action.moved.items():
+            first.setdefault(thing, before)
+            last[thing] = after
+    return tuple(thing for thing in first if first[thing] != last[thing])
+
+
+def _done(plan: PlanLine, actions: Sequence[ActionLine], prefix: str) -> str:
+    """The steps that worked, numbered anew, in the words of the demonstrator."""
+    steps = [action.action for action in actions if action.status == "succeeded" and action.action]
+    steps += ["mission complete"] if plan.complete else []
+    return "\n".join(f"step {number}: {step}" for number, step in enumerate(steps, start=1)).removeprefix(prefix)
