@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from agent.actions import HighLevelAction
+from agent.grammar import plan_grammar
 from agent.models.base import ChatModel, ChatRequest, Message, Reply, Sampling
 from agent.parser import ParsedStep, parse_plan
 from agent.prompt import ContextGenerator
@@ -82,15 +83,22 @@ class LLMPlanner:
         context: puts the state into words.
         sampling: how replies are drawn; a seed is moved on from plan to plan.
         name: what records call it.
+        grounded: hold replies to what can be said about the house as the robot knows it.
     """
 
     def __init__(
-        self, model: ChatModel, context: ContextGenerator, sampling: Sampling | None = None, name: str = "llm"
+        self,
+        model: ChatModel,
+        context: ContextGenerator,
+        sampling: Sampling | None = None,
+        name: str = "llm",
+        grounded: bool = False,
     ) -> None:
         self.model = model
         self.context = context
         self.sampling = sampling or Sampling()
         self.name = name
+        self.grounded = grounded
         self._asked = 0
 
     def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
@@ -100,7 +108,17 @@ class LLMPlanner:
         if sampling.seed is not None:
             sampling = replace(sampling, seed=sampling.seed + self._asked)
         self._asked += 1
-        request = ChatRequest(messages, sampling, prefix=self.context.template.prefix)
+        grammar = plan_grammar(graph, self.context.most_steps) if self.grounded else None
+        request = ChatRequest(messages, sampling, self.context.template.prefix, grammar)
         reply = self.model.complete([request])[0][0]
+        if self.grounded:
+            reply = whole_lines(reply)
         parsed = parse_plan(reply.text, graph.vocabulary, most=self.context.most_steps)
         return Plan(parsed.steps, parsed.complete, messages, reply)
+
+
+def whole_lines(reply: Reply) -> Reply:
+    """A reply without the line in which it was cut: half a name may be another thing's."""
+    if reply.finish_reason != "length":
+        return reply
+    return replace(reply, text=reply.text.rpartition("\n")[0])

@@ -13,6 +13,7 @@ from omegaconf.errors import OmegaConfBaseException
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from yaml import YAMLError
 
+from agent.models.gbnf import GrammarDialect
 from household.errors import UserError
 
 
@@ -60,7 +61,9 @@ class RunConfig(_Settings):
     prompt: str
     most_steps_per_plan: int = Field(ge=1)
     sampling: SamplingConfig
-    # Has a default, so that runs from before there was one can be read.
+    # These have defaults, so that runs from before there was one can be read.
+    grounded: bool = False
+    grammar_dialect: GrammarDialect = "vllm"
     demonstrator: DemonstratorConfig = DemonstratorConfig()
     records: str | None
     simulator: Literal["raycast"]

@@ -147,7 +147,8 @@ class _Players:
         self._stop = threading.Event()
         self._model: ChatModel | None = None
         if config.planner == "llm":
-            model = open_model(config.model, base_url=config.base_url, adapter=config.adapter)
+            dialect = {} if _is_local(config) else {"grammar_dialect": config.grammar_dialect}
+            model = open_model(config.model, base_url=config.base_url, adapter=config.adapter, **dialect)
             self._model = BatchingChatModel(model) if config.workers > 1 and _is_local(config) else model
         self._context = ContextGenerator(PromptTemplate.load(config.prompt), config.most_steps_per_plan)
 
@@ -209,7 +210,7 @@ class _Players:
             return Demonstrator(scripted, self._context)
         sampling = Sampling(**config.sampling.model_dump(), seed=seed)
         model = self._model or ReplayChatModel(_recorded_replies(config, job))
-        return LLMPlanner(model, self._context, sampling, name=config.planner)
+        return LLMPlanner(model, self._context, sampling, config.planner, config.grounded)
 
     def _controller(self, env: RearrangementEnv) -> Controller:
         settings = self._config.controller

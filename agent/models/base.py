@@ -53,11 +53,14 @@ class ChatRequest:
         sampling: how the reply is drawn.
         prefix: text that the assistant's turn starts with (for example ``"step 1:"``);
             it is not repeated in ``Reply.text``.
+        grammar: rules that the reply behind the prefix has to follow, as agent.models.gbnf describes; None for any
+            reply.
     """
 
     messages: tuple[Message, ...]
     sampling: Sampling = field(default_factory=Sampling)
     prefix: str = ""
+    grammar: str | None = None
 
 
 @dataclass(frozen=True)

@@ -367,7 +367,11 @@ class Reader:
 
 
 def choose(
-    logits: Any, temperatures: Sequence[float], top_ps: Sequence[float], draws: Sequence[float]
+    logits: Any,
+    temperatures: Sequence[float],
+    top_ps: Sequence[float],
+    draws: Sequence[float],
+    allowed: Any = None,
 ) -> tuple[list[int], list[float]]:
     """Choose the next token of every row.
 
@@ -376,11 +380,16 @@ def choose(
         temperatures: 0 takes the likeliest token.
         top_ps: nucleus mass of each row.
         draws: a number in [0, 1) for each row, which alone decides what a row samples.
+        allowed: False where a row may not take a token, an array like the logits; every row has to have a choice.
 
     Returns:
-        The tokens, and their log-probabilities under the model as it is (before temperature and nucleus).
+        The tokens, and their log-probabilities under the model as it is (before temperature, nucleus and what is not
+        allowed).
     """
     logits = logits.float()
+    normalisers = logits.logsumexp(-1, keepdim=True)
+    if allowed is not None:
+        logits = logits.masked_fill(~torch.as_tensor(allowed, device=logits.device), float("-inf"))
     tokens = logits.argmax(-1, keepdim=True)
     sampled = [row for row, temperature in enumerate(temperatures) if temperature > 0]
     if sampled:
@@ -389,7 +398,7 @@ def choose(
             for values in (temperatures, top_ps, draws)
         )
         tokens[sampled] = _draw((logits[sampled] / heat.float()).softmax(-1), mass, point)
-    logprobs = logits.gather(1, tokens) - logits.logsumexp(-1, keepdim=True)
+    logprobs = logits.gather(1, tokens) - normalisers
     return tokens.squeeze(1).tolist(), logprobs.squeeze(1).tolist()
 
 

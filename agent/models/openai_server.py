@@ -20,6 +20,8 @@ import openai
 from pydantic import BaseModel, ValidationError
 
 from agent.models.base import ChatModelError, ChatRequest, Reply
+from agent.models.constrained import follows
+from agent.models.gbnf import GrammarDialect, rooted
 
 OPENAI_URL = "https://api.openai.com/v1"
 # Enough for dozens of long replies with the log-probability of every token.
@@ -30,6 +32,14 @@ MOST_STOPS = 4
 
 # What a server may refuse although the reply can be had without it.
 OPTIONAL = ("logprobs", "seed", "n", "stop", "top_p", "temperature")
+
+# Where each kind of server looks for a grammar.
+GRAMMAR_FIELDS: dict[GrammarDialect, str] = {
+    "vllm": "structured_outputs",
+    "vllm-guided": "guided_grammar",
+    "llama.cpp": "grammar",
+    "sglang": "ebnf",
+}
 
 T = TypeVar("T")
 
@@ -50,6 +60,9 @@ class _Completion(BaseModel):
     choices: list[_Choice] | None = None
     usage: Any = None
     error: Any = None
+
+
+_OTHER_DIALECT = f"set grammar_dialect to the kind of server ({', '.join(GRAMMAR_FIELDS)}), or grounded to false"
 
 
 @dataclass
@@ -133,6 +146,9 @@ class OpenAIChatModel:
     A request's prefix is not sent, since most servers cannot continue a given text; a reply that repeats it loses it.
     With ``continue_prefix`` it is sent as the beginning of the assistant's turn.
 
+    A request's grammar goes into the field that the kind of server reads; a reply that does not follow it, because the
+    server did not look there, is an error.
+
     Args:
         model: the server's name of the model.
         base_url: the server's address, usually ending in ``/v1``; by default OpenAI's.
@@ -142,6 +158,7 @@ class OpenAIChatModel:
         concurrency: requests under way at once.
         backoff: seconds before the second attempt; doubled for every further one, up to 8.
         continue_prefix: the server continues a final assistant message (vLLM does).
+        grammar_dialect: the kind of server, where requests bring a grammar.
 
     Raises:
         ChatModelError: when the address or the key cannot be used.
@@ -158,6 +175,7 @@ class OpenAIChatModel:
         *,
         backoff: float = 0.5,
         continue_prefix: bool = False,
+        grammar_dialect: GrammarDialect = "vllm",
     ) -> None:
         self.name = model
         self.timeout = timeout
@@ -165,6 +183,7 @@ class OpenAIChatModel:
         self.concurrency = concurrency
         self.backoff = backoff
         self.continue_prefix = continue_prefix
+        self.grammar_dialect = grammar_dialect
         self._url = base_url or OPENAI_URL
         if not _is_address(self._url):
             raise ChatModelError(f"model {model}: base_url is not a web address; give it as http://host:port/v1")
@@ -277,10 +296,21 @@ class OpenAIChatModel:
             parameters["seed"] = sampling.seed + first
         if sampling.logprobs:
             parameters["logprobs"] = True
+        more: dict[str, Any] = {}
         if request.prefix and self.continue_prefix:
             messages.append({"role": "assistant", "content": request.prefix})
-            parameters["extra_body"] = {"add_generation_prompt": False, "continue_final_message": True}
+            more |= {"add_generation_prompt": False, "continue_final_message": True}
+        if request.grammar is not None:
+            grammar = rooted(request.grammar, self._unsent(request))
+            field = GRAMMAR_FIELDS[self.grammar_dialect]
+            more[field] = {"grammar": grammar} if self.grammar_dialect == "vllm" else grammar
+        if more:
+            parameters["extra_body"] = more
         return {name: value for name, value in parameters.items() if name not in self._refused}
+
+    def _unsent(self, request: ChatRequest) -> str:
+        """The prefix, where the server has to write it itself."""
+        return "" if self.continue_prefix else request.prefix
 
     async def _attempt(self, parameters: dict[str, Any], left: float) -> _Completion:
         seconds = min(self.timeout, left)
@@ -324,7 +354,9 @@ class OpenAIChatModel:
             return _Failure(what, await self._known_models())
         if status in (400, 422):
             refused = _refused(f"{error.param} {told}", error.param, parameters)
-            return _Failure(what, "change the request or the model's options as it says", refused=refused)
+            grammar = GRAMMAR_FIELDS[self.grammar_dialect] in parameters.get("extra_body", {})
+            remedy = _OTHER_DIALECT if grammar else "change the request or the model's options as it says"
+            return _Failure(what, remedy, refused=refused)
         if error.code == "insufficient_quota":
             return _Failure(what, "add credit to the account of this API key")
         if status == 429:
@@ -383,6 +415,8 @@ class OpenAIChatModel:
             raise _Failure(f"it answered without a text (finish_reason {self._excerpt(finish)})", remedy)
         if len(text) > TEXT_LIMIT:
             raise _Failure(f"it replied with {len(text)} characters", "lower max_tokens")
+        if request.grammar is not None and not follows(text, request.grammar, self._unsent(request)):
+            raise _Failure(f"it did not keep to the grammar it was sent: {self._excerpt(text, 60)}", _OTHER_DIALECT)
         text = self._redact(_without(text, request.prefix))
         cuts = [cut for stop in request.sampling.stop if (cut := text.find(stop)) >= 0]
         return (text[: min(cuts)], "stop") if cuts else (text, "length" if finish == "length" else "stop")

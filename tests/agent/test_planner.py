@@ -1,8 +1,10 @@
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from agent.actions import ActionKind, HighLevelAction
+from agent.grammar import plan_grammar
 from agent.models.base import ChatRequest, Reply, Sampling
 from agent.models.replay import ReplayChatModel
 from agent.parser import ParsedStep
@@ -79,3 +81,18 @@ def test_a_plan_without_a_model_can_be_put_into_words() -> None:
     assert Plan(steps).text == "go to room 0\nstep 2: go to room 1"
     assert Plan((), complete=True).text == "mission complete"
     assert Plan(()).text == ""
+
+
+def test_a_grounded_planner_sends_what_may_be_said_and_drops_half_a_line(graph: SceneGraph) -> None:
+    class Cut(Listener):
+        def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
+            return [[replace(reply, finish_reason="length") for reply in part] for part in super().complete(requests)]
+
+    model = Cut(" go to mug 1\nstep 2: go to kitchen 0 si")
+    llm = LLMPlanner(model, ContextGenerator(PromptTemplate.load("planner"), 4), grounded=True)
+    plan = llm.plan(graph, [])
+    assert [str(step.action) for step in plan.steps] == ["go to mug 1"] and plan.text == " go to mug 1"
+    assert model.asked[0].grammar == plan_grammar(graph, 4)
+    ungrounded = Listener()
+    planner(ungrounded).plan(graph, [])
+    assert ungrounded.asked[0].grammar is None

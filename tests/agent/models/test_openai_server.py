@@ -475,3 +475,43 @@ def test_open_model_uses_the_address_from_the_environment(server: ChatServer, mo
     model = open_model("qwen3:8b", timeout=5.0)
     assert model.name == "qwen3:8b" and model.complete([ask()])[0][0].text == "hello"
     model.close()
+
+
+GRAMMAR = 'reply ::= " " ("go to hall 1" | "mission complete")\n'
+GROUNDED = ChatRequest((Message("user", "Where to?"),), prefix="step 1:", grammar=GRAMMAR)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "read"),
+    [
+        ("vllm", lambda body: body["structured_outputs"]["grammar"]),
+        ("vllm-guided", lambda body: body["guided_grammar"]),
+        ("llama.cpp", lambda body: body["grammar"]),
+        ("sglang", lambda body: body["ebnf"]),
+    ],
+)
+def test_a_grammar_goes_where_the_server_reads_it(
+    server: ChatServer, open_server: Open, dialect: str, read: Callable[[Any], str]
+) -> None:
+    pytest.importorskip("llguidance")
+    server.play(says("step 1: go to hall 1"))
+    assert open_server(grammar_dialect=dialect).complete([GROUNDED])[0][0].text == " go to hall 1"
+    assert read(server.requests[0]) == 'root ::= "step 1:" reply\n' + GRAMMAR
+
+
+def test_a_server_that_continues_the_prefix_does_not_write_it(server: ChatServer, open_server: Open) -> None:
+    pytest.importorskip("llguidance")
+    server.play(says(" go to hall 1"))
+    assert open_server(continue_prefix=True).complete([GROUNDED])[0][0].text == " go to hall 1"
+    assert server.requests[0]["structured_outputs"]["grammar"] == "root ::= reply\n" + GRAMMAR
+    assert server.requests[0]["continue_final_message"] is True
+
+
+def test_a_server_that_ignores_or_refuses_the_grammar_is_noticed(server: ChatServer, open_server: Open) -> None:
+    pytest.importorskip("llguidance")
+    server.play(says("Sure! step 1: go to hall 1"))
+    assert "did not keep to the grammar" in (told := failure(open_server(), GROUNDED)) and "grammar_dialect" in told
+    server.play(fails(400, "extra fields not permitted: structured_outputs"))
+    assert "structured_outputs" in (told := failure(open_server(), GROUNDED)) and "grammar_dialect" in told
+    server.play(says("step 1: go to h", finish_reason="length"))
+    assert open_server().complete([GROUNDED])[0][0].text == " go to h"
