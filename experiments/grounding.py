@@ -1,0 +1,175 @@
+"""What grounded decoding does: how much of a model's plans can be understood and done, and how tidy houses get.
+
+    python -m experiments.grounding [--model local] [--adapter FOLDER] [--houses 10] [--quick] [--json FILE]
+
+The same model plays the same episodes twice, once free to write anything, once held to the names and actions that the
+scene graph allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing, nullcontext
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from agent.grammar import plan_grammar
+from agent.models import ChatModel, ChatRequest, Message, Sampling, open_model
+from agent.planner import MOST_STEPS
+from agent.scene_graph import SceneGraph, View
+from experiments.tables import machine, table
+from selftrain.config import RunConfig, load_config
+from selftrain.metrics import summary
+from selftrain.record import EpisodeRecord, read_records, write_json
+from selftrain.run import Run, software_versions
+
+ARMS = {"free": False, "grounded": True}
+
+_QUICK = {"houses": 4, "workers": 4, "most_plans": 6}
+
+
+def configs(quick: bool, **given: Any) -> dict[str, RunConfig]:
+    """The settings of both runs.
+
+    Args:
+        quick: few houses and plans.
+        **given: settings that are not as in ``run.yaml``; None leaves them so.
+    """
+    settings = {"planner": "llm", **{key: value for key, value in given.items() if value is not None}}
+    settings |= _QUICK if quick else {}
+    return {arm: load_config(settings={**settings, "grounded": grounded}) for arm, grounded in ARMS.items()}
+
+
+def play(config: RunConfig, folder: Path) -> list[EpisodeRecord]:
+    """Play a run, or what is left of it, and read its records."""
+    run = Run(config, folder)
+    run.play()
+    return [record for record in read_records(run.episodes) if record.name in {job.name for job in run.jobs}]
+
+
+def figures(records: Sequence[EpisodeRecord]) -> dict[str, Any]:
+    """What comes of a run's plans: the usual figures, and the share of steps that could be understood."""
+    actions = [action for record in records for action in record.actions]
+    return {
+        **summary([record.result for record in records]),
+        "understood": sum(action.action is not None for action in actions) / len(actions) if actions else 0.0,
+    }
+
+
+def writing(model: ChatModel, records: Sequence[EpisodeRecord], rounds: int = 3) -> dict[str, float]:
+    """Seconds that a model takes for each token of a row, free and grounded, in the best of some rounds.
+
+    Both answer the last prompt of the first record, eight replies at once, and take turns, so that whatever else the
+    machine does slows both. The reading of the prompt and of the grammar is included.
+    """
+    plan = records[0].plans[-1]
+    messages = tuple(Message(**message) for message in plan.prompt)  # type: ignore[arg-type]
+    grammar = plan_grammar(_graph(plan.known), MOST_STEPS)
+    best: dict[str, float] = {}
+    for number in range(rounds):
+        for arm, grounded in ARMS.items():
+            sampling = Sampling(n=8, max_tokens=48, seed=number)
+            replies = model.complete([ChatRequest(messages, sampling, "step 1:", grammar if grounded else None)])[0]
+            seconds = replies[0].seconds / max(reply.completion_tokens for reply in replies)
+            best[arm] = min(seconds, best.get(arm, seconds))
+    return best
+
+
+def _graph(known: dict[str, dict[str, list[str]]]) -> SceneGraph:
+    graph = SceneGraph(known)
+    receptacles = {place: room for room, places in known.items() for place in places}
+    graph.update(
+        View(receptacles, {thing: place for places in known.values() for place in places for thing in places[place]})
+    )
+    return graph
+
+
+def main(
+    model: Annotated[str, typer.Option(help="As for housewise run.")] = "local",
+    base_url: Annotated[str | None, typer.Option(help="An OpenAI-compatible server that takes grammars.")] = None,
+    adapter: Annotated[Path | None, typer.Option(help="Folder of a PEFT adapter: the trained model.")] = None,
+    data: Annotated[Path | None, typer.Option(envvar="HOUSEKEEP_DATA", help="Housekeep folder.")] = None,
+    scene: Annotated[list[str] | None, typer.Option(help="Scene of the data; may be given several times.")] = None,
+    episodes: Annotated[str, typer.Option(help="Task set of the data.")] = "test",
+    houses: Annotated[int, typer.Option(min=1, help="How many generated houses, where no scene is given.")] = 10,
+    seed: Annotated[int, typer.Option(help="Seed of the first house.")] = 0,
+    runs: Annotated[int, typer.Option(min=1, help="How often each episode is played.")] = 1,
+    workers: Annotated[int, typer.Option(min=1, help="Episodes played at the same time.")] = 4,
+    quick: Annotated[bool, typer.Option(help="Four houses, six plans each.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Keep the records there; what is there is resumed.")] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures there.")] = None,
+) -> None:
+    """Play the same episodes with free and with grounded replies.
+
+    Examples:
+
+      python -m experiments.grounding --quick
+
+      python -m experiments.grounding --adapter adapters/majority --houses 20 --json grounding.json
+    """
+    house = {"data": str(data), "scenes": scene, "episodes": episodes} if data and scene else {"houses": houses}
+    planned = configs(
+        quick,
+        model=model,
+        base_url=base_url,
+        adapter=str(adapter) if adapter else None,
+        seed=seed,
+        runs=runs,
+        workers=workers,
+        **house,
+    )
+    console = Console()
+    content: dict[str, Any] = {}
+    speeds: dict[str, float] = {}
+    with TemporaryDirectory() if out is None else nullcontext(str(out)) as folder:
+        for arm, config in planned.items():
+            with console.status(f"playing {arm}"):
+                records = play(config, Path(folder) / arm)
+            content[arm] = figures(records)
+    if model.startswith("local"):
+        with console.status("timing"), closing(open_model(model, adapter=adapter)) as opened:
+            speeds = writing(opened, records)
+    _show(console, content)
+    if speeds:
+        told = ", ".join(f"{1000 * seconds:.1f} {arm}" for arm, seconds in speeds.items())
+        console.print(f"milliseconds for a token of eight replies: {told}", soft_wrap=True)
+    if json_file is not None:
+        setup = {"config": planned["free"].model_dump(exclude={"data", "grounded"}), "quick": quick}
+        write_json(
+            json_file,
+            {
+                "arms": content,
+                "seconds_per_token": speeds,
+                **setup,
+                "software": software_versions(),
+                "machine": machine(),
+            },
+        )
+
+
+def _show(console: Console, content: dict[str, dict[str, Any]]) -> None:
+    columns = ("replies", "n", "understood", "done", "put", "success", "± s.e.", "plans")
+    rows = [
+        (
+            arm,
+            str(row["episodes"]),
+            f"{100 * row['understood']:.1f}",
+            f"{100 * row['executability']:.1f}",
+            f"{row['unique_placements']:.1f}",
+            f"{row['success_rate']:.1f}",
+            f"{row['success_rate_stderr']:.1f}",
+            f"{row['plans']:.0f}",
+        )
+        for arm, row in content.items()
+    ]
+    console.print(table("steps understood and done, and success, %", columns, rows))
+
+
+if __name__ == "__main__":
+    from experiments.cli import guarded
+
+    guarded(lambda: typer.run(main))
