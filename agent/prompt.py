@@ -3,61 +3,49 @@
 from __future__ import annotations
 
 import string
+from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from typing_extensions import Self
 
 from agent.models.base import Message
 from agent.scene_graph import SceneGraph
 from household.errors import UserError
 
-_FIELDS = {
-    "system": {"most_steps"},
-    "user": {"holding", "rooms"},
-    "holding": {"object"},
-    "empty_hand": set(),
-    "room": {"room", "receptacles"},
-    "unexplored_room": {"room"},
-    "receptacle": {"receptacle"},
-    "laden_receptacle": {"receptacle", "objects"},
-}
+_STAND_INS = {"most_steps": 1, "step": 1}
 
 
-class PromptTemplate(BaseModel):
-    """The words around what the robot knows; see ``housekeep_configs/prompts/planner.yaml``."""
+class Template(BaseModel):
+    """Words with placeholders, from a YAML file of ``housekeep_configs/prompts`` or of the user's."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    placeholders: ClassVar[Mapping[str, frozenset[str]]] = {}
+    packaged: ClassVar[str] = ""
     name: str
-    system: str
-    user: str
-    prefix: str
-    holding: str
-    empty_hand: str
-    room: str
-    unexplored_room: str
-    receptacle: str
-    laden_receptacle: str
 
-    @field_validator(*_FIELDS)
+    @field_validator("*")
     @classmethod
     def _known_placeholders(cls, text: str, info: Any) -> str:
-        known = _FIELDS[info.field_name]
+        known = cls.placeholders.get(info.field_name)
+        if known is None:
+            return text
         used = {field for _, field, _, _ in string.Formatter().parse(text) if field is not None}
         if used - known:
             raise ValueError(
                 f"unknown placeholder {{{min(used - known)}}}; known here: {', '.join(sorted(known)) or 'none'}"
             )
         try:
-            text.format(**{field: 1 if field == "most_steps" else "" for field in known})
+            text.format(**{field: _STAND_INS.get(field, "") for field in known})
         except (KeyError, ValueError) as error:
             raise ValueError(f"cannot be filled in: {error}") from error
         return text
 
     @classmethod
-    def load(cls, name_or_path: str) -> PromptTemplate:
+    def load(cls, name_or_path: str) -> Self:
         """A template that comes with the package, by name, or any YAML file, by path.
 
         Raises:
@@ -68,13 +56,62 @@ class PromptTemplate(BaseModel):
         try:
             return cls.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
         except OSError as error:
-            raise UserError(f"{name_or_path}: no such prompt template; give a file, or 'planner'") from error
+            raise UserError(f"{name_or_path}: no such prompt template; give a file, or '{cls.packaged}'") from error
         except ValidationError as error:
             first = error.errors()[0]
             field = ".".join(str(part) for part in first["loc"])
             raise UserError(f"{path}: {f'field {field}: ' if field else ''}{first['msg']}") from error
         except (yaml.YAMLError, UnicodeDecodeError) as error:
             raise UserError(f"{path}: not readable as YAML ({' '.join(str(error).split())})") from error
+
+
+_HOUSE_FIELDS = {
+    "holding": frozenset({"object"}),
+    "empty_hand": frozenset[str](),
+    "room": frozenset({"room", "receptacles"}),
+    "unexplored_room": frozenset({"room"}),
+    "receptacle": frozenset({"receptacle"}),
+    "laden_receptacle": frozenset({"receptacle", "objects"}),
+}
+
+
+class HouseTemplate(Template):
+    """The words for what the robot knows of the house and holds."""
+
+    placeholders = _HOUSE_FIELDS
+    holding: str
+    empty_hand: str
+    room: str
+    unexplored_room: str
+    receptacle: str
+    laden_receptacle: str
+
+    def hand(self, graph: SceneGraph) -> str:
+        """What the robot holds."""
+        return self.holding.format(object=graph.holding) if graph.holding else self.empty_hand.format()
+
+    def in_room(self, graph: SceneGraph, room: str) -> str:
+        """What is in a room."""
+        receptacles = [self._on(graph, receptacle) for receptacle in graph.inside(room)]
+        if not receptacles:
+            return self.unexplored_room.format(room=room)
+        return self.room.format(room=room, receptacles=", ".join(receptacles))
+
+    def _on(self, graph: SceneGraph, receptacle: str) -> str:
+        objects = graph.inside(receptacle)
+        if not objects:
+            return self.receptacle.format(receptacle=receptacle)
+        return self.laden_receptacle.format(receptacle=receptacle, objects=" and ".join(objects))
+
+
+class PromptTemplate(HouseTemplate):
+    """The words around what the robot knows; see ``housekeep_configs/prompts/planner.yaml``."""
+
+    placeholders = {**_HOUSE_FIELDS, "system": frozenset({"most_steps"}), "user": frozenset({"holding", "rooms"})}
+    packaged = "planner"
+    system: str
+    user: str
+    prefix: str
 
 
 class ContextGenerator:
@@ -91,24 +128,9 @@ class ContextGenerator:
 
     def messages(self, graph: SceneGraph) -> tuple[Message, ...]:
         """System and user message for the present state."""
-        system = self.template.system.format(most_steps=self.most_steps).strip()
-        return Message("system", system), Message("user", self._user(graph))
-
-    def _user(self, graph: SceneGraph) -> str:
         words = self.template
-        held = graph.holding
-        holding = words.holding.format(object=held) if held else words.empty_hand.format()
-        rooms = "\n".join(self._room(graph, room) for room in graph.rooms)
-        return words.user.format(holding=holding, rooms=rooms).strip()
-
-    def _room(self, graph: SceneGraph, room: str) -> str:
-        receptacles = [self._receptacle(graph, receptacle) for receptacle in graph.inside(room)]
-        if not receptacles:
-            return self.template.unexplored_room.format(room=room)
-        return self.template.room.format(room=room, receptacles=", ".join(receptacles))
-
-    def _receptacle(self, graph: SceneGraph, receptacle: str) -> str:
-        objects = graph.inside(receptacle)
-        if not objects:
-            return self.template.receptacle.format(receptacle=receptacle)
-        return self.template.laden_receptacle.format(receptacle=receptacle, objects=" and ".join(objects))
+        rooms = "\n".join(words.in_room(graph, room) for room in graph.rooms)
+        return (
+            Message("system", words.system.format(most_steps=self.most_steps).strip()),
+            Message("user", words.user.format(holding=words.hand(graph), rooms=rooms).strip()),
+        )
