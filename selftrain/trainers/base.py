@@ -1,0 +1,80 @@
+"""What every trainer offers: pairs and a model in, a better model out, in a folder of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from household.errors import UserError
+from selftrain.pairs import Pair
+from selftrain.record import write_json
+
+Progress = Callable[[int, int, str], None]
+"""Told of steps done, steps in all, and how it goes in words."""
+
+
+class Start(BaseModel):
+    """The model that training goes on from, as ``agent.models.open_model`` takes it.
+
+    Attributes:
+        model: ``"local"``, ``"local:<folder or name>"``, or a server's name of a model.
+        adapter: folder of a PEFT adapter for a local model.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    model: str
+    adapter: str | None = None
+
+
+class TrainedModel(Start):
+    """A model that has been trained.
+
+    Attributes:
+        metrics: figures of the training, such as loss, pairs, tokens and seconds.
+    """
+
+    metrics: dict[str, float] = Field(default_factory=dict)
+
+    @classmethod
+    def load(cls, folder: Path) -> TrainedModel | None:
+        """What a finished training left in its folder, None where there is none.
+
+        Raises:
+            UserError: when the file is damaged.
+        """
+        path = folder / "model.json"
+        if not path.exists():
+            return None
+        try:
+            return cls.model_validate_json(path.read_text(encoding="utf-8"))
+        except (OSError, ValidationError) as error:
+            raise UserError(f"{path}: does not name a trained model; delete it to train again") from error
+
+    def save(self, folder: Path) -> TrainedModel:
+        """Write ``model.json``, which says that the training in this folder is finished."""
+        write_json(folder / "model.json", self.model_dump())
+        return self
+
+
+class Trainer(Protocol):
+    """Improves a model by supervised learning."""
+
+    def train(self, pairs: Sequence[Pair], start: Start, folder: Path) -> TrainedModel:
+        """Train, or go on with the training that was stopped in this folder.
+
+        Args:
+            pairs: what to learn.
+            start: the model to go on from.
+            folder: for everything that the training writes.
+
+        Returns:
+            The trained model, which a finished training in this folder has left already.
+
+        Raises:
+            UserError: when something outside the program is wrong; the message says what to change.
+        """
+        ...

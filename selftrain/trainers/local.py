@@ -1,0 +1,229 @@
+"""Trains a language model on this machine with PEFT and TRL.
+
+Several GPUs: ``accelerate launch -m selftrain.trainers.local FOLDER``, which the setting ``training.launcher`` does.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from agent.models.tokens import prompt_tokens, reply_tokens
+from agent.models.weights import INSTALL, SMOLLM2, load, with_adapter
+from household.errors import UserError
+from selftrain.loop_config import TrainingConfig
+from selftrain.pairs import Pair, read_pairs, write_pairs
+from selftrain.record import write_json, write_text
+from selftrain.trainers.base import Progress, Start, TrainedModel
+
+CURVE = ("step", "epoch", "loss", "mean_token_accuracy", "learning_rate", "grad_norm")
+_KEPT_CHECKPOINTS = 2
+_OUT_OF_MEMORY = (
+    "out of memory while training; set training.pairs_per_pass=1 (the batch stays as it is), "
+    "training.gradient_checkpointing=true, or a lower training.most_tokens or training.rank"
+)
+
+
+class _Job(BaseModel):
+    """A training as a file, for processes that carry it out together."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    config: TrainingConfig
+    seed: int
+    start: Start
+
+
+class LocalTrainer:
+    """Trains LoRA adapters, or all weights, of a causal language model; see Trainer.
+
+    Every training leaves in its folder: ``curve.csv``, ``README.md`` (the model card), ``model.json``, and either
+    ``adapter/`` in PEFT's format or ``model/`` with all weights.
+
+    Args:
+        config: how.
+        seed: of the order of pairs and of fresh adapters.
+        progress: told of every optimiser step.
+    """
+
+    def __init__(self, config: TrainingConfig, seed: int = 0, progress: Progress | None = None) -> None:
+        self.config = config
+        self.seed = seed
+        self._progress = progress or (lambda done, total, words: None)
+
+    def train(self, pairs: Sequence[Pair], start: Start, folder: Path) -> TrainedModel:
+        """See Trainer.train."""
+        finished = TrainedModel.load(folder)
+        if finished is not None:
+            return finished
+        if start.model.partition(":")[0] != "local":
+            raise UserError(f"model {start.model}: only local models are trained here; see training.trainer")
+        if self.config.launcher is None:
+            return self._guarded(pairs, start, folder)
+        write_json(folder / "job.json", _Job(config=self.config, seed=self.seed, start=start).model_dump())
+        write_pairs(folder / "job.jsonl", pairs)
+        command = [*shlex.split(self.config.launcher), "-m", "selftrain.trainers.local", str(folder)]
+        try:
+            subprocess.run(command, check=True)
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise UserError(f"training in {folder} failed ({error}); see what it printed") from error
+        trained = TrainedModel.load(folder)
+        if trained is None:
+            raise UserError(f"training in {folder} ended without a model; check training.launcher")
+        return trained
+
+    def _guarded(self, pairs: Sequence[Pair], start: Start, folder: Path) -> TrainedModel:
+        try:
+            return self._train(pairs, start, folder)
+        except ImportError as error:
+            raise UserError(f"{error.name} is not installed; run {INSTALL}") from error
+        except (MemoryError, RuntimeError) as error:
+            if isinstance(error, RuntimeError) and "memory" not in str(error):
+                raise
+            raise UserError(_OUT_OF_MEMORY) from error
+
+    def _train(self, pairs: Sequence[Pair], start: Start, folder: Path) -> TrainedModel:
+        from selftrain.trainers.recipe import PairTrainer, arguments, last_checkpoint, plain_attention
+
+        checkpoints = folder / "checkpoints"
+        settings = arguments(self.config, checkpoints, self.seed)
+        network, tokenizer = self._network(start)
+        examples = [_example(tokenizer, pair, start.model) for pair in pairs]
+        fitting = [example for example in examples if len(example["input_ids"]) <= self.config.most_tokens]
+        if not fitting:
+            raise UserError(f"every pair is longer than training.most_tokens={self.config.most_tokens}; raise it")
+        trainer = PairTrainer(
+            network, settings, fitting, tokenizer, shared=plain_attention(network), report=self._reporter(folder)
+        )
+        began = time.perf_counter()
+        trainer.train(resume_from_checkpoint=last_checkpoint(checkpoints))
+        seconds = time.perf_counter() - began
+        history = trainer.state.log_history
+        loss = [entry["loss"] for entry in history if "loss" in entry]
+        if not all(map(math.isfinite, loss)):
+            raise UserError("the loss is not a number any more; lower training.learning_rate")
+        metrics = {
+            "pairs": len(fitting),
+            "left_out": len(examples) - len(fitting),
+            "tokens": sum(len(example["input_ids"]) for example in fitting),
+            "steps": trainer.state.global_step,
+            "first_loss": loss[0] if loss else 0.0,
+            "last_loss": loss[-1] if loss else 0.0,
+            "seconds": seconds,
+        }
+        trained = self._named(start, folder, metrics)
+        trainer.accelerator.wait_for_everyone()
+        if trainer.is_world_process_zero():
+            self._save(network, tokenizer, folder)
+            write_text(folder / "README.md", _card(self.config, self.seed, start, metrics))
+            trained.save(folder)
+            shutil.rmtree(checkpoints, ignore_errors=True)
+        trainer.accelerator.wait_for_everyone()
+        return trained
+
+    def _network(self, start: Start) -> tuple[Any, Any]:
+        """The model with what is to be trained in it, and its tokenizer."""
+        from selftrain.trainers.recipe import fresh_adapter
+
+        model = start.model.partition(":")[2] or SMOLLM2
+        full = self.config.method == "full"
+        if full:
+            # Small steps vanish in half the precision, so that all weights are kept in float32.
+            network, tokenizer = load(model, start.adapter, self.config.device, "float32")
+            return network.requires_grad_(True).train(), tokenizer
+        network, tokenizer = load(model, None, self.config.device, self.config.dtype)
+        if start.adapter is not None:
+            return with_adapter(network, model, Path(start.adapter), trainable=True).train(), tokenizer
+        return fresh_adapter(network, self.config, self.seed).train(), tokenizer
+
+    def _named(self, start: Start, folder: Path, metrics: dict[str, float]) -> TrainedModel:
+        if self.config.method == "full":
+            return TrainedModel(model=f"local:{folder / 'model'}", metrics=metrics)
+        return TrainedModel(model=start.model, adapter=str(folder / "adapter"), metrics=metrics)
+
+    def _save(self, network: Any, tokenizer: Any, folder: Path) -> None:
+        if self.config.method == "full":
+            network.save_pretrained(folder / "model")
+            tokenizer.save_pretrained(folder / "model")
+        else:
+            # Embeddings are not trained, and telling whether they were would need the Hub.
+            network.save_pretrained(folder / "adapter", save_embedding_layers=False)
+
+    def _reporter(self, folder: Path) -> Any:
+        def report(step: int, total: int, history: list[dict[str, Any]]) -> None:
+            write_text(folder / "curve.csv", _curve(history))
+            loss = next((entry["loss"] for entry in reversed(history) if "loss" in entry), None)
+            self._progress(step, total, "" if loss is None else f"loss {loss:.3f}")
+
+        return report
+
+
+def _example(tokenizer: Any, pair: Pair, name: str) -> dict[str, list[int]]:
+    """A pair as tokens: the prompt as the model will be given it, the reply as it will write it."""
+    prompt = prompt_tokens(tokenizer, pair.messages, pair.prefix, name)
+    reply = reply_tokens(tokenizer, pair.reply)
+    return {"input_ids": prompt + reply, "labels": [-100] * len(prompt) + reply}
+
+
+def _curve(history: Sequence[dict[str, Any]]) -> str:
+    """The training's log as CSV, a line for each optimiser step."""
+    text = io.StringIO()
+    table = csv.DictWriter(text, CURVE, extrasaction="ignore", lineterminator="\n")
+    table.writeheader()
+    table.writerows(entry for entry in history if "loss" in entry)
+    return text.getvalue()
+
+
+def _card(config: TrainingConfig, seed: int, start: Start, metrics: dict[str, float]) -> str:
+    what = "A LoRA adapter" if config.method == "lora" else "A language model"
+    front = {"library_name": "peft"} if config.method == "lora" else {}
+    lines = [f"{key}: {value}" for key, value in {**front, "tags": "[housewise, household-robot]"}.items()]
+    return "\n".join(
+        [
+            "---",
+            *lines,
+            "---",
+            f"# {what} that plans for a household robot",
+            "",
+            f"Trained by Housewise on {metrics['pairs']:.0f} (prompt, reply) pairs, from `{start.model}`"
+            + (f" with the adapter `{start.adapter}`." if start.adapter else "."),
+            "The pairs are in `pairs.jsonl` of the phase's folder; `curve.csv` is the training curve.",
+            "",
+            "| figure | value |",
+            "|---|---|",
+            *(f"| {name} | {value:.4g} |" for name, value in metrics.items()),
+            f"| seed | {seed} |",
+            "",
+            "```json",
+            json.dumps(config.model_dump(), indent=1),
+            "```",
+            "",
+        ]
+    )
+
+
+def main() -> None:
+    """Carry out the training that a folder's ``job.json`` describes; every process of a launcher calls this."""
+    folder = Path(sys.argv[1])
+    job = _Job.model_validate_json((folder / "job.json").read_text(encoding="utf-8"))
+    config = job.config.model_copy(update={"launcher": None})
+    try:
+        LocalTrainer(config, job.seed).train(read_pairs(folder / "job.jsonl"), job.start, folder)
+    except UserError as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main()
