@@ -1,4 +1,4 @@
-"""The command line: ``housewise demo | run | replay | report``."""
+"""The command line: ``housewise demo | run | selftrain | replay | report``."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def run(
     houses: Annotated[int | None, typer.Option(help="How many generated houses.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed; the first generated house has this number.")] = None,
     person: Annotated[str | None, typer.Option(help="Whose preferences: majority, ada, ..., or annotator-3.")] = None,
-    planner: Annotated[str | None, typer.Option(help="llm, scripted, demonstrator or replay.")] = None,
+    planner: Annotated[str | None, typer.Option(help="llm, sayplan, saycan, scripted, demonstrator or replay.")] = None,
     model: Annotated[str | None, typer.Option(help="local, local:<folder>, or a model's name at --base-url.")] = None,
     base_url: Annotated[
         str | None, typer.Option(help="An OpenAI-compatible server; its key is in OPENAI_API_KEY.")
@@ -145,6 +145,64 @@ def demo(
     run_demo(out, houses, seed, console)
 
 
+@app.command()
+def selftrain(
+    overrides: Overrides = None,
+    config: Annotated[
+        Path | None, typer.Option(help="YAML file with settings; see housekeep_configs/selftrain.yaml.")
+    ] = None,
+    data: DataOption = None,
+    scene: Annotated[list[str] | None, typer.Option(help="Scene of the data; may be given several times.")] = None,
+    houses: Annotated[
+        int | None,
+        typer.Option(help="Generated houses to train in; half as many show the task, a quarter as many test."),
+    ] = None,
+    person: Annotated[str | None, typer.Option(help="Whose preferences: majority, ada, ..., or annotator-3.")] = None,
+    model: Annotated[str | None, typer.Option(help="local, local:<folder or name>, or a fine-tuning API's.")] = None,
+    adapter: Annotated[Path | None, typer.Option(help="Adapter of a local model to go on from.")] = None,
+    base_url: Annotated[str | None, typer.Option(help="A server with a fine-tuning API.")] = None,
+    iterations: Annotated[int | None, typer.Option(help="How often the model tries and learns from it.")] = None,
+    runs: Annotated[int | None, typer.Option(help="How often it tries each task in an iteration.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Episodes played at the same time.")] = None,
+    out: OutOption = Path("runs/selftrain"),
+) -> None:
+    """Teach a model what these people want: it sees the task done, imitates, then tries and learns from what was good.
+
+    Each phase is a folder with what was learned (pairs.jsonl), why (filter.json), the training curve, the model and how
+    good it is (evaluation/). A self-training that was stopped goes on where it was when the same command is given.
+
+    Examples:
+
+      housewise selftrain --houses 4 --iterations 1 --workers 4 --out runs/first         # generated houses, a laptop
+
+      housewise selftrain --houses 40 --person ada --workers 16 --out runs/ada           # one person's robot
+
+      housewise selftrain --data ~/housekeep --scene Merom_1_int --workers 16 --out runs/merom filter.name=balanced
+
+      housewise selftrain --model local:Qwen/Qwen2.5-0.5B-Instruct training.gradient_checkpointing=true
+
+      housewise selftrain --model gpt-4o-mini-2024-07-18 training.trainer=openai
+    """
+    from experiments.selftraining import run_selftraining
+    from selftrain.loop_config import generated_tasks, load_selftraining
+
+    given = {
+        "run": {
+            "data": str(data) if data else None,
+            "scenes": scene or None,
+            "person": person,
+            "model": model,
+            "adapter": str(adapter) if adapter else None,
+            "base_url": base_url,
+            "workers": workers,
+        },
+        "iterations": iterations,
+        "grow": {"runs": runs},
+        **({} if houses is None else generated_tasks(houses)),
+    }
+    run_selftraining(load_selftraining(config, _said(given), overrides or []), out, console)
+
+
 def play(settings: RunConfig, out: Path) -> dict[str, Any]:
     """Play a run with live progress, print its table, and return its figures."""
     session = Run(settings, out)
@@ -212,6 +270,12 @@ def _progress() -> Progress:
         console=console,
         transient=True,
     )
+
+
+def _said(options: dict[str, Any]) -> dict[str, Any]:
+    """Options without those that were not given."""
+    nested = {key: _said(value) if isinstance(value, dict) else value for key, value in options.items()}
+    return {key: value for key, value in nested.items() if value is not None}
 
 
 def _episodes(text: str | None) -> list[int] | str | None:

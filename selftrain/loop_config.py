@@ -102,6 +102,21 @@ def load_selftraining(
     return load_settings(SelfTrainingConfig, base, file, settings, overrides)
 
 
+def generated_tasks(houses: int) -> dict[str, Any]:
+    """Settings for training in so many generated houses, in the paper's proportions: none of them is a test.
+
+    Args:
+        houses: to train in; half as many for demonstrations, a quarter as many for each evaluation.
+    """
+    few = max(houses // 4, 1)
+    tasks = packaged("selftrain").evaluation.tasks
+    return {
+        "demonstrations": {"houses": max(houses // 2, 1)},
+        "training_tasks": {"houses": houses},
+        "evaluation": {"tasks": [{**chosen, "houses": few} for chosen in tasks]},
+    }
+
+
 def _flat(settings: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     """Nested settings by dotted key."""
     found: dict[str, Any] = {}

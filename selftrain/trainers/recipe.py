@@ -6,6 +6,7 @@ Imported only by :mod:`selftrain.trainers.local`, because it needs torch, transf
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,8 @@ _PAIRS_ON_GPU = 8
 
 def arguments(config: TrainingConfig, folder: Path, seed: int) -> SFTConfig:
     """TRL's settings for ours."""
+    # TRL still calls gradient checkpointing by the name that transformers is about to change.
+    warnings.filterwarnings("ignore", message=r".*gradient_checkpointing.* is deprecated", category=FutureWarning)
     on_gpu = config.device != "cpu" and torch.cuda.is_available()
     per_pass = min(config.pairs_per_pass or (_PAIRS_ON_GPU if on_gpu else 1), config.batch)
     return SFTConfig(

@@ -1,0 +1,126 @@
+"""``housewise selftrain`` on the terminal: live progress, a table at the end, and the learning curve as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from selftrain.loop import SelfTraining
+from selftrain.loop_config import SelfTrainingConfig
+from selftrain.run import Run, Watcher
+from selftrain.trainers import Progress as TrainingProgress
+
+
+def run_selftraining(config: SelfTrainingConfig, out: Path, console: Console) -> dict[str, Any]:
+    """Train, show how it goes, and leave ``summary.json`` and ``learning_curve.png``.
+
+    Args:
+        config: what to do.
+        out: the folder of the self-training.
+        console: where progress goes.
+
+    Returns:
+        What ``summary.json`` holds.
+    """
+    summary = SelfTraining(config, out, Terminal(console)).go()
+    draw_curve(summary["phases"], out / "learning_curve.png")
+    console.print(phases_table(summary["phases"]))
+    last = summary["phases"][-1]
+    model = f"--model {last['model']}" + (f" --adapter {last['adapter']}" if last["adapter"] else "")
+    console.print(f"use it: housewise run {model}   figures: {out / 'summary.json'}   {out / 'learning_curve.png'}")
+    return summary
+
+
+class Terminal:
+    """Shows each phase with a bar while it lasts, and in a line when it is over."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    @contextmanager
+    def playing(self, name: str, session: Run) -> Iterator[Watcher]:
+        """See Observer.playing."""
+        from experiments.cli import Live
+
+        self._console.rule(f"{name} ({len(session.jobs)} episodes)")
+        with _bars(self._console) as bars:
+            yield Live(bars, session, session.config.max_steps)
+
+    @contextmanager
+    def training(self, name: str) -> Iterator[TrainingProgress]:
+        """See Observer.training."""
+        self._console.rule(name)
+        with _bars(self._console) as bars:
+            bar = bars.add_task("training", total=None)
+
+            def progress(done: int, total: int, words: str) -> None:
+                bars.update(bar, completed=done, total=total, description=f"training {words}")
+
+            yield progress
+
+    def reached(self, phase: dict[str, Any]) -> None:
+        """See Observer.reached."""
+        figures = ", ".join(
+            f"{name} {row['success_rate']:.1f} %" for name, row in phase["evaluation"].items() if row["episodes"]
+        )
+        self._console.print(f"[bold]{phase['phase']}[/]: success {figures or 'not measured'}")
+
+
+def phases_table(phases: Sequence[dict[str, Any]]) -> Table:
+    """A row for each phase: success (percent, standard error) and executability (percent) on every set of tasks."""
+    table = Table(title="self-training: success ± standard error, and steps that could be done, %")
+    table.add_column("phase")
+    for column in ("tasks", "n", "success", "±", "exec", "put", "plans"):
+        table.add_column(column, justify="left" if column == "tasks" else "right")
+    for phase in phases:
+        for number, (name, row) in enumerate(phase["evaluation"].items()):
+            cells = (row["success_rate"], row["success_rate_stderr"], 100 * row["executability"])
+            rest = (row["unique_placements"], row["plans"])
+            table.add_row(
+                "" if number else phase["phase"],
+                name,
+                str(row["episodes"]),
+                *(f"{cell:.1f}" for cell in (*cells, *rest)),
+            )
+    return table
+
+
+def draw_curve(phases: Sequence[dict[str, Any]], path: Path) -> None:
+    """Success by phase, a line for each set of tasks, with standard errors.
+
+    Args:
+        phases: of a summary.
+        path: of the picture.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6, 3.5), layout="constrained")
+    axes = figure.subplots()
+    names = [phase["phase"] for phase in phases]
+    for tasks in phases[0]["evaluation"]:
+        rows = [phase["evaluation"][tasks] for phase in phases]
+        success, errors = ([row[key] for row in rows] for key in ("success_rate", "success_rate_stderr"))
+        axes.errorbar(names, success, yerr=errors, marker="o", capsize=3, label=tasks)
+    axes.set_ylabel("success, %")
+    axes.grid(axis="y", alpha=0.3)
+    if phases[0]["evaluation"]:
+        axes.legend()
+    figure.savefig(path, dpi=150)
+
+
+def _bars(console: Console) -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+    )

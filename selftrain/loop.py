@@ -1,0 +1,167 @@
+"""Self-training: demonstrate, imitate, then grow, filter and improve (ReST, arXiv 2308.08998), as files in a folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Protocol
+
+from pydantic import ValidationError
+
+from agent.prompt import PromptTemplate
+from household.errors import UserError
+from selftrain.config import RunConfig
+from selftrain.filters import FilterSettings, apply, statistics
+from selftrain.loop_config import SelfTrainingConfig, TasksConfig
+from selftrain.pairs import Pair, Wording, pairs_of, write_pairs
+from selftrain.record import read_records, write_json
+from selftrain.run import Run, Watcher
+from selftrain.trainers import Progress, Start, TrainedModel, open_trainer
+
+DEMONSTRATE, IMITATE, UNTRAINED = "demonstrate", "imitate", "untrained"
+
+
+class Observer(Protocol):
+    """Told of how self-training goes."""
+
+    def playing(self, name: str, session: Run) -> AbstractContextManager[Watcher]:
+        """Episodes are about to be played."""
+        ...
+
+    def training(self, name: str) -> AbstractContextManager[Progress]:
+        """A model is about to be trained."""
+        ...
+
+    def reached(self, phase: dict[str, Any]) -> None:
+        """A phase is over: its line of ``summary.json``."""
+        ...
+
+
+class SelfTraining:
+    """Takes a model from what it is to what these people want, a phase after the other.
+
+    In its folder are ``config.json``, a folder for each phase (``demonstrate``, ``imitate``, ``iteration-1``, ...) with
+    its runs, its data set ``pairs.jsonl``, ``filter.json``, what its training left and ``evaluation/``, and a line for
+    each in ``summary.json``. What is there already is not done again.
+
+    Args:
+        config: what to do.
+        folder: made when it is missing; one that holds a self-training with other settings is refused.
+        observer: told of everything.
+
+    Raises:
+        UserError: when the folder does not fit.
+    """
+
+    def __init__(self, config: SelfTrainingConfig, folder: Path, observer: Observer) -> None:
+        self.config, self.folder = config, folder
+        self._observer = observer
+        self._prefix = PromptTemplate.load(config.run.prompt).prefix
+        self._check_folder()
+
+    def go(self) -> dict[str, Any]:
+        """Do what is left to do.
+
+        Returns:
+            What ``summary.json`` holds: a line for each phase, in order.
+
+        Raises:
+            UserError: when something outside the program is wrong; what is finished is kept.
+        """
+        write_json(self.folder / "config.json", self.config.model_dump())
+        start = Start(model=self.config.run.model, adapter=self.config.run.adapter)
+        phases: list[dict[str, Any]] = []
+        for name, model in self._models(start):
+            phases.append(self._evaluated(name, model))
+            write_json(self.folder / "summary.json", {"phases": phases})
+        return {"phases": phases}
+
+    def _models(self, start: Start) -> Iterator[tuple[str, Start]]:
+        """The model after each phase, made when it is asked for."""
+        if self.config.evaluation.untrained:
+            yield UNTRAINED, start
+        demonstrations = self._demonstrations()
+        model = self._improved(IMITATE, start, demonstrations, self.config.imitation_epochs)
+        yield IMITATE, model
+        for iteration in range(self.config.iterations):
+            name = f"iteration-{iteration + 1}"
+            kept = self._filtered(iteration, name, model)
+            pairs = [*kept, *demonstrations] if self.config.rehearse else kept
+            model = self._improved(name, model, pairs, self.config.training.epochs)
+            yield name, model
+
+    def _demonstrations(self) -> list[Pair]:
+        config = self._tasks(self.config.demonstrations, planner="demonstrator", runs=1)
+        pairs = self._played(DEMONSTRATE, config, self.folder / DEMONSTRATE, "said")
+        if not pairs:
+            raise UserError("the demonstrations are empty; choose other demonstrations.episodes or more houses")
+        write_json(self.folder / IMITATE / "filter.json", {"filter": "all", "kept": statistics(pairs)})
+        return pairs
+
+    def _filtered(self, iteration: int, name: str, model: Start) -> list[Pair]:
+        """What is worth learning of what the model tries."""
+        grow, settings = self.config.grow, self.config.filter
+        sampling = self.config.run.sampling.model_copy(update={"temperature": grow.temperature, "top_p": grow.top_p})
+        config = self._tasks(
+            self.config.training_tasks, runs=grow.runs, sampling=sampling, model=model.model, adapter=model.adapter
+        )
+        tried = self._played(f"{name}: grow", config, self.folder / name / "grow", self.config.wording)
+        options = FilterSettings(
+            iteration, tuple(settings.thresholds), settings.most_per_object, self.config.run.seed + iteration
+        )
+        kept, report = apply(settings.name, tried, options)
+        write_json(self.folder / name / "filter.json", report)
+        return kept
+
+    def _improved(self, name: str, start: Start, pairs: Sequence[Pair], epochs: float) -> TrainedModel:
+        folder = self.folder / name
+        write_pairs(folder / "pairs.jsonl", pairs)
+        training, run = self.config.training.model_copy(update={"epochs": epochs}), self.config.run
+        with self._observer.training(f"{name}: train") as progress:
+            return open_trainer(training, run.seed, run.base_url, progress).train(pairs, start, folder)
+
+    def _evaluated(self, name: str, model: Start) -> dict[str, Any]:
+        """A phase's line of the summary: the model, and its figures on every named set of tasks."""
+        figures = {}
+        for tasks in self.config.evaluation.tasks:
+            config = self._tasks(tasks, runs=self.config.evaluation.runs, model=model.model, adapter=model.adapter)
+            folder = self.folder / name / "evaluation" / tasks.name
+            figures[tasks.name] = self._run(f"{name}: {tasks.name}", config, folder)["overall"]
+        phase = {"phase": name, **model.model_dump(), "evaluation": figures}
+        write_json(self.folder / name / "evaluation" / "metrics.json", phase)
+        self._observer.reached(phase)
+        return phase
+
+    def _played(self, name: str, config: RunConfig, folder: Path, wording: Wording) -> list[Pair]:
+        self._run(name, config, folder)
+        records = read_records(folder / "episodes")
+        return [pair for record in records for pair in pairs_of(record, self._prefix, wording)]
+
+    def _run(self, name: str, config: RunConfig, folder: Path) -> dict[str, Any]:
+        session = Run(config, folder)
+        with self._observer.playing(name, session) as watcher:
+            return session.play(watcher)
+
+    def _tasks(self, tasks: TasksConfig, **changes: Any) -> RunConfig:
+        """The run that plays some tasks."""
+        chosen = tasks.model_dump(include={"episodes", "houses", "seed"})
+        if self.config.run.data is not None:
+            chosen = {"episodes": tasks.episodes}
+        return self.config.run.model_copy(update={**chosen, **changes})
+
+    def _check_folder(self) -> None:
+        path = self.folder / "config.json"
+        if not path.exists():
+            return
+        try:
+            earlier = SelfTrainingConfig.model_validate(json.loads(path.read_text(encoding="utf-8"))).identity
+        except (OSError, ValueError, ValidationError) as error:
+            raise UserError(f"{path}: not the settings of a self-training; choose another folder with --out") from error
+        changed = [key for key, value in self.config.identity.items() if earlier.get(key) != value]
+        if changed:
+            raise UserError(
+                f"{self.folder}: holds a self-training with other settings ({', '.join(changed)}); choose another "
+                "folder with --out, or use the same settings to go on with it"
+            )

@@ -1,0 +1,185 @@
+"""Trains a model behind OpenAI's fine-tuning API, or another server that speaks it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+import openai
+from openai.types.fine_tuning import FineTuningJob
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from household.errors import UserError
+from selftrain.loop_config import TrainingConfig
+from selftrain.pairs import Pair
+from selftrain.record import write_json, write_text
+from selftrain.trainers.base import Progress, Start, TrainedModel
+
+FEWEST = 10
+"""Pairs that the API asks for."""
+
+_LABEL = "housewise"
+_RETRIES = 5
+
+_T = TypeVar("_T")
+
+
+class _Submitted(BaseModel):
+    """What ``job.json`` remembers of a job, so that it is followed and not paid for again."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    job: str
+    digest: str
+
+
+class OpenAITrainer:
+    """Uploads pairs, starts a fine-tuning job and follows it to its end; see Trainer.
+
+    The folder then holds ``training.jsonl`` (what was uploaded), ``job.json``, ``curve.csv`` where the server tells
+    losses, and ``model.json`` with the fine-tuned model's name. Stopped while the job runs, it follows the same job
+    when it is called again.
+
+    Args:
+        config: how often the pairs are read, and how often the job is looked at; the rest is for local training.
+        seed: of the job.
+        base_url: of the server; by default ``$OPENAI_BASE_URL``, then OpenAI's.
+        progress: told of the job's state.
+        wait: sleeps for so many seconds.
+    """
+
+    def __init__(
+        self,
+        config: TrainingConfig,
+        seed: int = 0,
+        base_url: str | None = None,
+        progress: Progress | None = None,
+        wait: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.config, self.seed = config, seed
+        self._progress = progress or (lambda done, total, words: None)
+        self._wait = wait
+        self._client = _client(base_url)
+
+    def train(self, pairs: Sequence[Pair], start: Start, folder: Path) -> TrainedModel:
+        """See Trainer.train."""
+        finished = TrainedModel.load(folder)
+        if finished is not None:
+            return finished
+        if start.adapter is not None or start.model.partition(":")[0] == "local":
+            raise UserError(f"model {start.model}: a fine-tuning API cannot train local models; see training.trainer")
+        lines = training_lines(pairs)
+        write_text(folder / "training.jsonl", lines)
+        digest = hashlib.sha256(f"{start.model}\n{self.config.epochs}\n{self.seed}\n{lines}".encode()).hexdigest()
+        job = self._follow(self._submitted(folder, start, digest), folder)
+        write_text(folder / "curve.csv", self._curve(job.id))
+        metrics = {"pairs": float(len(pairs)), "tokens": float(job.trained_tokens or 0)}
+        return TrainedModel(model=job.fine_tuned_model or "", metrics=metrics).save(folder)
+
+    def _submitted(self, folder: Path, start: Start, digest: str) -> str:
+        """The job for this training: the one that was started before, or a new one."""
+        path = folder / "job.json"
+        if path.exists():
+            try:
+                earlier = _Submitted.model_validate_json(path.read_text(encoding="utf-8"))
+            except (OSError, ValidationError) as error:
+                raise UserError(f"{path}: does not name a fine-tuning job; delete it to start another") from error
+            if earlier.digest == digest:
+                return earlier.job
+            raise UserError(f"{path}: its job learns from other pairs; delete it to start another")
+        # A process that was killed after starting a job may not have written its name.
+        job = self._started(digest) or self._start(folder / "training.jsonl", start.model, digest)
+        write_json(path, _Submitted(job=job, digest=digest).model_dump())
+        return job
+
+    def _started(self, digest: str) -> str | None:
+        jobs = self._ask(lambda: self._client.fine_tuning.jobs.list(limit=20).data)
+        going = (job for job in jobs if job.status not in ("failed", "cancelled"))
+        return next((job.id for job in going if (job.metadata or {}).get(_LABEL) == digest), None)
+
+    def _start(self, data: Path, model: str, digest: str) -> str:
+        uploaded = self._ask(lambda: self._client.files.create(file=data, purpose="fine-tune"))
+        epochs = max(round(self.config.epochs), 1)
+        job = self._ask(
+            lambda: self._client.fine_tuning.jobs.create(
+                model=model,
+                training_file=uploaded.id,
+                seed=self.seed,
+                metadata={_LABEL: digest},
+                method={"type": "supervised", "supervised": {"hyperparameters": {"n_epochs": epochs}}},
+            )
+        )
+        return job.id
+
+    def _follow(self, name: str, folder: Path) -> FineTuningJob:
+        while True:
+            job = self._ask(lambda: self._client.fine_tuning.jobs.retrieve(name))
+            self._progress(0, 1, f"{name} {job.status}")
+            if job.status == "succeeded" and job.fine_tuned_model:
+                return job
+            if job.status in ("failed", "cancelled", "succeeded"):
+                told = " ".join((job.error.message if job.error and job.error.message else "no reason given").split())
+                raise UserError(
+                    f"fine-tuning job {name} has {job.status} ({told}) and left no model; mend what it says and delete "
+                    f"{folder / 'job.json'} to start another"
+                )
+            self._wait(self.config.poll_seconds)
+
+    def _curve(self, name: str) -> str:
+        """The losses that the job told of as CSV."""
+        events = self._ask(lambda: list(self._client.fine_tuning.jobs.list_events(name, limit=100)))
+        told = [event.data for event in events if event.type == "metrics" and isinstance(event.data, dict)]
+        rows = sorted((row["step"], row["train_loss"]) for row in told if {"step", "train_loss"} <= row.keys())
+        return "".join(["step,loss\n", *(f"{step},{loss}\n" for step, loss in rows)])
+
+    def _ask(self, question: Callable[[], _T]) -> _T:
+        """A call to the server, tried again by the library where that can help."""
+        where = urlsplit(str(self._client.base_url)).hostname
+        try:
+            return question()
+        except openai.AuthenticationError:
+            raise UserError(f"{where}: refuses the API key; set OPENAI_API_KEY to a valid one") from None
+        except openai.APIStatusError as error:
+            told = error.body.get("message") if isinstance(error.body, dict) else None
+            raise UserError(
+                f"{where}: answered {error.status_code} ({' '.join(str(told or error.body).split())[:200]}); check the "
+                "model's name, the account and that the server offers fine-tuning, and run the same command again"
+            ) from None
+        except openai.OpenAIError as error:
+            raise UserError(
+                f"{where}: {error}; check the network and base_url, and run the same command again"
+            ) from None
+
+
+def training_lines(pairs: Sequence[Pair]) -> str:
+    """Pairs as the API takes them: a conversation a line, the assistant's turn with its prefix.
+
+    Raises:
+        UserError: when the API would refuse them.
+    """
+    if len(pairs) < FEWEST:
+        raise UserError(f"{len(pairs)} pairs are too few: a fine-tuning API asks for {FEWEST}; play more tasks or runs")
+    lines = []
+    for number, pair in enumerate(pairs, start=1):
+        answer = f"{pair.prefix}{pair.reply}"
+        if not pair.prompt or not answer.strip() or any(not turn.get("content") for turn in pair.prompt):
+            raise UserError(f"pair {number} has an empty prompt or reply; leave it out")
+        lines.append(json.dumps({"messages": [*pair.prompt, {"role": "assistant", "content": answer}]}))
+    return "\n".join(lines) + "\n"
+
+
+def _client(base_url: str | None) -> openai.OpenAI:
+    address = base_url or os.environ.get("OPENAI_BASE_URL")
+    key = os.environ.get("OPENAI_API_KEY") or ("none" if address else "")
+    if not key:
+        raise UserError("there is no API key; set OPENAI_API_KEY, or give base_url for a server of your own")
+    try:
+        return openai.OpenAI(base_url=address, api_key=key, max_retries=_RETRIES)
+    except (openai.OpenAIError, ValueError) as error:
+        raise UserError(f"base_url {address}: {error}; give it as http://host:port/v1") from None
