@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from agent.actions import HighLevelAction
@@ -17,6 +17,14 @@ MOST_STEPS = 10
 
 
 @dataclass(frozen=True)
+class Exchange:
+    """What a model was asked and what it answered."""
+
+    messages: tuple[Message, ...]
+    reply: Reply
+
+
+@dataclass(frozen=True)
 class Plan:
     """What to do next.
 
@@ -25,12 +33,21 @@ class Plan:
         complete: whether the planner takes the task as done after them.
         messages: what the model was asked; empty for planners without one.
         reply: what the model answered, None for planners without one.
+        earlier: what the model was asked before that, on the way to this plan.
+        scores: how likely the model found each action that it could choose, where it was asked that.
     """
 
     steps: tuple[ParsedStep, ...]
     complete: bool = False
     messages: tuple[Message, ...] = ()
     reply: Reply | None = None
+    earlier: tuple[Exchange, ...] = ()
+    scores: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def replies(self) -> tuple[Reply, ...]:
+        """All that the model wrote for this plan."""
+        return (*(exchange.reply for exchange in self.earlier), *([self.reply] if self.reply else []))
 
     @property
     def text(self) -> str:
@@ -75,6 +92,46 @@ class Planner(Protocol):
         ...
 
 
+class Asker:
+    """Asks a language model one thing after another.
+
+    Args:
+        model: answers.
+        sampling: how replies are drawn; a seed is moved on from question to question.
+    """
+
+    def __init__(self, model: ChatModel, sampling: Sampling) -> None:
+        self._model, self._sampling = model, sampling
+        self._asked = 0
+
+    def ask(
+        self,
+        messages: tuple[Message, ...],
+        prefix: str = "",
+        grammar: str | None = None,
+        most_tokens: int | None = None,
+    ) -> Reply:
+        """One reply.
+
+        Args:
+            messages: the conversation.
+            prefix: see ChatRequest.
+            grammar: see ChatRequest; of a reply that is cut, its last line is left out, since half a name may be
+                another thing's.
+            most_tokens: a bound below that of the sampling.
+        """
+        sampling = self._sampling
+        if sampling.seed is not None:
+            sampling = replace(sampling, seed=sampling.seed + self._asked)
+        if most_tokens is not None:
+            sampling = replace(sampling, max_tokens=min(most_tokens, sampling.max_tokens))
+        self._asked += 1
+        reply = self._model.complete([ChatRequest(messages, sampling, prefix, grammar)])[0][0]
+        if grammar is not None and reply.finish_reason == "length":
+            return replace(reply, text=reply.text.rpartition("\n")[0])
+        return reply
+
+
 class LLMPlanner:
     """Asks a language model, once per plan, with the state in words (LLM-Personalize, section 3.1).
 
@@ -99,26 +156,12 @@ class LLMPlanner:
         self.sampling = sampling or Sampling()
         self.name = name
         self.grounded = grounded
-        self._asked = 0
+        self._asker = Asker(model, self.sampling)
 
     def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
         """See Planner.plan."""
         messages = self.context.messages(graph)
-        sampling = self.sampling
-        if sampling.seed is not None:
-            sampling = replace(sampling, seed=sampling.seed + self._asked)
-        self._asked += 1
         grammar = plan_grammar(graph, self.context.most_steps) if self.grounded else None
-        request = ChatRequest(messages, sampling, self.context.template.prefix, grammar)
-        reply = self.model.complete([request])[0][0]
-        if self.grounded:
-            reply = whole_lines(reply)
+        reply = self._asker.ask(messages, self.context.template.prefix, grammar)
         parsed = parse_plan(reply.text, graph.vocabulary, most=self.context.most_steps)
         return Plan(parsed.steps, parsed.complete, messages, reply)
-
-
-def whole_lines(reply: Reply) -> Reply:
-    """A reply without the line in which it was cut: half a name may be another thing's."""
-    if reply.finish_reason != "length":
-        return reply
-    return replace(reply, text=reply.text.rpartition("\n")[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from importlib import resources
 from pathlib import Path
 from typing import Any, ClassVar
@@ -16,6 +17,9 @@ from agent.models.base import Message
 from agent.scene_graph import SceneGraph
 from household.errors import UserError
 
+Placeholders = Mapping[str, AbstractSet[str]]
+"""What may stand in braces in each field; fields that are not named may hold anything."""
+
 _STAND_INS = {"most_steps": 1, "step": 1}
 
 
@@ -23,7 +27,7 @@ class Template(BaseModel):
     """Words with placeholders, from a YAML file of ``housekeep_configs/prompts`` or of the user's."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-    placeholders: ClassVar[Mapping[str, frozenset[str]]] = {}
+    placeholders: ClassVar[Placeholders] = {}
     packaged: ClassVar[str] = ""
     name: str
 
@@ -65,20 +69,20 @@ class Template(BaseModel):
             raise UserError(f"{path}: not readable as YAML ({' '.join(str(error).split())})") from error
 
 
-_HOUSE_FIELDS = {
-    "holding": frozenset({"object"}),
-    "empty_hand": frozenset[str](),
-    "room": frozenset({"room", "receptacles"}),
-    "unexplored_room": frozenset({"room"}),
-    "receptacle": frozenset({"receptacle"}),
-    "laden_receptacle": frozenset({"receptacle", "objects"}),
+HOUSE_FIELDS: Placeholders = {
+    "holding": {"object"},
+    "empty_hand": set(),
+    "room": {"room", "receptacles"},
+    "unexplored_room": {"room"},
+    "receptacle": {"receptacle"},
+    "laden_receptacle": {"receptacle", "objects"},
 }
 
 
 class HouseTemplate(Template):
     """The words for what the robot knows of the house and holds."""
 
-    placeholders = _HOUSE_FIELDS
+    placeholders: ClassVar[Placeholders] = HOUSE_FIELDS
     holding: str
     empty_hand: str
     room: str
@@ -107,7 +111,7 @@ class HouseTemplate(Template):
 class PromptTemplate(HouseTemplate):
     """The words around what the robot knows; see ``housekeep_configs/prompts/planner.yaml``."""
 
-    placeholders = {**_HOUSE_FIELDS, "system": frozenset({"most_steps"}), "user": frozenset({"holding", "rooms"})}
+    placeholders: ClassVar[Placeholders] = {**HOUSE_FIELDS, "system": {"most_steps"}, "user": {"holding", "rooms"}}
     packaged = "planner"
     system: str
     user: str

@@ -58,7 +58,7 @@ class RunConfig(Settings):
     houses: int = Field(ge=1)
     seed: int = Field(ge=0)
     person: str
-    planner: Literal["llm", "scripted", "demonstrator", "replay"]
+    planner: Literal["llm", "sayplan", "saycan", "scripted", "demonstrator", "replay"]
     model: str
     base_url: str | None
     adapter: str | None

@@ -55,13 +55,22 @@ class EpisodeLine(_Line):
     started: str = ""
 
 
+class ExchangeLine(_Line):
+    """What a model was asked and what it answered on the way to a plan."""
+
+    prompt: list[dict[str, Words]]
+    reply: Words
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
 class PlanLine(_Line):
     """A plan: what the model was asked and what it answered."""
 
     type: Literal["plan"] = "plan"
     plan: int
     step: int
-    prompt: list[dict[str, str]] = Field(default_factory=list)
+    prompt: list[dict[str, Words]] = Field(default_factory=list)
     reply: Words
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -69,6 +78,10 @@ class PlanLine(_Line):
     complete: bool = False
     known: dict[str, dict[str, list[str]]] = Field(default_factory=dict)
     """What the robot knew: objects by receptacle by room."""
+    earlier: list[ExchangeLine] = Field(default_factory=list)
+    """For planners that ask more than once; the tokens of all are counted above."""
+    scores: dict[str, float] = Field(default_factory=dict)
+    """Log-probability of each action that the planner could choose."""
 
 
 class ActionLine(_Line):

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from agent.actions import ActionKind, HighLevelAction
+from agent.models.base import Message
 from agent.parser import ParsedStep
-from agent.planner import Attempt, Plan, Planner
+from agent.planner import Attempt, Exchange, Plan, Planner
 from agent.scene_graph import ROBOT, NodeKind, SceneGraph, View
 from controller.skills import Controller, Outcome, Skill, Status, failed, skipped
 from household.env import RearrangementEnv
 from household.simulator.base import Action
-from selftrain.record import ActionLine, EpisodeLine, Placements, PlanLine, RecordWriter, ResultLine
+from selftrain.record import ActionLine, EpisodeLine, ExchangeLine, Placements, PlanLine, RecordWriter, ResultLine
 
 LETTERS = {
     Action.STOP: "s",
@@ -126,23 +127,27 @@ class Rollout:
         began = time.perf_counter()
         plan = self.planner.plan(self.graph, self._attempts)
         seconds = time.perf_counter() - began
-        tally, reply = self._tally, plan.reply
+        tally = self._tally
+        read = sum(reply.prompt_tokens for reply in plan.replies)
+        written = sum(reply.completion_tokens for reply in plan.replies)
         self.writer.write(
             PlanLine(
                 plan=tally.plans,
                 step=self.env.steps,
-                prompt=[{"role": message.role, "content": message.content} for message in plan.messages],
+                prompt=_prompt(plan.messages),
                 reply=plan.text,
-                prompt_tokens=reply.prompt_tokens if reply else 0,
-                completion_tokens=reply.completion_tokens if reply else 0,
+                prompt_tokens=read,
+                completion_tokens=written,
                 model_seconds=seconds,
                 complete=plan.complete,
                 known=_known(self.graph),
+                earlier=[_exchange(exchange) for exchange in plan.earlier],
+                scores={action: round(score, 3) for action, score in plan.scores.items()},
             )
         )
         tally.plans += 1
-        tally.prompt_tokens += reply.prompt_tokens if reply else 0
-        tally.completion_tokens += reply.completion_tokens if reply else 0
+        tally.prompt_tokens += read
+        tally.completion_tokens += written
         tally.model_seconds += seconds
         return plan
 
@@ -293,6 +298,20 @@ def room_anchors(env: RearrangementEnv) -> dict[str, str | None]:
         inside = [key for key, thing in world.receptacles.items() if thing.room == room.name and thing.usable]
         anchors[room.name] = room.anchor if room.anchor in world.receptacles else next(iter(inside), None)
     return anchors
+
+
+def _prompt(messages: Sequence[Message]) -> list[dict[str, str]]:
+    return [{"role": message.role, "content": message.content} for message in messages]
+
+
+def _exchange(exchange: Exchange) -> ExchangeLine:
+    reply = exchange.reply
+    return ExchangeLine(
+        prompt=_prompt(exchange.messages),
+        reply=reply.text,
+        prompt_tokens=reply.prompt_tokens,
+        completion_tokens=reply.completion_tokens,
+    )
 
 
 def _known(graph: SceneGraph) -> dict[str, dict[str, list[str]]]:

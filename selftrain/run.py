@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -15,6 +15,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from agent.baselines.saycan import SayCanPlanner, SayCanTemplate
+from agent.baselines.sayplan import SayPlanPlanner, SayPlanTemplate
 from agent.models import ChatModel, Sampling, open_model
 from agent.models.batching import BatchingChatModel
 from agent.models.replay import ReplayChatModel
@@ -33,7 +35,20 @@ from selftrain.record import EpisodeLine, RecordWriter, ResultLine, read_record,
 from selftrain.rollout import Limits, Rollout, room_anchors
 from selftrain.tasks import TaskName, load_task, task_names
 
-_PACKAGES = ("housewise", "numpy", "networkx", "gymnasium", "embreex", "trimesh", "torch", "transformers", "openai")
+MODEL_PLANNERS = ("llm", "sayplan", "saycan")
+
+_PACKAGES = [
+    "housewise",
+    "numpy",
+    "networkx",
+    "gymnasium",
+    "embreex",
+    "trimesh",
+    "torch",
+    "transformers",
+    "llguidance",
+    "openai",
+]
 
 
 @dataclass(frozen=True)
@@ -145,12 +160,14 @@ class _Players:
         self._local = threading.local()
         self._loading = threading.Lock()
         self._stop = threading.Event()
+        self._asking = _asking(config)
         self._model: ChatModel | None = None
-        if config.planner == "llm":
+        if config.planner in MODEL_PLANNERS:
             dialect = {} if _is_local(config) else {"grammar_dialect": config.grammar_dialect}
             model = open_model(config.model, base_url=config.base_url, adapter=config.adapter, **dialect)
-            self._model = BatchingChatModel(model) if config.workers > 1 and _is_local(config) else model
-        self._context = ContextGenerator(PromptTemplate.load(config.prompt), config.most_steps_per_plan)
+            # SayCan has its actions scored, which a local model does for one episode at a time.
+            batched = config.workers > 1 and _is_local(config) and config.planner != "saycan"
+            self._model = BatchingChatModel(model) if batched else model
 
     def __enter__(self) -> _Players:
         return self
@@ -207,10 +224,10 @@ class _Players:
         if config.planner == "demonstrator":
             shown = config.demonstrator
             scripted = scripted_planner(task, env, seed, nearest=shown.order == "nearest", thorough=shown.thorough)
-            return Demonstrator(scripted, self._context)
+            return Demonstrator(scripted, _context(config))
         sampling = Sampling(**config.sampling.model_dump(), seed=seed)
         model = self._model or ReplayChatModel(_recorded_replies(config, job))
-        return LLMPlanner(model, self._context, sampling, config.planner, config.grounded)
+        return self._asking(model, sampling)
 
     def _controller(self, env: RearrangementEnv) -> Controller:
         settings = self._config.controller
@@ -227,7 +244,7 @@ class _Players:
             task_set=job.task.task_set,
             seed=seed,
             planner=self._config.planner,
-            model=self._config.model if self._config.planner == "llm" else None,
+            model=self._config.model if self._config.planner in MODEL_PLANNERS else None,
             simulator=self._config.simulator,
             rooms=[room.name for room in task.scene.rooms],
             placements={thing.name: places[thing.receptacle] for thing in task.episode.objects},
@@ -280,6 +297,25 @@ def software_versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
+
+
+def _asking(config: RunConfig) -> Callable[[ChatModel, Sampling], Planner]:
+    """What makes the planner of an episode that asks a model."""
+    words = config.planner if config.prompt == PromptTemplate.packaged else config.prompt
+    if config.planner == "sayplan":
+        opening = SayPlanTemplate.load(words)
+        return lambda model, sampling: SayPlanPlanner(
+            model, opening, sampling, config.most_steps_per_plan, config.grounded
+        )
+    if config.planner == "saycan":
+        choosing = SayCanTemplate.load(words)
+        return lambda model, sampling: SayCanPlanner(model, choosing, sampling, config.grounded)
+    context = _context(config)
+    return lambda model, sampling: LLMPlanner(model, context, sampling, config.planner, config.grounded)
+
+
+def _context(config: RunConfig) -> ContextGenerator:
+    return ContextGenerator(PromptTemplate.load(config.prompt), config.most_steps_per_plan)
 
 
 def _is_local(config: RunConfig) -> bool:

@@ -85,6 +85,19 @@ class Reply:
 
 
 @runtime_checkable
+class Scorer(Protocol):
+    """Tells how likely a model is to say given texts; models on this machine do."""
+
+    def score(self, request: ChatRequest, continuations: Sequence[str]) -> list[float]:
+        """Natural-log probability of each continuation of a conversation, the request's prefix before it.
+
+        Raises:
+            ChatModelError: when it cannot be had; the message says what to do.
+        """
+        ...
+
+
+@runtime_checkable
 class ChatModel(Protocol):
     """Answers conversations.
 

@@ -11,13 +11,14 @@ WORDS = (
 SPECIAL = ["<unk>", "<|end|>"]
 
 
-def save_tiny_model(folder: Path, kind: Literal["bytes", "words"] = "bytes") -> Path:
+def save_tiny_model(folder: Path, kind: Literal["bytes", "words"] = "bytes", positions: int = 2048) -> Path:
     """Make a model that LocalChatModel opens.
 
     Args:
         folder: where it goes.
         kind: whether tokens are of bytes, as in GPT-2 and SmolLM2, or of words led by a mark with single bytes to fall
             back on, as in Llama 2.
+        positions: how many tokens it reads.
     """
     import torch
     import transformers
@@ -34,7 +35,7 @@ def save_tiny_model(folder: Path, kind: Literal["bytes", "words"] = "bytes") -> 
         num_hidden_layers=1,
         num_attention_heads=2,
         num_key_value_heads=1,
-        max_position_embeddings=2048,
+        max_position_embeddings=positions,
         bos_token_id=None,
         eos_token_id=tokenizer.eos_token_id,
     )

@@ -1,0 +1,1 @@
+"""Planners of other papers, to compare with: SayPlan and SayCan. LLM-Planner is agent.planner.LLMPlanner, untrained."""

@@ -1,0 +1,121 @@
+"""SayCan: one action at a time, scored or chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.actions import ActionKind, HighLevelAction
+from agent.baselines.saycan import SayCanPlanner, SayCanTemplate, chosen, draw
+from agent.models import ChatRequest, Sampling
+from agent.planner import Attempt
+from agent.scene_graph import SceneGraph, View
+from tests.agent.baselines.conftest import Listener
+
+THERE = [
+    Attempt(HighLevelAction(ActionKind.GO_TO, "mug 1"), True),
+    Attempt(HighLevelAction(ActionKind.LOOK_AT, "hall 1 table 3"), False, "out of sight"),
+    Attempt(HighLevelAction(ActionKind.LOOK_AT, "mug 1"), True),
+]
+
+
+class Judge(Listener):
+    """A model that likes one text best."""
+
+    def __init__(self, favourite: str) -> None:
+        super().__init__()
+        self.favourite = favourite
+        self.scored: list[Sequence[str]] = []
+
+    def score(self, request: ChatRequest, continuations: Sequence[str]) -> list[float]:
+        self.asked.append(request)
+        self.scored.append(continuations)
+        return [-1.0 if self.favourite in text else -900.0 for text in continuations]
+
+
+def planner(model: Listener, temperature: float = 1.0, grounded: bool = False) -> SayCanPlanner:
+    sampling = Sampling(temperature=temperature, seed=3)
+    return SayCanPlanner(model, SayCanTemplate.load("saycan"), sampling, grounded)
+
+
+def test_a_model_that_scores_takes_the_likeliest_of_what_can_be_done(graph: SceneGraph) -> None:
+    model = Judge("pick up")
+    plan = planner(model).plan(graph, THERE)
+    assert [str(step.action) for step in plan.steps] == ["pick up mug 1"] and plan.text == "pick up mug 1"
+    assert model.asked[0].prefix == "step 4:"
+    assert " mission complete" in model.scored[0] and " go to attic 2" in model.scored[0]
+    assert not any("place" in text for text in model.scored[0])
+    assert plan.scores["pick up mug 1"] == -1.0 and plan.scores["mission complete"] == -900.0
+    told = plan.messages[1].content
+    assert (
+        "step 1: go to mug 1\nstep 2: look at hall 1 table 3 (did not work: out of sight)\nstep 3: look at mug 1"
+        in told
+    )
+
+
+@pytest.mark.parametrize("model", [Judge("mission"), Listener("7"), Listener("Mission complete!")])
+def test_it_can_say_that_all_is_done(graph: SceneGraph, model: Listener) -> None:
+    # Before anything is done there are six places to go to, and the end.
+    plan = planner(model).plan(graph, [])
+    assert plan.complete and not plan.steps and plan.text == "mission complete"
+
+
+def test_a_chat_model_chooses_from_a_numbered_list(graph: SceneGraph) -> None:
+    model = Listener("2")
+    plan = planner(model).plan(graph, [])
+    listed = model.asked[0].messages[1].content
+    assert "1. go to kitchen 0\n2. go to hall 1\n3. go to attic 2\n" in listed
+    assert listed.endswith("7. mission complete")
+    assert [str(step.action) for step in plan.steps] == ["go to hall 1"] and plan.text == "go to hall 1"
+    assert [exchange.reply.text for exchange in plan.earlier] == ["2"]
+    assert [sum(reply.prompt_tokens for reply in plan.replies), len(plan.scores)] == [10, 0]
+
+
+def test_a_choice_of_nothing_is_a_step_that_cannot_be_done(graph: SceneGraph) -> None:
+    plan = planner(Listener("I would rather not")).plan(graph, [])
+    assert plan.steps[0].action is None and plan.steps[0].problem and not plan.complete
+
+
+def test_a_grounded_choice_is_a_number(graph: SceneGraph) -> None:
+    model = Listener("2")
+    planner(model, grounded=True).plan(graph, [])
+    assert (
+        model.asked[0].grammar is not None and '"7"' in model.asked[0].grammar and '"8"' not in model.asked[0].grammar
+    )
+
+
+@pytest.mark.parametrize(
+    ("reply", "option"),
+    [
+        ("1", "go to hall 1"),
+        (" 2. go to hall 1 table 3", "go to hall 1 table 3"),
+        ("I choose 2", "go to hall 1 table 3"),
+        ("Go to hall 1 table 3, of course", "go to hall 1 table 3"),
+        ("go to hall 1", "go to hall 1"),
+        ("99", None),
+        ("", None),
+    ],
+)
+def test_choices_are_read_out_of_any_words(reply: str, option: str | None) -> None:
+    assert chosen(reply, ["go to hall 1", "go to hall 1 table 3"]) == option
+
+
+def test_what_is_drawn_follows_the_scores() -> None:
+    scores = [-1000.0, -1001.0, -5000.0]
+    points = [number / 1000 for number in range(1000)]
+    drawn = [draw(scores, 1.0, point) for point in points]
+    assert drawn.count(0) == pytest.approx(731, abs=2) and drawn.count(2) == 0
+    assert {draw(scores, 0.0, point) for point in points} == {0}
+    assert draw([float("-inf")] * 2 + [0.0], 1.0, 0.999999) == 2
+
+
+@settings(max_examples=60, deadline=None)
+@given(reply=st.text() | st.from_regex(r"\W{0,3}\d{1,30}.{0,9}"))
+def test_any_reply_makes_a_plan(reply: str) -> None:
+    house = SceneGraph(["hall 1"])
+    house.update(View({"hall 1 table 3": "hall 1"}, {"mug 1": "hall 1 table 3"}))
+    plan = planner(Listener(reply)).plan(house, [])
+    assert len(plan.steps) + plan.complete == 1
