@@ -1,0 +1,54 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from household.env import Task
+from household.errors import UserError
+from selftrain.pairs import Pair, pairs_of, read_pairs, write_pairs
+from tests.household.toy import COUNTER
+from tests.selftrain.test_rollout import BEGINNING, MUG_TO_COUNTER, Played
+from tests.selftrain.tiny import pair
+
+CLUMSY = MUG_TO_COUNTER.replace("step 2: go to mug 1", "step 2: dance\nstep 3: pick up the moon\nstep 4: go to mug 1")
+
+
+def test_a_pair_is_a_prompt_a_reply_and_what_it_did(toy: Task, tmp_path: Path) -> None:
+    played = Played(toy, tmp_path, BEGINNING, MUG_TO_COUNTER)
+    look, carry, end = pairs_of(played.record, "step 1:")
+    assert (look.reward, carry.reward, end.reward) == (0.0, 1.0, 0.0)
+    assert (look.moved, carry.moved) == ((), ("mug 1",))
+    assert look.discovered > 0 and end.complete
+    assert carry.reply == MUG_TO_COUNTER and carry.prefix == "step 1:"
+    assert [message.role for message in carry.messages] == ["system", "user"]
+    assert carry.messages[1].content == played.record.plans[1].prompt[1]["content"]
+    assert (carry.scene, carry.episode, carry.run, carry.plan) == (toy.scene.name, toy.episode.id, 0, 1)
+    assert COUNTER not in carry.reply
+
+
+def test_what_was_done_leaves_out_what_was_not(toy: Task, tmp_path: Path) -> None:
+    record = Played(toy, tmp_path, BEGINNING, CLUMSY).record
+    said, done = (list(pairs_of(record, "step 1:", wording))[1].reply for wording in ("said", "done"))  # type: ignore[arg-type]
+    assert said == CLUMSY
+    assert "dance" not in done and "moon" not in done
+    assert done.startswith(" go to bedroom 0\nstep 2: go to mug 1\nstep 3: look at mug 1")
+
+
+def test_planners_without_a_model_make_no_pairs(toy: Task, tmp_path: Path) -> None:
+    assert list(pairs_of(Played(toy, tmp_path).record, "step 1:")) == []
+
+
+@given(st.lists(st.builds(pair, st.integers(0, 9), reply=st.text(st.characters(exclude_categories=["Cs"])))))
+def test_pairs_survive_their_file(tmp_path_factory: pytest.TempPathFactory, pairs: list[Pair]) -> None:
+    path = tmp_path_factory.mktemp("pairs") / "pairs.jsonl"
+    write_pairs(path, pairs)
+    assert read_pairs(path) == pairs
+
+
+def test_a_damaged_file_is_told_of_by_line(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.jsonl"
+    write_pairs(path, [pair()])
+    path.write_text(path.read_text() + '{"reply": 3}\n')
+    with pytest.raises(UserError, match="line 2 is not a pair"):
+        read_pairs(path)

@@ -1,0 +1,60 @@
+"""What self-training is tried with: a model of random weights, a short prompt, and a filter that keeps everything."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from selftrain.filters import FilterSettings
+from selftrain.loop_config import TrainingConfig, load_selftraining
+from selftrain.pairs import Pair
+from tests.agent.models.tiny import save_tiny_model
+
+PROMPT = """
+name: short
+system: Tidy up in at most {most_steps} steps.
+user: "{holding} {rooms}"
+prefix: "step 1:"
+holding: "{object}"
+empty_hand: "-"
+room: "{room}: {receptacles}."
+unexplored_room: "{room}"
+receptacle: "{receptacle}"
+laden_receptacle: "{receptacle} with {objects}"
+"""
+
+
+def save_learner(folder: Path) -> Path:
+    """A tiny model that reads long prompts."""
+    save_tiny_model(folder)
+    path = folder / "config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "max_position_embeddings": 16384}))
+    return folder
+
+
+def save_prompt(path: Path) -> Path:
+    """A template for few tokens."""
+    path.write_text(PROMPT)
+    return path
+
+
+def training(**changes: object) -> TrainingConfig:
+    """Settings of a small training on the CPU."""
+    settings = {"device": "cpu", "dtype": "float32", "batch": 2, "rank": 4, "alpha": 8, "learning_rate": 0.02}
+    return load_selftraining(settings={"training": settings | changes}).training
+
+
+def pair(number: int = 0, **changes: object) -> Pair:
+    """A prompt with a reply."""
+    prompt = (
+        {"role": "system", "content": "Tidy up."},
+        {"role": "user", "content": f"kitchen 0: counter {number} with mug {number}."},
+    )
+    fields = {"prompt": prompt, "prefix": "step 1:", "reply": f" go to counter {number % 3}", "episode": number}
+    return Pair(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+def everything(pairs: Sequence[Pair], settings: FilterSettings) -> list[Pair]:
+    """A filter that keeps everything."""
+    return list(pairs)

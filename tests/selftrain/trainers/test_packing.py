@@ -1,0 +1,67 @@
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+torch = pytest.importorskip("torch", reason="the extra housewise[train] is not installed")
+
+from selftrain.trainers.packing import IGNORED, common_length, shared_row  # noqa: E402
+from tests.selftrain.tiny import save_learner  # noqa: E402
+
+Example = dict[str, list[int]]
+
+
+@st.composite
+def batches(draw: st.DrawFn) -> list[Example]:
+    """Prompts that may begin alike, or be the same, with replies."""
+    tokens = st.lists(st.integers(2, 20), min_size=1, max_size=6)
+    beginning = draw(st.lists(st.integers(2, 20), max_size=8))
+    examples = []
+    for _ in range(draw(st.integers(1, 4))):
+        prompt, reply = [*beginning, *draw(tokens)], draw(tokens)
+        examples.append({"input_ids": prompt + reply, "labels": [IGNORED] * len(prompt) + reply})
+    return examples
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    from transformers import AutoModelForCausalLM
+
+    loaded = AutoModelForCausalLM.from_pretrained(save_learner(tmp_path_factory.mktemp("tiny")))
+    yield loaded.eval()
+
+
+def gradient(network: Any, rows: list[dict[str, Any]]) -> tuple[float, Any]:
+    """The summed loss of the replies' tokens, and its gradient."""
+    network.zero_grad()
+    total = 0.0
+    for row in rows:
+        labels = row.pop("labels")[:, 1:]
+        logits = network(**row, use_cache=False).logits[:, :-1]
+        loss = torch.nn.functional.cross_entropy(logits.transpose(1, 2), labels, ignore_index=IGNORED, reduction="sum")
+        loss.backward()
+        total += loss.item()
+    return total, torch.cat([part.grad.flatten() for part in network.parameters()])
+
+
+@given(batches())
+@settings(max_examples=30)
+def test_a_shared_row_teaches_what_its_examples_teach_one_by_one(network: Any, examples: list[Example]) -> None:
+    loss, slope = gradient(network, [shared_row(examples)])
+    alone, slopes = gradient(network, [shared_row([example]) for example in examples])
+    assert loss == pytest.approx(alone, rel=1e-4)
+    assert torch.allclose(slope, slopes, atol=1e-5)
+
+
+@given(batches())
+def test_what_is_shared_is_read_once(examples: list[Example]) -> None:
+    row = shared_row(examples)
+    tokens = sum(len(example["input_ids"]) for example in examples)
+    prompts = [len(example["labels"]) - sum(label != IGNORED for label in example["labels"]) for example in examples]
+    shared = min(common_length([example["input_ids"] for example in examples]), min(prompts) - 1)
+    assert row["input_ids"].shape[1] == tokens - shared * (len(examples) - 1)
+    assert (row["labels"] != IGNORED).sum() == sum(
+        label != IGNORED for example in examples for label in example["labels"]
+    )
