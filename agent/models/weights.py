@@ -79,7 +79,7 @@ def load(model: str, adapter: str | Path | None, device: str, dtype: str) -> tup
 def _pretrained(source: str, precision: Any, offline: bool) -> tuple[Any, Any]:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    with _quiet():
+    with quiet():
         tokenizer = AutoTokenizer.from_pretrained(source, local_files_only=offline)
         return AutoModelForCausalLM.from_pretrained(source, dtype=precision, local_files_only=offline), tokenizer
 
@@ -128,7 +128,7 @@ def _unpack(packed: Path, folder: Path) -> None:
     options = {"quantization_config": config(dequantize=True)} if config else {}
     home, name = packed.parent, packed.name
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=folder.name, dir=folder.parent) as scratch, _quiet():
+    with tempfile.TemporaryDirectory(prefix=folder.name, dir=folder.parent) as scratch, quiet():
         tokenizer = transformers.AutoTokenizer.from_pretrained(home, gguf_file=name, local_files_only=True)
         network = transformers.AutoModelForCausalLM.from_pretrained(
             home, gguf_file=name, local_files_only=True, dtype=torch.bfloat16, **options
@@ -233,7 +233,7 @@ def _first_line(error: Exception) -> str:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Keep transformers' progress bars and advice on loading off the terminal."""
     from transformers.utils import logging as chatter
 

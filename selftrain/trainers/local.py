@@ -21,15 +21,15 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from agent.models.tokens import prompt_tokens, reply_tokens
-from agent.models.weights import INSTALL, SMOLLM2, load, with_adapter
+from agent.models.weights import SMOLLM2, load, quiet, with_adapter
 from household.errors import UserError
 from selftrain.loop_config import TrainingConfig
 from selftrain.pairs import Pair, read_pairs, write_pairs
 from selftrain.record import write_json, write_text
 from selftrain.trainers.base import Progress, Start, TrainedModel
 
+INSTALL = "pip install 'housewise[train]'"
 CURVE = ("step", "epoch", "loss", "mean_token_accuracy", "learning_rate", "grad_norm")
-_KEPT_CHECKPOINTS = 2
 _OUT_OF_MEMORY = (
     "out of memory while training; set training.pairs_per_pass=1 (the batch stays as it is), "
     "training.gradient_checkpointing=true, or a lower training.most_tokens or training.rank"
@@ -86,8 +86,9 @@ class LocalTrainer:
 
     def _guarded(self, pairs: Sequence[Pair], start: Start, folder: Path) -> TrainedModel:
         try:
-            return self._train(pairs, start, folder)
-        except ImportError as error:
+            with quiet():
+                return self._train(pairs, start, folder)
+        except ModuleNotFoundError as error:
             raise UserError(f"{error.name} is not installed; run {INSTALL}") from error
         except (MemoryError, RuntimeError) as error:
             if isinstance(error, RuntimeError) and "memory" not in str(error):

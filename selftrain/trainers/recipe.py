@@ -49,6 +49,7 @@ def arguments(config: TrainingConfig, folder: Path, seed: int) -> SFTConfig:
         bf16=config.method == "full" and torch.cuda.is_available() and torch.cuda.is_bf16_supported(),
         use_cpu=config.device == "cpu",
         logging_steps=1,
+        logging_nan_inf_filter=False,
         save_strategy="steps",
         save_steps=config.checkpoint_steps,
         save_total_limit=2,

@@ -1,0 +1,172 @@
+from __future__ import annotations
+
+import csv
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
+
+from agent.models import ChatModelError, ChatRequest, Sampling
+from agent.models.local import LocalChatModel
+from household.errors import UserError
+from selftrain.pairs import Pair
+from selftrain.trainers.base import Start, TrainedModel
+from selftrain.trainers.local import LocalTrainer
+from tests.selftrain.tiny import pair, save_learner, training
+
+PAIRS = [pair(number) for number in range(6)]
+SCRIPT = """
+import json, sys
+from pathlib import Path
+from selftrain.trainers.base import Start
+from selftrain.trainers.local import LocalTrainer
+from tests.selftrain.tiny import pair, training
+
+model, folder, pause = sys.argv[1:]
+import torch, time
+torch.set_num_threads(1)
+progress = lambda done, total, words: (print(done, flush=True), time.sleep(float(pause)))
+LocalTrainer(training(epochs=6, checkpoint_steps=1), 3, progress).train(
+    [pair(number) for number in range(6)], Start(model=model), Path(folder))
+"""
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return f"local:{save_learner(tmp_path_factory.mktemp('learner') / 'tiny')}"
+
+
+def trained(model: str, folder: Path, pairs: list[Pair] | None = None, **changes: object) -> TrainedModel:
+    return LocalTrainer(training(**changes)).train(PAIRS if pairs is None else pairs, Start(model=model), folder)
+
+
+def likelihood(start: Start, pairs: list[Pair]) -> float:
+    """Mean log-likelihood that a model gives to replies when it is asked the way the planner asks."""
+    opened = LocalChatModel(start.model.partition(":")[2], start.adapter, device="cpu", dtype="float32")
+    scores = [opened.score(ChatRequest(pair.messages, Sampling(), pair.prefix), [pair.reply])[0] for pair in pairs]
+    opened.close()
+    return sum(scores) / len(scores)
+
+
+def weights(folder: Path) -> bytes:
+    return (folder / "adapter" / "adapter_model.safetensors").read_bytes()
+
+
+@pytest.mark.parametrize("method", ["lora", "full"])
+def test_what_is_trained_becomes_likelier_where_the_planner_asks(model: str, tmp_path: Path, method: str) -> None:
+    before = likelihood(Start(model=model), PAIRS)
+    better = trained(model, tmp_path, method=method, epochs=8)
+    assert likelihood(better, PAIRS) > before + 1
+    assert better.metrics["pairs"] == 6 and better.metrics["last_loss"] < better.metrics["first_loss"]
+    assert better == TrainedModel.load(tmp_path)
+    rows = list(csv.DictReader((tmp_path / "curve.csv").open()))
+    assert [int(row["step"]) for row in rows] == list(range(1, 25))
+    assert not (tmp_path / "checkpoints").exists()
+
+
+def test_the_adapter_is_pefts_and_comes_with_a_card(model: str, tmp_path: Path) -> None:
+    trained(model, tmp_path, epochs=1)
+    config = json.loads((tmp_path / "adapter" / "adapter_config.json").read_text())
+    assert config["r"] == 4 and config["base_model_name_or_path"] == model.partition(":")[2]
+    card = (tmp_path / "README.md").read_text()
+    assert "| pairs | 6 |" in card and "| seed | 0 |" in card and '"learning_rate": 0.02' in card
+
+
+def test_training_goes_on_from_an_adapter(model: str, tmp_path: Path) -> None:
+    first = trained(model, tmp_path / "first", epochs=4)
+    second = LocalTrainer(training(epochs=4)).train(PAIRS, first, tmp_path / "second")
+    assert second.metrics["first_loss"] < first.metrics["first_loss"] - 0.1
+    assert likelihood(second, PAIRS) > likelihood(first, PAIRS)
+
+
+def test_a_finished_training_is_not_done_again(model: str, tmp_path: Path) -> None:
+    better = trained(model, tmp_path, epochs=1)
+    before = weights(tmp_path)
+    assert trained(model, tmp_path, epochs=1) == better
+    assert weights(tmp_path) == before
+
+
+def test_pairs_of_one_pass_share_it(model: str, tmp_path: Path) -> None:
+    """Two pairs read at once teach what they teach one after the other."""
+    alone = trained(model, tmp_path / "alone", epochs=2, pairs_per_pass=1)
+    together = trained(model, tmp_path / "together", epochs=2, pairs_per_pass=2)
+    assert together.metrics["last_loss"] == pytest.approx(alone.metrics["last_loss"], rel=1e-3)
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_a_killed_training_ends_as_if_it_had_not_been(model: str, tmp_path: Path, damaged: bool) -> None:
+    def start(folder: Path, pause: float) -> subprocess.Popen[str]:
+        command = [sys.executable, "-c", SCRIPT, model, str(folder), str(pause)]
+        return subprocess.Popen(
+            command, stdout=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}, cwd=Path.cwd()
+        )
+
+    with start(tmp_path / "whole", 0) as whole:
+        assert whole.stdout is not None
+        steps = [int(line) for line in whole.stdout]
+    assert whole.returncode == 0 and max(steps) == 18
+
+    with start(tmp_path / "killed", 0.05) as killed:
+        assert killed.stdout is not None
+        for line in killed.stdout:
+            if int(line) == 7:
+                killed.send_signal(signal.SIGKILL)
+    checkpoints = tmp_path / "killed" / "checkpoints"
+    left = sorted(checkpoints.glob("checkpoint-*"), key=lambda path: int(path.name.partition("-")[2]))
+    assert left and not (tmp_path / "killed" / "model.json").exists()
+    if damaged:
+        # As when it is killed while it writes.
+        (left[-1] / "trainer_state.json").write_text('{"epo')
+    with start(tmp_path / "killed", 0) as resumed:
+        assert resumed.stdout is not None
+        again = [int(line) for line in resumed.stdout]
+    assert resumed.returncode == 0 and min(again) > 4
+    assert weights(tmp_path / "killed") == weights(tmp_path / "whole")
+    assert (tmp_path / "killed" / "curve.csv").read_text() == (tmp_path / "whole" / "curve.csv").read_text()
+
+
+def test_other_processes_can_carry_it_out(model: str, tmp_path: Path) -> None:
+    better = trained(model, tmp_path, epochs=1, launcher=sys.executable)
+    assert better.adapter == str(tmp_path / "adapter") and (tmp_path / "adapter").is_dir()
+
+
+def test_a_launcher_that_fails_is_told_of(model: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no-such-launcher"):
+        trained(model, tmp_path, launcher="no-such-launcher")
+
+
+def test_an_adapter_for_another_model(model: str, tmp_path: Path) -> None:
+    first = trained(model, tmp_path / "first", epochs=1)
+    other = tmp_path / "other"
+    shutil.copytree(model.partition(":")[2], other)
+    with pytest.raises(ChatModelError, match="it was trained on"):
+        LocalTrainer(training()).train(PAIRS, Start(model=f"local:{other}", adapter=first.adapter), tmp_path / "second")
+    assert not (tmp_path / "second" / "model.json").exists()
+
+
+def test_a_folder_that_is_no_model(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ChatModelError, match="cannot be read"):
+        trained(f"local:{tmp_path / 'empty'}", tmp_path / "out")
+
+
+def test_a_servers_model_is_not_trained_here(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"training\.trainer"):
+        trained("gpt-4o", tmp_path)
+
+
+def test_pairs_that_are_all_too_long(model: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="most_tokens=10"):
+        trained(model, tmp_path, most_tokens=10)
+
+
+def test_a_rate_that_breaks_the_model(model: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"training\.learning_rate"):
+        trained(model, tmp_path, learning_rate=1e30, epochs=8, method="full")
