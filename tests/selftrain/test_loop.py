@@ -1,0 +1,161 @@
+"""Self-training as a user meets it: real processes, a tiny model, kill -9."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
+
+from household.errors import UserError
+from selftrain.loop_config import load_selftraining
+from selftrain.pairs import read_pairs
+from tests.selftrain.tiny import save_learner, save_prompt
+
+PHASES = ["untrained", "imitate", "iteration-1", "iteration-2"]
+
+
+class Learner:
+    """A tiny model with the settings of a small self-training of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._model, self._prompt = save_learner(folder / "tiny"), save_prompt(folder / "short.yaml")
+
+    def command(self, out: Path, *more: str) -> list[str]:
+        settings = [
+            f"run.prompt={self._prompt}", "run.max_steps=40", "run.most_plans=2", "run.sampling.max_tokens=8",
+            "filter.name=tests.selftrain.tiny:everything", "imitation_epochs=2", "training.epochs=1",
+            "training.rank=2", "training.batch=2", "training.most_tokens=16384", "training.checkpoint_steps=1",
+            "training.device=cpu", "training.dtype=float32", "evaluation.untrained=true", *more,
+        ]  # fmt: skip
+        options = ["--houses", "2", "--runs", "1", "--model", f"local:{self._model}", "--out", str(out)]
+        return [sys.executable, "-m", "experiments.cli", "selftrain", *options, *settings]
+
+    def start(self, out: Path, *more: str) -> subprocess.Popen[str]:
+        env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"} | {"OMP_NUM_THREADS": "1"}
+        return subprocess.Popen(
+            self.command(out, *more), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env
+        )
+
+    def run(self, out: Path, *more: str) -> tuple[int, str, str]:
+        with self.start(out, *more) as process:
+            told, errors = process.communicate(timeout=240)
+        return process.returncode, told, errors
+
+
+@pytest.fixture(scope="module")
+def learner(tmp_path_factory: pytest.TempPathFactory) -> Learner:
+    return Learner(tmp_path_factory.mktemp("learner"))
+
+
+@pytest.fixture(scope="module")
+def whole(learner: Learner) -> Path:
+    """A self-training from beginning to end."""
+    out = learner.folder / "whole"
+    status, told, errors = learner.run(out)
+    assert status == 0, errors
+    assert "iteration-2" in told
+    return out
+
+
+def content(out: Path) -> dict[str, Any]:
+    """What a self-training came to, without times and its own name."""
+    found: dict[str, Any] = {}
+    for path in sorted(out.rglob("*")):
+        name = str(path.relative_to(out))
+        if path.name in ("pairs.jsonl", "filter.json", "curve.csv", "adapter_model.safetensors"):
+            found[name] = path.read_bytes()
+    for phase in json.loads((out / "summary.json").read_text())["phases"]:
+        for tasks, row in phase["evaluation"].items():
+            measured = {key: value for key, value in row.items() if "seconds" not in key}
+            found[f"{phase['phase']}/{tasks}"] = measured
+    return found
+
+
+def test_every_phase_leaves_its_files(whole: Path) -> None:
+    phases = json.loads((whole / "summary.json").read_text())["phases"]
+    assert [phase["phase"] for phase in phases] == PHASES
+    assert all(set(phase["evaluation"]) == {"train", "test"} for phase in phases)
+    for name in PHASES[1:]:
+        for file in ("pairs.jsonl", "filter.json", "curve.csv", "README.md", "adapter/adapter_model.safetensors"):
+            assert (whole / name / file).stat().st_size > 0
+        assert json.loads((whole / name / "evaluation" / "metrics.json").read_text())["phase"] == name
+    assert (whole / "learning_curve.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_an_iteration_learns_what_was_tried_and_what_was_shown(whole: Path) -> None:
+    shown, learned = (read_pairs(whole / name / "pairs.jsonl") for name in ("imitate", "iteration-1"))
+    assert learned[-len(shown) :] == shown
+    assert {pair.scene for pair in shown} == {"generated-1000"}
+    assert {pair.scene for pair in learned[: -len(shown)]} == {"generated-2000", "generated-2001"}
+    figures = json.loads((whole / "iteration-1" / "filter.json").read_text())
+    assert figures["kept"]["count"] == len(learned) - len(shown)
+
+
+def test_each_model_is_the_start_of_the_next(whole: Path) -> None:
+    used = json.loads((whole / "iteration-2" / "grow" / "config.json").read_text())
+    assert used["adapter"] == str(whole / "iteration-1" / "adapter")
+    assert used["sampling"]["temperature"] == 1.0
+
+
+@pytest.mark.slow
+def test_killed_in_every_phase_it_ends_as_if_it_had_not_been(learner: Learner, whole: Path) -> None:
+    out = learner.folder / "killed"
+    signs = ["demonstrate/episodes/*.partial", "imitate/checkpoints/*", "imitate/evaluation/*/episodes/*",
+             "iteration-1/grow/episodes/*", "iteration-1/checkpoints/*/trainer_state.json",
+             "iteration-1/evaluation/train/metrics.json", "iteration-2/checkpoints/*"]  # fmt: skip
+    for sign in signs:
+        with learner.start(out) as process:
+            while process.poll() is None and not any(out.glob(sign)):
+                time.sleep(0.01)
+            process.send_signal(signal.SIGKILL)
+    assert learner.run(out)[0] == 0
+    expected = content(whole)
+    assert content(out) == expected
+
+
+def test_other_settings_are_refused_by_name(learner: Learner, whole: Path) -> None:
+    before = content(whole)
+    status, _, errors = learner.run(whole, "training.rank=3", "filter.most_per_object=4")
+    assert status == 2 and len(errors.strip().splitlines()) == 1
+    assert "filter.most_per_object" in errors and "training.rank" in errors and "training.batch" not in errors
+    assert content(whole) == before
+
+
+def test_nothing_to_learn_leaves_what_was_learned_before(learner: Learner) -> None:
+    out = learner.folder / "nothing"
+    status, _, errors = learner.run(out, "filter.name=positive")
+    assert status == 2 and "keeps none of" in errors
+    assert (out / "imitate" / "adapter" / "adapter_model.safetensors").exists()
+    assert [phase["phase"] for phase in json.loads((out / "summary.json").read_text())["phases"]] == PHASES[:2]
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("filtre.name=x", "did you mean filter"),
+        ("run.modle=x", "did you mean run.model"),
+        ("grow.temperature=0", "setting grow.temperature"),
+        ("training.method=qlora", "setting training.method"),
+        ("training=3", "has keys of its own"),
+    ],
+)
+def test_what_does_not_fit_is_said(setting: str, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        load_selftraining(overrides=[setting])
+
+
+def test_the_command_line_teaches() -> None:
+    help_text = subprocess.run(
+        [sys.executable, "-m", "experiments.cli", "selftrain", "--help"], capture_output=True, text=True, check=True
+    ).stdout
+    assert "housewise selftrain --houses 4" in help_text and "--person" in help_text
