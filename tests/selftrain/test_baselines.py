@@ -34,7 +34,7 @@ def test_a_run_with_a_model_of_random_weights(tmp_path: Path, planner: str) -> N
         assert first.earlier[0].prompt[0]["role"] == "system" and "command" in first.earlier[0].prompt[1]["content"]
         assert first.completion_tokens >= sum(part.completion_tokens for part in first.earlier) > 0
     else:
-        assert first.scores["mission complete"] < 0 and first.reply in first.scores
+        assert first.reply in first.scores and max(first.scores.values()) < 0
     again = play(tmp_path / "again", planner="replay", records=str(tmp_path / "run" / "episodes"))
     assert again.result.placements == record.result.placements
     assert [action.action for action in again.actions] == [action.action for action in record.actions]
