@@ -37,18 +37,7 @@ from selftrain.tasks import TaskName, load_task, task_names
 
 MODEL_PLANNERS = ("llm", "sayplan", "saycan")
 
-_PACKAGES = [
-    "housewise",
-    "numpy",
-    "networkx",
-    "gymnasium",
-    "embreex",
-    "trimesh",
-    "torch",
-    "transformers",
-    "llguidance",
-    "openai",
-]
+_LIBRARIES = ("numpy", "networkx", "gymnasium", "embreex", "trimesh", "torch", "transformers", "llguidance", "openai")
 
 
 @dataclass(frozen=True)
@@ -291,7 +280,7 @@ def scripted_planner(
 def software_versions() -> dict[str, str]:
     """Versions of what results depend on, of those installed."""
     found = {}
-    for package in _PACKAGES:
+    for package in ("housewise", *_LIBRARIES):
         try:
             found[package] = version(package)
         except PackageNotFoundError:

@@ -23,6 +23,7 @@ class Foresight:
         self._places = {thing: graph.place_of(thing) or ROBOT for thing in graph.objects}
         self._at: str | None = None
         self._looking_at: str | None = None
+        self._unexplored = {room for room in graph.rooms if not graph.inside(room)}
         for attempt in attempts:
             self._recall(attempt)
 
@@ -30,6 +31,11 @@ class Foresight:
     def holding(self) -> str | None:
         """The object that would be in the hand."""
         return next((thing for thing, place in self._places.items() if place == ROBOT), None)
+
+    @property
+    def may_end(self) -> bool:
+        """Whether all could be in its place: nothing is in the hand, and every room has been seen or tried."""
+        return self.holding is None and not self._unexplored
 
     def problem(self, action: HighLevelAction) -> str:
         """Why an action cannot be done now, in words; empty when it can."""
@@ -91,6 +97,7 @@ class Foresight:
         """Take in where an attempt left the robot, as far as the present graph tells."""
         action = attempt.action
         if action.kind == ActionKind.GO_TO:
+            self._unexplored.discard(action.target)
             place = self._place(action.target) if attempt.succeeded else ROBOT
             self._at, self._looking_at = None if place == ROBOT else place, None
         elif action.kind == ActionKind.LOOK_AT and attempt.succeeded:

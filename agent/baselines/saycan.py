@@ -54,8 +54,9 @@ class SayCanPlanner:
     """Plans one action: of those that can be done now, drawn by how likely the model is to say each next.
 
     What can be done is told from the graph and from what was done before (affordances of 0 or 1 in Ahn et al. 2022,
-    section 3, which takes the likeliest: temperature 0). A model that cannot tell probabilities, as behind a chat
-    server, chooses from a numbered list instead.
+    section 3, which takes the likeliest: temperature 0); that all is done can be said once every room has been seen or
+    tried, since short texts are likely and this is the shortest. A model that cannot tell probabilities, as behind a
+    chat server, chooses from a numbered list instead.
 
     Args:
         model: scores or chooses.
@@ -76,8 +77,10 @@ class SayCanPlanner:
 
     def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
         """See Planner.plan."""
-        options: Options = {str(action): action for action in Foresight(graph, attempts).feasible()}
-        options[COMPLETE] = None
+        house = Foresight(graph, attempts)
+        options: Options = {str(action): action for action in house.feasible()}
+        if house.may_end or not options:
+            options[COMPLETE] = None
         messages = self._messages(graph, attempts)
         if isinstance(self._model, Scorer):
             return self._score(self._model, messages, options, len(attempts) + 1)

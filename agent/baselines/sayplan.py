@@ -72,7 +72,8 @@ def parse_command(reply: str, vocabulary: Vocabulary) -> Command:
         return Command("", problem="not a command")
     if match["plan"]:
         return Command("plan")
-    verb, found = match["verb"].lower(), vocabulary.resolve(match["room"], vocabulary.rooms)
+    said = re.split("[,.;:(]", match["room"])[0]
+    verb, found = match["verb"].lower(), vocabulary.resolve(said, vocabulary.rooms)
     return Command(verb, found.name, found.problem)
 
 

@@ -21,6 +21,8 @@ THERE = [
     Attempt(HighLevelAction(ActionKind.LOOK_AT, "mug 1"), True),
 ]
 
+SEEN = [Attempt(HighLevelAction(ActionKind.GO_TO, "attic 2"), False, "nothing there")]
+
 
 class Judge(Listener):
     """A model that likes one text best."""
@@ -43,24 +45,29 @@ def planner(model: Listener, temperature: float = 1.0, grounded: bool = False) -
 
 def test_a_model_that_scores_takes_the_likeliest_of_what_can_be_done(graph: SceneGraph) -> None:
     model = Judge("pick up")
-    plan = planner(model).plan(graph, THERE)
+    plan = planner(model).plan(graph, [*SEEN, *THERE])
     assert [str(step.action) for step in plan.steps] == ["pick up mug 1"] and plan.text == "pick up mug 1"
-    assert model.asked[0].prefix == "step 4:"
+    assert model.asked[0].prefix == "step 5:"
     assert " mission complete" in model.scored[0] and " go to attic 2" in model.scored[0]
     assert not any("place" in text for text in model.scored[0])
     assert plan.scores["pick up mug 1"] == -1.0 and plan.scores["mission complete"] == -900.0
     told = plan.messages[1].content
     assert (
-        "step 1: go to mug 1\nstep 2: look at hall 1 table 3 (did not work: out of sight)\nstep 3: look at mug 1"
+        "step 2: go to mug 1\nstep 3: look at hall 1 table 3 (did not work: out of sight)\nstep 4: look at mug 1"
         in told
     )
 
 
 @pytest.mark.parametrize("model", [Judge("mission"), Listener("7"), Listener("Mission complete!")])
 def test_it_can_say_that_all_is_done(graph: SceneGraph, model: Listener) -> None:
-    # Before anything is done there are six places to go to, and the end.
-    plan = planner(model).plan(graph, [])
+    # With six places to go to, besides.
+    plan = planner(model).plan(graph, SEEN)
     assert plan.complete and not plan.steps and plan.text == "mission complete"
+
+
+def test_it_does_not_end_before_every_room_was_seen_or_tried(graph: SceneGraph) -> None:
+    model = Judge("mission")
+    assert planner(model).plan(graph, THERE).steps and " mission complete" not in model.scored[0]
 
 
 def test_a_chat_model_chooses_from_a_numbered_list(graph: SceneGraph) -> None:
@@ -68,7 +75,7 @@ def test_a_chat_model_chooses_from_a_numbered_list(graph: SceneGraph) -> None:
     plan = planner(model).plan(graph, [])
     listed = model.asked[0].messages[1].content
     assert "1. go to kitchen 0\n2. go to hall 1\n3. go to attic 2\n" in listed
-    assert listed.endswith("7. mission complete")
+    assert listed.endswith("6. go to mug 1")
     assert [str(step.action) for step in plan.steps] == ["go to hall 1"] and plan.text == "go to hall 1"
     assert [exchange.reply.text for exchange in plan.earlier] == ["2"]
     assert [sum(reply.prompt_tokens for reply in plan.replies), len(plan.scores)] == [10, 0]
@@ -83,7 +90,7 @@ def test_a_grounded_choice_is_a_number(graph: SceneGraph) -> None:
     model = Listener("2")
     planner(model, grounded=True).plan(graph, [])
     assert (
-        model.asked[0].grammar is not None and '"7"' in model.asked[0].grammar and '"8"' not in model.asked[0].grammar
+        model.asked[0].grammar is not None and '"6"' in model.asked[0].grammar and '"7"' not in model.asked[0].grammar
     )
 
 

@@ -80,6 +80,7 @@ def test_grounded_requests_bring_grammars(graph: SceneGraph) -> None:
     [
         (" expand kitchen 0", Command("expand", "kitchen 0")),
         ("I will expand the **kitchen**.\nThen plan", Command("expand", "kitchen 0")),
+        ("expand hall, to see what is there", Command("expand", "hall 1")),
         ("CONTRACT hall", Command("contract", "hall 1")),
         ("Let us plan now", Command("plan")),
         ("expand", Command("expand", None, "no name given")),
