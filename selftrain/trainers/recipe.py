@@ -6,6 +6,7 @@ Imported only by :mod:`selftrain.trainers.local`, because it needs torch, transf
 from __future__ import annotations
 
 import json
+import os
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -34,12 +35,14 @@ def arguments(config: TrainingConfig, folder: Path, seed: int) -> SFTConfig:
     # TRL still calls gradient checkpointing by the name that transformers is about to change.
     warnings.filterwarnings("ignore", message=r".*gradient_checkpointing.* is deprecated", category=FutureWarning)
     on_gpu = config.device != "cpu" and torch.cuda.is_available()
-    per_pass = min(config.pairs_per_pass or (_PAIRS_ON_GPU if on_gpu else 1), config.batch)
+    # Launchers tell every process how many there are; together they read the batch.
+    share = max(config.batch // int(os.environ.get("WORLD_SIZE", "1")), 1)
+    per_pass = min(config.pairs_per_pass or (_PAIRS_ON_GPU if on_gpu else 1), share)
     return SFTConfig(
         output_dir=str(folder),
         seed=seed,
         per_device_train_batch_size=per_pass,
-        gradient_accumulation_steps=max(config.batch // per_pass, 1),
+        gradient_accumulation_steps=max(share // per_pass, 1),
         num_train_epochs=config.epochs,
         learning_rate=config.learning_rate,
         lr_scheduler_type="cosine",
@@ -57,6 +60,7 @@ def arguments(config: TrainingConfig, folder: Path, seed: int) -> SFTConfig:
         disable_tqdm=True,
         max_length=None,
         dataloader_pin_memory=False,
+        ddp_find_unused_parameters=False,
         remove_unused_columns=False,
     )
 

@@ -132,9 +132,19 @@ def test_a_killed_training_ends_as_if_it_had_not_been(model: str, tmp_path: Path
     assert (tmp_path / "killed" / "curve.csv").read_text() == (tmp_path / "whole" / "curve.csv").read_text()
 
 
-def test_other_processes_can_carry_it_out(model: str, tmp_path: Path) -> None:
-    better = trained(model, tmp_path, epochs=1, launcher=sys.executable)
-    assert better.adapter == str(tmp_path / "adapter") and (tmp_path / "adapter").is_dir()
+def test_several_processes_train_together_what_one_trains(model: str, tmp_path: Path) -> None:
+    alone = trained(model, tmp_path / "alone", epochs=4)
+    launcher = f"{sys.executable} -m torch.distributed.run --standalone --nproc_per_node 2"
+    together = trained(model, tmp_path / "together", epochs=4, launcher=launcher)
+    assert together.adapter == str(tmp_path / "together" / "adapter")
+    assert together.metrics["last_loss"] == pytest.approx(alone.metrics["last_loss"], rel=1e-4)
+    assert together.metrics["steps"] == alone.metrics["steps"]
+
+
+def test_checkpointing_gradients_changes_nothing_but_memory(model: str, tmp_path: Path) -> None:
+    plain = trained(model, tmp_path / "plain", epochs=2)
+    sparing = trained(model, tmp_path / "sparing", epochs=2, gradient_checkpointing=True)
+    assert sparing.metrics["last_loss"] == pytest.approx(plain.metrics["last_loss"], rel=1e-4)
 
 
 def test_a_launcher_that_fails_is_told_of(model: str, tmp_path: Path) -> None:
