@@ -6,7 +6,8 @@ Four questions, each with its figures:
 
 * Parser: do recorded steps resolve to the recorded action and target?
 * Effects: from the recorded placements before each action, does the same object end up in the same place?
-* Perception: does each action discover the same objects and receptacles?
+* Perception: does each action discover the same objects and receptacles, given what was known before it? Also over the
+  actions before the first whose number of steps differs: until then the robot stands where the recorded one stood.
 * Whole episodes: played through without looking at the record again, how far is our success rate from the recorded?
 """
 
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -76,6 +77,27 @@ class Step:
 
 
 @dataclass
+class Found:
+    """What actions discovered, counted.
+
+    Attributes:
+        ours: here.
+        recorded: in the record.
+        both: in both.
+    """
+
+    ours: int = 0
+    recorded: int = 0
+    both: int = 0
+
+    def add(self, ours: Set[str], recorded: Set[str]) -> None:
+        """Count one action's discoveries."""
+        self.ours += len(ours)
+        self.recorded += len(recorded)
+        self.both += len(ours & recorded)
+
+
+@dataclass
 class Compared:
     """What one recorded episode showed, beside ours."""
 
@@ -89,9 +111,9 @@ class Compared:
     """(what, kind of receptacle, moved in the record, moved here, same)."""
     steps: list[tuple[str, int, int]] = field(default_factory=list)
     """(kind of action, recorded, ours)."""
-    found: int = 0
-    found_recorded: int = 0
-    found_both: int = 0
+    found: Found = field(default_factory=Found)
+    found_in_step: Found = field(default_factory=Found)
+    """Before the first action whose number of steps differs."""
     success: float = 0.0
     success_recorded: float = 0.0
     same_places: int = 0
@@ -261,6 +283,7 @@ def _resolved(action: HighLevelAction, recording: Recording) -> tuple[ActionKind
 def _compare_actions(recording: Recording, compared: Compared) -> None:
     player = Player(recording, max_steps=10**9)
     vocabulary = recording.vocabulary
+    in_step = True
     for step in recording.steps:
         ours = parse_step(step.raw, vocabulary).action
         if step.kind is None or ours is None:
@@ -268,11 +291,14 @@ def _compare_actions(recording: Recording, compared: Compared) -> None:
         player.world.arrange(step.before)
         seen, start = set(player.seen), player.env.steps
         player.play(ours)
-        found = player.seen - seen
-        compared.steps.append((step.kind.value, step.steps, player.env.steps - start))
-        compared.found += len(found)
-        compared.found_recorded += len(step.discovered)
-        compared.found_both += len(found & step.discovered)
+        found, steps = player.seen - seen, player.env.steps - start
+        compared.steps.append((step.kind.value, step.steps, steps))
+        compared.found.add(found, step.discovered)
+        in_step = in_step and steps == step.steps
+        if in_step:
+            compared.found_in_step.add(found, step.discovered)
+        # Like the placements, what is known is brought up to date with the record after every action.
+        player.seen |= step.discovered
         if step.kind in (ActionKind.PICK_UP, ActionKind.PLACE):
             compared.effects.append(_effect(step, player, recording))
 
@@ -322,9 +348,7 @@ def figures(results: Sequence[Compared]) -> dict[str, Any]:
     """The figures over recordings; see the module's words for what each one answers."""
     effects = [effect for result in results for effect in result.effects]
     steps = np.array([pair[1:] for result in results for pair in result.steps], dtype=float)
-    both = sum(result.found_both for result in results)
-    precision = both / max(sum(result.found for result in results), 1)
-    recall = both / max(sum(result.found_recorded for result in results), 1)
+    precision, recall, f1 = _discovery([result.found for result in results])
     return {
         "episodes": len(results),
         "parse_agreement": sum(r.agreed for r in results) / max(sum(r.parsed for r in results), 1),
@@ -332,13 +356,22 @@ def figures(results: Sequence[Compared]) -> dict[str, Any]:
         "effect_agreement": float(np.mean([effect[-1] for effect in effects])) if effects else 0.0,
         "discovery_precision": precision,
         "discovery_recall": recall,
-        "discovery_f1": 2 * precision * recall / max(precision + recall, 1e-9),
+        "discovery_f1": f1,
+        "discovery_f1_in_step": _discovery([result.found_in_step for result in results])[-1],
         "low_level_steps": float(steps[:, 1].mean()) if len(steps) else 0.0,
         "low_level_steps_recorded": float(steps[:, 0].mean()) if len(steps) else 0.0,
         "final_placement_agreement": sum(r.same_places for r in results) / max(sum(r.objects for r in results), 1),
         "success_rate": 100 * float(np.mean([result.success for result in results])),
         "success_rate_recorded": 100 * float(np.mean([result.success_recorded for result in results])),
     }
+
+
+def _discovery(counts: Sequence[Found]) -> tuple[float, float, float]:
+    """Precision, recall and F1."""
+    both = sum(found.both for found in counts)
+    precision = both / max(sum(found.ours for found in counts), 1)
+    recall = both / max(sum(found.recorded for found in counts), 1)
+    return precision, recall, 2 * precision * recall / max(precision + recall, 1e-9)
 
 
 def confusion(results: Sequence[Compared]) -> dict[str, dict[str, int]]:
@@ -392,16 +425,17 @@ def _print(console: Console, content: dict[str, Any]) -> None:
     table = Table(title="recorded episodes, played again")
     for column in (
         "condition",
-        "episodes",
+        "n",
         "parse",
-        "effects",
-        "found F1",
+        "effect",
+        "found",
         "steps",
-        "recorded",
-        "success %",
-        "recorded %",
+        "rec.",
+        "succ. %",
+        "rec. %",
     ):
-        table.add_column(column, justify="left" if column == "condition" else "right")
+        first = column == "condition"
+        table.add_column(column, justify="left" if first else "right", no_wrap=first, min_width=25 if first else None)
     for name, row in {**content["by_condition"], "all": content}.items():
         table.add_row(
             name,
@@ -418,7 +452,7 @@ def _print(console: Console, content: dict[str, Any]) -> None:
     console.print(
         f"parse_agreement {content['parse_agreement']:.4f}  effect_agreement {content['effect_agreement']:.4f}  "
         f"discovery_f1 {content['discovery_f1']:.4f} (precision {content['discovery_precision']:.3f}, recall "
-        f"{content['discovery_recall']:.3f})"
+        f"{content['discovery_recall']:.3f}; in step {content['discovery_f1_in_step']:.3f})"
     )
 
 

@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
-import weakref
-from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
-from importlib import metadata
-from itertools import repeat
-from typing import Any
+from dataclasses import replace
 
-import embreex  # noqa: F401 - on Windows it makes Embree's library loadable
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,6 +15,7 @@ from household.navigation import NavMesh
 from household.proxies import object_mesh
 from household.scene import Mesh, Scene
 from household.simulator.base import SENSORS, STEP, TURN, Action, BodyPose, Camera, Observation, Sensor
+from household.simulator.embree import Rays, Triangles
 
 _LOOK_LIMIT = np.deg2rad(85.0)
 _LIGHT = np.array([0.4, 0.8, 0.45]) / np.linalg.norm([0.4, 0.8, 0.45])
@@ -30,52 +23,6 @@ _SKY = (196, 214, 228)
 _BUMP = 1e-3
 
 _STATIC, _MOVING = 0, 1
-
-# Embree's constants (its headers rtcore_*.h).
-_TRIANGLES, _INDICES, _VERTICES, _UINT3, _FLOAT3 = 0, 0, 1, 0x5003, 0x9003
-_ROBUST, _COHERENT, _ALL_FEATURES = 1 << 2, 1 << 16, 0xFFFFFFFF
-_TAKES_PACKETS_OF = {16: 34, 8: 33, 4: 32}
-# The rows of a packet: twelve numbers of each ray, eight of what it meets; some builds of Embree have a ninth.
-_ORIGIN, _DIRECTION, _FAR, _MASK, _TRIANGLE, _LAYER, _ROWS = slice(0, 3), slice(4, 7), 8, 9, 17, 18, 21
-# The pixels, rows by columns, whose rays share a packet.
-_TILES = {16: (4, 4), 8: (2, 4), 4: (2, 2)}
-
-
-@dataclass(frozen=True)
-class _Embree:
-    """Embree itself: embreex traces one ray at a time, packets of neighbouring rays are two to three times as fast.
-
-    Attributes:
-        library: Embree's functions.
-        device: what Embree's scenes belong to.
-        width: how many rays a packet holds.
-    """
-
-    library: ctypes.PyDLL
-    device: ctypes.c_void_p
-    width: int
-
-
-@lru_cache(maxsize=1)
-def _embree() -> _Embree:
-    """Embree, loaded once.
-
-    Raises:
-        ImportError: when embreex comes without Embree 4.
-    """
-    files = [file for file in metadata.files("embreex") or () if "embree4" in file.name]
-    if not files:
-        raise ImportError("embreex brings no Embree 4 along; install it anew: pip install 'embreex>=4.4'")
-    library = ctypes.PyDLL(str(files[0].locate()))
-    pointer, size = ctypes.c_void_p, ctypes.c_size_t
-    library.rtcSetSharedGeometryBuffer.argtypes = [pointer, *[ctypes.c_int] * 3, pointer, size, size, size]
-    library.rtcGetDeviceProperty.restype = ctypes.c_ssize_t
-    for name in ("rtcNewDevice", "rtcNewScene", "rtcNewGeometry"):
-        getattr(library, name).restype = pointer
-    # Houses are built in a blink; the cores are for the workers of a run.
-    device = pointer(library.rtcNewDevice(b"threads=1"))
-    width = next((width for width, key in _TAKES_PACKETS_OF.items() if library.rtcGetDeviceProperty(device, key)), 4)
-    return _Embree(library, device, width)
 
 
 class _Layer:
@@ -88,7 +35,7 @@ class _Layer:
     Attributes:
         owner: (triangles + 1,) number of the thing that each triangle belongs to.
         color: (triangles + 1, 3) RGB as lit.
-        scene: Embree's.
+        triangles: as Embree traces them.
     """
 
     def __init__(self, number: int, parts: Sequence[tuple[int, Mesh]]) -> None:
@@ -102,97 +49,20 @@ class _Layer:
         normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-12)
         shade = np.where(normals[:, 1] > 0.5, 1.0, 0.62 + 0.3 * np.abs(normals @ _LIGHT))
         self.color[:-1] *= shade[:, None].astype(np.float32)
-        # Embree reads these where they are, and a little past the last vertex.
-        self._vertices = np.append(mesh.vertices, np.zeros((1, 3)), axis=0).astype(np.float32, order="C")
-        self._faces = mesh.faces.astype(np.uint32, order="C")
-        self.scene = self._build(number)
-
-    def _build(self, number: int) -> ctypes.c_void_p:
-        """Embree's search tree over the triangles."""
-        library, device = _embree().library, _embree().device
-        scene = ctypes.c_void_p(library.rtcNewScene(device))
-        weakref.finalize(self, library.rtcReleaseScene, scene)
-        library.rtcSetSceneFlags(scene, _ROBUST)
-        geometry = ctypes.c_void_p(library.rtcNewGeometry(device, _TRIANGLES))
-        for kind, form, rows, count in (
-            (_VERTICES, _FLOAT3, self._vertices, len(self._vertices) - 1),
-            (_INDICES, _UINT3, self._faces, len(self._faces)),
-        ):
-            stride = rows.strides[0]
-            library.rtcSetSharedGeometryBuffer(geometry, kind, 0, form, rows.ctypes.data, 0, stride, count)
-        library.rtcCommitGeometry(geometry)
-        library.rtcAttachGeometryByID(scene, geometry, number)
-        library.rtcReleaseGeometry(geometry)
-        library.rtcCommitScene(scene)
-        if error := library.rtcGetDeviceError(device):
-            raise RuntimeError(f"Embree cannot build a scene of {len(self._faces)} triangles: error {error}")
-        return scene
+        self.triangles = Triangles(mesh.vertices, mesh.faces, number)
 
 
-class _Rays:
-    """A ray through every pixel of a picture, in packets of neighbours as Embree takes them.
-
-    Args:
-        camera: tells the picture's size and angle.
+class _Picture(Rays):
+    """The rays of a camera.
 
     Attributes:
         cosine: (pixels,) of the angle between each ray and the optical axis.
     """
 
     def __init__(self, camera: Camera) -> None:
-        width = _embree().width
-        high, wide = _TILES[width]
-        rows, columns = -(-camera.height // high), -(-camera.width // wide)
-        directions = _directions(camera, rows * high, columns * wide)
-        # The picture is made up to whole tiles; each pixel has a lane in the packet of its tile.
-        lanes = np.arange(rows * columns * width).reshape(rows, columns, high, wide).swapaxes(1, 2)
-        lanes = lanes.reshape(rows * high, columns * wide)
-        self._local = np.empty((3, lanes.size), dtype=np.float32)
-        self._local[:, lanes] = np.moveaxis(directions, -1, 0)
-        self._packets = _aligned((rows * columns, _ROWS, width))
-        self._numbers = self._packets.view(np.int32)
-        self._numbers[:, _MASK] = -1
-        lane = lanes[: camera.height, : camera.width].ravel()
-        self._first = lane // width * (_ROWS * width) + lane % width
-        self.cosine = -directions[: camera.height, : camera.width, 2].ravel()
-        self._addresses = [ctypes.c_void_p(packet.ctypes.data) for packet in self._packets]
-        self._all_lanes = _aligned((width,)).view(np.int32)
-        self._all_lanes[:] = -1
-        self._arguments = np.array([_COHERENT, _ALL_FEATURES, *[0] * 8], dtype=np.uint32)
-
-    def aim(self, lens: Array, rotation: Array) -> None:
-        """Send the rays out from the lens (3,), turned by a matrix (3, 3) from the camera's frame to the world."""
-        packets, _, width = self._packets.shape
-        directions = rotation.astype(np.float32) @ self._local
-        self._packets[:, _ORIGIN] = lens[:, None]
-        self._packets[:, _DIRECTION] = directions.reshape(3, packets, width).swapaxes(0, 1)
-        self._packets[:, _FAR] = np.inf
-        self._numbers[:, _TRIANGLE : _LAYER + 1] = -1
-
-    def trace(self, layer: _Layer) -> None:
-        """Shorten the rays to where they meet a layer."""
-        intersect = getattr(_embree().library, f"rtcIntersect{_embree().width}")
-        lanes, arguments = (ctypes.c_void_p(array.ctypes.data) for array in (self._all_lanes, self._arguments))
-        calls = map(intersect, repeat(lanes), repeat(layer.scene), self._addresses, repeat(arguments))
-        deque(calls, maxlen=0)
-
-    @property
-    def distance(self) -> NDArray[np.float32]:
-        """(pixels,) metres to what the rays meet, inf for nothing."""
-        return self._read(self._packets, _FAR)
-
-    @property
-    def triangle(self) -> NDArray[np.int32]:
-        """(pixels,) what the rays meet, -1 for nothing."""
-        return self._read(self._numbers, _TRIANGLE)
-
-    @property
-    def layer(self) -> NDArray[np.int32]:
-        """(pixels,) number of the layer of what the rays meet, -1 for nothing."""
-        return self._read(self._numbers, _LAYER)
-
-    def _read(self, packets: NDArray[Any], row: int) -> NDArray[Any]:
-        return np.asarray(packets.reshape(-1).take(self._first + row * packets.shape[2]))
+        directions = _directions(camera)
+        super().__init__(directions)
+        self.cosine = -directions[..., 2].ravel()
 
 
 class RaycastSimulator:
@@ -206,8 +76,8 @@ class RaycastSimulator:
     def __init__(self, camera: Camera | None = None, sensors: Sequence[Sensor] = SENSORS) -> None:
         self.camera = camera or Camera()
         self.sensors = frozenset(sensors)
-        self._picture = _Rays(self.camera)
-        self._middle = _Rays(replace(self.camera, width=1, height=1))
+        self._picture = _Picture(self.camera)
+        self._middle = _Picture(replace(self.camera, width=1, height=1))
         self._house: tuple[Scene, tuple[str, ...]] | None = None
         self._static = _Layer(_STATIC, [])
 
@@ -313,15 +183,15 @@ class RaycastSimulator:
         """Nothing to release."""
 
     def _trace(
-        self, body: BodyPose, rays: _Rays
+        self, body: BodyPose, rays: _Picture
     ) -> tuple[NDArray[np.float32], NDArray[np.int32], Callable[[], NDArray[np.float32]]]:
         """Distance, owner and (on call) colour that each ray from the lens meets."""
         moving = self._moving = self._moving or self._object_layer()
         lens = np.array([body.x, self._scene.navmesh.height + self.camera.above_floor, body.z])
         rays.aim(lens, _rotation(body))
         # Where an object touches furniture the later layer wins.
-        rays.trace(moving)
-        rays.trace(self._static)
+        rays.trace(moving.triangles)
+        rays.trace(self._static.triangles)
         triangle, on_object = rays.triangle, np.flatnonzero(rays.layer == _MOVING)
         owner = self._static.owner.take(triangle, mode="wrap")
         owner[on_object] = moving.owner[triangle[on_object]]
@@ -337,20 +207,14 @@ class RaycastSimulator:
         return _Layer(_MOVING, [(self._number[key], mesh) for key, mesh in self._placed.items() if mesh is not None])
 
 
-def _directions(camera: Camera, rows: int, columns: int) -> NDArray[np.float32]:
-    """Unit vectors (rows, columns, 3) through the pixels in the camera's frame (-z ahead), from the upper left on."""
+def _directions(camera: Camera) -> NDArray[np.float32]:
+    """Unit vectors (height, width, 3) through the pixels in the camera's frame (-z ahead), from the upper left on."""
     half = np.tan(camera.field_of_view / 2)
-    right = (np.arange(columns) + 0.5) / camera.width * 2 - 1
-    up = 1 - (np.arange(rows) + 0.5) / camera.height * 2
-    rays = np.stack([*np.meshgrid(right * half, up * half * camera.height / camera.width), -np.ones((rows, columns))])
+    right = (np.arange(camera.width) + 0.5) / camera.width * 2 - 1
+    up = 1 - (np.arange(camera.height) + 0.5) / camera.height * 2
+    ahead = -np.ones((camera.height, camera.width))
+    rays = np.stack([*np.meshgrid(right * half, up * half * camera.height / camera.width), ahead])
     return np.asarray(np.moveaxis(rays / np.linalg.norm(rays, axis=0), 0, -1), dtype=np.float32)
-
-
-def _aligned(shape: tuple[int, ...]) -> NDArray[np.float32]:
-    """Zeros at an address that Embree's vector instructions can read from."""
-    spare = np.zeros(4 * int(np.prod(shape)) + 64, dtype=np.uint8)
-    start = -spare.ctypes.data % 64
-    return spare[start : start + 4 * int(np.prod(shape))].view(np.float32).reshape(shape)
 
 
 def _rotation(body: BodyPose) -> Array:
