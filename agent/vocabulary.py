@@ -57,6 +57,8 @@ class Vocabulary:
             among: names to choose from; all of them by default.
         """
         known = {name: self._words[name] for name in (self._words if among is None else among)}
+        if said in known:
+            return Resolution(said)
         wanted = tuple(word for word in _words(said[:_LONGEST_NAME]) if word not in _FILLER)
         if not wanted:
             return Resolution(None, "no name given")

@@ -113,3 +113,9 @@ def test_one_wrong_letter_never_gives_a_thing_of_another_number(name: str, data:
     if meant is not None:
         numbers = [word for word in said.split() if word.isdigit()]
         assert all(number in meant.split() for number in numbers)
+
+
+def test_a_name_that_begins_like_a_filler_is_still_a_name() -> None:
+    vocabulary = Vocabulary(rooms=("a 0", "a 0 0"), objects=("this 1", "mug-1", "mug 1"))
+    for name in ("a 0", "a 0 0", "this 1", "mug-1", "mug 1"):
+        assert vocabulary.resolve(name).name == name
