@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -28,6 +29,15 @@ class HighLevelAction:
     kind: ActionKind
     target: str
     destination: str | None = None
+
+    def renamed(self, called: Mapping[str, str]) -> HighLevelAction:
+        """The same with other words for some things.
+
+        Args:
+            called: words by name, of the names that have any.
+        """
+        destination = self.destination and called.get(self.destination, self.destination)
+        return HighLevelAction(self.kind, called.get(self.target, self.target), destination)
 
     def __str__(self) -> str:
         if self.destination is not None:

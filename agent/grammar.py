@@ -7,7 +7,7 @@ decoding (Huang et al. 2023, section 3) with affordances that are 0 or 1.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from agent.actions import ActionKind
 from agent.models.gbnf import REPLY, literal, one_of, rule
@@ -16,7 +16,7 @@ from agent.scene_graph import SceneGraph
 COMPLETE = "mission complete"
 
 
-def plan_grammar(graph: SceneGraph, most_steps: int) -> str:
+def plan_grammar(graph: SceneGraph, most_steps: int, called: Mapping[str, str] | None = None) -> str:
     """What a planner may reply, from behind ``step 1:`` on.
 
     Things are picked up with an empty hand only, and placed only from the hand. With a full hand the robot goes to and
@@ -25,11 +25,12 @@ def plan_grammar(graph: SceneGraph, most_steps: int) -> str:
     Args:
         graph: gives the names, and what is in the hand.
         most_steps: how many steps a plan may have.
+        called: other words for receptacles, by name.
 
     Returns:
         GBNF rules; see agent.models.gbnf.
     """
-    return "\n".join(_Plans(graph, most_steps).rules()) + "\n"
+    return "\n".join(_Plans(graph, most_steps, called or {}).rules()) + "\n"
 
 
 def choice_grammar(choices: Iterable[str], lead: str = " ") -> str:
@@ -48,8 +49,9 @@ def choice_grammar(choices: Iterable[str], lead: str = " ") -> str:
 class _Plans:
     """Builds the rules: one for each step and each thing that the hand may hold then."""
 
-    def __init__(self, graph: SceneGraph, most_steps: int) -> None:
+    def __init__(self, graph: SceneGraph, most_steps: int, called: Mapping[str, str]) -> None:
         self._graph, self._most_steps = graph, most_steps
+        self._places = [called.get(name, name) for name in graph.receptacles]
         self._hands: dict[str | None, str] = {None: "free"}
         self._hands |= {name: f"holding-{number}" for number, name in enumerate(graph.objects)}
 
@@ -64,7 +66,7 @@ class _Plans:
 
     def _visits(self) -> Iterator[str]:
         """Where the robot can go and what it can look at, with an empty and with a full hand."""
-        rooms, places, things = self._graph.rooms, self._graph.receptacles, self._graph.objects
+        rooms, places, things = self._graph.rooms, self._places, self._graph.objects
         yield rule("visit", _moves([*rooms, *places, *things], [*places, *things]))
         yield rule("carry", _moves([*rooms, *places], places))
         if places:
@@ -76,7 +78,7 @@ class _Plans:
         if held is None:
             for thing in self._graph.objects:
                 yield literal(f"{ActionKind.PICK_UP.value} {thing}") + self._then(step, thing)
-        elif self._graph.receptacles:
+        elif self._places:
             yield f"{literal(f'{ActionKind.PLACE.value} {held} on ')} place{self._then(step, None)}"
 
     def _then(self, step: int, held: str | None) -> str:

@@ -81,12 +81,17 @@ def parse_plan(reply: str, vocabulary: Vocabulary, most: int | None = None) -> P
 def parse_step(line: str, vocabulary: Vocabulary) -> ParsedStep:
     """Read one step, for example ``"step 3: Pick up the mug."``."""
     raw = line.strip()[:_LONGEST_LINE]
-    words = _BULLET.sub("", _STEP.sub("", raw.translate(_MARKS))).strip(".!;,' ").lower()
+    words = unnumbered(raw).strip(".!;,' ").lower()
     for kind, pattern in _VERBS:
         match = pattern.match(words)
         if match:
             return _resolve(raw, kind, match.groupdict(), vocabulary)
     return ParsedStep(raw, None, "not an action: use go to, look at, pick up, or place ... on ...")
+
+
+def unnumbered(line: str) -> str:
+    """What a line of a plan says, without its number and other marks."""
+    return _BULLET.sub("", _STEP.sub("", line.translate(_MARKS))).strip()
 
 
 def _resolve(raw: str, kind: ActionKind, said: dict[str, str], vocabulary: Vocabulary) -> ParsedStep:

@@ -160,8 +160,8 @@ class LLMPlanner:
 
     def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
         """See Planner.plan."""
-        messages = self.context.messages(graph)
-        grammar = plan_grammar(graph, self.context.most_steps) if self.grounded else None
-        reply = self._asker.ask(messages, self.context.template.prefix, grammar)
+        messages, words = self.context.messages(graph), self.context.template
+        grammar = plan_grammar(graph, self.context.most_steps, words.called(graph)) if self.grounded else None
+        reply = self._asker.ask(messages, words.prefix, grammar)
         parsed = parse_plan(reply.text, graph.vocabulary, most=self.context.most_steps)
         return Plan(parsed.steps, parsed.complete, messages, reply)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from importlib import resources
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
@@ -80,9 +80,14 @@ HOUSE_FIELDS: Placeholders = {
 
 
 class HouseTemplate(Template):
-    """The words for what the robot knows of the house and holds."""
+    """The words for what the robot knows of the house and holds.
+
+    Attributes:
+        names: what receptacles are called: by their full names, or short, without their rooms where that is clear.
+    """
 
     placeholders: ClassVar[Placeholders] = HOUSE_FIELDS
+    names: Literal["full", "short"] = "full"
     holding: str
     empty_hand: str
     room: str
@@ -94,18 +99,26 @@ class HouseTemplate(Template):
         """What the robot holds."""
         return self.holding.format(object=graph.holding) if graph.holding else self.empty_hand.format()
 
-    def in_room(self, graph: SceneGraph, room: str) -> str:
-        """What is in a room."""
-        receptacles = [self._on(graph, receptacle) for receptacle in graph.inside(room)]
+    def called(self, graph: SceneGraph) -> dict[str, str]:
+        """What the receptacles that have a short name are called."""
+        if self.names == "full":
+            return {}
+        short = {place: place.removeprefix(f"{room} ") for room in graph.rooms for place in graph.inside(room)}
+        known = graph.vocabulary
+        return {place: words for place, words in short.items() if known.resolve(words).name == place}
+
+    def in_room(self, graph: SceneGraph, room: str, called: Mapping[str, str] | None = None) -> str:
+        """What is in a room, things being called by other words than their names where there are any."""
+        receptacles = [self._on(graph, receptacle, called or {}) for receptacle in graph.inside(room)]
         if not receptacles:
             return self.unexplored_room.format(room=room)
         return self.room.format(room=room, receptacles=", ".join(receptacles))
 
-    def _on(self, graph: SceneGraph, receptacle: str) -> str:
-        objects = graph.inside(receptacle)
+    def _on(self, graph: SceneGraph, receptacle: str, called: Mapping[str, str]) -> str:
+        objects, words = graph.inside(receptacle), called.get(receptacle, receptacle)
         if not objects:
-            return self.receptacle.format(receptacle=receptacle)
-        return self.laden_receptacle.format(receptacle=receptacle, objects=" and ".join(objects))
+            return self.receptacle.format(receptacle=words)
+        return self.laden_receptacle.format(receptacle=words, objects=" and ".join(objects))
 
 
 class PromptTemplate(HouseTemplate):
@@ -133,7 +146,8 @@ class ContextGenerator:
     def messages(self, graph: SceneGraph) -> tuple[Message, ...]:
         """System and user message for the present state."""
         words = self.template
-        rooms = "\n".join(words.in_room(graph, room) for room in graph.rooms)
+        called = words.called(graph)
+        rooms = "\n".join(words.in_room(graph, room, called) for room in graph.rooms)
         return (
             Message("system", words.system.format(most_steps=self.most_steps).strip()),
             Message("user", words.user.format(holding=words.hand(graph), rooms=rooms).strip()),

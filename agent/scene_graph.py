@@ -100,6 +100,11 @@ class SceneGraph:
         """The names that the robot knows."""
         return Vocabulary(self.rooms, self.receptacles, self.objects)
 
+    @property
+    def tree(self) -> dict[str, dict[str, tuple[str, ...]]]:
+        """Objects by receptacle by room, in the order in which prompts list them."""
+        return {room: {place: self.inside(place) for place in self.inside(room)} for room in self.rooms}
+
     def kind(self, name: str) -> NodeKind | None:
         """What a name stands for, None when it is not known."""
         return self.graph.nodes[name]["kind"] if name in self.graph else None

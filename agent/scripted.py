@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from agent.scene_graph import SceneGraph
 
 Wants = Callable[[str, str], bool]
 Route = Callable[[str | None, str], float]
+Order = Literal["random", "nearest", "listed"]
 
 _MOST_TRIES = 3
 
@@ -23,20 +25,26 @@ class ScriptedPlanner:
     This is the demonstrator of LLM-Personalize (section 4.1). Unlike it, this planner can also go on to look around
     every receptacle that it knows when some object may still be undiscovered, and gives up on what fails repeatedly.
     Told of distances, it does whatever is nearest, entering the next room or moving an object, and so saves steps.
+    Going by the list, it does what a reader of the prompt can foresee: the first misplaced object of the list comes
+    next, and it goes to the first place for it in its own room, or else of all.
 
     Args:
         wants: whether people want an object (name) on a receptacle (name).
         seed: decides which object comes next, and where it goes.
         route: metres from a receptacle or room (None: the robot) to another; given that, the nearest comes first
             instead of a random one.
+        listed: go by the list that prompts hold instead of by chance.
         thorough: look around all receptacles before the end; False stops like the paper's demonstrator.
     """
 
     name = "scripted"
 
-    def __init__(self, wants: Wants, seed: int = 0, route: Route | None = None, thorough: bool = True) -> None:
+    def __init__(
+        self, wants: Wants, seed: int = 0, route: Route | None = None, thorough: bool = True, listed: bool = False
+    ) -> None:
         self._wants = wants
         self._route = route
+        self._listed = listed
         self._thorough = thorough
         self._rng = np.random.default_rng(seed)
 
@@ -65,20 +73,26 @@ class ScriptedPlanner:
     def _next_move(self, graph: SceneGraph, failures: dict[str, int]) -> tuple[str, str] | None:
         misplaced = [
             name
-            for name in graph.objects
+            for name in _listed_objects(graph)
             if not self._wants(name, graph.place_of(name) or "") and failures.get(name, 0) < _MOST_TRIES
         ]
         moves = {name: targets for name in misplaced if (targets := self._targets(graph, name, failures))}
         if not moves:
             return None
         places = {name: graph.place_of(name) or "" for name in moves}
+        if self._listed:
+            thing = next(iter(moves))
+            room = graph.place_of(places[thing])
+            return thing, min(moves[thing], key=lambda place: graph.place_of(place) != room)
         start = self._pick(sorted(set(places.values())), None)
         thing = next(name for name in self._shuffled(list(moves)) if self._route is None or places[name] == start)
         return thing, self._pick(moves[thing], places[thing])
 
     def _targets(self, graph: SceneGraph, thing: str, failures: dict[str, int]) -> list[str]:
         return [
-            name for name in graph.receptacles if self._wants(thing, name) and not failures.get(f"{thing} on {name}")
+            name
+            for name in _listed_receptacles(graph)
+            if self._wants(thing, name) and not failures.get(f"{thing} on {name}")
         ]
 
     def _elsewhere(self, graph: SceneGraph, thing: str, failures: dict[str, int]) -> list[str]:
@@ -91,7 +105,9 @@ class ScriptedPlanner:
         return [name for name in graph.receptacles if name not in visited]
 
     def _pick(self, names: list[str], start: str | None) -> str:
-        """The nearest to a place (None: the robot), or any where routes are not known."""
+        """The nearest to a place (None: the robot); where routes are not known the first of the list, or any."""
+        if self._listed:
+            return names[0]
         if self._route is None:
             return names[self._rng.integers(len(names))]
         route = self._route
@@ -99,6 +115,14 @@ class ScriptedPlanner:
 
     def _shuffled(self, names: list[str]) -> list[str]:
         return [names[number] for number in self._rng.permutation(len(names))]
+
+
+def _listed_receptacles(graph: SceneGraph) -> list[str]:
+    return [place for places in graph.tree.values() for place in places]
+
+
+def _listed_objects(graph: SceneGraph) -> list[str]:
+    return [thing for places in graph.tree.values() for things in places.values() for thing in things]
 
 
 def _failures(attempts: Sequence[Attempt]) -> dict[str, int]:

@@ -8,7 +8,7 @@ scene graph allows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -79,7 +79,7 @@ def writing(model: ChatModel, records: Sequence[EpisodeRecord], rounds: int = 3)
     return best
 
 
-def _graph(known: dict[str, dict[str, list[str]]]) -> SceneGraph:
+def _graph(known: Mapping[str, Mapping[str, Sequence[str]]]) -> SceneGraph:
     graph = SceneGraph(known)
     receptacles = {place: room for room, places in known.items() for place in places}
     graph.update(

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from yaml import YAMLError
 
 from agent.models.gbnf import GrammarDialect
+from agent.scripted import Order
 from household.errors import UserError
 
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -45,7 +46,7 @@ class ControllerConfig(Settings):
 class DemonstratorConfig(Settings):
     """How the demonstrator shows the task; see agent.scripted.ScriptedPlanner."""
 
-    order: Literal["random", "nearest"] = "random"
+    order: Order = "random"
     thorough: bool = False
 
 

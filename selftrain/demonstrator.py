@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agent.models.base import Reply
+from agent.parser import ParsedStep
 from agent.planner import Attempt, Plan
 from agent.prompt import ContextGenerator
 from agent.scene_graph import SceneGraph
@@ -30,7 +31,10 @@ class Demonstrator:
 
     def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
         """See Planner.plan."""
-        messages = self._context.messages(graph)
+        words = self._context.template
+        messages, called = self._context.messages(graph), words.called(graph)
         plan = self._scripted.plan(graph, attempts)
-        words = f"step 1: {plan.text}".removeprefix(self._context.template.prefix)
-        return replace(plan, messages=messages, reply=Reply(words))
+        steps = tuple(ParsedStep(str(step.action.renamed(called)), step.action) for step in plan.steps if step.action)
+        plan = replace(plan, steps=steps)
+        reply = f"step 1: {plan.text}".removeprefix(words.prefix)
+        return replace(plan, messages=messages, reply=Reply(reply))

@@ -10,6 +10,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from agent.models.base import Message
+from agent.parser import unnumbered
 from household.errors import UserError
 from selftrain.record import ActionLine, EpisodeRecord, PlanLine, write_text
 
@@ -121,7 +122,7 @@ def _moved(actions: Sequence[ActionLine]) -> tuple[str, ...]:
 
 
 def _done(plan: PlanLine, actions: Sequence[ActionLine], prefix: str) -> str:
-    """The steps that worked, numbered anew, in the words of the demonstrator."""
-    steps = [action.action for action in actions if action.status == "succeeded" and action.action]
+    """The steps that worked, numbered anew."""
+    steps = [unnumbered(action.raw) for action in actions if action.status == "succeeded"]
     steps += ["mission complete"] if plan.complete else []
     return "\n".join(f"step {number}: {step}" for number, step in enumerate(steps, start=1)).removeprefix(prefix)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Annotated, Any, Literal
 
@@ -76,7 +76,7 @@ class PlanLine(_Line):
     completion_tokens: int = 0
     model_seconds: float = 0.0
     complete: bool = False
-    known: dict[str, dict[str, list[str]]] = Field(default_factory=dict)
+    known: Mapping[str, Mapping[str, Sequence[str]]] = Field(default_factory=dict)
     """What the robot knew: objects by receptacle by room."""
     earlier: list[ExchangeLine] = Field(default_factory=list)
     """For planners that ask more than once; the tokens of all are counted above."""

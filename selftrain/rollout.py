@@ -140,7 +140,7 @@ class Rollout:
                 completion_tokens=written,
                 model_seconds=seconds,
                 complete=plan.complete,
-                known=_known(self.graph),
+                known=self.graph.tree,
                 earlier=[_exchange(exchange) for exchange in plan.earlier],
                 scores={action: round(score, 3) for action, score in plan.scores.items()},
             )
@@ -312,7 +312,3 @@ def _exchange(exchange: Exchange) -> ExchangeLine:
         prompt_tokens=reply.prompt_tokens,
         completion_tokens=reply.completion_tokens,
     )
-
-
-def _known(graph: SceneGraph) -> dict[str, dict[str, list[str]]]:
-    return {room: {place: list(graph.inside(place)) for place in graph.inside(room)} for room in graph.rooms}

@@ -22,7 +22,7 @@ from agent.models.batching import BatchingChatModel
 from agent.models.replay import ReplayChatModel
 from agent.planner import LLMPlanner, Planner
 from agent.prompt import ContextGenerator, PromptTemplate
-from agent.scripted import ScriptedPlanner
+from agent.scripted import Order, ScriptedPlanner
 from controller.published import PublishedController
 from controller.skills import Controller, ControllerSettings
 from household.env import RearrangementEnv, Task
@@ -212,7 +212,7 @@ class _Players:
             return scripted_planner(task, env, seed)
         if config.planner == "demonstrator":
             shown = config.demonstrator
-            scripted = scripted_planner(task, env, seed, nearest=shown.order == "nearest", thorough=shown.thorough)
+            scripted = scripted_planner(task, env, seed, order=shown.order, thorough=shown.thorough)
             return Demonstrator(scripted, _context(config))
         sampling = Sampling(**config.sampling.model_dump(), seed=seed)
         model = self._model or ReplayChatModel(_recorded_replies(config, job))
@@ -248,7 +248,7 @@ class _Players:
 
 
 def scripted_planner(
-    task: Task, env: RearrangementEnv, seed: int, *, nearest: bool = True, thorough: bool = True
+    task: Task, env: RearrangementEnv, seed: int, *, order: Order = "nearest", thorough: bool = True
 ) -> ScriptedPlanner:
     """The scripted planner for a task, told what people want there.
 
@@ -256,7 +256,7 @@ def scripted_planner(
         task: the house and the episode.
         env: in which it will act.
         seed: of what it draws.
-        nearest: whether it is told how far things are, too.
+        order: what comes next: what is nearest, the first of the list, or anything.
         thorough: see ScriptedPlanner.
     """
     keys = {task.scene.by_key[key].name: key for key in task.episode.receptacles}
@@ -274,7 +274,7 @@ def scripted_planner(
     def route(start: str | None, end: str) -> float:
         return navmesh.distance(env.simulator.body.point if start is None else point(start), point(end))
 
-    return ScriptedPlanner(wants, seed, route if nearest else None, thorough)
+    return ScriptedPlanner(wants, seed, route if order == "nearest" else None, thorough, order == "listed")
 
 
 def software_versions() -> dict[str, str]:

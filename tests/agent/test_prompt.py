@@ -136,3 +136,20 @@ def test_other_files_are_refused_by_name(tmp_path: Path) -> None:
     incomplete = {key: text for key, text in WORDS.items() if key != "prefix"}
     path.write_text(yaml.safe_dump(incomplete))
     assert "field prefix: Field required" in refusal(str(path))
+
+
+def test_short_names_leave_the_room_out_where_that_is_clear(tmp_path: Path, graph: SceneGraph) -> None:
+    graph.update(View({"bedroom 0 sink 2": "bedroom 0", "bedroom 0 bed 3": "bedroom 0"}, {}))
+    context = ContextGenerator(PromptTemplate.load(template(tmp_path, names="short")))
+    assert context.messages(graph)[1].content.splitlines()[1:] == [
+        "kitchen 0 has <counter 1>, <kitchen 0 sink 2: mug 1 and plate 1>",
+        "bedroom 0 has <bedroom 0 sink 2>, <bed 3>",
+    ]
+
+
+def test_every_short_name_of_the_prompt_is_understood(graph: SceneGraph) -> None:
+    words = PromptTemplate.load("compact")
+    called = words.called(graph)
+    assert called == {"kitchen 0 counter 1": "counter 1", "kitchen 0 sink 2": "sink 2"}
+    for name, short in called.items():
+        assert graph.vocabulary.resolve(short).name == name

@@ -11,11 +11,12 @@ from selftrain.run import Run
 
 @pytest.fixture(scope="module")
 def records(tmp_path_factory: pytest.TempPathFactory) -> list[EpisodeRecord]:
-    """What is recorded of demonstrations in two generated houses."""
+    """What is recorded of demonstrations in two generated houses, with full names and with short ones."""
     folder = tmp_path_factory.mktemp("demonstrations")
-    settings = {"planner": "demonstrator", "houses": 2, "demonstrator": {"order": "nearest"}}
-    Run(load_config(settings=settings), folder).play()
-    return list(read_records(folder / "episodes"))
+    for order, prompt in (("nearest", "planner"), ("listed", "compact")):
+        shown = {"planner": "demonstrator", "houses": 2, "demonstrator": {"order": order}, "prompt": prompt}
+        Run(load_config(settings=shown), folder / order).play()
+    return [record for path in sorted(folder.glob("*/episodes")) for record in read_records(path)]
 
 
 def test_every_plan_is_a_prompt_and_its_reply(records: list[EpisodeRecord]) -> None:
@@ -49,3 +50,17 @@ def test_the_papers_order_enters_every_room_first(tmp_path: Path) -> None:
     first = record.plans[0]
     assert first.reply.splitlines()[0] == f" go to {record.episode.rooms[0]}"
     assert first.reply.count("go to") == min(len(record.episode.rooms), 10)
+
+
+def test_by_the_list_the_first_misplaced_object_comes_next(records: list[EpisodeRecord]) -> None:
+    listed = [record for record in records if record.episode.config["demonstrator"]["order"] == "listed"]
+    for record in listed:
+        for plan in record.plans:
+            moved = [
+                action.target for action in record.actions if action.plan == plan.plan and action.kind == "pick up"
+            ]
+            if not moved:
+                continue
+            on = {thing: place for room in plan.known.values() for place, things in room.items() for thing in things}
+            wrong = [thing for thing, place in on.items() if place not in record.episode.correct[thing]]
+            assert moved == wrong[:1]

@@ -11,6 +11,7 @@ pytest.importorskip("llguidance")
 
 from agent.grammar import plan_grammar
 from agent.models.constrained import follows
+from agent.prompt import PromptTemplate
 from agent.scene_graph import SceneGraph, View
 from selftrain.config import load_config
 from selftrain.record import PlanLine, read_records
@@ -20,7 +21,7 @@ from selftrain.run import Run
 def graph(plan: PlanLine, rooms: list[str]) -> SceneGraph:
     """What the robot knew and held."""
     places = {place: (room, things) for room, inside in plan.known.items() for place, things in inside.items()}
-    held = re.search(r"You are holding (.+)\.", plan.prompt[1]["content"])
+    held = re.search(r"holding (.+?)\.?$", plan.prompt[1]["content"], re.MULTILINE)
     known = SceneGraph(rooms)
     known.update(
         View(
@@ -32,12 +33,15 @@ def graph(plan: PlanLine, rooms: list[str]) -> SceneGraph:
     return known
 
 
-@pytest.mark.parametrize("order", ["random", "nearest"])
-def test_all_that_is_demonstrated_can_be_said(tmp_path: Path, order: str) -> None:
-    settings = {"planner": "demonstrator", "houses": 2, "demonstrator": {"order": order, "thorough": True}}
+@pytest.mark.parametrize(("order", "prompt"), [("random", "planner"), ("nearest", "planner"), ("listed", "compact")])
+def test_all_that_is_demonstrated_can_be_said(tmp_path: Path, order: str, prompt: str) -> None:
+    shown = {"order": order, "thorough": True}
+    settings = {"planner": "demonstrator", "prompt": prompt, "houses": 2, "demonstrator": shown}
+    words = PromptTemplate.load(prompt)
     run = Run(load_config(settings=settings), tmp_path)
     run.play()
     plans = [(plan, record.episode.rooms) for record in read_records(run.episodes) for plan in record.plans]
     assert any("place" in plan.reply for plan, _ in plans) and len(plans) > 10
     for plan, rooms in plans:
-        assert follows(plan.reply, plan_grammar(graph(plan, rooms), 10)), plan.reply
+        known = graph(plan, rooms)
+        assert follows(plan.reply, plan_grammar(known, 10, words.called(known))), plan.reply
