@@ -16,6 +16,7 @@ _BULLET = re.compile(r"^[\s>#\-]*(?:\(?\d{1,3}\s*[.):]\s*)?(?:and then|then|next
 _COMPLETE = re.compile(
     r"\b(?:mission|task|plan)\s+(?:is\s+)?(?:now\s+)?(?:complete|completed|accomplished)\b", re.IGNORECASE
 )
+_BEFORE_END = re.compile(r"(?:[\s,;.:]|\b(?:and|then|so|now|the|step\s*\d+)\b)+$", re.IGNORECASE)
 _VERBS = (
     (
         ActionKind.GO_TO,
@@ -70,11 +71,14 @@ def parse_plan(reply: str, vocabulary: Vocabulary, most: int | None = None) -> P
     """
     steps: list[ParsedStep] = []
     for line in _lines(reply[:_LONGEST_REPLY]):
-        if _COMPLETE.search(line):
+        end = _COMPLETE.search(line)
+        step = parse_step(_BEFORE_END.sub("", line[: end.start()]) if end else line, vocabulary)
+        if end is None or step.action is not None:
+            if len(steps) == most:
+                break
+            steps.append(step)
+        if end:
             return ParsedPlan(tuple(steps), complete=True)
-        if most is not None and len(steps) == most:
-            break
-        steps.append(parse_step(line, vocabulary))
     return ParsedPlan(tuple(steps))
 
 

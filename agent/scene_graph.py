@@ -60,22 +60,24 @@ class SceneGraph:
 
         Args:
             view: what was seen.
-            rooms_of: room of receptacles that are known only through an object seen on them.
+            rooms_of: room of receptacles that are known only through an object seen on them; an object on a receptacle
+                of which nobody knows the room is left out.
 
         Returns:
             Names that were not known before.
         """
-        named = {*view.receptacles, *view.objects, *view.objects.values(), view.holding or ROBOT}
-        new = {name for name in named if name not in self.graph}
+        known = set(self.graph)
         for receptacle, room in view.receptacles.items():
             self._hang(receptacle, NodeKind.RECEPTACLE, room)
         for thing, receptacle in view.objects.items():
             if receptacle not in self.graph:
+                if receptacle not in (rooms_of or {}):
+                    continue
                 self._hang(receptacle, NodeKind.RECEPTACLE, (rooms_of or {})[receptacle])
             self._hang(thing, NodeKind.OBJECT, receptacle)
         if view.holding is not None:
             self._hang(view.holding, NodeKind.OBJECT, ROBOT)
-        return new
+        return set(self.graph) - known
 
     @property
     def rooms(self) -> tuple[str, ...]:

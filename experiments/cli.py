@@ -128,8 +128,12 @@ def report(
     """Make one self-contained page of a run: maps, pictures, scene graphs, plans and films."""
     from experiments.report import write_report
 
-    with console.status("making the report"):
-        path = write_report(folder, film=film)
+    with console.status("making the report") as status:
+        path = write_report(
+            folder,
+            film=film,
+            progress=lambda done, total: status.update(f"making the report: {done} of {total} episodes"),
+        )
     console.print(f"report: {path}")
 
 
@@ -286,6 +290,8 @@ def _episodes(text: str | None) -> list[int] | str | None:
 
 def main() -> None:
     """Entry point."""
+    # Threads of torch that spin while they wait for a core that others use make everything many times slower.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     guarded(app)
 
 

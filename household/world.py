@@ -146,14 +146,23 @@ class World:
         for key in moved:
             place = placements[key]
             if place is not None and not self.stand_on(key, place):
-                middle = self.receptacles[place].box.centre
-                self._settle(key, place, (middle[0], middle[2]), turned=False)
+                self._balance(key, place)
         held = [key for key, place in placements.items() if place is None]
         self.holding = held[0] if held else None
 
-    def _settle(self, key: str, receptacle: str, point: tuple[float, float], turned: bool) -> None:
-        height = self.receptacles[receptacle].box.top + self.objects[key].size[1] / 2
-        pose = Pose((point[0], height, point[1]), yaw_rotation(np.pi / 2 if turned else 0.0))
+    def _balance(self, key: str, receptacle: str) -> None:
+        """Stand an object on top of all that is on a receptacle."""
+        middle = self.receptacles[receptacle].box.centre
+        below = [self._box(other).top for other, place in self.placements.items() if place == receptacle]
+        base = max([self.receptacles[receptacle].box.top, *below])
+        self._settle(key, receptacle, (middle[0], middle[2]), False, base)
+
+    def _settle(
+        self, key: str, receptacle: str, point: tuple[float, float], turned: bool, base: float | None = None
+    ) -> None:
+        below = self.receptacles[receptacle].box.top if base is None else base
+        position = (point[0], below + self.objects[key].size[1] / 2, point[1])
+        pose = Pose(position, yaw_rotation(np.pi / 2 if turned else 0.0))
         self.placements[key], self._poses[key] = receptacle, pose
         self.simulator.move_object(key, pose)
 

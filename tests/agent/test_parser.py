@@ -184,6 +184,14 @@ def test_the_end_is_heard(end: str) -> None:
     assert parse_plan(end, HOUSE) == ParsedPlan((), complete=True)
 
 
+@pytest.mark.parametrize(
+    "line", ["step 1: go to kitchen 0, mission complete", "go to kitchen 0 and then the mission is complete."]
+)
+def test_a_step_before_the_end_on_the_same_line_counts(line: str) -> None:
+    plan = parse_plan(line, HOUSE)
+    assert [str(step.action) for step in plan.steps] == ["go to kitchen 0"] and plan.complete
+
+
 @pytest.mark.parametrize("text", ["mission is not complete", "complete the mission", "incomplete mission", "the task"])
 def test_the_end_is_not_heard_where_nobody_says_it(text: str) -> None:
     assert not parse_plan(text, HOUSE).complete
