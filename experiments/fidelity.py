@@ -24,6 +24,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
@@ -422,7 +423,7 @@ def _print(console: Console, content: dict[str, Any]) -> None:
     for name, counts in content["confusion"].items():
         kinds.add_row(name, *(str(counts.get(key, 0)) for key in ("both", "record", "ours", "neither")))
     console.print(kinds)
-    table = Table(title="recorded episodes, played again")
+    table = Table(title="recorded episodes, played again", box=SIMPLE_HEAD)
     for column in (
         "condition",
         "n",
@@ -435,10 +436,10 @@ def _print(console: Console, content: dict[str, Any]) -> None:
         "rec. %",
     ):
         first = column == "condition"
-        table.add_column(column, justify="left" if first else "right", no_wrap=first, min_width=25 if first else None)
+        table.add_column(column, justify="left" if first else "right", no_wrap=True)
     for name, row in {**content["by_condition"], "all": content}.items():
         table.add_row(
-            name,
+            name.replace("_int", ""),
             str(row["episodes"]),
             f"{row['parse_agreement']:.3f}",
             f"{row['effect_agreement']:.3f}",

@@ -171,7 +171,7 @@ def _plan(plan: PlanLine, lines: Sequence[ActionLine], things: Collection[str], 
     card = PlanCard(
         plan.plan + 1,
         plan.step,
-        plan.reply or "",
+        _from_the_start(plan.reply),
         plan.prompt,
         f"{tokens}{plan.model_seconds:.2f} s",
         steps,
@@ -180,6 +180,12 @@ def _plan(plan: PlanLine, lines: Sequence[ActionLine], things: Collection[str], 
     )
     photo = played.photos.get(played.asked.get(plan.plan, -1)) if played else None
     return card if photo is None else _with_pictures(card, photo)
+
+
+def _from_the_start(reply: str) -> str:
+    """A reply with the words that were put in the model's mouth, which records leave out."""
+    text = reply.strip()
+    return f"step 1: {text}" if text and not text.lower().startswith("step") else text
 
 
 def _with_pictures(card: PlanCard, photo: Picture) -> PlanCard:
