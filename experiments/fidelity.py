@@ -423,7 +423,7 @@ def _print(console: Console, content: dict[str, Any]) -> None:
     for name, counts in content["confusion"].items():
         kinds.add_row(name, *(str(counts.get(key, 0)) for key in ("both", "record", "ours", "neither")))
     console.print(kinds)
-    table = Table(title="recorded episodes, played again", box=SIMPLE_HEAD)
+    table = Table(title="recorded episodes, played again", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for column in (
         "condition",
         "n",
@@ -441,9 +441,9 @@ def _print(console: Console, content: dict[str, Any]) -> None:
         table.add_row(
             name.replace("_int", ""),
             str(row["episodes"]),
-            f"{row['parse_agreement']:.3f}",
-            f"{row['effect_agreement']:.3f}",
-            f"{row['discovery_f1']:.3f}",
+            f"{row['parse_agreement']:.2f}",
+            f"{row['effect_agreement']:.2f}",
+            f"{row['discovery_f1']:.2f}",
             f"{row['low_level_steps']:.1f}",
             f"{row['low_level_steps_recorded']:.1f}",
             f"{row['success_rate']:.1f}",
