@@ -76,6 +76,7 @@ class RunConfig(Settings):
     max_steps: int = Field(ge=1)
     most_plans: int = Field(ge=1)
     most_idle_plans: int = Field(ge=1)
+    replan_when_blocked: bool = True
     look_down: float
     controller: ControllerConfig
     workers: int = Field(ge=1)

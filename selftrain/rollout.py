@@ -27,17 +27,22 @@ LETTERS = {
 }
 
 
+_BUILT_UPON = frozenset({ActionKind.PICK_UP, ActionKind.PLACE})
+
+
 @dataclass(frozen=True)
 class Limits:
-    """When an episode ends although nobody said that it is complete.
+    """When an episode ends although nobody said that it is complete, and a plan before its last step.
 
     Attributes:
         plans: so many plans.
         idle_plans: so many in a row in which the robot took no low-level step.
+        replan_when_blocked: ask again when picking up or placing fails, since the rest of the plan builds on it.
     """
 
     plans: int = 150
     idle_plans: int = 10
+    replan_when_blocked: bool = True
 
 
 @dataclass
@@ -107,12 +112,9 @@ class Rollout:
         while self._tally.plans < self._limits.plans and self._tally.idle_plans < self._limits.idle_plans:
             plan = self._ask()
             steps_before = self.env.steps
-            for step in plan.steps:
-                self._carry_out(step)
-                if self._over:
-                    break
+            done = self._follow(plan)
             self._tally.idle_plans = self._tally.idle_plans + 1 if self.env.steps == steps_before else 0
-            if self._over or plan.complete:
+            if self._over or (done and plan.complete):
                 ended = "out of steps" if self._over else "complete"
                 break
         result = self._result(ended, time.perf_counter() - began)
@@ -151,7 +153,15 @@ class Rollout:
         tally.model_seconds += seconds
         return plan
 
-    def _carry_out(self, step: ParsedStep) -> None:
+    def _follow(self, plan: Plan) -> bool:
+        """Carry a plan out; False when it was given up before its end."""
+        for step in plan.steps:
+            blocked = not self._carry_out(step) and step.action is not None and step.action.kind in _BUILT_UPON
+            if self._over or (blocked and self._limits.replan_when_blocked):
+                return False
+        return True
+
+    def _carry_out(self, step: ParsedStep) -> bool:
         began, start, before = time.perf_counter(), self.env.steps, self._placements()
         known = set(self.graph.graph)
         trace = _Trace()
@@ -186,6 +196,7 @@ class Rollout:
                 seconds=time.perf_counter() - began,
             )
         )
+        return outcome.status == Status.SUCCEEDED
 
     def _skill(self, action: HighLevelAction) -> Skill | Outcome:
         """What the body has to do, or why it need not try."""

@@ -192,7 +192,7 @@ class _Players:
             self._watcher.stepped(job, steps, plans)
 
         try:
-            limits = Limits(self._config.most_plans, self._config.most_idle_plans)
+            limits = Limits(self._config.most_plans, self._config.most_idle_plans, self._config.replan_when_blocked)
             planner, controller = self._planner(job, task, env, seed), self._controller(env)
             rollout = Rollout(env, planner, controller, writer, progress, limits)
             result = rollout.play(self._header(job, task, seed))

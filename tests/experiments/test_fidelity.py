@@ -107,7 +107,7 @@ def test_another_effect_is_told(recorded: Path) -> None:
 
 def test_another_target_is_told(recorded: Path) -> None:
     altered(recorded, lambda logs: logs[1]["step_parsed"].update(target_receptacle=COUNTER))
-    assert compared(recorded)["parse_agreement"] == pytest.approx(5 / 6)
+    assert compared(recorded)["parse_agreement"] == pytest.approx(6 / 7)
 
 
 def test_discoveries_count_apart_until_a_walk_differs(recorded: Path) -> None:

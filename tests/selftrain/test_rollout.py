@@ -128,7 +128,7 @@ def test_what_nobody_has_seen_cannot_be_used(toy: Task, tmp_path: Path) -> None:
 
 def test_failures_are_told_with_the_reason(toy: Task, tmp_path: Path) -> None:
     far = " go to kitchen 0\nstep 2: pick up mug 1\nstep 3: place mug 1 on the bed"
-    played = Played(toy, tmp_path, BEGINNING, far)
+    played = Played(toy, tmp_path, BEGINNING, far, limits=Limits(replan_when_blocked=False))
     assert played.outcomes[-2:] == [("failed", "out of sight"), ("skipped", "holding nothing")]
     assert (played.result.failed, played.result.skipped) == (1, 1)
 
@@ -172,3 +172,18 @@ def test_rooms_are_entered_at_their_anchor(toy: Task) -> None:
     env = RearrangementEnv(RaycastSimulator(sensors=("instance",)), [toy])
     env.reset()
     assert room_anchors(env) == {"kitchen 0": COUNTER, "bedroom 0": BED}
+
+
+BLOCKED = (
+    " go to kitchen 0 counter 1\nstep 2: pick up mug 1\nstep 3: look at kitchen 0 counter 1\n"
+    "step 4: place mug 1 on kitchen 0 counter 1\nmission complete"
+)
+
+
+@pytest.mark.parametrize(("replan", "acted"), [(True, 2), (False, 4)])
+def test_a_plan_ends_where_what_it_builds_on_fails(toy: Task, tmp_path: Path, replan: bool, acted: int) -> None:
+    """The mug is known, but out of reach: the rest of the plan, and its end, are about a mug in the hand."""
+    played = Played(toy, tmp_path, BEGINNING, BLOCKED, limits=Limits(replan_when_blocked=replan))
+    blocked = [action for action in played.record.actions if action.plan == 1]
+    assert blocked[1].status == "failed" and len(blocked) == acted
+    assert (len(played.record.plans) == 2) == (not replan)
