@@ -63,7 +63,9 @@ def run(
     base_url: Annotated[
         str | None, typer.Option(help="An OpenAI-compatible server; its key is in OPENAI_API_KEY.")
     ] = None,
-    adapter: Annotated[Path | None, typer.Option(help="Folder of a PEFT adapter for a local model.")] = None,
+    adapter: Annotated[
+        str | None, typer.Option(help="PEFT adapter of a local model: a folder, or majority, which comes along.")
+    ] = None,
     records: Annotated[Path | None, typer.Option(help="Records whose replies the replay planner plays.")] = None,
     simulator: Annotated[str | None, typer.Option(help="raycast.")] = None,
     runs: Annotated[int | None, typer.Option(help="How often each episode is played.")] = None,
@@ -90,7 +92,7 @@ def run(
         "planner": planner,
         "model": model,
         "base_url": base_url,
-        "adapter": str(adapter) if adapter else None,
+        "adapter": adapter,
         "records": str(records) if records else None,
         "simulator": simulator,
         "runs": runs,
@@ -163,7 +165,7 @@ def selftrain(
     ] = None,
     person: Annotated[str | None, typer.Option(help="Whose preferences: majority, ada, ..., or annotator-3.")] = None,
     model: Annotated[str | None, typer.Option(help="local, local:<folder or name>, or a fine-tuning API's.")] = None,
-    adapter: Annotated[Path | None, typer.Option(help="Adapter of a local model to go on from.")] = None,
+    adapter: Annotated[str | None, typer.Option(help="Adapter of a local model to go on from.")] = None,
     base_url: Annotated[str | None, typer.Option(help="A server with a fine-tuning API.")] = None,
     iterations: Annotated[int | None, typer.Option(help="How often the model tries and learns from it.")] = None,
     runs: Annotated[int | None, typer.Option(help="How often it tries each task in an iteration.")] = None,
@@ -196,7 +198,7 @@ def selftrain(
             "scenes": scene or None,
             "person": person,
             "model": model,
-            "adapter": str(adapter) if adapter else None,
+            "adapter": adapter,
             "base_url": base_url,
             "workers": workers,
         },

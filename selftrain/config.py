@@ -10,9 +10,10 @@ from typing import Any, Literal, TypeVar
 
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from yaml import YAMLError
 
+from agent.adapters import trained_prompt
 from agent.models.gbnf import GrammarDialect
 from agent.scripted import Order
 from household.errors import UserError
@@ -51,7 +52,10 @@ class DemonstratorConfig(Settings):
 
 
 class RunConfig(Settings):
-    """One run; every key is explained in ``housekeep_configs/run.yaml``."""
+    """One run; every key is explained in ``housekeep_configs/run.yaml``.
+
+    Where no prompt is given, it is the one that the adapter was trained with.
+    """
 
     data: str | None
     scenes: list[str] | None
@@ -80,6 +84,14 @@ class RunConfig(Settings):
     look_down: float
     controller: ControllerConfig
     workers: int = Field(ge=1)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _prompt_of_the_adapter(cls, given: Any) -> Any:
+        if not isinstance(given, dict) or given.get("prompt") is not None:
+            return given
+        trained = given.get("planner") not in ("sayplan", "saycan") and trained_prompt(given.get("adapter"))
+        return {**given, "prompt": trained or "planner"}
 
     @property
     def identity(self) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from agent.adapters import adapter_folder, packaged_adapters
 from agent.models.base import ChatModelError
 
 SMOLLM2 = "smollm2"
@@ -72,7 +73,7 @@ def load(model: str, adapter: str | Path | None, device: str, dtype: str) -> tup
     # Adapters record their base's name; a path into somebody's cache would match nowhere else.
     network.name_or_path = model
     if adapter is not None:
-        network = _adapted(network, model, Path(adapter).expanduser(), merge=precision == torch.float32)
+        network = _adapted(network, model, adapter, merge=precision == torch.float32)
     return network.to(place).eval().requires_grad_(False), tokenizer
 
 
@@ -169,7 +170,7 @@ def _precision(torch: Any, model: str, place: Any, dtype: str) -> Any:
     return torch.bfloat16 if able.get("avx512_bf16") or able.get("amx_bf16") else torch.float32
 
 
-def _adapted(network: Any, model: str, adapter: Path, merge: bool) -> Any:
+def _adapted(network: Any, model: str, adapter: str | Path, merge: bool) -> Any:
     """Put an adapter on a model for generation.
 
     Merging makes it free, but only float32 holds the merged weights: in bfloat16 a small change of a weight rounds
@@ -179,13 +180,13 @@ def _adapted(network: Any, model: str, adapter: Path, merge: bool) -> Any:
     return wrapped.merge_and_unload() if merge else wrapped.get_base_model()
 
 
-def with_adapter(network: Any, model: str, adapter: Path, trainable: bool = False) -> Any:
+def with_adapter(network: Any, model: str, adapter: str | Path, trainable: bool = False) -> Any:
     """Put an adapter on a model.
 
     Args:
         network: the model.
         model: its name.
-        adapter: folder of a PEFT adapter trained on that model.
+        adapter: folder of a PEFT adapter trained on that model, or name of one that comes with the package.
         trainable: whether training goes on from it.
 
     Returns:
@@ -194,12 +195,13 @@ def with_adapter(network: Any, model: str, adapter: Path, trainable: bool = Fals
     Raises:
         ChatModelError: when the folder holds no adapter, or one for another model.
     """
+    folder = adapter_folder(adapter)
     try:
-        recorded = json.loads((adapter / "adapter_config.json").read_text(encoding="utf-8"))
+        recorded = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ChatModelError(
             f"adapter {adapter}: no readable adapter_config.json ({_first_line(error)}); "
-            "name the folder that PEFT's save_pretrained wrote"
+            f"name the folder that PEFT's save_pretrained wrote, or one of {', '.join(packaged_adapters())}"
         ) from error
     base = recorded.get("base_model_name_or_path") or model
     if _base(base) != _base(model):
@@ -212,7 +214,7 @@ def with_adapter(network: Any, model: str, adapter: Path, trainable: bool = Fals
     except ImportError:
         raise ChatModelError(f"adapter {adapter}: peft is not installed; run {INSTALL}") from None
     try:
-        wrapped = PeftModel.from_pretrained(network, str(adapter), is_trainable=trainable)
+        wrapped = PeftModel.from_pretrained(network, str(folder), is_trainable=trainable)
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         raise ChatModelError(
             f"adapter {adapter}: it does not fit {model} ({_first_line(error)}); "

@@ -146,7 +146,7 @@ class LocalTrainer:
             return network.requires_grad_(True).train(), tokenizer
         network, tokenizer = load(model, None, self.config.device, self.config.dtype)
         if start.adapter is not None:
-            return with_adapter(network, model, Path(start.adapter), trainable=True).train(), tokenizer
+            return with_adapter(network, model, start.adapter, trainable=True).train(), tokenizer
         return fresh_adapter(network, self.config, self.seed).train(), tokenizer
 
     def _named(self, start: Start, folder: Path, metrics: dict[str, float]) -> TrainedModel:
