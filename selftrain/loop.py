@@ -10,11 +10,12 @@ from typing import Any, Protocol
 
 from pydantic import ValidationError
 
+from agent.adapters import WORDING
 from agent.prompt import PromptTemplate
 from household.errors import UserError
 from selftrain.config import RunConfig
 from selftrain.filters import FilterSettings, apply, statistics
-from selftrain.loop_config import SelfTrainingConfig, TasksConfig
+from selftrain.loop_config import SelfTrainingConfig
 from selftrain.pairs import Pair, Wording, pairs_of, write_pairs
 from selftrain.record import read_records, write_json
 from selftrain.run import Run, Watcher
@@ -37,6 +38,26 @@ class Observer(Protocol):
     def reached(self, phase: dict[str, Any]) -> None:
         """A phase is over: its line of ``summary.json``."""
         ...
+
+
+def play(name: str, config: RunConfig, folder: Path, observer: Observer) -> dict[str, Any]:
+    """Play a run, or what is left of it, before an observer.
+
+    Args:
+        name: that it is announced by.
+        config: what to play.
+        folder: of the run.
+        observer: told of every episode.
+
+    Returns:
+        Its figures, as in ``metrics.json``.
+
+    Raises:
+        UserError: see Run.
+    """
+    session = Run(config, folder)
+    with observer.playing(name, session) as watcher:
+        return session.play(watcher)
 
 
 class SelfTraining:
@@ -93,7 +114,7 @@ class SelfTraining:
             yield name, model
 
     def _demonstrations(self) -> list[Pair]:
-        config = self._tasks(self.config.demonstrations, planner="demonstrator", runs=1)
+        config = self.config.playing(self.config.demonstrations, planner="demonstrator", runs=1)
         pairs = self._played(DEMONSTRATE, config, self.folder / DEMONSTRATE, "said")
         if not pairs:
             raise UserError("the demonstrations are empty; choose other demonstrations.episodes or more houses")
@@ -104,7 +125,7 @@ class SelfTraining:
         """What is worth learning of what the model tries."""
         grow, settings = self.config.grow, self.config.filter
         sampling = self.config.run.sampling.model_copy(update={"temperature": grow.temperature, "top_p": grow.top_p})
-        config = self._tasks(
+        config = self.config.playing(
             self.config.training_tasks, runs=grow.runs, sampling=sampling, model=model.model, adapter=model.adapter
         )
         tried = self._played(f"{name}: grow", config, self.folder / name / "grow", self.config.wording)
@@ -120,36 +141,29 @@ class SelfTraining:
         write_pairs(folder / "pairs.jsonl", pairs)
         training, run = self.config.training.model_copy(update={"epochs": epochs}), self.config.run
         with self._observer.training(f"{name}: train") as progress:
-            return open_trainer(training, run.seed, run.base_url, progress).train(pairs, start, folder)
+            trained = open_trainer(training, run.seed, run.base_url, progress).train(pairs, start, folder)
+        if trained.adapter is not None:
+            write_json(Path(trained.adapter) / WORDING, {"prompt": run.prompt})
+        return trained
 
     def _evaluated(self, name: str, model: Start) -> dict[str, Any]:
         """A phase's line of the summary: the model, and its figures on every named set of tasks."""
         figures = {}
         for tasks in self.config.evaluation.tasks:
-            config = self._tasks(tasks, runs=self.config.evaluation.runs, model=model.model, adapter=model.adapter)
+            config = self.config.playing(
+                tasks, runs=self.config.evaluation.runs, model=model.model, adapter=model.adapter
+            )
             folder = self.folder / name / "evaluation" / tasks.name
-            figures[tasks.name] = self._run(f"{name}: {tasks.name}", config, folder)["overall"]
+            figures[tasks.name] = play(f"{name}: {tasks.name}", config, folder, self._observer)["overall"]
         phase = {"phase": name, **model.model_dump(), "evaluation": figures}
         write_json(self.folder / name / "evaluation" / "metrics.json", phase)
         self._observer.reached(phase)
         return phase
 
     def _played(self, name: str, config: RunConfig, folder: Path, wording: Wording) -> list[Pair]:
-        self._run(name, config, folder)
+        play(name, config, folder, self._observer)
         records = read_records(folder / "episodes")
         return [pair for record in records for pair in pairs_of(record, self._prefix, wording)]
-
-    def _run(self, name: str, config: RunConfig, folder: Path) -> dict[str, Any]:
-        session = Run(config, folder)
-        with self._observer.playing(name, session) as watcher:
-            return session.play(watcher)
-
-    def _tasks(self, tasks: TasksConfig, **changes: Any) -> RunConfig:
-        """The run that plays some tasks."""
-        chosen = tasks.model_dump(include={"episodes", "houses", "seed"})
-        if self.config.run.data is not None:
-            chosen = {"episodes": tasks.episodes}
-        return self.config.run.model_copy(update={**chosen, **changes})
 
     def _check_folder(self) -> None:
         path = self.folder / "config.json"

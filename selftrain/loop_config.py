@@ -92,6 +92,18 @@ class SelfTrainingConfig(Settings):
         free: Any = {"run": {"workers"}, "iterations": True, "training": {"launcher", "device", "checkpoint_steps"}}
         return _flat(self.model_dump(exclude=free | {"evaluation": True}))
 
+    def playing(self, tasks: TasksConfig, **changes: Any) -> RunConfig:
+        """The run that plays some tasks.
+
+        Args:
+            tasks: which.
+            **changes: settings of the run that differ from ``run``.
+        """
+        chosen: dict[str, Any] = tasks.model_dump(include={"episodes", "houses", "seed"})
+        if self.run.data is not None:
+            chosen = {"episodes": tasks.episodes}
+        return self.run.model_copy(update={**chosen, **changes})
+
 
 def load_selftraining(
     file: Path | None = None, settings: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
