@@ -206,6 +206,10 @@ class HousekeepData:
             raise DataError(f"{who!r} is nobody in the annotations; use majority, or annotator-0 to annotator-9")
         return self._annotations().annotator(int(number))
 
+    def annotators(self) -> list[str]:
+        """Names of all annotators, as ``preferences`` takes them."""
+        return [f"annotator-{number}" for number in range(self._annotations().people)]
+
     @lru_cache(maxsize=1)  # noqa: B019
     def _annotations(self) -> Annotations:
         return read_annotations(self.root)
