@@ -32,6 +32,9 @@ from selftrain.tasks import task_names
 SCENES = ("Merom_1_int", "Pomaria_2_int")
 GENERATED = "generated"
 
+LEFT = "left where it was"
+"""Said of a thing that the robot knew of and never tried to move."""
+
 _QUICK_HOUSES = 10
 
 
@@ -94,7 +97,7 @@ def _why(record: EpisodeRecord, name: str) -> str:
         return "no space"
     if record.result.ended == "out of steps":
         return "no steps left"
-    return problems[-1] if problems else "left where it was"
+    return problems[-1] if problems else LEFT
 
 
 def figures(played: Sequence[Played]) -> dict[str, Any]:

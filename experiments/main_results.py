@@ -1,0 +1,75 @@
+"""Main results: success rates of baselines, imitation and self-training (Table 1 of arXiv 2404.14285).
+
+    python -m experiments.main_results --data HOUSEKEEP [--quick] [--adapter FOLDER] [--out runs/paper]
+
+Every scene's baselines play its 20 training and 5 test tasks five times each with the model as it comes; the model is
+taught with 10 demonstrations, then tries the training tasks and learns from what was good, and is measured in the same
+way after each phase. Tests are never learned from, and nothing is chosen by them. With an adapter to start from, the
+rows that build on it are marked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+
+from experiments.obstacles import obstacles
+from experiments.paper import BASELINES, PHASES, START, TASKS, Study, chosen_rows, command, success
+from experiments.results import Results
+from selftrain.loop import Observer
+from selftrain.record import read_records
+
+
+class MainResults:
+    """Success by scene and task set, for baselines and phases; see experiments.paper.Experiment.
+
+    Args:
+        studies: one for each scene.
+        rows: only these; None takes all.
+
+    Raises:
+        UserError: when there is no such row.
+    """
+
+    name = "main_results"
+
+    def __init__(self, studies: Sequence[Study], rows: Sequence[str] | None = None) -> None:
+        self.studies = studies
+        adapted = any(study.config.run.adapter for study in studies)
+        self.rows = chosen_rows(rows, [row for row in (*BASELINES, *PHASES) if row != START or adapted])
+
+    def play(self, observer: Observer) -> None:
+        """See Experiment.play."""
+        for study in self.studies:
+            study.play(self.rows, observer)
+
+    def results(self) -> list[Results]:
+        """See Experiment.results."""
+        cells = [
+            study.cell(row, tasks, success, "success_rate")
+            for row in self.rows
+            for study in self.studies
+            for tasks in TASKS
+        ]
+        return [Results("success rate, %", cells)]
+
+    def obstacles(self) -> dict[str, dict[str, Any]]:
+        """See Experiment.obstacles."""
+        return {
+            f"{study.scene} test": {
+                row: obstacles(list(read_records(study.records(row, "test"))), study.familiar(row)) for row in self.rows
+            }
+            for study in self.studies
+        }
+
+    def more(self) -> dict[str, Any]:
+        """See Experiment.more."""
+        return {}
+
+
+if __name__ == "__main__":
+    from experiments.cli import guarded
+
+    guarded(lambda: typer.run(command(MainResults, quick_scenes=1, about=__doc__)))

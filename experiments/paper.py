@@ -1,0 +1,374 @@
+"""The tasks of LLM-Personalize (arXiv 2404.14285), played and learned in one folder that all of its tables share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Protocol
+
+import typer
+from rich.console import Console
+
+from agent.prompt import PromptTemplate
+from experiments import oracle
+from experiments.cli import DataOption, Overrides
+from experiments.obstacles import DISTURBED, FATES, kind
+from experiments.results import Cell, Figure, Results, published, write
+from experiments.selftraining import Terminal
+from experiments.tables import table
+from household.errors import UserError
+from selftrain.loop import IMITATE, UNTRAINED, Observer, SelfTraining, play
+from selftrain.loop_config import SelfTrainingConfig, TasksConfig, load_selftraining
+from selftrain.pairs import read_pairs
+from selftrain.record import ResultLine, read_records
+from selftrain.tasks import task_names
+from selftrain.trainers import Start
+
+SCENES, GENERATED = oracle.SCENES, oracle.GENERATED
+
+BASELINES = {"SayCan": "saycan", "SayPlan": "sayplan", "LLM-Planner": "llm"}
+START = "start"
+PHASES = {START: UNTRAINED, "IL": IMITATE, "ST1": "iteration-1", "ST2": "iteration-2"}
+"""The phase of self-training that each row is measured after; ``start`` is the adapter that it starts from."""
+
+TASKS = ("train", "test")
+
+Measure = Callable[[ResultLine], float]
+
+# Learns whatever was tried: in so few steps nothing deserves a reward.
+_QUICK: Mapping[str, Any] = {
+    "run": {"max_steps": 120, "most_plans": 3, "sampling": {"max_tokens": 48}},
+    "demonstrations": {"houses": 1},
+    "training_tasks": {"houses": 1},
+    "imitation_epochs": 1.0,
+    "grow": {"runs": 1},
+    "filter": {"name": "rising", "thresholds": [-1000.0]},
+    "rehearse": False,
+    "training": {"epochs": 1.0, "batch": 2, "most_tokens": 3000},
+}
+_HOUSES = {"train": {"houses": 20, "seed": 2000}, "test": {"houses": 5, "seed": 0}}
+_RUNS = 5
+
+
+def success(result: ResultLine) -> float:
+    """Success rate, percent."""
+    return 100 * result.success_rate
+
+
+def executability(result: ResultLine) -> float:
+    """Share of the steps that were tried or skipped that succeeded, percent."""
+    return 100 * result.succeeded / result.actions if result.actions else 0.0
+
+
+def unique_placements(result: ResultLine) -> float:
+    """How many placements (thing, place) were tried out."""
+    return float(result.unique_placements)
+
+
+def recipe(
+    quick: bool, config: Path | None = None, given: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
+) -> SelfTrainingConfig:
+    """How models are taught and measured: as in ``selftrain.yaml``, with each task played five times as in the paper.
+
+    Args:
+        quick: one task each, played once, for a few steps.
+        config: a YAML file with other settings.
+        given: settings from the command line, by key.
+        overrides: ``key=value`` texts.
+
+    Raises:
+        UserError: when a setting does not fit.
+    """
+    number = {"houses": 1} if quick else {}
+    measured = [{"name": name, "episodes": name, **_HOUSES[name], **number} for name in TASKS]
+    evaluation = {"tasks": measured, "runs": 1 if quick else _RUNS}
+    settings = {**(_QUICK if quick else {}), "evaluation": evaluation}
+    for key, value in (given or {}).items():
+        settings[key] = {**settings.get(key, {}), **value}
+    return load_selftraining(config, settings, overrides)
+
+
+def placed(recipe: SelfTrainingConfig, scene: str, few: bool) -> SelfTrainingConfig:
+    """A recipe for the tasks of one scene.
+
+    Args:
+        recipe: with the data, where there are any.
+        scene: its name, or GENERATED.
+        few: only the first task of each set.
+
+    Raises:
+        UserError: when there is no such scene, or tests are among what is learned from.
+    """
+    if scene == GENERATED:
+        config = recipe.model_copy(update={"run": recipe.run.model_copy(update={"data": None, "scenes": None})})
+    elif recipe.run.data is None:
+        raise UserError(
+            f"{scene}: name the Housekeep folder with --data or HOUSEKEEP_DATA, or play --scene {GENERATED}"
+        )
+    else:
+        config = recipe.model_copy(update={"run": recipe.run.model_copy(update={"scenes": [scene]})})
+        config = _first(config) if few else config
+    _keep_apart(config)
+    return config
+
+
+def _first(config: SelfTrainingConfig) -> SelfTrainingConfig:
+    """Only the first episode of each of some tasks."""
+
+    def first(tasks: TasksConfig) -> list[int]:
+        return [task_names(config.playing(tasks))[0].episode]
+
+    changed = {
+        key: tasks.model_copy(update={"episodes": first(tasks)})
+        for key, tasks in (("demonstrations", config.demonstrations), ("training_tasks", config.training_tasks))
+    }
+    measured = [tasks.model_copy(update={"episodes": first(tasks)}) for tasks in config.evaluation.tasks]
+    return config.model_copy(update={**changed, "evaluation": config.evaluation.model_copy(update={"tasks": measured})})
+
+
+def _keep_apart(config: SelfTrainingConfig) -> None:
+    """Refuse tests that are learned from."""
+
+    def names(tasks: TasksConfig) -> set[tuple[str, int]]:
+        return {(task.scene, task.episode) for task in task_names(config.playing(tasks))}
+
+    tests = set().union(*(names(tasks) for tasks in config.evaluation.tasks if tasks.name == "test"))
+    both = tests & (names(config.demonstrations) | names(config.training_tasks))
+    if both:
+        scene, episode = min(both)
+        raise UserError(f"{scene} {episode} is a test and is learned from as well; choose other tasks for one of them")
+
+
+class Study:
+    """One scene's share of the paper: baselines, and a self-training with a measurement after each phase.
+
+    Args:
+        config: for this scene; see placed().
+        scene: its name.
+        folder: that all scenes share.
+    """
+
+    def __init__(self, config: SelfTrainingConfig, scene: str, folder: Path) -> None:
+        # An adapter's own figures belong in the table; without one they are the LLM-Planner's.
+        untrained = {"untrained": config.run.adapter is not None}
+        self.config = config.model_copy(update={"evaluation": config.evaluation.model_copy(update=untrained)})
+        self.scene, self.folder = scene, folder / scene
+
+    def play(self, rows: Iterable[str], observer: Observer) -> None:
+        """Play, and learn, what some rows still need.
+
+        Raises:
+            UserError: when something outside the program is wrong; what is finished is kept.
+        """
+        rows = list(rows)
+        for row, planner in BASELINES.items():
+            for tasks in self.config.evaluation.tasks if row in rows else ():
+                config = self.config.playing(tasks, runs=self.config.evaluation.runs, **_untaught(planner))
+                play(f"{self.scene}: {row}, {tasks.name}", config, self.records(row, tasks.name).parent, observer)
+        if set(rows) & set(PHASES):
+            self.models(rows, observer)
+
+    def models(self, rows: Iterable[str], observer: Observer) -> dict[str, Start]:
+        """The model of each row that self-training leads to, taught where that has not been done."""
+        iterations = max((list(PHASES).index(row) - 1 for row in rows if row in PHASES), default=0)
+        config = self.config.model_copy(update={"iterations": max(iterations, 0)})
+        lines = SelfTraining(config, self.folder / "selftraining", observer).go()["phases"]
+        rows_of = {phase: row for row, phase in PHASES.items()}
+        return {rows_of[line["phase"]]: Start(model=line["model"], adapter=line["adapter"]) for line in lines}
+
+    def records(self, row: str, tasks: str) -> Path:
+        """Folder of the records of a row over some tasks."""
+        if row in BASELINES:
+            return self.folder / BASELINES[row] / tasks / "episodes"
+        return self.folder / "selftraining" / PHASES[row] / "evaluation" / tasks / "episodes"
+
+    def familiar(self, row: str) -> set[str] | None:
+        """Kinds of object moved in what a row's model learned from here; None for models that did not learn."""
+        if row in BASELINES or row == START:
+            return None
+        phases = [phase for phase in PHASES.values() if phase != UNTRAINED]
+        learned = phases[: phases.index(PHASES[row]) + 1]
+        paths = [self.folder / "selftraining" / phase / "pairs.jsonl" for phase in learned]
+        return {kind(name) for path in paths if path.exists() for pair in read_pairs(path) for name in pair.moved}
+
+    def marked(self, row: str) -> bool:
+        """Whether a row's model had also learned beforehand."""
+        return self.config.run.adapter is not None and row in PHASES
+
+    def cell(self, row: str, tasks: str, measure: Measure, name: str) -> Cell:
+        """A row's figure over some tasks.
+
+        Args:
+            row: of BASELINES or PHASES.
+            tasks: ``"train"`` or ``"test"``.
+            measure: of an episode.
+            name: of the measure among published figures.
+        """
+        ours = Figure.of(measure(record.result) for record in read_records(self.records(row, tasks)))
+        theirs = published(name, self.scene, row, tasks)
+        return Cell(row, f"{self.scene} {tasks}", ours, theirs, self.marked(row))
+
+
+def _untaught(planner: str) -> dict[str, Any]:
+    """What sets a baseline's run apart: the model as it comes, with the planner's own words."""
+    return {"planner": planner, "adapter": None, "prompt": PromptTemplate.packaged}
+
+
+class Experiment(Protocol):
+    """What one of the paper's tables, or one of our own, takes."""
+
+    name: str
+
+    def play(self, observer: Observer) -> None:
+        """Play, and learn, what is still missing."""
+        ...
+
+    def results(self) -> list[Results]:
+        """Tables of what is there, the main one first."""
+        ...
+
+    def obstacles(self) -> dict[str, dict[str, Any]]:
+        """What stands in the way, by tasks and then by row; see experiments.obstacles."""
+        ...
+
+    def more(self) -> dict[str, Any]:
+        """Whatever else belongs in the JSON file."""
+        ...
+
+
+def carry_out(experiment: Experiment, out: Path, only_show: bool, console: Console, setup: Mapping[str, Any]) -> None:
+    """Play what is missing, then print and write what there is; that also when the playing is cut short.
+
+    Args:
+        experiment: what to do.
+        out: folder for the tables.
+        only_show: play nothing.
+        console: where progress and tables go.
+        setup: settings for the JSON file.
+
+    Raises:
+        UserError: when something outside the program is wrong; what is finished is kept and shown.
+    """
+    try:
+        if not only_show:
+            experiment.play(Terminal(console))
+    finally:
+        results, ways = experiment.results(), experiment.obstacles()
+        for each in results:
+            each.show(console)
+        for tasks, rows in ways.items():
+            show_obstacles(tasks, rows, console)
+        paths = write(results, out, experiment.name, {"obstacles": ways, **experiment.more(), **setup})
+        console.print(f"written: {', '.join(map(str, paths))}", soft_wrap=True)
+
+
+_LINES: tuple[tuple[str, str, str], ...] = (
+    *(("things", fate, f"things {fate}") for fate in FATES),
+    ("things", DISTURBED, "right things taken away"),
+    ("unfamiliar", "share", "things of kinds not learned"),
+    ("unfamiliar", "tidied", "... of these tidied"),
+    ("unfamiliar", "familiar tidied", "... of the others tidied"),
+    ("steps", "failed", "steps failed"),
+    ("steps", "not understood", "steps not understood"),
+    ("endings", "out of steps", "episodes out of steps"),
+)
+
+
+def show_obstacles(tasks: str, ways: Mapping[str, Mapping[str, Any]], console: Console) -> None:
+    """Print what stands in the way, a column for each row of the results that has been played.
+
+    Args:
+        tasks: said in the title.
+        ways: by row; see experiments.obstacles.
+        console: where it goes.
+    """
+    played = {row: way for row, way in ways.items() if way.get("things")}
+    lines = [(words, *(_percent(way, part, name) for way in played.values())) for part, name, words in _LINES]
+    if played:
+        title = f"{tasks}: what stands in the way, % of misplaced things, of steps, of episodes"
+        console.print(table(title, ("", *played), lines))
+
+
+def _percent(way: Mapping[str, Mapping[str, float]], part: str, name: str) -> str:
+    if part == "unfamiliar" and name not in way.get(part, {}):
+        return "–"
+    return f"{100 * way[part].get(name, 0.0):.0f}"
+
+
+ScenesOption = Annotated[
+    list[str] | None, typer.Option("--scene", help=f"Scene of the data, or {GENERATED}; may be given several times.")
+]
+RowsOption = Annotated[list[str] | None, typer.Option("--row", help="Only this row; may be given several times.")]
+OutOption = Annotated[Path, typer.Option(help="Everything goes there; what is there is gone on with.")]
+ConfigOption = Annotated[
+    Path | None, typer.Option(help="YAML file with the recipe; see housekeep_configs/selftrain.yaml.")
+]
+ModelOption = Annotated[str | None, typer.Option(help="As for housewise selftrain.")]
+BaseUrlOption = Annotated[str | None, typer.Option(help="A server with a fine-tuning API.")]
+AdapterOption = Annotated[
+    Path | None, typer.Option(help="Start from this adapter; its rows are marked. Baselines go without.")
+]
+PersonOption = Annotated[str | None, typer.Option(help="Whose preferences count: majority, ada, annotator-3, ...")]
+WorkersOption = Annotated[int | None, typer.Option(help="Episodes played at the same time.")]
+QuickOption = Annotated[bool, typer.Option(help="One task each, once, a few steps: shows the way, not the figures.")]
+ShowOption = Annotated[bool, typer.Option("--show", help="Play nothing: show what is there.")]
+
+
+def run_settings(**options: Any) -> dict[str, Any]:
+    """Options of the command line that were given, as settings of a run."""
+    plain = {key: str(value) if isinstance(value, Path) else value for key, value in options.items()}
+    return {"run": {key: value for key, value in plain.items() if value is not None}}
+
+
+def command(
+    make: Callable[[list[Study], Sequence[str] | None], Experiment], quick_scenes: int, about: str | None
+) -> Callable[..., None]:
+    """The command line of a table over scenes.
+
+    Args:
+        make: the experiment of some scenes, with the rows that were asked for, None for all.
+        quick_scenes: how many scenes ``--quick`` takes.
+        about: what it says of itself.
+    """
+
+    def main(
+        overrides: Overrides = None,
+        config: ConfigOption = None,
+        data: DataOption = None,
+        scenes: ScenesOption = None,
+        rows: RowsOption = None,
+        person: PersonOption = None,
+        model: ModelOption = None,
+        adapter: AdapterOption = None,
+        base_url: BaseUrlOption = None,
+        workers: WorkersOption = None,
+        quick: QuickOption = False,
+        show: ShowOption = False,
+        out: OutOption = Path("runs/paper"),
+    ) -> None:
+        given = run_settings(data=data, person=person, model=model, adapter=adapter, base_url=base_url, workers=workers)
+        taught = recipe(quick, config, given, overrides or [])
+        chosen = scenes or (SCENES[:quick_scenes] if quick else SCENES)
+        studies = [Study(placed(taught, scene, quick), scene, out) for scene in chosen]
+        setup = {"config": shareable(taught), "quick": quick}
+        carry_out(make(studies, rows), out, show, Console(), setup)
+
+    main.__doc__ = about
+    return main
+
+
+def shareable(config: SelfTrainingConfig) -> dict[str, Any]:
+    """Settings without where things are on this machine."""
+    return config.model_dump(exclude={"run": {"data", "base_url", "records"}})
+
+
+def chosen_rows(asked: Sequence[str] | None, known: Sequence[str]) -> list[str]:
+    """The rows of a table.
+
+    Raises:
+        UserError: for one that it does not have.
+    """
+    for row in asked or ():
+        if row not in known:
+            raise UserError(f"no row {row!r}; choose from {', '.join(known)}")
+    return [row for row in known if not asked or row in asked]

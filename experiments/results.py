@@ -1,0 +1,249 @@
+"""Tables of results: figures from records beside published ones, for the terminal, as files, and as a picture."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+from rich.console import Console, Group
+from rich.table import Table
+from rich.text import Text
+
+from experiments.tables import machine, table
+from selftrain.record import write_json, write_text
+from selftrain.run import software_versions
+
+MARK = "†"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A mean over episodes.
+
+    Attributes:
+        mean: of all episodes.
+        error: the mean's standard error.
+        episodes: how many there were, None where nobody said.
+    """
+
+    mean: float
+    error: float
+    episodes: int | None = None
+
+    @classmethod
+    def of(cls, values: Iterable[float]) -> Figure | None:
+        """The figure of some episodes, None when there are none."""
+        found = np.array(list(values), dtype=float)
+        if not len(found):
+            return None
+        error = found.std(ddof=1) / np.sqrt(len(found)) if len(found) > 1 else 0.0
+        return cls(float(found.mean()), float(error), len(found))
+
+    def __str__(self) -> str:
+        return f"{self.mean:.1f} ± {self.error:.1f}"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A figure of a table, and what was published for it.
+
+    Attributes:
+        row, column: where it stands.
+        ours: None while nothing has been played.
+        published: None where nothing was.
+        marked: whether the model behind it had also learned from something that the published one had not.
+    """
+
+    row: str
+    column: str
+    ours: Figure | None
+    published: Figure | None = None
+    marked: bool = False
+
+
+@dataclass(frozen=True)
+class Results:
+    """A table.
+
+    Attributes:
+        title: what its figures are, with their unit.
+        cells: in the order of rows and columns.
+        notes: said below it.
+    """
+
+    title: str
+    cells: Sequence[Cell]
+    notes: Sequence[str] = ()
+
+    @property
+    def rows(self) -> list[str]:
+        """Names of the rows, in order."""
+        return list(dict.fromkeys(cell.row for cell in self.cells))
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns, in order."""
+        return list(dict.fromkeys(cell.column for cell in self.cells))
+
+    @property
+    def words(self) -> list[tuple[str, ...]]:
+        """Every row in words: its name, then for each column our figure, how many episodes, the published figure."""
+        at = {(cell.row, cell.column): cell for cell in self.cells}
+        return [(self._called(row), *(_told(at.get((row, column))) for column in self.columns)) for row in self.rows]
+
+    @property
+    def markdown(self) -> str:
+        """The table as Markdown, with its title above and its notes below."""
+        lines = [("", *self.columns), ("---", *["---:"] * len(self.columns)), *self.words]
+        body = "\n".join(f"| {' | '.join(line)} |".replace("\n", "<br>") for line in lines)
+        return "\n\n".join([f"**{self.title}**", body, *self._said]) + "\n"
+
+    @property
+    def csv(self) -> str:
+        """A line for each cell."""
+        stream = io.StringIO()
+        writer = csv.writer(stream, lineterminator="\n")
+        fields = ("mean", "standard_error", "episodes")
+        writer.writerow(("table", "row", "column", *fields, *(f"published_{field}" for field in fields), "marked"))
+        for cell in self.cells:
+            numbers = [number for figure in (cell.ours, cell.published) for number in _numbers(figure)]
+            writer.writerow((self.title, cell.row, cell.column, *numbers, int(cell.marked)))
+        return stream.getvalue()
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """The table for a JSON file."""
+        cells = [
+            {
+                "row": cell.row,
+                "column": cell.column,
+                "ours": vars(cell.ours) if cell.ours else None,
+                "published": vars(cell.published) if cell.published else None,
+                "marked": cell.marked,
+            }
+            for cell in self.cells
+        ]
+        return {"title": self.title, "cells": cells, "notes": list(self._said)}
+
+    def shown(self) -> Table:
+        """The table for the terminal."""
+        return table(self.title, ("", *self.columns), self.words)
+
+    def show(self, console: Console) -> None:
+        """Print the table and its notes."""
+        console.print(Group(self.shown(), *(Text(note) for note in self._said)))
+
+    @property
+    def _said(self) -> list[str]:
+        marked = any(cell.marked for cell in self.cells)
+        given = any(cell.published for cell in self.cells)
+        words = ["mean ± standard error over n episodes" + (", the paper's in brackets" if given else "")]
+        return [*words, *self.notes, *([f"{MARK} also learned beforehand: started from an adapter"] if marked else [])]
+
+    def _called(self, row: str) -> str:
+        marked = any(cell.marked for cell in self.cells if cell.row == row)
+        return f"{row} {MARK}" if marked else row
+
+
+def write(results: Sequence[Results], folder: Path, name: str, more: Mapping[str, Any]) -> list[Path]:
+    """Leave tables as ``<name>.csv``, ``.md``, ``.json`` and ``.png``.
+
+    Args:
+        results: with at least one.
+        folder: where the files go.
+        name: of the files.
+        more: what else the JSON file holds.
+
+    Returns:
+        The files.
+
+    Raises:
+        UserError: when the disk does not take them.
+    """
+    heads = results[0].csv.splitlines(keepends=True)[:1]
+    lines = [line for each in results for line in each.csv.splitlines(keepends=True)[1:]]
+    paths = [folder / f"{name}.{ending}" for ending in ("csv", "md", "json", "png")]
+    write_text(paths[0], "".join(heads + lines))
+    write_text(paths[1], "\n".join(each.markdown for each in results))
+    tables = {"tables": [each.content for each in results]}
+    write_json(paths[2], {**tables, **more, "software": software_versions(), "machine": machine()})
+    draw(results, paths[3])
+    return paths
+
+
+def draw(results: Sequence[Results], path: Path) -> None:
+    """A picture with a line of panels for each table: a panel for each column, ours as bars, published as rings."""
+    from matplotlib.figure import Figure as Picture
+
+    most = max(len(each.columns) for each in results)
+    size = (1.0 + 2.8 * most, 0.4 + 2.9 * len(results))
+    picture = Picture(figsize=size, layout="constrained")
+    panels = picture.subplots(len(results), most, squeeze=False)
+    for each, line in zip(results, panels, strict=True):
+        for axes in line[len(each.columns) :]:
+            axes.set_axis_off()
+        for column, axes in zip(each.columns, line, strict=False):
+            _panel(axes, [cell for cell in each.cells if cell.column == column])
+            axes.set_title(column, fontsize=9)
+        line[0].set_ylabel(each.title, fontsize=8, wrap=True)
+    handles = dict(zip(*reversed(panels[0][0].get_legend_handles_labels()), strict=True))
+    if handles:
+        panels[0][0].legend(handles.values(), handles.keys(), fontsize=7)
+    picture.savefig(path, dpi=150)
+
+
+def published(measure: str, scene: str, row: str, tasks: str) -> Figure | None:
+    """What LLM-Personalize (arXiv 2404.14285) says of a condition.
+
+    Args:
+        measure: a key of ``housekeep_configs/published/llm_personalize.yaml``.
+        scene: name of the scene.
+        row: of the paper's table.
+        tasks: ``"train"`` or ``"test"``.
+    """
+    numbers = _published().get(measure, {}).get(scene, {}).get(row, {}).get(tasks)
+    return None if numbers is None else Figure(*numbers)
+
+
+@lru_cache(maxsize=1)
+def _published() -> dict[str, Any]:
+    path = resources.files("housekeep_configs") / "published" / "llm_personalize.yaml"
+    content: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return content
+
+
+def _told(cell: Cell | None) -> str:
+    if cell is None:
+        return ""
+    lines = [f"{cell.ours}", f"n={cell.ours.episodes}"] if cell.ours else ["–"]
+    return "\n".join([*lines, *([f"({cell.published})"] if cell.published else [])])
+
+
+def _numbers(figure: Figure | None) -> tuple[float | int | str | None, ...]:
+    if figure is None:
+        return ("", "", "")
+    return (round(figure.mean, 3), round(figure.error, 3), "" if figure.episodes is None else figure.episodes)
+
+
+def _panel(axes: Any, cells: Sequence[Cell]) -> None:
+    names = [f"{cell.row}{MARK if cell.marked else ''}" for cell in cells]
+    place = dict(zip((cell.row for cell in cells), range(len(cells)), strict=True))
+    ours = [(place[cell.row], cell.ours) for cell in cells if cell.ours]
+    theirs = [(place[cell.row], cell.published) for cell in cells if cell.published]
+    if ours:
+        errors = [figure.error for _, figure in ours]
+        axes.bar([x for x, _ in ours], [figure.mean for _, figure in ours], yerr=errors, capsize=3, label="ours")
+    if theirs:
+        means, errors = ([getattr(figure, key) for _, figure in theirs] for key in ("mean", "error"))
+        axes.errorbar([x for x, _ in theirs], means, yerr=errors, fmt="o", mfc="none", color="black", label="paper")
+    axes.axhline(0, color="black", linewidth=0.6)
+    axes.set_xticks(range(len(names)), names, rotation=40, ha="right", fontsize=7)
+    axes.grid(axis="y", alpha=0.3)
