@@ -283,7 +283,11 @@ def show_obstacles(tasks: str, ways: Mapping[str, Mapping[str, Any]], console: C
         console: where it goes.
     """
     played = {row: way for row, way in ways.items() if way.get("things")}
-    lines = [(words, *(_percent(way, part, name) for way in played.values())) for part, name, words in _LINES]
+    lines = [
+        (words, *(_percent(way, part, name) for way in played.values()))
+        for part, name, words in _LINES
+        if any(part in way for way in played.values())
+    ]
     if played:
         title = f"{tasks}: what stands in the way, % of misplaced things, of steps, of episodes"
         console.print(table(title, ("", *played), lines))

@@ -186,7 +186,7 @@ def draw(results: Sequence[Results], path: Path) -> None:
     most = max(len(each.columns) for each in results)
     size = (1.0 + 2.8 * most, 0.4 + 2.9 * len(results))
     picture = Picture(figsize=size, layout="constrained")
-    panels = picture.subplots(len(results), most, squeeze=False)
+    panels = picture.subplots(len(results), most, squeeze=False, sharey="row")
     for each, line in zip(results, panels, strict=True):
         for axes in line[len(each.columns) :]:
             axes.set_axis_off()

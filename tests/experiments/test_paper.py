@@ -1,0 +1,191 @@
+"""The paper's tables: from records made by hand, and a small one from beginning to end."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from experiments.ablations import Ablations
+from experiments.cross_scene import CrossScene
+from experiments.main_results import MainResults
+from experiments.paper import GENERATED, Experiment, Study, carry_out, placed, recipe
+from experiments.results import Figure, published
+from household.errors import UserError
+from household.housekeep.reader import HousekeepData
+from selftrain.pairs import Pair, write_pairs
+from selftrain.tasks import task_names
+from tests.experiments.records import SHELF, TABLE, make_record, save
+
+
+def study(out: Path, adapter: str | None = None, scene: str = "Merom_1_int") -> Study:
+    given = {"run": {"adapter": adapter}} if adapter else {}
+    return Study(recipe(False, given=given), scene, out)
+
+
+def fill(studied: Study, row: str, *ends: str) -> None:
+    """Test episodes of a row that leave the mug somewhere."""
+    for run, end in enumerate(ends):
+        save(make_record({"mug 1": end}, run=run), studied.records(row, "test"))
+
+
+def shown(experiment: Experiment, out: Path) -> str:
+    console = Console(record=True, width=200, file=io.StringIO())
+    carry_out(experiment, out, True, console, {"quick": False})
+    return console.export_text()
+
+
+def test_the_main_table_is_computed_from_records(tmp_path: Path) -> None:
+    studied = study(tmp_path)
+    fill(studied, "LLM-Planner", TABLE, TABLE)
+    fill(studied, "ST2", SHELF, SHELF, SHELF, TABLE)
+    told = shown(MainResults([studied]), tmp_path)
+    assert "75.0 ± 25.0" in told and "n=4" in told and "(25.2 ± 4.0)" in told
+    assert "things left alone" in told
+    rows = list(csv.DictReader((tmp_path / "main_results.csv").open()))
+    by_name = {(row["row"], row["column"]): row for row in rows}
+    cell = by_name["ST2", "Merom_1_int test"]
+    assert (cell["mean"], cell["standard_error"], cell["episodes"]) == ("75.0", "25.0", "4")
+    assert (cell["published_mean"], cell["published_standard_error"], cell["marked"]) == ("25.2", "4.0", "0")
+    assert by_name["IL", "Merom_1_int train"]["mean"] == ""
+    words = (tmp_path / "main_results.md").read_text()
+    assert "| ST2 | –<br>(18.5 ± 2.6) | 75.0 ± 25.0<br>n=4<br>(25.2 ± 4.0) |" in words
+    content = json.loads((tmp_path / "main_results.json").read_text())
+    assert content["obstacles"]["Merom_1_int test"]["ST2"]["things"]["tidied"] == 0.75
+    assert content["obstacles"]["Merom_1_int test"]["IL"]["things"] == {}
+    assert (tmp_path / "main_results.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_rows_that_start_from_an_adapter_are_marked(tmp_path: Path) -> None:
+    results = MainResults([study(tmp_path, adapter="somewhere")]).results()[0]
+    assert {cell.row for cell in results.cells if cell.marked} == {"start", "IL", "ST1", "ST2"}
+    assert "| ST2 † |" in results.markdown and "† also learned beforehand" in results.markdown
+    plain = MainResults([study(tmp_path)]).results()[0]
+    assert "start" not in plain.rows and "†" not in plain.markdown
+
+
+def test_only_the_rows_that_were_asked_for_are_shown(tmp_path: Path) -> None:
+    assert MainResults([study(tmp_path)], ["ST2", "IL"]).results()[0].rows == ["IL", "ST2"]
+    with pytest.raises(UserError, match="no row 'ST9'"):
+        MainResults([study(tmp_path)], ["ST9"])
+
+
+def test_ablations_measure_the_same_records(tmp_path: Path) -> None:
+    studied = study(tmp_path)
+    record = make_record({"mug 1": SHELF}, statuses=("succeeded", "failed", "skipped", "succeeded"))
+    save(record, studied.records("IL", "test"))
+    executable, placements = Ablations([studied]).results()
+    cells = {(cell.row, cell.column): cell for cell in (*executable.cells, *placements.cells)}
+    assert cells["IL", "Merom_1_int test"].ours == Figure(1.0, 0.0, 1)
+    told = shown(Ablations([studied]), tmp_path)
+    assert "50.0 ± 0.0" in told and "(96.5 ± 1.4)" in told
+
+
+def test_transfer_takes_two_scenes_and_shows_both_ways(tmp_path: Path) -> None:
+    here, there = study(tmp_path), study(tmp_path, scene="Pomaria_2_int")
+    with pytest.raises(UserError, match="two scenes"):
+        CrossScene([here])
+    save(make_record({"mug 1": SHELF}), here.folder / "elsewhere" / there.scene / "imitate" / "episodes")
+    moved, own = CrossScene([here, there]).results()
+    assert moved.columns == ["Merom_1_int → Pomaria_2_int", "Pomaria_2_int → Merom_1_int"]
+    assert [cell.ours for cell in moved.cells][:2] == [Figure(100.0, 0.0, 1), None]
+    assert own.cells[0].published == Figure(12.6, 9.0)
+
+
+def test_what_was_learned_by_a_phase_is_familiar_in_it(tmp_path: Path) -> None:
+    studied = study(tmp_path)
+    for phase, thing in (("imitate", "mug 1"), ("iteration-1", "picture frame 2")):
+        pair = Pair(prompt=({"role": "user", "content": "-"},), reply="-", moved=(thing,))
+        write_pairs(tmp_path / "Merom_1_int" / "selftraining" / phase / "pairs.jsonl", [pair])
+    assert studied.familiar("IL") == {"mug"}
+    assert studied.familiar("ST1") == studied.familiar("ST2") == {"mug", "picture frame"}
+    assert studied.familiar("SayCan") is None
+
+
+def test_published_figures_are_the_papers() -> None:
+    assert published("success_rate", "Rs_int", "LLM-Planner", "test") == Figure(-30.2, 4.8)
+    assert published("success_rate", GENERATED, "ST2", "test") is None
+
+
+def test_tests_are_never_learned_from() -> None:
+    settings = recipe(False, overrides=["training_tasks.seed=0"])
+    with pytest.raises(UserError, match="is a test and is learned from"):
+        placed(settings, GENERATED, few=False)
+    placed(recipe(False), GENERATED, few=False)
+
+
+def test_a_scene_needs_data() -> None:
+    with pytest.raises(UserError, match="--data"):
+        placed(recipe(False), "Merom_1_int", few=False)
+
+
+@pytest.mark.housekeep
+@pytest.mark.parametrize(("few", "counts"), [(False, (10, 20, 20, 5)), (True, (1, 1, 1, 1))])
+def test_the_papers_tasks_are_played(housekeep: HousekeepData, few: bool, counts: tuple[int, ...]) -> None:
+    settings = recipe(few, given={"run": {"data": str(housekeep.root)}})
+    config = placed(settings, "Merom_1_int", few)
+    tasks = (config.demonstrations, config.training_tasks, *config.evaluation.tasks)
+    assert tuple(len(task_names(config.playing(chosen))) for chosen in tasks) == counts
+    assert config.evaluation.runs == (1 if few else 5)
+
+
+@pytest.fixture(scope="module")
+def learner(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Settings that make a tiny model learn little."""
+    pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
+    from tests.selftrain.tiny import save_learner, save_prompt
+
+    folder = tmp_path_factory.mktemp("learner")
+    prompt = save_prompt(folder / "short.yaml")
+    few = ["run.max_steps=30", "run.most_plans=1", "run.sampling.max_tokens=8", "training.most_tokens=16384"]
+    small = ["training.rank=2", "training.device=cpu", "training.dtype=float32"]
+    return ["--model", f"local:{save_learner(folder / 'tiny')}", f"run.prompt={prompt}", *few, *small]
+
+
+@pytest.fixture(scope="module")
+def run() -> Callable[..., subprocess.CompletedProcess[str]]:
+    def run(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"} | {"OMP_NUM_THREADS": "1"}
+        command = [sys.executable, "-m", f"experiments.{module}", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, timeout=240, env=env, check=False)
+
+    return run
+
+
+def test_a_second_call_goes_on_where_the_first_stopped(
+    learner: list[str], run: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    common = ["--quick", "--scene", GENERATED, "--out", str(tmp_path), *learner]
+    first = run("main_results", "--row", "LLM-Planner", "--row", "IL", *common)
+    assert first.returncode == 0, first.stderr
+    written = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("episodes/*.jsonl")}
+    assert len(written) == 5
+    second = run("main_results", "--row", "LLM-Planner", "--row", "IL", "--row", "ST1", *common)
+    assert second.returncode == 0, second.stderr
+    assert written.items() <= {path: path.stat().st_mtime_ns for path in tmp_path.rglob("episodes/*.jsonl")}.items()
+    rows = csv.DictReader((tmp_path / "main_results.csv").open())
+    assert [(row["row"], row["episodes"]) for row in rows] == [
+        (row, "1") for row in ("LLM-Planner", "IL", "ST1") for _ in range(2)
+    ]
+
+
+def test_what_there_is_is_shown_when_playing_fails(
+    learner: list[str], run: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    positive = ["filter.name=positive", "--row", "ST1", "--row", "IL"]
+    failed = run("main_results", "--quick", "--scene", GENERATED, "--out", str(tmp_path), *learner, *positive)
+    assert failed.returncode == 2 and "keeps none of" in failed.stderr
+    assert "IL" in failed.stdout and "written:" in failed.stdout
+
+
+def test_a_mistake_is_told_in_one_line(run: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path) -> None:
+    failed = run("main_results", "--quick", "--out", str(tmp_path))
+    assert failed.returncode == 2 and len(failed.stderr.strip().splitlines()) == 1 and "--data" in failed.stderr
