@@ -53,7 +53,7 @@ class MainResults:
             for study in self.studies
             for tasks in TASKS
         ]
-        return [Results("success rate, %", cells)]
+        return [Results("success rate, %", cells, [note for study in self.studies for note in study.notes])]
 
     def obstacles(self) -> dict[str, dict[str, Any]]:
         """See Experiment.obstacles."""

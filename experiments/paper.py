@@ -17,6 +17,7 @@ from experiments.results import Cell, Figure, Results, published, write
 from experiments.selftraining import Terminal
 from experiments.tables import table
 from household.errors import UserError
+from household.housekeep.recovered import read_tasks, recover
 from selftrain.loop import IMITATE, UNTRAINED, Observer, SelfTraining, play
 from selftrain.loop_config import SelfTrainingConfig, TasksConfig, load_selftraining
 from selftrain.pairs import read_pairs
@@ -25,6 +26,8 @@ from selftrain.tasks import task_names
 from selftrain.trainers import Start
 
 SCENES, GENERATED = oracle.SCENES, oracle.GENERATED
+RECOVERED = ("Pomaria_1_int", "Rs_int")
+"""Scenes whose episodes have to be made from recovered tasks; see household.housekeep.recovered."""
 
 BASELINES = {"SayCan": "saycan", "SayPlan": "sayplan", "LLM-Planner": "llm"}
 START = "start"
@@ -191,6 +194,13 @@ class Study:
         paths = [self.folder / "selftraining" / phase / "pairs.jsonl" for phase in learned]
         return {kind(name) for path in paths if path.exists() for pair in read_pairs(path) for name in pair.moved}
 
+    @property
+    def notes(self) -> list[str]:
+        """What has to be said of the scene's figures."""
+        if self.scene not in RECOVERED:
+            return []
+        return [f"{self.scene}: placements as published, poses ours; ten of the training tasks are demonstrated"]
+
     def marked(self, row: str) -> bool:
         """Whether a row's model had also learned beforehand."""
         return self.config.run.adapter is not None and row in PHASES
@@ -314,6 +324,9 @@ AdapterOption = Annotated[
 ]
 PersonOption = Annotated[str | None, typer.Option(help="Whose preferences count: majority, ada, annotator-3, ...")]
 WorkersOption = Annotated[int | None, typer.Option(help="Episodes played at the same time.")]
+RecoveredOption = Annotated[
+    Path | None, typer.Option(help=f"JSON file of recovered tasks, for {' and '.join(RECOVERED)} as well.")
+]
 QuickOption = Annotated[bool, typer.Option(help="One task each, once, a few steps: shows the way, not the figures.")]
 ShowOption = Annotated[bool, typer.Option("--show", help="Play nothing: show what is there.")]
 
@@ -346,19 +359,36 @@ def command(
         adapter: AdapterOption = None,
         base_url: BaseUrlOption = None,
         workers: WorkersOption = None,
+        recovered: RecoveredOption = None,
         quick: QuickOption = False,
         show: ShowOption = False,
         out: OutOption = Path("runs/paper"),
     ) -> None:
         given = run_settings(data=data, person=person, model=model, adapter=adapter, base_url=base_url, workers=workers)
         taught = recipe(quick, config, given, overrides or [])
-        chosen = scenes or (SCENES[:quick_scenes] if quick else SCENES)
-        studies = [Study(placed(taught, scene, quick), scene, out) for scene in chosen]
+        chosen = scenes or [*SCENES, *(RECOVERED if recovered else ())]
+        chosen = chosen[:quick_scenes] if quick and not scenes else chosen
+        folders = _folders(data, recovered, out) if recovered and set(chosen) & set(RECOVERED) else {}
+        studies = [Study(placed(_with_data(taught, folders.get(scene)), scene, quick), scene, out) for scene in chosen]
         setup = {"config": shareable(taught), "quick": quick}
         carry_out(make(studies, rows), out, show, Console(), setup)
 
     main.__doc__ = about
     return main
+
+
+def _folders(data: Path | None, recovered: Path, out: Path) -> dict[str, Path]:
+    """Where the episodes of scenes with recovered tasks are, made where they are not."""
+    if data is None:
+        raise UserError("recovered tasks take the Housekeep folder as well; name it with --data or HOUSEKEEP_DATA")
+    return dict.fromkeys(RECOVERED, recover(data, read_tasks(recovered), out / "housekeep"))
+
+
+def _with_data(recipe: SelfTrainingConfig, data: Path | None) -> SelfTrainingConfig:
+    """A recipe with other data, unless there are none."""
+    if data is None:
+        return recipe
+    return recipe.model_copy(update={"run": recipe.run.model_copy(update={"data": str(data)})})
 
 
 def shareable(config: SelfTrainingConfig) -> dict[str, Any]:

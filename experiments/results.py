@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import yaml
 from rich.console import Console, Group
-from rich.table import Table
 from rich.text import Text
 
 from experiments.tables import machine, table
@@ -22,6 +21,8 @@ from selftrain.record import write_json, write_text
 from selftrain.run import software_versions
 
 MARK = "†"
+
+_MOST_COLUMNS = 4
 
 
 @dataclass(frozen=True)
@@ -133,13 +134,14 @@ class Results:
         ]
         return {"title": self.title, "cells": cells, "notes": list(self._said)}
 
-    def shown(self) -> Table:
-        """The table for the terminal."""
-        return table(self.title, ("", *self.columns), self.words)
-
     def show(self, console: Console) -> None:
-        """Print the table and its notes."""
-        console.print(Group(self.shown(), *(Text(note) for note in self._said)))
+        """Print the table and its notes, no more columns at a time than a terminal has room for."""
+        heads = ("", *self.columns)
+        for first in range(1, len(heads), _MOST_COLUMNS):
+            part = slice(first, first + _MOST_COLUMNS)
+            rows = [(row[0], *row[part]) for row in self.words]
+            console.print(table(self.title, (heads[0], *heads[part]), rows))
+        console.print(Group(*(Text(note) for note in self._said)))
 
     @property
     def _said(self) -> list[str]:

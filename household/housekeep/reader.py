@@ -26,7 +26,8 @@ from household.scene import Mesh, Receptacle, Room, Scene
 from household.shapes import box
 from household.walls import free_floor, structure
 
-_EPISODES = "data/datasets/cos_eor_v11_pruned"
+EPISODES = "data/datasets/cos_eor_v11_pruned"
+"""Where episodes are in a Housekeep folder: a folder for each split."""
 _SCENES = "data/scene_datasets/igibson"
 _METADATA = "metadata_assembled.yaml"
 _DOORS = "metadata_v2_readjusted_with_outer_doors_v2.yaml"
@@ -281,13 +282,13 @@ class HousekeepData:
 
     def has_episodes(self, scene: str) -> bool:
         """Whether the folder has an episode file for a scene."""
-        return any((self.root / _EPISODES).glob(f"*/{scene}.json.gz"))
+        return any((self.root / EPISODES).glob(f"*/{scene}.json.gz"))
 
     def _episode_file(self, scene: str) -> Path:
-        found = sorted((self.root / _EPISODES).glob(f"*/{scene}.json.gz"))
+        found = sorted((self.root / EPISODES).glob(f"*/{scene}.json.gz"))
         if not found:
-            there = sorted(path.name.removesuffix(".json.gz") for path in (self.root / _EPISODES).glob("*/*.json.gz"))
-            raise DataError(f"{self.root / _EPISODES}: no episodes of {scene!r}; it has {', '.join(there) or 'none'}")
+            there = sorted(path.name.removesuffix(".json.gz") for path in (self.root / EPISODES).glob("*/*.json.gz"))
+            raise DataError(f"{self.root / EPISODES}: no episodes of {scene!r}; it has {', '.join(there) or 'none'}")
         return found[0]
 
     @lru_cache(maxsize=2)  # noqa: B019
