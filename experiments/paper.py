@@ -215,7 +215,8 @@ class Study:
             name: of the measure among published figures.
         """
         ours = Figure.of(measure(record.result) for record in read_records(self.records(row, tasks)))
-        theirs = published(name, self.scene, row, tasks)
+        # The paper's robots were all taught for the majority.
+        theirs = published(name, self.scene, row, tasks) if self.config.run.person == "majority" else None
         return Cell(row, f"{self.scene} {tasks}", ours, theirs, self.marked(row))
 
 
@@ -320,7 +321,8 @@ ConfigOption = Annotated[
 ModelOption = Annotated[str | None, typer.Option(help="As for housewise selftrain.")]
 BaseUrlOption = Annotated[str | None, typer.Option(help="A server with a fine-tuning API.")]
 AdapterOption = Annotated[
-    Path | None, typer.Option(help="Start from this adapter; its rows are marked. Baselines go without.")
+    str | None,
+    typer.Option(help="Adapter to start from, as for housewise run: its rows are marked, baselines lack it."),
 ]
 PersonOption = Annotated[str | None, typer.Option(help="Whose preferences count: majority, ada, annotator-3, ...")]
 WorkersOption = Annotated[int | None, typer.Option(help="Episodes played at the same time.")]

@@ -148,7 +148,11 @@ class Results:
         marked = any(cell.marked for cell in self.cells)
         given = any(cell.published for cell in self.cells)
         words = ["mean ± standard error over n episodes" + (", the paper's in brackets" if given else "")]
-        return [*words, *self.notes, *([f"{MARK} also learned beforehand: started from an adapter"] if marked else [])]
+        return [
+            *words,
+            *self.notes,
+            *([f"{MARK} started from an adapter, which had learned from other houses beforehand"] if marked else []),
+        ]
 
     def _called(self, row: str) -> str:
         marked = any(cell.marked for cell in self.cells if cell.row == row)

@@ -67,7 +67,7 @@ def test_the_main_table_is_computed_from_records(tmp_path: Path) -> None:
 def test_rows_that_start_from_an_adapter_are_marked(tmp_path: Path) -> None:
     results = MainResults([study(tmp_path, adapter="somewhere")]).results()[0]
     assert {cell.row for cell in results.cells if cell.marked} == {"start", "IL", "ST1", "ST2"}
-    assert "| ST2 † |" in results.markdown and "† also learned beforehand" in results.markdown
+    assert "| ST2 † |" in results.markdown and "† started from an adapter" in results.markdown
     plain = MainResults([study(tmp_path)]).results()[0]
     assert "start" not in plain.rows and "†" not in plain.markdown
 
@@ -108,6 +108,11 @@ def test_what_was_learned_by_a_phase_is_familiar_in_it(tmp_path: Path) -> None:
     assert studied.familiar("IL") == {"mug"}
     assert studied.familiar("ST1") == studied.familiar("ST2") == {"mug", "picture frame"}
     assert studied.familiar("SayCan") is None
+
+
+def test_the_paper_says_nothing_of_one_persons_robot(tmp_path: Path) -> None:
+    own = Study(recipe(False, given={"run": {"person": "annotator-3"}}), "Merom_1_int", tmp_path)
+    assert all(cell.published is None for cell in MainResults([own]).results()[0].cells)
 
 
 def test_published_figures_are_the_papers() -> None:
