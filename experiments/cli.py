@@ -41,6 +41,9 @@ DataOption = Annotated[
     ),
 ]
 OutOption = Annotated[Path, typer.Option(help="Folder of the run; one that is there is resumed.")]
+RayOption = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help="Play on a Ray cluster: HOST:PORT, or auto for this machine's.")
+]
 Overrides = Annotated[list[str] | None, typer.Argument(help="Further settings, as in sampling.temperature=0.7.")]
 
 
@@ -70,6 +73,7 @@ def run(
     simulator: Annotated[str | None, typer.Option(help="raycast.")] = None,
     runs: Annotated[int | None, typer.Option(help="How often each episode is played.")] = None,
     workers: Annotated[int | None, typer.Option(help="Episodes played at the same time.")] = None,
+    ray: RayOption = None,
     out: OutOption = Path("runs/latest"),
 ) -> None:
     """Play episodes and record them.
@@ -97,6 +101,7 @@ def run(
         "simulator": simulator,
         "runs": runs,
         "workers": workers,
+        "ray": ray,
     }
     settings = load_config(config, {key: value for key, value in given.items() if value is not None}, overrides or [])
     play(settings, out)
@@ -170,6 +175,7 @@ def selftrain(
     iterations: Annotated[int | None, typer.Option(help="How often the model tries and learns from it.")] = None,
     runs: Annotated[int | None, typer.Option(help="How often it tries each task in an iteration.")] = None,
     workers: Annotated[int | None, typer.Option(help="Episodes played at the same time.")] = None,
+    ray: RayOption = None,
     out: OutOption = Path("runs/selftrain"),
 ) -> None:
     """Teach a model what these people want: it sees the task done, imitates, then tries and learns from what was good.
@@ -201,6 +207,7 @@ def selftrain(
             "adapter": adapter,
             "base_url": base_url,
             "workers": workers,
+            "ray": ray,
         },
         "iterations": iterations,
         "grow": {"runs": runs},

@@ -84,6 +84,7 @@ class RunConfig(Settings):
     look_down: float
     controller: ControllerConfig
     workers: int = Field(ge=1)
+    ray: str | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -95,8 +96,13 @@ class RunConfig(Settings):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What has to be the same for two runs to belong in one folder: all but how many and how parallel."""
-        return self.model_dump(exclude={"workers", "runs", "houses", "episodes", "scenes"})
+        """What has to be the same for two runs to belong in one folder: all but how many and where."""
+        return self.model_dump(exclude={"workers", "ray", "runs", "houses", "episodes", "scenes"})
+
+    @property
+    def local(self) -> bool:
+        """Whether the model runs in this program."""
+        return self.model.partition(":")[0] == "local"
 
 
 def load_config(

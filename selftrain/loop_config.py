@@ -89,8 +89,9 @@ class SelfTrainingConfig(Settings):
     @property
     def identity(self) -> dict[str, Any]:
         """What has to be the same to go on in a folder, by key: all but how much is done and where it is computed."""
-        free: Any = {"run": {"workers"}, "iterations": True, "training": {"launcher", "device", "checkpoint_steps"}}
-        return _flat(self.model_dump(exclude=free | {"evaluation": True}))
+        training = {"launcher", "device", "checkpoint_steps"}
+        free: Any = {"run": {"workers", "ray"}, "iterations": True, "training": training, "evaluation": True}
+        return _flat(self.model_dump(exclude=free))
 
     def playing(self, tasks: TasksConfig, **changes: Any) -> RunConfig:
         """The run that plays some tasks.

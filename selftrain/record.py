@@ -251,7 +251,10 @@ def write_text(path: Path, content: str) -> None:
     partial = path.with_name(path.name + ".partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(content, encoding="utf-8")
+        with partial.open("w", encoding="utf-8") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
         partial.replace(path)
     except OSError as error:
         raise UserError(f"{path}: cannot be written ({error.strerror}); make room or choose another folder") from error

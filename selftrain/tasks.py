@@ -16,6 +16,7 @@ from household.generator import generate
 from household.housekeep.reader import HousekeepData
 from household.preferences import Preferences, load_person, majority, people
 from selftrain.config import RunConfig
+from selftrain.record import record_name
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,24 @@ class TaskName:
     scene: str
     episode: int
     task_set: str = ""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One episode to play.
+
+    Attributes:
+        task: which house and episode.
+        run: how many times it has been played before.
+    """
+
+    task: TaskName
+    run: int
+
+    @property
+    def name(self) -> str:
+        """Name of the record."""
+        return record_name(self.task.scene, self.task.episode, self.run)
 
 
 def task_names(config: RunConfig) -> list[TaskName]:

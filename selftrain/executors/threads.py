@@ -1,0 +1,79 @@
+"""Plays episodes in threads of this process, which share one model."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from pathlib import Path
+
+from agent.models import ChatModel
+from agent.models.batching import BatchingChatModel
+from household.simulator.raycast import RaycastSimulator
+from selftrain.config import RunConfig
+from selftrain.executors.base import Watcher
+from selftrain.player import Player, new_simulator, recorded_model, shared_model
+from selftrain.tasks import Job, load_task
+
+
+class Threads:
+    """As many threads as the settings name workers, each with a simulator of its own.
+
+    Args:
+        config: of the run.
+        episodes: folder of the records.
+        watcher: told of how it goes.
+
+    Raises:
+        UserError: when the prompt cannot be read.
+    """
+
+    def __init__(self, config: RunConfig, episodes: Path, watcher: Watcher) -> None:
+        self._config, self._episodes, self._watcher = config, episodes, watcher
+        self._player = Player(config)
+        self._local = threading.local()
+        self._loading = threading.Lock()
+        self._stop = threading.Event()
+
+    def play(self, jobs: Sequence[Job]) -> None:
+        """See Executor.play."""
+        model = self._model()
+        try:
+            with ThreadPoolExecutor(self._config.workers) as pool:
+                pending = [pool.submit(self._play, job, model) for job in jobs]
+                try:
+                    done, _ = wait(pending, return_when=FIRST_EXCEPTION)
+                finally:
+                    self._stop.set()
+                for future in done:
+                    future.result()
+        finally:
+            if model is not None:
+                model.close()
+
+    def _play(self, job: Job, model: ChatModel | None) -> None:
+        if self._stop.is_set():
+            return
+        with self._loading:
+            task = load_task(job.task, self._config)
+        self._watcher.began(job)
+
+        def progress(steps: int, plans: int) -> None:
+            self._watcher.stepped(job, steps, plans)
+
+        answers = model or recorded_model(self._config, job)
+        result = self._player.play(job, task, answers, self._simulator(), self._episodes, progress)
+        self._watcher.ended(job, result)
+
+    def _model(self) -> ChatModel | None:
+        config = self._config
+        model = shared_model(config)
+        # SayCan has its actions scored, which a local model does for one episode at a time.
+        batched = config.workers > 1 and config.local and config.planner != "saycan"
+        return BatchingChatModel(model) if model is not None and batched else model
+
+    def _simulator(self) -> RaycastSimulator:
+        if not hasattr(self._local, "simulator"):
+            self._local.simulator = new_simulator()
+        simulator: RaycastSimulator = self._local.simulator
+        return simulator
