@@ -209,7 +209,7 @@ class Personalise:
 
 def _told(pair: Pair) -> list[str]:
     return [
-        f"{person}'s own robot beats the majority's by {gain} points, episode by episode"
+        f"{person}'s own robot minus the majority's, for {person}, episode by episode: {gain} points"
         for person, gain in pair.gains().items()
         if gain
     ]

@@ -71,7 +71,10 @@ def test_the_table_has_every_robot_for_both(pair: Pair, tmp_path: Path) -> None:
     console = Console(record=True, width=160, file=io.StringIO())
     carry_out(Personalise([pair], tmp_path), tmp_path, True, console, {})
     told = console.export_text()
-    assert "ada's own robot beats the majority's by 100.0 ± 0.0 points" in told and "differ by 0.25" in told
+    assert (
+        "own robot minus the majority's, for ada, episode by episode: 100.0 ± 0.0 points" in told
+        and "differ by 0.25" in told
+    )
     assert "100.0 ± 0.0<br>n=2" in (tmp_path / "personalise.md").read_text()
 
 
