@@ -1,0 +1,45 @@
+"""Handing an adapter on."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+from safetensors.torch import load_file, save_file
+
+from agent.adapters import WORDING, trained_prompt
+from household.errors import UserError
+from selftrain.ship import ship
+
+
+@pytest.fixture
+def adapter(tmp_path: Path) -> Path:
+    folder = tmp_path / "adapter"
+    folder.mkdir()
+    save_file({"weight": torch.randn(64, 16)}, folder / "adapter_model.safetensors")
+    (folder / "adapter_config.json").write_text("{}")
+    (folder / "README.md").write_text("# A card")
+    (folder / WORDING).write_text(json.dumps({"prompt": "compact"}))
+    (folder / "optimizer.pt").write_bytes(b"not needed")
+    return folder
+
+
+def test_weights_are_rounded_and_nothing_else_comes_along(adapter: Path, tmp_path: Path) -> None:
+    size = ship(adapter, tmp_path / "shipped")
+    files = {file.name: file.stat().st_size for file in (tmp_path / "shipped").iterdir()}
+    assert set(files) == {"adapter_model.safetensors", "adapter_config.json", "README.md", WORDING}
+    assert size == sum(files.values())
+    before = load_file(adapter / "adapter_model.safetensors")["weight"]
+    after = load_file(tmp_path / "shipped" / "adapter_model.safetensors")["weight"]
+    assert after.dtype == torch.bfloat16 and torch.equal(after, before.bfloat16())
+    assert trained_prompt(tmp_path / "shipped") == "compact"
+
+
+def test_a_missing_file_is_named(adapter: Path, tmp_path: Path) -> None:
+    (adapter / "README.md").unlink()
+    with pytest.raises(UserError, match=r"README\.md"):
+        ship(adapter, tmp_path / "shipped")
+    assert not (tmp_path / "shipped").exists()
