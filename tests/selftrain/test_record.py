@@ -1,4 +1,3 @@
-import io
 import json
 import os
 from pathlib import Path
@@ -199,12 +198,10 @@ def test_a_json_file_is_the_old_one_or_the_new_one(tmp_path: Path, monkeypatch: 
     write_json(path, {"one": 1})
     assert json.loads(path.read_text()) == {"one": 1}
 
-    def broken(self: Path, *_: Any, **__: Any) -> int:
-        with io.open(self, "w") as stream:  # noqa: UP020 - the path's own method is replaced
-            stream.write('{"tw')
+    def full(_: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", broken)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(UserError, match="No space left on device"):
         write_json(path, {"two": 2})
     monkeypatch.undo()
