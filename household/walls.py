@@ -7,11 +7,10 @@ footprints of the furniture it is the free floor; what bounds the free floor is 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
 
 import numpy as np
 import shapely
-from shapely.geometry import MultiPolygon, Point, Polygon
+from shapely.geometry import MultiPolygon, Polygon
 
 from household.geometry import Box
 from household.scene import Mesh
@@ -23,51 +22,26 @@ _ERODED = 0.2
 _GAP = 0.034
 _SLIVER = 0.02
 _NICHE = 0.3
-# About half a doorway, and how far from a wall furniture stands with its back to it.
-_DOOR_RADIUS = 0.45
-_BACK_TO_WALL = 0.1
-_LEAST_ROOM = 0.05
 _HEAD_HEIGHT = 1.7
 _WALL_COLOR = (222, 216, 205)
 _FLOOR_COLORS = ((176, 146, 112), (168, 137, 103))
 _BOARD = 0.5
 
 
-def free_floor(
-    area: Polygon, furniture: Sequence[Box], hanging: Sequence[Box] = (), doors: Sequence[tuple[float, float]] = ()
-) -> Polygon | MultiPolygon:
+def free_floor(area: Polygon, furniture: Sequence[Box], hanging: Sequence[Box] = ()) -> Polygon | MultiPolygon:
     """The floor between the walls.
 
     Args:
         area: where the robot's centre can be, (x, z) in metres.
         furniture: boxes of what stands on the floor.
         hanging: boxes of what hangs on walls (mirrors, pictures); walls give way to them on the near side.
-        doors: middles of doorways, (x, z); they part the rooms, and between things of different rooms is a wall.
     """
-    footprints = [_footprint(box) for box in furniture if box.low[1] < _HEAD_HEIGHT]
-    floor = shapely.union_all([area.buffer(_ERODED, join_style="mitre"), *(_around(foot, _GAP) for foot in footprints)])
-    floor = floor.difference(_partitions(area, footprints, doors))
+    footprints = [_footprint(box).buffer(_GAP, join_style="mitre") for box in furniture if box.low[1] < _HEAD_HEIGHT]
+    floor = shapely.union_all([area.buffer(_ERODED, join_style="mitre"), *footprints])
     floor = shapely.union_all([floor, *(_niche(_footprint(box), floor) for box in hanging)])
     bounds = shapely.box(*floor.bounds).buffer(1.0, join_style="mitre")
     solid = bounds.difference(floor).buffer(-_SLIVER, join_style="mitre").buffer(_SLIVER, join_style="mitre")
     return bounds.difference(solid)
-
-
-def _partitions(area: Polygon, footprints: Sequence[Polygon], doors: Sequence[tuple[float, float]]) -> Polygon:
-    """The walls between things that stand back to back in different rooms."""
-    openings = shapely.union_all([Point(door).buffer(_DOOR_RADIUS) for door in doors])
-    parts = area.difference(openings)
-    rooms = [part for part in getattr(parts, "geoms", [parts]) if part.area > _LEAST_ROOM]
-    inside: dict[int, list[Polygon]] = {}
-    for footprint in footprints:
-        inside.setdefault(int(np.argmin([room.distance(footprint) for room in rooms])), []).append(footprint)
-    blocks = [_around(shapely.union_all(things), _BACK_TO_WALL) for things in inside.values()]
-    walls = [first.intersection(second) for first, second in combinations(blocks, 2)]
-    return shapely.union_all(walls).difference(area.buffer(_ERODED - _SLIVER, join_style="mitre"))
-
-
-def _around(shape: Polygon, width: float) -> Polygon:
-    return shape.buffer(width, join_style="mitre")
 
 
 def _footprint(box: Box) -> Polygon:

@@ -31,7 +31,6 @@ EPISODES = "data/datasets/cos_eor_v11_pruned"
 _SCENES = "data/scene_datasets/igibson"
 _METADATA = "metadata_assembled.yaml"
 _DOORS = "metadata_v2_readjusted_with_outer_doors_v2.yaml"
-_ALL_DOORS = "metadata.yaml"
 
 # Neither can hold anything; planners are never told of them.
 _FIXTURES = ("door", "window", "picture")
@@ -63,13 +62,6 @@ class _Metadata(BaseModel):
     model_config = ConfigDict(extra="ignore")
     urdfs: dict[str, _Entry] = Field(min_length=1)
     default_mapping: list[tuple[str, str]] | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _of_either_form(cls, given: Any) -> Any:
-        """iGibson's own files name the furniture at once, without a heading."""
-        flat = isinstance(given, dict) and given and all(str(key).endswith(".urdf") for key in given)
-        return {"urdfs": given} if flat else given
 
     @field_validator("urdfs")
     @classmethod
@@ -176,7 +168,7 @@ class HousekeepData:
         standing = [thing.box for thing in receptacles if not _is(thing.key, _HANGING)]
         notes.append("walls and floor inferred from the navigation mesh: the scene's shell is not used")
         hanging = [thing.box for thing in receptacles if _is(thing.key, _HANGING)]
-        shell = structure(free_floor(navmesh.area, standing, hanging, self._doorways(name)))
+        shell = structure(free_floor(navmesh.area, standing, hanging))
         return Scene(name, self._rooms(name, receptacles), receptacles, shell, navmesh, tuple(notes))
 
     def episode_ids(self, scene: str) -> list[int]:
@@ -233,12 +225,6 @@ class HousekeepData:
         entries = {file: entry for file, entry in furnished.urdfs.items() if file not in carried}
         doors = _read_metadata(folder / _DOORS).urdfs if (folder / _DOORS).exists() else {}
         return entries | {file: entry for file, entry in doors.items() if "door" in file}
-
-    def _doorways(self, scene: str) -> list[tuple[float, float]]:
-        """Middles (x, z) of the doorways: iGibson's own metadata has the doors that Housekeep leaves out."""
-        path = self.root / _SCENES / "assets" / scene / _ALL_DOORS
-        entries = _read_metadata(path).urdfs if path.exists() else {}
-        return [(entry.pos[0], entry.pos[2]) for file, entry in entries.items() if _kind(file) == "door"]
 
     def _receptacle(self, scene: str, file: str, entry: _Entry, notes: list[str]) -> Receptacle:
         key = f"{entry.room}-{file}"

@@ -85,17 +85,3 @@ def test_boards_lie_under_the_whole_floor() -> None:
 def test_a_hole_in_the_floor_gets_walls() -> None:
     pillar = shapely.box(1, 1, 1.5, 1.5)
     assert len(structure(FLOOR.difference(pillar)).faces) == len(structure(FLOOR).faces) + 8
-
-
-def test_things_of_different_rooms_have_a_wall_between_them() -> None:
-    """Two rooms beside each other, a cupboard on each side of the wall, and a door above."""
-    left, right = shapely.box(0.2, 0.2, 1.4, 3.8), shapely.box(2.6, 0.2, 3.8, 3.8)
-    area = shapely.union_all([left, right, shapely.box(1.4, 0.2, 2.6, 0.7)])
-    backs = [Box((1.6, 0.0, 1.5), (1.97, 1.2, 2.5)), Box((2.03, 0.0, 1.5), (2.4, 1.2, 2.5))]
-    between = shapely.box(1.98, 1.6, 2.02, 2.4)
-    assert free_floor(area, backs).covers(between)
-    parted = free_floor(area, backs, doors=[(2.0, 0.45)])
-    assert parted.intersection(between).area < 1e-6
-    assert parted.buffer(1e-6).covers(area.buffer(0.15))
-    # Without a door the two sides are one room, and things that stand together in it are seen together.
-    assert free_floor(area, backs, doors=[(0.5, 3.5)]).covers(between)
