@@ -39,9 +39,9 @@ from household.errors import UserError
 from household.housekeep.reader import HousekeepData
 from household.names import spoken
 from household.simulator.raycast import RaycastSimulator
+from selftrain.player import software_versions
 from selftrain.record import write_json
 from selftrain.rollout import room_anchors
-from selftrain.run import software_versions
 
 _KINDS = {
     ("navigating", "receptacle"): ActionKind.GO_TO,

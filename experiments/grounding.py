@@ -24,8 +24,9 @@ from agent.scene_graph import SceneGraph, View
 from experiments.tables import machine, table
 from selftrain.config import RunConfig, load_config
 from selftrain.metrics import summary
+from selftrain.player import software_versions
 from selftrain.record import EpisodeRecord, read_records, write_json
-from selftrain.run import Run, software_versions
+from selftrain.run import Run
 
 ARMS = {"free": False, "grounded": True}
 
@@ -109,7 +110,7 @@ def main(
 
       python -m experiments.grounding --quick
 
-      python -m experiments.grounding --adapter adapters/majority --houses 20 --json grounding.json
+      python -m experiments.grounding --adapter runs/first/iteration-1/adapter --houses 20 --json grounding.json
     """
     house = {"data": str(data), "scenes": scene, "episodes": episodes} if data and scene else {"houses": houses}
     planned = configs(

@@ -25,8 +25,9 @@ from experiments.tables import machine, table
 from household.errors import UserError
 from selftrain.config import RunConfig, load_config
 from selftrain.metrics import summary
+from selftrain.player import software_versions
 from selftrain.record import EpisodeRecord, ResultLine, read_records, write_json
-from selftrain.run import Run, software_versions
+from selftrain.run import Run
 from selftrain.tasks import task_names
 
 SCENES = ("Merom_1_int", "Pomaria_2_int")

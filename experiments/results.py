@@ -17,8 +17,8 @@ from rich.console import Console, Group
 from rich.text import Text
 
 from experiments.tables import machine, table
+from selftrain.player import software_versions
 from selftrain.record import write_json, write_text
-from selftrain.run import software_versions
 
 MARK = "†"
 

@@ -17,8 +17,10 @@ from rich.console import Console
 from experiments.tables import machine, table
 from selftrain.config import RunConfig, load_config
 from selftrain.executors import Silent
+from selftrain.player import software_versions
 from selftrain.record import read_records, write_json
-from selftrain.run import Job, Run, software_versions
+from selftrain.run import Run
+from selftrain.tasks import Job
 
 PARALLEL = (1, 4, 8, 16)
 # Short episodes measure the same mixture of planning and walking as long ones.

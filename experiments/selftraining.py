@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
+from experiments.tables import bars
+from selftrain.executors import Watcher
 from selftrain.loop import SelfTraining
 from selftrain.loop_config import SelfTrainingConfig
-from selftrain.run import Run, Watcher
+from selftrain.run import Run
 from selftrain.trainers import Progress as TrainingProgress
 
 
@@ -49,18 +50,18 @@ class Terminal:
         from experiments.cli import Live
 
         self._console.rule(f"{name} ({len(session.jobs)} episodes)")
-        with _bars(self._console) as bars:
-            yield Live(bars, session, session.config.max_steps)
+        with bars(self._console) as shown:
+            yield Live(shown, session, session.config.max_steps)
 
     @contextmanager
     def training(self, name: str) -> Iterator[TrainingProgress]:
         """See Observer.training."""
         self._console.rule(name)
-        with _bars(self._console) as bars:
-            bar = bars.add_task("training", total=None)
+        with bars(self._console) as shown:
+            bar = shown.add_task("training", total=None)
 
             def progress(done: int, total: int, words: str) -> None:
-                bars.update(bar, completed=done, total=total, description=f"training {words}")
+                shown.update(bar, completed=done, total=total, description=f"training {words}")
 
             yield progress
 
@@ -112,15 +113,3 @@ def draw_curve(phases: Sequence[dict[str, Any]], path: Path) -> None:
     if phases[0]["evaluation"]:
         axes.legend()
     figure.savefig(path, dpi=150)
-
-
-def _bars(console: Console) -> Progress:
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-    )

@@ -43,9 +43,9 @@ from household.scene import Mesh
 from household.simulator.base import BodyPose, Camera, Sensor
 from household.simulator.raycast import RaycastSimulator
 from selftrain.config import load_config
+from selftrain.player import scripted_planner, software_versions
 from selftrain.record import EpisodeLine, RecordWriter, write_json
 from selftrain.rollout import Rollout
-from selftrain.run import scripted_planner, software_versions
 from selftrain.tasks import load_task, task_names
 
 SCENE = "Merom_1_int"

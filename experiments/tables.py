@@ -1,4 +1,4 @@
-"""What the figures of all experiments come with: a table to look at, and what they were measured on."""
+"""What all experiments show: progress, a table of figures, and what they were measured on."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import platform
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
 
@@ -18,6 +20,19 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> 
     for row in rows:
         made.add_row(*row)
     return made
+
+
+def bars(console: Console) -> Progress:
+    """Progress that is gone when it is over, with the time left."""
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+    )
 
 
 def machine() -> dict[str, str | int]:

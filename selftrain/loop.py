@@ -14,11 +14,12 @@ from agent.adapters import WORDING
 from agent.prompt import PromptTemplate
 from household.errors import UserError
 from selftrain.config import RunConfig
+from selftrain.executors import Watcher
 from selftrain.filters import FilterSettings, apply, statistics
 from selftrain.loop_config import SelfTrainingConfig
 from selftrain.pairs import Pair, Wording, pairs_of, write_pairs
 from selftrain.record import read_records, write_json
-from selftrain.run import Run, Watcher
+from selftrain.run import Run
 from selftrain.trainers import Progress, Start, TrainedModel, open_trainer
 
 DEMONSTRATE, IMITATE, UNTRAINED = "demonstrate", "imitate", "untrained"

@@ -10,11 +10,8 @@ from household.errors import UserError
 from selftrain.config import RunConfig
 from selftrain.executors import Silent, Watcher, open_executor
 from selftrain.metrics import metrics
-from selftrain.player import scripted_planner, software_versions
 from selftrain.record import read_records, write_json
 from selftrain.tasks import Job, task_names
-
-__all__ = ["Job", "Run", "Watcher", "scripted_planner", "software_versions"]
 
 
 class Run:

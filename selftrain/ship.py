@@ -1,6 +1,6 @@
 """Makes a trained adapter fit to be handed on: half the size, nothing but what is needed to use it.
 
-python -m selftrain.ship runs/brain/imitate/adapter agent/adapters/majority
+python -m selftrain.ship runs/brain/imitate/adapter shared/tidy
 """
 
 from __future__ import annotations

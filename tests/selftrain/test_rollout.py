@@ -10,9 +10,9 @@ from controller.skills import Controller
 from household.env import RearrangementEnv, Task
 from household.simulator.base import Action, Camera
 from household.simulator.raycast import RaycastSimulator
+from selftrain.player import scripted_planner
 from selftrain.record import EpisodeRecord, RecordWriter, ResultLine, read_record
 from selftrain.rollout import LETTERS, Limits, Rollout, room_anchors
-from selftrain.run import scripted_planner
 from tests.household.toy import BED, COUNTER
 from tests.selftrain.conftest import header
 
