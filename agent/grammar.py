@@ -10,14 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from agent.actions import ActionKind
+from agent.judgement import judgement_rules
 from agent.models.gbnf import REPLY, literal, one_of, rule
 from agent.scene_graph import SceneGraph
 
 COMPLETE = "mission complete"
 
 
-def plan_grammar(graph: SceneGraph, most_steps: int, called: Mapping[str, str] | None = None) -> str:
-    """What a planner may reply, from behind ``step 1:`` on.
+def plan_grammar(
+    graph: SceneGraph, most_steps: int, called: Mapping[str, str] | None = None, judging: bool = False
+) -> str:
+    """What a planner may reply, from behind ``step 1:`` on, or with judgements and ``step 1:`` before that.
 
     Things are picked up with an empty hand only, and placed only from the hand. With a full hand the robot goes to and
     looks at places alone.
@@ -26,11 +29,12 @@ def plan_grammar(graph: SceneGraph, most_steps: int, called: Mapping[str, str] |
         graph: gives the names, and what is in the hand.
         most_steps: how many steps a plan may have.
         called: other words for receptacles, by name.
+        judging: whether replies begin with judgements; see agent.judgement.
 
     Returns:
         GBNF rules; see agent.models.gbnf.
     """
-    return "\n".join(_Plans(graph, most_steps, called or {}).rules()) + "\n"
+    return "\n".join(_Plans(graph, most_steps, called or {}).rules(judging)) + "\n"
 
 
 def choice_grammar(choices: Iterable[str], lead: str = " ") -> str:
@@ -55,10 +59,12 @@ class _Plans:
         self._hands: dict[str | None, str] = {None: "free"}
         self._hands |= {name: f"holding-{number}" for number, name in enumerate(graph.objects)}
 
-    def rules(self) -> Iterator[str]:
+    def rules(self, judging: bool) -> Iterator[str]:
         """All rules."""
         start = self._graph.holding
-        yield rule(REPLY, f"{literal(' ')} {self._state(1, start)}")
+        yield rule(REPLY, f"{'judged ' if judging else ''}{literal(' ')} {self._state(1, start)}")
+        if judging:
+            yield from judgement_rules(self._graph, self._places)
         yield from self._visits()
         for step in range(1, self._most_steps + 1):
             for held in [start] if step == 1 else self._hands:

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from agent.actions import HighLevelAction
 from agent.grammar import plan_grammar
+from agent.judgement import apart
 from agent.models.base import ChatModel, ChatRequest, Message, Reply, Sampling
 from agent.parser import ParsedStep, parse_plan
 from agent.prompt import ContextGenerator
@@ -161,7 +162,12 @@ class LLMPlanner:
     def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
         """See Planner.plan."""
         messages, words = self.context.messages(graph), self.context.template
-        grammar = plan_grammar(graph, self.context.most_steps, words.called(graph)) if self.grounded else None
+        grammar = self._grammar(graph) if self.grounded else None
         reply = self._asker.ask(messages, words.prefix, grammar)
-        parsed = parse_plan(reply.text, graph.vocabulary, most=self.context.most_steps)
+        steps = apart(reply.text)[1] if words.judging else reply.text
+        parsed = parse_plan(steps, graph.vocabulary, most=self.context.most_steps)
         return Plan(parsed.steps, parsed.complete, messages, reply)
+
+    def _grammar(self, graph: SceneGraph) -> str:
+        words = self.context.template
+        return plan_grammar(graph, self.context.most_steps, words.called(graph), words.judging)

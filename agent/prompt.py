@@ -73,6 +73,7 @@ HOUSE_FIELDS: Placeholders = {
     "holding": {"object"},
     "empty_hand": set(),
     "room": {"room", "receptacles"},
+    "glimpsed_room": {"room", "receptacles"},
     "unexplored_room": {"room"},
     "receptacle": {"receptacle"},
     "laden_receptacle": {"receptacle", "objects"},
@@ -84,6 +85,7 @@ class HouseTemplate(Template):
 
     Attributes:
         names: what receptacles are called: by their full names, or short, without their rooms where that is clear.
+        glimpsed_room: of rooms of which something was seen, but that were not entered; as ``room`` where it is empty.
     """
 
     placeholders: ClassVar[Placeholders] = HOUSE_FIELDS
@@ -91,6 +93,7 @@ class HouseTemplate(Template):
     holding: str
     empty_hand: str
     room: str
+    glimpsed_room: str = ""
     unexplored_room: str
     receptacle: str
     laden_receptacle: str
@@ -112,7 +115,8 @@ class HouseTemplate(Template):
         receptacles = [self._on(graph, receptacle, called or {}) for receptacle in graph.inside(room)]
         if not receptacles:
             return self.unexplored_room.format(room=room)
-        return self.room.format(room=room, receptacles=", ".join(receptacles))
+        words = self.room if room in graph.entered else self.glimpsed_room or self.room
+        return words.format(room=room, receptacles=", ".join(receptacles))
 
     def _on(self, graph: SceneGraph, receptacle: str, called: Mapping[str, str]) -> str:
         objects, words = graph.inside(receptacle), called.get(receptacle, receptacle)
@@ -122,10 +126,15 @@ class HouseTemplate(Template):
 
 
 class PromptTemplate(HouseTemplate):
-    """The words around what the robot knows; see ``housekeep_configs/prompts/planner.yaml``."""
+    """The words around what the robot knows; see ``housekeep_configs/prompts/planner.yaml``.
+
+    Attributes:
+        judging: replies begin with a judgement of every object; see agent.judgement.
+    """
 
     placeholders: ClassVar[Placeholders] = {**HOUSE_FIELDS, "system": {"most_steps"}, "user": {"holding", "rooms"}}
     packaged = "planner"
+    judging: bool = False
     system: str
     user: str
     prefix: str

@@ -79,6 +79,15 @@ class SceneGraph:
             self._hang(view.holding, NodeKind.OBJECT, ROBOT)
         return set(self.graph) - known
 
+    def enter(self, room: str) -> None:
+        """Remember that the robot went into a room."""
+        self.graph.nodes[room]["entered"] = True
+
+    @property
+    def entered(self) -> tuple[str, ...]:
+        """The rooms that the robot went into, as far as it did so on purpose."""
+        return tuple(name for name, entered in self.graph.nodes(data="entered") if entered)
+
     @property
     def rooms(self) -> tuple[str, ...]:
         return self._of(NodeKind.ROOM)
@@ -106,6 +115,11 @@ class SceneGraph:
     def tree(self) -> dict[str, dict[str, tuple[str, ...]]]:
         """Objects by receptacle by room, in the order in which prompts list them."""
         return {room: {place: self.inside(place) for place in self.inside(room)} for room in self.rooms}
+
+    @property
+    def listed(self) -> tuple[str, ...]:
+        """The objects that stand somewhere, in the order in which prompts list them."""
+        return tuple(thing for places in self.tree.values() for things in places.values() for thing in things)
 
     def kind(self, name: str) -> NodeKind | None:
         """What a name stands for, None when it is not known."""

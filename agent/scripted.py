@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from agent.actions import ActionKind, HighLevelAction
+from agent.judgement import Judgements, subjects
 from agent.parser import ParsedStep
 from agent.planner import MOST_STEPS, Attempt, Plan
 from agent.scene_graph import SceneGraph
@@ -25,8 +26,9 @@ class ScriptedPlanner:
     This is the demonstrator of LLM-Personalize (section 4.1). Unlike it, this planner can also go on to look around
     every receptacle that it knows when some object may still be undiscovered, and gives up on what fails repeatedly.
     Told of distances, it does whatever is nearest, entering the next room or moving an object, and so saves steps.
-    Going by the list, it does what a reader of the prompt can foresee: the first misplaced object of the list comes
-    next, and it goes to the first place for it in its own room, or else of all.
+    Going by the list, it does what a reader of the prompt can foresee: the first misplaced object of the list that has
+    a known place comes next, and it goes to the first place for it in its own room, or else of all; when there is none,
+    the robot enters the first room of the list where it has not been.
 
     Args:
         wants: whether people want an object (name) on a receptacle (name).
@@ -58,7 +60,7 @@ class ScriptedPlanner:
         move = self._next_move(graph, failures)
         rooms = _unentered(graph, attempts)
         if rooms and (move is None or self._comes_first(rooms, graph.place_of(move[0]) or "")):
-            return _plan(_visits(rooms if self._route is None else [self._pick(rooms, None)]))
+            return _plan(_visits([self._pick(rooms, None)] if self._route or self._listed else rooms))
         if move is not None:
             return _plan([*_collection(move[0]), *_delivery(*move)])
         unvisited = self._unvisited(graph, attempts) if self._thorough else []
@@ -66,14 +68,30 @@ class ScriptedPlanner:
             return _plan(_visits([self._pick(unvisited, None)]))
         return Plan((), complete=True)
 
+    def judgements(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Judgements:
+        """Where each object belongs, going by the list; see agent.judgement."""
+        failures = _failures(attempts)
+        return {thing: self._home(graph, thing, failures) for thing in subjects(graph)}
+
+    def _home(self, graph: SceneGraph, thing: str, failures: dict[str, int]) -> str | None:
+        """Where an object is, if it is right there, else the first place for it in its room, or else of all."""
+        place = graph.place_of(thing) or ""
+        if graph.holding != thing and self._wants(thing, place):
+            return place
+        room = graph.place_of(place)
+        targets = self._targets(graph, thing, failures)
+        return min(targets, key=lambda target: graph.place_of(target) != room, default=None)
+
     def _comes_first(self, rooms: list[str], place: str) -> bool:
         """Whether to enter a room before going to a place."""
+        if self._listed:
+            return False
         return self._route is None or min(self._route(None, room) for room in rooms) < self._route(None, place)
 
     def _next_move(self, graph: SceneGraph, failures: dict[str, int]) -> tuple[str, str] | None:
         misplaced = [
             name
-            for name in _listed_objects(graph)
+            for name in graph.listed
             if not self._wants(name, graph.place_of(name) or "") and failures.get(name, 0) < _MOST_TRIES
         ]
         moves = {name: targets for name in misplaced if (targets := self._targets(graph, name, failures))}
@@ -82,8 +100,7 @@ class ScriptedPlanner:
         places = {name: graph.place_of(name) or "" for name in moves}
         if self._listed:
             thing = next(iter(moves))
-            room = graph.place_of(places[thing])
-            return thing, min(moves[thing], key=lambda place: graph.place_of(place) != room)
+            return thing, self._home(graph, thing, failures) or moves[thing][0]
         start = self._pick(sorted(set(places.values())), None)
         thing = next(name for name in self._shuffled(list(moves)) if self._route is None or places[name] == start)
         return thing, self._pick(moves[thing], places[thing])
@@ -119,10 +136,6 @@ class ScriptedPlanner:
 
 def _listed_receptacles(graph: SceneGraph) -> list[str]:
     return [place for places in graph.tree.values() for place in places]
-
-
-def _listed_objects(graph: SceneGraph) -> list[str]:
-    return [thing for places in graph.tree.values() for things in places.values() for thing in things]
 
 
 def _failures(attempts: Sequence[Attempt]) -> dict[str, int]:

@@ -46,7 +46,7 @@ _QUICK: Mapping[str, Any] = {
     "imitation_epochs": 1.0,
     "grow": {"runs": 1},
     "filter": {"name": "rising", "thresholds": [-1000.0]},
-    "rehearse": False,
+    "rehearse": 0.0,
     "training": {"epochs": 1.0, "batch": 2, "most_tokens": 3000},
 }
 _HOUSES = {"train": {"houses": 20, "seed": 2000}, "test": {"houses": 5, "seed": 0}}

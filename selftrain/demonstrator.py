@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from agent.judgement import written
 from agent.models.base import Reply
 from agent.parser import ParsedStep
 from agent.planner import Attempt, Plan
@@ -33,8 +34,10 @@ class Demonstrator:
         """See Planner.plan."""
         words = self._context.template
         messages, called = self._context.messages(graph), words.called(graph)
-        plan = self._scripted.plan(graph, attempts)
+        judgements, plan = self._scripted.judgements(graph, attempts), self._scripted.plan(graph, attempts)
         steps = tuple(ParsedStep(str(step.action.renamed(called)), step.action) for step in plan.steps if step.action)
         plan = replace(plan, steps=steps)
-        reply = f"step 1: {plan.text}".removeprefix(words.prefix)
-        return replace(plan, messages=messages, reply=Reply(reply))
+        reply = f"step 1: {plan.text}"
+        if words.judging:
+            reply = f"{words.prefix}{written(judgements, graph, called)}\n{reply}"
+        return replace(plan, messages=messages, reply=Reply(reply.removeprefix(words.prefix)))

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
 from pydantic import ValidationError
 
 from agent.adapters import WORDING
@@ -17,7 +18,7 @@ from selftrain.config import RunConfig
 from selftrain.executors import Watcher
 from selftrain.filters import FilterSettings, apply, statistics
 from selftrain.loop_config import SelfTrainingConfig
-from selftrain.pairs import Pair, Wording, pairs_of, write_pairs
+from selftrain.pairs import Pair, Wording, drawn, pairs_of, write_pairs
 from selftrain.record import read_records, write_json
 from selftrain.run import Run
 from selftrain.trainers import Progress, Start, TrainedModel, open_trainer
@@ -110,17 +111,24 @@ class SelfTraining:
         for iteration in range(self.config.iterations):
             name = f"iteration-{iteration + 1}"
             kept = self._filtered(iteration, name, model)
-            pairs = [*kept, *demonstrations] if self.config.rehearse else kept
+            pairs = [*kept, *self._rehearsed(demonstrations, iteration)]
             model = self._improved(name, model, pairs, self.config.training.epochs)
             yield name, model
 
     def _demonstrations(self) -> list[Pair]:
         config = self.config.playing(self.config.demonstrations, planner="demonstrator", runs=1)
         pairs = self._played(DEMONSTRATE, config, self.folder / DEMONSTRATE, "said")
+        if self.config.imitation_plans is not None:
+            pairs = drawn(pairs, self.config.imitation_plans, self.config.run.seed)
         if not pairs:
             raise UserError("the demonstrations are empty; choose other demonstrations.episodes or more houses")
         write_json(self.folder / IMITATE / "filter.json", {"filter": "all", "kept": statistics(pairs)})
         return pairs
+
+    def _rehearsed(self, demonstrations: Sequence[Pair], iteration: int) -> list[Pair]:
+        count = round(self.config.rehearse * len(demonstrations))
+        order = np.random.default_rng([self.config.run.seed, iteration]).permutation(len(demonstrations))
+        return [demonstrations[index] for index in sorted(order[:count])]
 
     def _filtered(self, iteration: int, name: str, model: Start) -> list[Pair]:
         """What is worth learning of what the model tries."""

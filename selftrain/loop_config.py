@@ -79,10 +79,11 @@ class SelfTrainingConfig(Settings):
     training_tasks: TasksConfig
     iterations: int = Field(ge=0)
     imitation_epochs: float = Field(gt=0)
+    imitation_plans: int | None = Field(default=None, ge=1)
     grow: GrowConfig
     wording: Wording
     filter: FilterConfig
-    rehearse: bool
+    rehearse: float = Field(ge=0, le=1)
     training: TrainingConfig
     evaluation: EvaluationConfig
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from agent.judgement import apart
 from agent.models.base import Message
 from agent.parser import unnumbered
 from household.errors import UserError
@@ -81,6 +84,15 @@ def pairs_of(record: EpisodeRecord, prefix: str, wording: Wording = "said") -> I
         )
 
 
+def drawn(pairs: Sequence[Pair], most: int, seed: int) -> list[Pair]:
+    """So many pairs of each episode at most, drawn at random, in their order."""
+    rng, episodes = np.random.default_rng(seed), defaultdict(list)
+    for index, pair in enumerate(pairs):
+        episodes[pair.scene, pair.episode, pair.run].append(index)
+    kept = [index for found in episodes.values() for index in rng.permutation(found)[:most]]
+    return [pairs[index] for index in sorted(kept)]
+
+
 def write_pairs(path: Path, pairs: Iterable[Pair]) -> None:
     """Write a data set, one pair a line; a crash leaves the old file or the new one.
 
@@ -122,7 +134,11 @@ def _moved(actions: Sequence[ActionLine]) -> tuple[str, ...]:
 
 
 def _done(plan: PlanLine, actions: Sequence[ActionLine], prefix: str) -> str:
-    """The steps that worked, numbered anew."""
+    """The steps that worked, numbered anew, after the judgements where there are any."""
+    judged = "" if "step" in prefix else apart(plan.reply)[0]
     steps = [unnumbered(action.raw) for action in actions if action.status == "succeeded"]
     steps += ["mission complete"] if plan.complete else []
-    return "\n".join(f"step {number}: {step}" for number, step in enumerate(steps, start=1)).removeprefix(prefix)
+    if not steps:
+        return ""
+    numbered = "\n".join(f"step {number}: {step}" for number, step in enumerate(steps, start=1))
+    return judged + numbered.removeprefix(prefix)

@@ -170,6 +170,8 @@ class Rollout:
             skill = self._skill(step.action)
             outcome = skill if isinstance(skill, Outcome) else self._drive(skill, trace)
             self._attempts.append(Attempt(step.action, outcome.status == Status.SUCCEEDED, outcome.reason))
+            if step.action.kind == ActionKind.GO_TO and step.action.target in self._anchors:
+                self.graph.enter(step.action.target)
         after = self._placements()
         moved = {name: (before[name], after[name]) for name in after if before[name] != after[name]}
         self._tally.statuses[outcome.status] += 1

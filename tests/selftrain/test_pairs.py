@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from household.env import Task
 from household.errors import UserError
-from selftrain.pairs import Pair, pairs_of, read_pairs, write_pairs
+from selftrain.pairs import Pair, drawn, pairs_of, read_pairs, write_pairs
 from tests.household.toy import COUNTER
 from tests.selftrain.test_rollout import BEGINNING, MUG_TO_COUNTER, Played
 from tests.selftrain.tiny import pair
@@ -33,6 +33,20 @@ def test_what_was_done_leaves_out_what_was_not(toy: Task, tmp_path: Path) -> Non
     assert said == CLUMSY
     assert "dance" not in done and "moon" not in done
     assert done.startswith(" go to bedroom 0\nstep 2: go to mug 1\nstep 3: look at mug 1")
+
+
+def test_what_was_done_keeps_the_judgements(toy: Task, tmp_path: Path) -> None:
+    record = Played(toy, tmp_path, f"{BEGINNING}", f"\nmug 1: counter\nstep 1:{MUG_TO_COUNTER}").record
+    done = list(pairs_of(record, "Objects:", "done"))[1].reply
+    assert done.startswith("\nmug 1: counter\nstep 1: go to")
+
+
+def test_some_plans_of_each_episode_are_drawn() -> None:
+    pairs = [pair().model_copy(update={"episode": episode, "plan": plan}) for episode in (1, 2) for plan in range(5)]
+    some = drawn(pairs, 3, seed=0)
+    assert [found.episode for found in some] == [1, 1, 1, 2, 2, 2]
+    assert some == drawn(pairs, 3, seed=0) and some != drawn(pairs, 3, seed=1)
+    assert drawn(pairs, 9, seed=0) == pairs
 
 
 def test_planners_without_a_model_make_no_pairs(toy: Task, tmp_path: Path) -> None:

@@ -1,0 +1,59 @@
+"""What a planner thinks of every object before it plans: whether it is in its place, and if not, where it belongs.
+
+A small model that has to name an object to move at once has to judge all of them in one word. Written out, each
+judgement is a short question of its own, and each is something to learn from (chain of thought, Wei et al. 2022).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from agent.models.gbnf import literal, one_of, rule
+from agent.scene_graph import SceneGraph
+
+FINE = "fine"
+ELSEWHERE = "elsewhere"
+_STEPS = "step 1:"
+
+Judgements = Mapping[str, str | None]
+"""By object, where it belongs: the receptacle that it is on, a better one, or None for none of those known."""
+
+
+def subjects(graph: SceneGraph) -> tuple[str, ...]:
+    """The objects to judge: the one in the hand, or else all, in the order in which prompts list them."""
+    return graph.listed if graph.holding is None else (graph.holding,)
+
+
+def written(judgements: Judgements, graph: SceneGraph, called: Mapping[str, str] | None = None) -> str:
+    """Judgements as the beginning of a reply, one on each line.
+
+    Args:
+        judgements: of every subject.
+        graph: tells what is in its place.
+        called: other words for receptacles, by name.
+    """
+    return "".join(f"\n{thing}: {_verdict(thing, place, graph, called or {})}" for thing, place in judgements.items())
+
+
+def apart(reply: str) -> tuple[str, str]:
+    """The judgements of a reply, and the steps that follow them; without a first step all of it is the former."""
+    thoughts, start, steps = reply.partition(_STEPS)
+    return thoughts, start + steps
+
+
+def judgement_rules(graph: SceneGraph, places: list[str]) -> Iterator[str]:
+    """GBNF rules, with one for ``judged``: a line for each subject, and ``step 1:`` behind them.
+
+    Args:
+        graph: gives the subjects.
+        places: what receptacles are called.
+    """
+    yield rule("verdict", one_of(map(literal, (FINE, ELSEWHERE, *places))))
+    lines = [literal(f"\n{thing}: ") + " verdict" for thing in subjects(graph)]
+    yield rule("judged", " ".join([*lines, literal(f"\n{_STEPS}")]))
+
+
+def _verdict(thing: str, place: str | None, graph: SceneGraph, called: Mapping[str, str]) -> str:
+    if place is None:
+        return ELSEWHERE
+    return FINE if place == graph.place_of(thing) else called.get(place, place)

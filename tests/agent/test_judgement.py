@@ -1,0 +1,89 @@
+"""Judging every object before planning: what is written, what is read, and what a grammar holds it to."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.grammar import plan_grammar
+from agent.judgement import apart, subjects, written
+from agent.models.replay import ReplayChatModel
+from agent.planner import LLMPlanner
+from agent.prompt import ContextGenerator, PromptTemplate
+from agent.scene_graph import SceneGraph, View
+from agent.scripted import ScriptedPlanner
+from selftrain.demonstrator import Demonstrator
+
+PLACES = {"kitchen 0 sink 2": "kitchen 0", "hall 1 chest 3": "hall 1", "hall 1 shelf 4": "hall 1"}
+THINGS = {"mug 1": "kitchen 0 sink 2", "cap 1": "kitchen 0 sink 2", "pen 1": "hall 1 chest 3"}
+WANTED = {"mug 1": {"kitchen 0 sink 2"}, "cap 1": {"hall 1 chest 3", "hall 1 shelf 4"}, "pen 1": {"desk"}}
+
+JUDGED = "\nmug 1: fine\ncap 1: chest 3\npen 1: elsewhere\nstep 1: go to cap 1"
+
+
+def house(holding: str | None = None) -> SceneGraph:
+    graph = SceneGraph(["kitchen 0", "hall 1"])
+    graph.update(View(PLACES, THINGS, holding))
+    graph.enter("kitchen 0")
+    return graph
+
+
+def wants(thing: str, place: str) -> bool:
+    return place in WANTED[thing]
+
+
+def demonstrated(graph: SceneGraph) -> str:
+    shown = Demonstrator(ScriptedPlanner(wants, listed=True), ContextGenerator(PromptTemplate.load("judging")))
+    plan = shown.plan(graph, [])
+    assert plan.reply is not None
+    return plan.reply.text
+
+
+def test_the_demonstrator_judges_every_object_and_moves_the_first_that_has_a_place() -> None:
+    first, *rest = demonstrated(house()).split("\nstep ")
+    assert f"{first}\nstep {rest[0]}" == JUDGED
+    assert rest[-1] == "6: place cap 1 on chest 3"
+
+
+def test_with_a_full_hand_only_that_object_is_judged() -> None:
+    graph = house(holding="cap 1")
+    assert subjects(graph) == ("cap 1",)
+    assert demonstrated(graph).startswith("\ncap 1: chest 3\nstep 1: go to chest 3")
+
+
+def test_an_empty_house_is_explored_without_a_judgement() -> None:
+    assert demonstrated(SceneGraph(["hall 1"])) == "\nstep 1: go to hall 1"
+
+
+def test_rooms_that_were_only_glimpsed_are_told_apart() -> None:
+    _, user = ContextGenerator(PromptTemplate.load("judging")).messages(house())
+    assert user.content.splitlines()[1:] == [
+        "kitchen 0: sink 2 with mug 1 and cap 1",
+        "hall 1, not entered: chest 3 with pen 1, shelf 4",
+    ]
+
+
+def test_only_what_follows_the_judgements_is_done() -> None:
+    model = ReplayChatModel([JUDGED, "\nmug 1: go to hall 1\ncap 1: fine"])
+    planner = LLMPlanner(model, ContextGenerator(PromptTemplate.load("judging")))
+    assert [str(step.action) for step in planner.plan(house(), []).steps] == ["go to cap 1"]
+    assert planner.plan(house(), []).steps == ()
+
+
+@given(st.text(), st.text())
+def test_judgements_and_steps_are_parted_without_loss(thoughts: str, steps: str) -> None:
+    assert "".join(apart(thoughts + steps)) == thoughts + steps
+    assert apart(f"{thoughts}step 1:{steps}")[1].startswith("step 1:")
+
+
+def test_the_grammar_holds_judgements_to_what_is_known() -> None:
+    follows = pytest.importorskip("agent.models.constrained").follows
+    graph = house()
+    called = PromptTemplate.load("judging").called(graph)
+    grammar = plan_grammar(graph, 3, called, judging=True)
+    assert follows(JUDGED, grammar)
+    assert follows(written(dict.fromkeys(subjects(graph)), graph) + "\nstep 1: mission complete", grammar)
+    assert not follows(JUDGED.replace("chest 3", "chest 9"), grammar)
+    assert not follows(JUDGED.replace("\nmug 1: fine", ""), grammar)
+    assert not follows(" go to cap 1", grammar)
