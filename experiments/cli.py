@@ -35,6 +35,9 @@ DataOption = Annotated[
     ),
 ]
 OutOption = Annotated[Path, typer.Option(help="Folder of the run; one that is there is resumed.")]
+SimulatorOption = Annotated[
+    str | None, typer.Option(help="raycast, which runs anywhere, or habitat, which takes habitat-sim.")
+]
 RayOption = Annotated[
     str | None, typer.Option(metavar="ADDRESS", help="Play on a Ray cluster: HOST:PORT, or auto for this machine's.")
 ]
@@ -62,7 +65,7 @@ def run(
     ] = None,
     adapter: Annotated[str | None, typer.Option(help="Folder of a PEFT adapter for a local model.")] = None,
     records: Annotated[Path | None, typer.Option(help="Records whose replies the replay planner plays.")] = None,
-    simulator: Annotated[str | None, typer.Option(help="raycast.")] = None,
+    simulator: SimulatorOption = None,
     runs: Annotated[int | None, typer.Option(help="How often each episode is played.")] = None,
     workers: Annotated[int | None, typer.Option(help="Episodes played at the same time.")] = None,
     ray: RayOption = None,
@@ -102,9 +105,17 @@ def run(
 @app.command()
 def replay(
     folder: Annotated[Path, typer.Argument(help="Folder of an earlier run.")],
+    simulator: SimulatorOption = None,
     out: Annotated[Path | None, typer.Option(help="Folder of the new run; <folder>-replay by default.")] = None,
 ) -> None:
-    """Play the replies of an earlier run again, and say whether the same things end up in the same places."""
+    """Play the replies of an earlier run again, and say whether the same things end up in the same places.
+
+    Examples:
+
+      housewise replay runs/latest
+
+      housewise replay runs/latest --simulator habitat
+    """
     from selftrain.record import read_records
 
     target = out or folder.with_name(folder.name + "-replay")
@@ -112,7 +123,8 @@ def replay(
     if not earlier:
         raise UserError(f"{folder}: holds no finished episodes; name the folder of a run (it has episodes/ in it)")
     first = next(iter(earlier.values())).episode
-    config = RunConfig.model_validate({**first.config, "planner": "replay", "records": str(folder / "episodes")})
+    changed = {"planner": "replay", "records": str(folder / "episodes"), "simulator": simulator or first.simulator}
+    config = load_config(settings={**first.config, **changed})
     play(config, target)
     again = {record.name: record for record in read_records(target / "episodes")}
     same = sum(earlier[name].result.placements == record.result.placements for name, record in again.items())
@@ -165,6 +177,7 @@ def selftrain(
     adapter: Annotated[str | None, typer.Option(help="Adapter of a local model to go on from.")] = None,
     base_url: Annotated[str | None, typer.Option(help="A server with a fine-tuning API.")] = None,
     iterations: Annotated[int | None, typer.Option(help="How often the model tries and learns from it.")] = None,
+    simulator: SimulatorOption = None,
     runs: Annotated[int | None, typer.Option(help="How often it tries each task in an iteration.")] = None,
     workers: Annotated[int | None, typer.Option(help="Episodes played at the same time.")] = None,
     ray: RayOption = None,
@@ -198,6 +211,7 @@ def selftrain(
             "model": model,
             "adapter": adapter,
             "base_url": base_url,
+            "simulator": simulator,
             "workers": workers,
             "ray": ray,
         },

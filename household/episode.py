@@ -3,8 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from household.geometry import Pose, Vec3
+from household.geometry import Pose, Quat, Vec3
+
+
+@dataclass(frozen=True)
+class ObjectModel:
+    """The model of an object, for simulators that show it.
+
+    Attributes:
+        config: habitat-sim's object configuration, a JSON file that names the meshes.
+        rotation: turns the model so that it stands as people put it, world frame.
+    """
+
+    config: Path
+    rotation: Quat
 
 
 @dataclass(frozen=True)
@@ -19,6 +33,7 @@ class HouseObject:
         pose: of its centre at the start.
         receptacle: key of the receptacle that it stands on at the start.
         correct: keys of the receptacles where people want it.
+        model: what it looks like; None where a stand-in of its size has to do.
     """
 
     key: str
@@ -28,6 +43,7 @@ class HouseObject:
     pose: Pose
     receptacle: str
     correct: frozenset[str]
+    model: ObjectModel | None = None
 
     @property
     def misplaced(self) -> bool:

@@ -28,6 +28,12 @@ class Pose:
         rotated = Rotation.from_quat(self.rotation).apply(np.asarray(points, dtype=np.float64))
         return np.asarray(rotated + np.asarray(self.position), dtype=np.float64)
 
+    def turned(self, first: Quat) -> Pose:
+        """The same place for a thing that is turned in its own frame first."""
+        together = Rotation.from_quat(self.rotation) * Rotation.from_quat(first)
+        x, y, z, w = (float(value) for value in together.as_quat())
+        return Pose(self.position, (x, y, z, w))
+
 
 @dataclass(frozen=True)
 class Box:

@@ -59,6 +59,10 @@ class NavMesh:
         else:
             self.viewpoints = np.concatenate([_rings(self.area), self._grid()])
 
+    def __reduce__(self) -> tuple[type[NavMesh], tuple[Polygon, float, Array]]:
+        # Locks stay in their process.
+        return NavMesh, (self.area, self.height, self.viewpoints)
+
     def contains(self, point: ArrayLike) -> bool:
         """Whether the robot's centre can be there."""
         x, z = np.asarray(point, dtype=np.float64)

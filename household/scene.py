@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -74,6 +75,7 @@ class Receptacle:
         pose: of the mesh's centre, world frame.
         mesh: the shape around its own centre.
         usable: whether the robot can be told to put something there (not doors, windows, pictures).
+        model: file with the shape and its textures, for simulators that show those; None where there is only the mesh.
     """
 
     key: str
@@ -83,6 +85,7 @@ class Receptacle:
     pose: Pose
     mesh: Mesh
     usable: bool = True
+    model: Path | None = None
 
     @cached_property
     def corners(self) -> NDArray[np.float64]:
@@ -107,6 +110,8 @@ class Scene:
         structure: walls and floor, world frame.
         navmesh: where the robot's centre can be.
         notes: one line for each thing that was substituted or left out while reading.
+        shell: file with walls, floors and ceilings and their textures, instead of structure; None where there is none.
+        navmesh_file: that navmesh was read from; None for a house that was made.
     """
 
     name: str
@@ -115,6 +120,8 @@ class Scene:
     structure: Mesh
     navmesh: NavMesh
     notes: tuple[str, ...] = field(default=())
+    shell: Path | None = None
+    navmesh_file: Path | None = None
 
     @cached_property
     def by_key(self) -> dict[str, Receptacle]:

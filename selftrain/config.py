@@ -17,6 +17,7 @@ from agent.adapters import trained_prompt
 from agent.models.gbnf import GrammarDialect
 from agent.scripted import Order
 from household.errors import UserError
+from household.simulator import SimulatorName
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
@@ -75,7 +76,8 @@ class RunConfig(Settings):
     grammar_dialect: GrammarDialect = "vllm"
     demonstrator: DemonstratorConfig = DemonstratorConfig()
     records: str | None
-    simulator: Literal["raycast"]
+    simulator: SimulatorName
+    gpu: int = Field(default=-1, ge=-1)
     runs: int = Field(ge=1)
     max_steps: int = Field(ge=1)
     most_plans: int = Field(ge=1)
@@ -97,7 +99,7 @@ class RunConfig(Settings):
     @property
     def identity(self) -> dict[str, Any]:
         """What has to be the same for two runs to belong in one folder: all but how many and where."""
-        return self.model_dump(exclude={"workers", "ray", "runs", "houses", "episodes", "scenes"})
+        return self.model_dump(exclude={"workers", "ray", "gpu", "runs", "houses", "episodes", "scenes"})
 
     @property
     def local(self) -> bool:

@@ -91,7 +91,7 @@ class SelfTrainingConfig(Settings):
     def identity(self) -> dict[str, Any]:
         """What has to be the same to go on in a folder, by key: all but how much is done and where it is computed."""
         training = {"launcher", "device", "checkpoint_steps"}
-        free: Any = {"run": {"workers", "ray"}, "iterations": True, "training": training, "evaluation": True}
+        free: Any = {"run": {"workers", "ray", "gpu"}, "iterations": True, "training": training, "evaluation": True}
         return _flat(self.model_dump(exclude=free))
 
     def playing(self, tasks: TasksConfig, **changes: Any) -> RunConfig:

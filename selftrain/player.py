@@ -22,7 +22,8 @@ from controller.published import PublishedController
 from controller.skills import Controller, ControllerSettings
 from household.env import RearrangementEnv, Task
 from household.errors import UserError
-from household.simulator.raycast import RaycastSimulator
+from household.simulator import open_simulator
+from household.simulator.base import Simulator
 from selftrain.config import RunConfig
 from selftrain.demonstrator import Demonstrator
 from selftrain.record import EpisodeLine, RecordWriter, ResultLine, read_record
@@ -31,7 +32,18 @@ from selftrain.tasks import Job
 
 MODEL_PLANNERS = ("llm", "sayplan", "saycan")
 
-_LIBRARIES = ("numpy", "networkx", "gymnasium", "embreex", "trimesh", "torch", "transformers", "llguidance", "openai")
+_LIBRARIES = (
+    "numpy",
+    "networkx",
+    "gymnasium",
+    "embreex",
+    "habitat_sim",
+    "trimesh",
+    "torch",
+    "transformers",
+    "llguidance",
+    "openai",
+)
 
 
 class Player:
@@ -56,7 +68,7 @@ class Player:
         job: Job,
         task: Task,
         model: ChatModel | None,
-        simulator: RaycastSimulator,
+        simulator: Simulator,
         folder: Path,
         progress: Progress,
     ) -> ResultLine:
@@ -200,9 +212,13 @@ def recorded_model(config: RunConfig, job: Job) -> ReplayChatModel | None:
     return ReplayChatModel([plan.reply for plan in read_record(path).plans])
 
 
-def new_simulator() -> RaycastSimulator:
-    """A simulator with the sensors that episodes are played with."""
-    return RaycastSimulator(sensors=("instance",))
+def new_simulator(config: RunConfig) -> Simulator:
+    """A simulator with the sensors that episodes are played with.
+
+    Raises:
+        UserError: when it is not there, or cannot make pictures.
+    """
+    return open_simulator(config.simulator, sensors=("instance",), gpu=config.gpu)
 
 
 def _asking(config: RunConfig) -> Callable[[ChatModel, Sampling], Planner]:

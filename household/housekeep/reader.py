@@ -6,6 +6,7 @@ import gzip
 import json
 import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import numpy as np
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from household.episode import Episode, HouseObject, ShelfItem, ShelfRow, ShelfSpan, ShelfState
+from household.episode import Episode, HouseObject, ObjectModel, ShelfItem, ShelfRow, ShelfSpan, ShelfState
 from household.errors import DataError
 from household.geometry import Pose, Quat, Vec3
 from household.housekeep.annotations import Annotations, read_annotations
@@ -123,6 +124,7 @@ class _Episode(BaseModel):
     objs_cats: list[str]
     objs_pos: list[Vec3]
     objs_rot: list[Quat]
+    objs_files: list[str] = Field(default_factory=list)
     recs_keys: list[str]
     recs_packers: dict[str, _Packer] = Field(default_factory=dict)
 
@@ -168,8 +170,18 @@ class HousekeepData:
         standing = [thing.box for thing in receptacles if not _is(thing.key, _HANGING)]
         notes.append("walls and floor inferred from the navigation mesh: the scene's shell is not used")
         hanging = [thing.box for thing in receptacles if _is(thing.key, _HANGING)]
-        shell = structure(free_floor(navmesh.area, standing, hanging))
-        return Scene(name, self._rooms(name, receptacles), receptacles, shell, navmesh, tuple(notes))
+        walls = structure(free_floor(navmesh.area, standing, hanging))
+        rooms, shell = self._rooms(name, receptacles), self.root / _SCENES / "scenes" / f"{name}.glb"
+        return Scene(
+            name,
+            rooms,
+            receptacles,
+            walls,
+            navmesh,
+            tuple(notes),
+            shell if shell.exists() else None,
+            self._navmesh(name),
+        )
 
     def episode_ids(self, scene: str) -> list[int]:
         """Ids of a scene's episodes, in the file's order."""
@@ -188,7 +200,7 @@ class HousekeepData:
             checked = _Episode.model_validate(raw[number])
         except ValidationError as error:
             raise DataError(f"{path}: episode {number}, {_first(error)}; fetch the file again") from error
-        return _convert(checked, self.scene(scene), path)
+        return _convert(checked, self.scene(scene), path, self.root)
 
     def episodes(self, scene: str) -> Iterator[Episode]:
         """Every episode of a scene."""
@@ -231,14 +243,15 @@ class HousekeepData:
         kind = _kind(file)
         pose = Pose(entry.pos, entry.rot)
         model = self.root / _SCENES / "assets_assemble" / scene / file.removesuffix(".urdf") / "model.obj"
-        if model.exists():
+        there = model.exists()
+        if there:
             mesh = read_model(model)
         else:
             mesh = self._substitute(scene, key, kind, pose)
             notes.append(f"{key}: no model, a box stands in")
         room = None if entry.room is None else spoken(entry.room)
         usable = room is not None and not _is(key, _FIXTURES)
-        return Receptacle(key, spoken_receptacle(key), kind, room, pose, mesh, usable)
+        return Receptacle(key, spoken_receptacle(key), kind, room, pose, mesh, usable, model if there else None)
 
     def _substitute(self, scene: str, key: str, kind: str, pose: Pose) -> Mesh:
         """A box for a missing model: its footprint where an episode tells it, else a usual size."""
@@ -304,7 +317,7 @@ class HousekeepData:
             raise DataError(f"{path}: damaged or incomplete ({error}); fetch the file again") from error
 
 
-def _convert(raw: _Episode, scene: Scene, path: Path) -> Episode:
+def _convert(raw: _Episode, scene: Scene, path: Path, root: Path) -> Episode:
     where = f"{path}: episode {raw.episode_id}"
     for key in raw.recs_keys:
         if key not in scene.by_key:
@@ -318,6 +331,7 @@ def _convert(raw: _Episode, scene: Scene, path: Path) -> Episode:
             raise DataError(f"{where}, field start_matrix or end_matrix: not {size}; fetch it again")
     start, end = np.asarray(raw.start_matrix), np.asarray(raw.end_matrix)
     objects = tuple(_object(raw, number, start, end, scene, where) for number in range(len(raw.objs_keys)))
+    objects = tuple(replace(thing, model=_model(raw, number, root)) for number, thing in enumerate(objects))
     shelves = {key: _shelf_state(packer) for key, packer in raw.recs_packers.items()}
     pose = Pose(raw.start_position, raw.start_rotation)
     return Episode(raw.episode_id, scene.name, pose, tuple(raw.recs_keys), objects, shelves, path.parent.name)
@@ -341,6 +355,15 @@ def _object(raw: _Episode, number: int, start: np.ndarray, end: np.ndarray, scen
         receptacle=receptacle,
         correct=frozenset(raw.recs_keys[row] for row in np.flatnonzero(end[:, number])),
     )
+
+
+def _model(raw: _Episode, number: int, root: Path) -> ObjectModel | None:
+    """An object's model, where the folder has it."""
+    if number >= min(len(raw.objs_files), len(raw.objs_rot)):
+        return None
+    file = root / raw.objs_files[number]
+    inside = file.resolve().is_relative_to(root.resolve())
+    return ObjectModel(file, raw.objs_rot[number]) if inside and file.is_file() else None
 
 
 def _footprint(raw: _Episode, receptacle: str, key: str) -> tuple[float, float]:

@@ -20,6 +20,7 @@ SENSORS: tuple[Sensor, ...] = ("rgb", "depth", "instance", "semantic")
 
 STEP = 0.25
 TURN = np.deg2rad(10.0)
+LOOK_LIMIT = np.deg2rad(85.0)
 
 
 class Action(IntEnum):

@@ -9,18 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from household.episode import HouseObject
-from household.geometry import Array, Pose, forward_of
-from household.names import spoken
-from household.navigation import NavMesh
+from household.geometry import Array, Pose
 from household.proxies import object_mesh
 from household.scene import Mesh, Scene
-from household.simulator.base import SENSORS, STEP, TURN, Action, BodyPose, Camera, Observation, Sensor
+from household.simulator.base import SENSORS, BodyPose, Camera, Observation, Sensor
 from household.simulator.embree import Rays, Triangles
+from household.simulator.house import HouseSimulator
 
-_LOOK_LIMIT = np.deg2rad(85.0)
 _LIGHT = np.array([0.4, 0.8, 0.45]) / np.linalg.norm([0.4, 0.8, 0.45])
 _SKY = (196, 214, 228)
-_BUMP = 1e-3
 
 _STATIC, _MOVING = 0, 1
 
@@ -65,7 +62,7 @@ class _Picture(Rays):
         self.cosine = -directions[..., 2].ravel()
 
 
-class RaycastSimulator:
+class RaycastSimulator(HouseSimulator):
     """See household.simulator.base.Simulator.
 
     Args:
@@ -74,70 +71,27 @@ class RaycastSimulator:
     """
 
     def __init__(self, camera: Camera | None = None, sensors: Sequence[Sensor] = SENSORS) -> None:
-        self.camera = camera or Camera()
-        self.sensors = frozenset(sensors)
+        super().__init__(camera, sensors)
         self._picture = _Picture(self.camera)
         self._middle = _Picture(replace(self.camera, width=1, height=1))
         self._house: tuple[Scene, tuple[str, ...]] | None = None
         self._static = _Layer(_STATIC, [])
 
-    @property
-    def navmesh(self) -> NavMesh:
-        return self._scene.navmesh
-
-    @property
-    def body(self) -> BodyPose:
-        return self._body
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        return self._keys
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        return self._kinds
-
     def reset(self, scene: Scene, receptacles: Sequence[str], objects: Sequence[HouseObject], body: BodyPose) -> None:
         """See Simulator.reset; the furniture is kept when only the objects differ from the last time."""
-        present = set(receptacles)
-        furniture = [thing for thing in scene.receptacles if thing.key in present or thing.kind == "door"]
-        order = {key: number for number, key in enumerate(receptacles)}
-        furniture.sort(key=lambda thing: order.get(thing.key, len(order)))
-        self._keys = ("", *(thing.key for thing in furniture), *(thing.key for thing in objects))
-        self._number = {key: number for number, key in enumerate(self._keys)}
-        kinds = ["", *(thing.kind for thing in furniture), *(spoken(thing.category) for thing in objects)]
-        self._kinds = ("", *sorted(set(kinds[1:])))
-        self._kind_of = np.array([self._kinds.index(kind) for kind in kinds], dtype=np.int32)
+        furniture = self._furnish(scene, receptacles, objects)
         house = (scene, self._keys[1 : len(furniture) + 1])
         if self._house is None or self._house[0] is not scene or self._house[1] != house[1]:
             placed = [(self._number[thing.key], thing.mesh.placed(thing.pose)) for thing in furniture]
             self._static = _Layer(_STATIC, [(0, scene.structure), *placed])
             self._house = house
-        self._scene = scene
+        self._navmesh = scene.navmesh
         self._shapes = {thing.key: object_mesh(thing.category, thing.size) for thing in objects}
         self._placed: dict[str, Mesh | None] = {}
         self._moving: _Layer | None = None
         for thing in objects:
             self.move_object(thing.key, thing.pose)
         self._body = body.at(scene.navmesh.snap(body.point))
-
-    def act(self, action: Action) -> bool:
-        """See Simulator.act."""
-        body = self._body
-        if action == Action.MOVE_FORWARD:
-            goal = body.point + STEP * forward_of(body.yaw)[[0, 2]]
-            self._body = body.at(self._scene.navmesh.move(body.point, goal))
-            return bool(np.linalg.norm(self._body.point - goal) > _BUMP)
-        if action in (Action.TURN_LEFT, Action.TURN_RIGHT):
-            self._body = replace(body, yaw=body.yaw + (TURN if action == Action.TURN_LEFT else -TURN))
-        elif action in (Action.LOOK_UP, Action.LOOK_DOWN):
-            pitch = body.pitch + (TURN if action == Action.LOOK_UP else -TURN)
-            self._body = replace(body, pitch=float(np.clip(pitch, -_LOOK_LIMIT, _LOOK_LIMIT)))
-        return False
-
-    def stand(self, body: BodyPose) -> None:
-        """See Simulator.stand."""
-        self._body = body
 
     def observe(self, body: BodyPose | None = None) -> Observation:
         """See Simulator.observe."""
@@ -164,11 +118,6 @@ class RaycastSimulator:
         _, owner, _ = self._trace(body or self._body, self._picture)
         return self.things(owner)
 
-    def things(self, instance: NDArray[np.int32]) -> frozenset[str]:
-        """Keys of the things in an instance image."""
-        present = np.bincount(instance.ravel(), minlength=1)
-        return frozenset(self._keys[number] for number in np.flatnonzero(present) if number)
-
     def aimed_at(self, reach: float) -> str | None:
         """See Simulator.aimed_at."""
         distance, owner, _ = self._trace(self._body, self._middle)
@@ -187,7 +136,7 @@ class RaycastSimulator:
     ) -> tuple[NDArray[np.float32], NDArray[np.int32], Callable[[], NDArray[np.float32]]]:
         """Distance, owner and (on call) colour that each ray from the lens meets."""
         moving = self._moving = self._moving or self._object_layer()
-        lens = np.array([body.x, self._scene.navmesh.height + self.camera.above_floor, body.z])
+        lens = np.array([body.x, self._navmesh.height + self.camera.above_floor, body.z])
         rays.aim(lens, _rotation(body))
         # Where an object touches furniture the later layer wins.
         rays.trace(moving.triangles)

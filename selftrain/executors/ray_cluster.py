@@ -171,7 +171,7 @@ class _Stage:
 
     def __init__(self, player: Player, config: RunConfig, open_model: Callable[[], ChatModel | None]) -> None:
         self._player, self._config, self._open_model = player, config, open_model
-        self._simulator = new_simulator()
+        self._simulator = new_simulator(config)
 
     def play(self, job: Job, answers: ChatModel | None) -> tuple[str, str, ResultLine]:
         """An episode's name, its record and how it ended."""

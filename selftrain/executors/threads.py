@@ -9,7 +9,7 @@ from pathlib import Path
 
 from agent.models import ChatModel
 from agent.models.batching import BatchingChatModel
-from household.simulator.raycast import RaycastSimulator
+from household.simulator.base import Simulator
 from selftrain.config import RunConfig
 from selftrain.executors.base import Watcher
 from selftrain.player import Player, new_simulator, recorded_model, shared_model
@@ -34,6 +34,7 @@ class Threads:
         self._local = threading.local()
         self._loading = threading.Lock()
         self._stop = threading.Event()
+        self._simulators: list[Simulator] = []
 
     def play(self, jobs: Sequence[Job]) -> None:
         """See Executor.play."""
@@ -48,6 +49,8 @@ class Threads:
                 for future in done:
                     future.result()
         finally:
+            for simulator in self._simulators:
+                simulator.close()
             if model is not None:
                 model.close()
 
@@ -72,8 +75,9 @@ class Threads:
         batched = config.workers > 1 and config.local and config.planner != "saycan"
         return BatchingChatModel(model) if model is not None and batched else model
 
-    def _simulator(self) -> RaycastSimulator:
+    def _simulator(self) -> Simulator:
         if not hasattr(self._local, "simulator"):
-            self._local.simulator = new_simulator()
-        simulator: RaycastSimulator = self._local.simulator
+            self._local.simulator = new_simulator(self._config)
+            self._simulators.append(self._local.simulator)
+        simulator: Simulator = self._local.simulator
         return simulator

@@ -1,0 +1,197 @@
+"""A simulator in a process of its own: its OpenGL context disturbs nobody, and its crash ends only that process."""
+
+from __future__ import annotations
+
+import multiprocessing
+import traceback
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from typing import Any
+
+from household.episode import HouseObject
+from household.errors import UserError
+from household.geometry import Pose
+from household.navigation import NavMesh
+from household.scene import Scene
+from household.simulator.base import Action, BodyPose, Camera, Observation, Simulator
+
+Opener = Callable[[], Simulator]
+Mesh = Callable[[Scene], NavMesh]
+
+_LAST_WORDS = 5.0
+
+
+class IsolatedSimulator:
+    """See household.simulator.base.Simulator.
+
+    Args:
+        opener: makes the simulator; called in the new process, which it is sent to.
+        navmesh: makes the navigation mesh of a scene, here.
+        remedy: what to do when the process dies, for the error message.
+
+    Raises:
+        UserError: when the simulator cannot be made.
+    """
+
+    def __init__(self, opener: Opener, navmesh: Mesh, remedy: str) -> None:
+        self._make_navmesh, self._remedy = navmesh, remedy
+        context = multiprocessing.get_context("spawn")
+        self._line, there = context.Pipe()
+        self._process = context.Process(target=_serve, args=(opener, there), daemon=True)
+        self._process.start()
+        there.close()
+        self._scene: Scene | None = None
+        self._body: BodyPose
+        self._keys: tuple[str, ...] = ("",)
+        self._kinds: tuple[str, ...] = ("",)
+        self.camera: Camera = self._answer()
+
+    @property
+    def navmesh(self) -> NavMesh:
+        return self._navmesh
+
+    @property
+    def body(self) -> BodyPose:
+        return self._body
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return self._keys
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        return self._kinds
+
+    def reset(self, scene: Scene, receptacles: Sequence[str], objects: Sequence[HouseObject], body: BodyPose) -> None:
+        """See Simulator.reset; a scene is sent once."""
+        same = scene is self._scene
+        self._keys, self._kinds, self._body = self._ask("reset", None if same else scene, receptacles, objects, body)
+        if not same:
+            self._navmesh = self._make_navmesh(scene)
+        self._scene = scene
+
+    def act(self, action: Action) -> bool:
+        """See Simulator.act."""
+        blocked, self._body = self._ask("act", action)
+        return bool(blocked)
+
+    def stand(self, body: BodyPose) -> None:
+        """See Simulator.stand."""
+        self._body = self._ask("stand", body)
+
+    def observe(self, body: BodyPose | None = None) -> Observation:
+        """See Simulator.observe."""
+        observation: Observation = self._ask("observe", body)
+        return observation
+
+    def visible(self, body: BodyPose | None = None) -> frozenset[str]:
+        """See Simulator.visible."""
+        keys: frozenset[str] = self._ask("visible", body)
+        return keys
+
+    def aimed_at(self, reach: float) -> str | None:
+        """See Simulator.aimed_at."""
+        key: str | None = self._ask("aimed_at", reach)
+        return key
+
+    def move_object(self, key: str, pose: Pose | None) -> None:
+        """See Simulator.move_object."""
+        self._ask("move_object", key, pose)
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process.is_alive():
+            with suppress(OSError):
+                self._line.send(None)
+            self._process.join(_LAST_WORDS)
+            self._process.kill()
+        self._line.close()
+
+    def __del__(self) -> None:
+        if not self._line.closed:
+            self.close()
+
+    def _ask(self, method: str, *arguments: Any) -> Any:
+        try:
+            self._line.send((method, arguments))
+        except OSError as error:
+            raise self._death() from error
+        return self._answer()
+
+    def _answer(self) -> Any:
+        try:
+            problem, answer = self._line.recv()
+        except (EOFError, OSError) as error:
+            raise self._death() from error
+        if isinstance(problem, UserError):
+            raise problem
+        if problem is not None:
+            raise RuntimeError(f"in the simulator's process:\n{problem}")
+        return answer
+
+    def _death(self) -> UserError:
+        self._process.join(_LAST_WORDS)
+        return UserError(f"the simulator's process ended (exit code {self._process.exitcode}); {self._remedy}")
+
+
+def _serve(opener: Opener, line: Connection) -> None:
+    """What the process does: answer until told to end, or until nobody asks any more."""
+    try:
+        desk = _Desk(opener())
+    except Exception as error:
+        line.send(_problem(error))
+        return
+    line.send((None, desk.simulator.camera))
+    while True:
+        try:
+            question = line.recv()
+        except (EOFError, OSError):
+            return
+        if question is None:
+            desk.simulator.close()
+            return
+        method, arguments = question
+        try:
+            line.send((None, getattr(desk, method)(*arguments)))
+        except Exception as error:
+            line.send(_problem(error))
+
+
+def _problem(error: Exception) -> tuple[Any, None]:
+    return (error if isinstance(error, UserError) else traceback.format_exc(), None)
+
+
+class _Desk:
+    """Answers for a simulator, with what the other side keeps a copy of."""
+
+    def __init__(self, simulator: Simulator) -> None:
+        self.simulator = simulator
+        self._scene: Scene | None = None
+
+    def reset(
+        self, scene: Scene | None, receptacles: Sequence[str], objects: Sequence[HouseObject], body: BodyPose
+    ) -> tuple[tuple[str, ...], tuple[str, ...], BodyPose]:
+        self._scene = scene or self._scene
+        assert self._scene is not None
+        self.simulator.reset(self._scene, receptacles, objects, body)
+        return self.simulator.keys, self.simulator.kinds, self.simulator.body
+
+    def act(self, action: Action) -> tuple[bool, BodyPose]:
+        return self.simulator.act(action), self.simulator.body
+
+    def stand(self, body: BodyPose) -> BodyPose:
+        self.simulator.stand(body)
+        return self.simulator.body
+
+    def observe(self, body: BodyPose | None) -> Observation:
+        return self.simulator.observe(body)
+
+    def visible(self, body: BodyPose | None) -> frozenset[str]:
+        return self.simulator.visible(body)
+
+    def aimed_at(self, reach: float) -> str | None:
+        return self.simulator.aimed_at(reach)
+
+    def move_object(self, key: str, pose: Pose | None) -> None:
+        self.simulator.move_object(key, pose)
