@@ -71,7 +71,7 @@ def test_values_come_as_they_are_meant(override: str, key: str, value: object) -
         ("sampling.temperature=-1", "setting sampling.temperature: "),
         ("sampling.top_p=0", "setting sampling.top_p: "),
         ("planner=oracle", "setting planner: Input should be 'llm', 'sayplan', 'saycan', "),
-        ("simulator=habitat", "setting simulator: "),
+        ("simulator=unreal", "setting simulator: "),
         ("episodes={a: 1}", "setting episodes"),
         ("person=5", "setting person: "),
         ("model=${runs", "model=${runs"),
