@@ -135,14 +135,17 @@ def replay(
 def report(
     folder: Annotated[Path, typer.Argument(help="Folder of a run.")] = Path("runs/latest"),
     film: Annotated[bool, typer.Option(help="Include a film of each episode.")] = True,
+    simulator: SimulatorOption = None,
 ) -> None:
     """Make one self-contained page of a run: maps, pictures, scene graphs, plans and films."""
     from experiments.report import write_report
 
+    camera = load_config(settings={"simulator": simulator} if simulator else {}).simulator
     with console.status("making the report") as status:
         path = write_report(
             folder,
             film=film,
+            simulator=camera,
             progress=lambda done, total: status.update(f"making the report: {done} of {total} episodes"),
         )
     console.print(f"report: {path}")

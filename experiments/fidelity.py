@@ -14,6 +14,7 @@ Four questions, each with its figures:
 from __future__ import annotations
 
 import json
+import multiprocessing
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence, Set
 from concurrent.futures import ProcessPoolExecutor
@@ -34,11 +35,14 @@ from agent.parser import parse_step
 from agent.vocabulary import Vocabulary
 from controller.published import PublishedController
 from controller.skills import Skill
+from experiments.cli import SimulatorOption
 from household.env import MAX_STEPS, RearrangementEnv, Task
 from household.errors import UserError
 from household.housekeep.reader import HousekeepData
 from household.names import spoken
-from household.simulator.raycast import RaycastSimulator
+from household.simulator import SimulatorName, open_simulator
+from household.simulator.base import Simulator
+from selftrain.config import load_config
 from selftrain.player import software_versions
 from selftrain.record import write_json
 from selftrain.rollout import room_anchors
@@ -178,11 +182,12 @@ class Player:
 
     Args:
         recording: what to play.
+        simulator: where to play it.
         max_steps: low-level steps until the episode is over.
     """
 
-    def __init__(self, recording: Recording, max_steps: int) -> None:
-        self.env = RearrangementEnv(_simulator(), [recording.task], max_steps, look_down=0.0)
+    def __init__(self, recording: Recording, simulator: Simulator, max_steps: int) -> None:
+        self.env = RearrangementEnv(simulator, [recording.task], max_steps, look_down=0.0)
         self.env.reset()
         self.world = self.env.world
         self.seen: set[str] = set()
@@ -247,13 +252,14 @@ class Player:
         self.seen |= set(self.world.relations(visible).values())
 
 
-def compare(path: Path, root: Path) -> Compared:
-    """Play one recording, action by action and as a whole."""
+def compare(path: Path, root: Path, name: SimulatorName = "raycast") -> Compared:
+    """Play one recording in a simulator, action by action and as a whole."""
     recording = Recording(path, _data(str(root)))
     compared = Compared(recording.scene, recording.condition)
     _compare_parsing(recording, compared)
-    _compare_actions(recording, compared)
-    _compare_episode(recording, compared)
+    simulator = _simulator(name)
+    _compare_actions(recording, simulator, compared)
+    _compare_episode(recording, simulator, compared)
     return compared
 
 
@@ -281,8 +287,8 @@ def _resolved(action: HighLevelAction, recording: Recording) -> tuple[ActionKind
     return (action.kind, key, None) if key in objects else (action.kind, None, key)
 
 
-def _compare_actions(recording: Recording, compared: Compared) -> None:
-    player = Player(recording, max_steps=10**9)
+def _compare_actions(recording: Recording, simulator: Simulator, compared: Compared) -> None:
+    player = Player(recording, simulator, max_steps=10**9)
     vocabulary = recording.vocabulary
     in_step = True
     for step in recording.steps:
@@ -317,8 +323,8 @@ def _effect(step: Step, player: Player, recording: Recording) -> tuple[str, str,
     )
 
 
-def _compare_episode(recording: Recording, compared: Compared) -> None:
-    player = Player(recording, MAX_STEPS)
+def _compare_episode(recording: Recording, simulator: Simulator, compared: Compared) -> None:
+    player = Player(recording, simulator, MAX_STEPS)
     vocabulary = recording.vocabulary
     for step in recording.steps:
         action = parse_step(step.raw, vocabulary).action
@@ -341,8 +347,8 @@ def _data(root: str) -> HousekeepData:
 
 
 @lru_cache(maxsize=1)
-def _simulator() -> RaycastSimulator:
-    return RaycastSimulator(sensors=("instance",))
+def _simulator(name: SimulatorName) -> Simulator:
+    return open_simulator(name, ("instance",))
 
 
 def figures(results: Sequence[Compared]) -> dict[str, Any]:
@@ -390,20 +396,23 @@ def main(
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures there.")] = None,
     quick: Annotated[bool, typer.Option(help=f"Only every {_QUICK}th recording.")] = False,
     workers: Annotated[int, typer.Option(help="Processes.")] = 2,
+    simulator: SimulatorOption = None,
 ) -> None:
-    """Play recorded LLM-Personalize episodes in the embedded simulator and compare."""
+    """Play recorded LLM-Personalize episodes in a simulator and compare."""
+    name = load_config(settings={"simulator": simulator} if simulator else {}).simulator
     paths = sorted(recordings.glob("*/*/*.json"))[:: _QUICK if quick else 1]
     if not paths:
         raise UserError(f"{recordings}: no <scene>/<condition>/<episode>.json in it; name the recordings' folder")
     console = Console()
-    with ProcessPoolExecutor(workers) as pool:
-        played = pool.map(compare, paths, [data] * len(paths))
+    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
+        played = pool.map(compare, paths, [data] * len(paths), [name] * len(paths))
         results = list(track(played, "recordings", total=len(paths), console=console, transient=True))
     groups = {name: [r for r in results if f"{r.scene} {r.condition}" == name] for name in _names(results)}
     content = {
         **figures(results),
         "by_condition": {name: figures(group) for name, group in groups.items()},
         "confusion": confusion(results),
+        "simulator": name,
         "software": software_versions(),
         "quick": quick,
     }

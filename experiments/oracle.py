@@ -21,6 +21,7 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
+from experiments.cli import SimulatorOption
 from experiments.tables import machine, table
 from household.errors import UserError
 from selftrain.config import RunConfig, load_config
@@ -56,22 +57,26 @@ class Played:
     left: dict[str, str]
 
 
-def episodes(data: Path | None, houses: int, quick: bool) -> Iterator[tuple[str, RunConfig]]:
+def episodes(
+    data: Path | None, houses: int, quick: bool, simulator: str | None = None
+) -> Iterator[tuple[str, RunConfig]]:
     """The group and the settings of every episode to play.
 
     Args:
         data: the Housekeep folder; None leaves its scenes out.
         houses: how many generated houses.
         quick: of the data only the test tasks, and few houses.
+        simulator: which; the usual one by default.
     """
+    scripted = {"planner": "scripted", **({"simulator": simulator} if simulator else {})}
     for scene in SCENES if data else ():
         for task_set in ("test",) if quick else ("test", "train"):
-            wanted = {"data": str(data), "scenes": [scene], "episodes": task_set, "planner": "scripted"}
+            wanted = {"data": str(data), "scenes": [scene], "episodes": task_set, **scripted}
             config = load_config(settings=wanted)
             for task in task_names(config):
                 yield scene, config.model_copy(update={"episodes": [task.episode]})
     for house in range(min(houses, _QUICK_HOUSES) if quick else houses):
-        yield GENERATED, load_config(settings={"planner": "scripted", "seed": house, "houses": 1})
+        yield GENERATED, load_config(settings={**scripted, "seed": house, "houses": 1})
 
 
 def play(group: str, config: RunConfig) -> Played:
@@ -138,6 +143,7 @@ def main(
     ] = False,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures there.")] = None,
     workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 2,
+    simulator: SimulatorOption = None,
 ) -> None:
     """Let the scripted planner, which knows what people want, tidy houses.
 
@@ -148,7 +154,7 @@ def main(
       python -m experiments.oracle --data ~/housekeep --workers 8 --json oracle.json
     """
     console = Console()
-    planned = list(episodes(data, houses, quick))
+    planned = list(episodes(data, houses, quick, simulator))
     if not planned:
         raise UserError("no episode to play; give --houses a number above 0, or name the Housekeep folder with --data")
     groups, configs = zip(*planned, strict=True)

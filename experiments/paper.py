@@ -11,7 +11,7 @@ from rich.console import Console
 
 from agent.prompt import PromptTemplate
 from experiments import oracle
-from experiments.cli import DataOption, Overrides
+from experiments.cli import DataOption, Overrides, SimulatorOption
 from experiments.obstacles import DISTURBED, FATES, kind
 from experiments.results import Cell, Figure, Results, published, write
 from experiments.selftraining import Terminal
@@ -360,13 +360,17 @@ def command(
         model: ModelOption = None,
         adapter: AdapterOption = None,
         base_url: BaseUrlOption = None,
+        simulator: SimulatorOption = None,
         workers: WorkersOption = None,
         recovered: RecoveredOption = None,
         quick: QuickOption = False,
         show: ShowOption = False,
         out: OutOption = Path("runs/paper"),
     ) -> None:
-        given = run_settings(data=data, person=person, model=model, adapter=adapter, base_url=base_url, workers=workers)
+        given = run_settings(
+            **{"data": data, "person": person, "model": model, "adapter": adapter, "base_url": base_url},
+            **{"simulator": simulator, "workers": workers},
+        )
         taught = recipe(quick, config, given, overrides or [])
         chosen = scenes or [*SCENES, *(RECOVERED if recovered else ())]
         chosen = chosen[:quick_scenes] if quick and not scenes else chosen

@@ -17,7 +17,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from experiments.cli import DataOption, Overrides
+from experiments.cli import DataOption, Overrides, SimulatorOption
 from experiments.obstacles import obstacles
 from experiments.paper import (
     GENERATED,
@@ -234,6 +234,7 @@ def main(
     model: ModelOption = None,
     adapter: AdapterOption = None,
     base_url: BaseUrlOption = None,
+    simulator: SimulatorOption = None,
     workers: WorkersOption = None,
     quick: QuickOption = False,
     show: ShowOption = False,
@@ -247,7 +248,9 @@ def main(
 
       python -m experiments.personalise --people ada,bruno --workers 8
     """
-    given = run_settings(data=data, model=model, adapter=adapter, base_url=base_url, workers=workers)
+    given = run_settings(
+        data=data, model=model, adapter=adapter, base_url=base_url, simulator=simulator, workers=workers
+    )
     taught = recipe(quick, config, given, overrides or [])
     wanted = {GENERATED: people, **({scene: annotators} if data else {})}
     pairs = [

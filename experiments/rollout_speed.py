@@ -23,8 +23,8 @@ from selftrain.run import Run
 from selftrain.tasks import Job
 
 PARALLEL = (1, 4, 8, 16)
-# Short episodes measure the same mixture of planning and walking as long ones.
-_FULL = {"houses": 16, "most_plans": 10, "max_steps": 400}
+# The beginnings of episodes measure the same mixture of planning and walking as whole ones.
+_FULL = {"houses": 16, "most_plans": 3, "max_steps": 200, "sampling": {"max_tokens": 96}}
 _QUICK = {"houses": 4, "most_plans": 2, "max_steps": 100, "sampling": {"max_tokens": 32}}
 _QUICK_PARALLEL = (1, 4)
 

@@ -1,10 +1,12 @@
 """Makes a trained adapter fit to be handed on: half the size, nothing but what is needed to use it.
 
-python -m selftrain.ship runs/brain/imitate/adapter shared/tidy
+    python -m selftrain.ship runs/brain/iteration-2/adapter agent/adapters/tidy \\
+        --made-by "housewise selftrain --config housekeep_configs/brain.yaml --out runs/brain"
 """
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 from typing import Annotated
@@ -18,12 +20,13 @@ _WEIGHTS = "adapter_model.safetensors"
 _FILES = ("adapter_config.json", "README.md", WORDING)
 
 
-def ship(adapter: Path, target: Path) -> int:
-    """Copy an adapter with its weights rounded to bfloat16.
+def ship(adapter: Path, target: Path, made_by: str | None = None) -> int:
+    """Copy an adapter with its weights rounded to bfloat16, and its card with how good it was found to be.
 
     Args:
         adapter: folder that a local trainer wrote.
         target: folder to write; what is in it is replaced.
+        made_by: the command that makes it again, for the card.
 
     Returns:
         Size of the copy in bytes.
@@ -42,15 +45,38 @@ def ship(adapter: Path, target: Path) -> int:
     save_file(weights, target / _WEIGHTS, metadata={"format": "pt"})
     for name in _FILES:
         shutil.copyfile(adapter / name, target / name)
+    card = (adapter / "README.md").read_text(encoding="utf-8") + _measured(adapter.parent) + _origin(made_by)
+    (target / "README.md").write_text(card, encoding="utf-8")
     return sum((target / name).stat().st_size for name in (_WEIGHTS, *_FILES))
+
+
+def _measured(phase: Path) -> str:
+    """What the phase's evaluation found, as a chapter of the card; nothing where there was none."""
+    path = phase / "evaluation" / "metrics.json"
+    if not path.is_file():
+        return ""
+    figures = json.loads(path.read_text(encoding="utf-8"))["evaluation"]
+    rows = [
+        f"| {name} | {row['episodes']} | {row['success_rate']:.1f} ± {row['success_rate_stderr']:.1f} "
+        f"| {100 * row['executability']:.1f} |"
+        for name, row in figures.items()
+    ]
+    columns = "| tasks | episodes | success, % | steps that could be done, % |"
+    head = ["## How good it is", "", columns, "|---|---|---|---|"]
+    return "\n".join(["", *head, *rows, ""])
+
+
+def _origin(made_by: str | None) -> str:
+    return f"\n## How it was made\n\n```\n{made_by}\n```\n" if made_by else ""
 
 
 def main(
     adapter: Annotated[Path, typer.Argument(help="The adapter/ folder of a phase.")],
     target: Annotated[Path, typer.Argument(help="Folder to write.")],
+    made_by: Annotated[str | None, typer.Option(help="The command that makes it again, for the card.")] = None,
 ) -> None:
     """Copy an adapter with its weights rounded to bfloat16, its card and its prompt."""
-    typer.echo(f"{target}: {ship(adapter, target) / 1e6:.1f} MB")
+    typer.echo(f"{target}: {ship(adapter, target, made_by) / 1e6:.1f} MB")
 
 
 if __name__ == "__main__":

@@ -111,7 +111,7 @@ class _Connection:
             api_key=key,
             timeout=timeout,
             max_retries=0,
-            http_client=_BoundedClient(trust_env=not _is_loopback(base_url), timeout=timeout),
+            http_client=_BoundedClient(trust_env=not is_loopback(base_url), timeout=timeout),
         )
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="chat-model", daemon=True)
@@ -466,7 +466,8 @@ def _is_address(url: str) -> bool:
         return False
 
 
-def _is_loopback(url: str) -> bool:
+def is_loopback(url: str) -> bool:
+    """Whether an address is on this machine, where no proxy reaches it."""
     host = urlsplit(url).hostname or ""
     try:
         return ipaddress.ip_address(host).is_loopback

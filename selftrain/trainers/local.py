@@ -49,8 +49,8 @@ class _Job(BaseModel):
 class LocalTrainer:
     """Trains LoRA adapters, or all weights, of a causal language model; see Trainer.
 
-    Every training leaves in its folder: ``curve.csv``, ``README.md`` (the model card), ``model.json``, and either
-    ``adapter/`` in PEFT's format or ``model/`` with all weights.
+    Every training leaves in its folder: ``curve.csv``, ``model.json``, and either ``adapter/`` in PEFT's format or
+    ``model/`` with all weights, in which ``README.md`` is the model card.
 
     Args:
         config: how.
@@ -127,8 +127,8 @@ class LocalTrainer:
         trained = self._named(start, folder, metrics)
         trainer.accelerator.wait_for_everyone()
         if trainer.is_world_process_zero():
-            self._save(network, tokenizer, folder)
-            write_text(folder / "README.md", _card(self.config, self.seed, start, metrics))
+            weights = self._save(network, tokenizer, folder)
+            write_text(weights / "README.md", _card(self.config, self.seed, start, metrics))
             trained.save(folder)
             shutil.rmtree(checkpoints, ignore_errors=True)
         trainer.accelerator.wait_for_everyone()
@@ -154,13 +154,15 @@ class LocalTrainer:
             return TrainedModel(model=f"local:{folder / 'model'}", metrics=metrics)
         return TrainedModel(model=start.model, adapter=str(folder / "adapter"), metrics=metrics)
 
-    def _save(self, network: Any, tokenizer: Any, folder: Path) -> None:
+    def _save(self, network: Any, tokenizer: Any, folder: Path) -> Path:
+        """Write the weights; returns their folder."""
         if self.config.method == "full":
             network.save_pretrained(folder / "model")
             tokenizer.save_pretrained(folder / "model")
-        else:
-            # Embeddings are not trained, and telling whether they were would need the Hub.
-            network.save_pretrained(folder / "adapter", save_embedding_layers=False)
+            return folder / "model"
+        # Embeddings are not trained, and telling whether they were would need the Hub.
+        network.save_pretrained(folder / "adapter", save_embedding_layers=False)
+        return folder / "adapter"
 
     def _reporter(self, folder: Path) -> Any:
         def report(step: int, total: int, history: list[dict[str, Any]]) -> None:

@@ -15,6 +15,7 @@ import openai
 from openai.types.fine_tuning import FineTuningJob
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from agent.models.openai_server import is_loopback
 from household.errors import UserError
 from selftrain.loop_config import TrainingConfig
 from selftrain.pairs import Pair
@@ -180,6 +181,7 @@ def _client(base_url: str | None) -> openai.OpenAI:
     if not key:
         raise UserError("there is no API key; set OPENAI_API_KEY, or give base_url for a server of your own")
     try:
-        return openai.OpenAI(base_url=address, api_key=key, max_retries=_RETRIES)
+        direct = openai.DefaultHttpxClient(trust_env=False) if address and is_loopback(address) else None
+        return openai.OpenAI(base_url=address, api_key=key, max_retries=_RETRIES, http_client=direct)
     except (openai.OpenAIError, ValueError) as error:
         raise UserError(f"base_url {address}: {error}; give it as http://host:port/v1") from None

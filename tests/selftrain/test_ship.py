@@ -38,6 +38,15 @@ def test_weights_are_rounded_and_nothing_else_comes_along(adapter: Path, tmp_pat
     assert trained_prompt(tmp_path / "shipped") == "compact"
 
 
+def test_the_card_tells_how_good_it_is_and_how_it_was_made(adapter: Path, tmp_path: Path) -> None:
+    row = {"episodes": 20, "success_rate": 61.26, "success_rate_stderr": 4.0, "executability": 0.987}
+    (tmp_path / "evaluation").mkdir()
+    (tmp_path / "evaluation" / "metrics.json").write_text(json.dumps({"evaluation": {"test": row}}))
+    ship(adapter, tmp_path / "shipped", "make brain")
+    card = (tmp_path / "shipped" / "README.md").read_text()
+    assert card.startswith("# A card") and "| test | 20 | 61.3 ± 4.0 | 98.7 |" in card and "make brain" in card
+
+
 def test_a_missing_file_is_named(adapter: Path, tmp_path: Path) -> None:
     (adapter / "README.md").unlink()
     with pytest.raises(UserError, match=r"README\.md"):

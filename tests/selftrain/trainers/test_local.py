@@ -75,7 +75,7 @@ def test_the_adapter_is_pefts_and_comes_with_a_card(model: str, tmp_path: Path) 
     trained(model, tmp_path, epochs=1)
     config = json.loads((tmp_path / "adapter" / "adapter_config.json").read_text())
     assert config["r"] == 4 and config["base_model_name_or_path"] == model.partition(":")[2]
-    card = (tmp_path / "README.md").read_text()
+    card = (tmp_path / "adapter" / "README.md").read_text()
     assert "| pairs | 6 |" in card and "| seed | 0 |" in card and '"learning_rate": 0.02' in card
 
 

@@ -123,6 +123,13 @@ def test_pairs_become_a_fine_tuned_model(server: FineTuning, tmp_path: Path) -> 
     assert server.keys == {"Bearer sk-test-secret"}
 
 
+def test_a_proxy_does_not_stand_before_this_machine(
+    server: FineTuning, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    assert trainer(server).train(PAIRS, START, tmp_path).model == "ft:gpt-4o-mini:house"
+
+
 def test_what_is_uploaded_is_what_the_api_asks_for(server: FineTuning, tmp_path: Path) -> None:
     trainer(server).train(PAIRS, START, tmp_path)
     lines = (tmp_path / "training.jsonl").read_bytes()
