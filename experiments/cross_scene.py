@@ -50,9 +50,7 @@ class CrossScene:
                 start = models[taught.scene][row]
                 for tasks in tested.config.evaluation.tasks:
                     if tasks.name == "test":
-                        config = tested.config.playing(
-                            tasks, runs=tested.config.evaluation.runs, model=start.model, adapter=start.adapter
-                        )
+                        config = tested.config.measuring(tasks, model=start.model, adapter=start.adapter)
                         title = f"{row} of {taught.scene} in {tested.scene}"
                         play(title, config, self._records(taught, tested, row).parent, observer)
 

@@ -51,6 +51,7 @@ _QUICK: Mapping[str, Any] = {
 }
 _HOUSES = {"train": {"houses": 20, "seed": 2000}, "test": {"houses": 5, "seed": 0}}
 _RUNS = 5
+"""How often tests are played; the four times as many training tasks are measured once."""
 
 
 def success(result: ResultLine) -> float:
@@ -71,7 +72,7 @@ def unique_placements(result: ResultLine) -> float:
 def recipe(
     quick: bool, config: Path | None = None, given: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
 ) -> SelfTrainingConfig:
-    """How models are taught and measured: as in ``selftrain.yaml``, with each task played five times as in the paper.
+    """How models are taught and measured: as in ``selftrain.yaml``, with each test played five times as in the paper.
 
     Args:
         quick: one task each, played once, for a few steps.
@@ -84,7 +85,8 @@ def recipe(
     """
     number = {"houses": 1} if quick else {}
     measured = [{"name": name, "episodes": name, **_HOUSES[name], **number} for name in TASKS]
-    evaluation = {"tasks": measured, "runs": 1 if quick else _RUNS}
+    runs = {"train": 1, "test": 1 if quick else _RUNS}
+    evaluation = {"tasks": [{**tasks, "runs": runs[tasks["name"]]} for tasks in measured], "runs": 1}
     settings = {**(_QUICK if quick else {}), "evaluation": evaluation}
     for key, value in (given or {}).items():
         settings[key] = {**settings.get(key, {}), **value}
@@ -166,7 +168,7 @@ class Study:
         rows = list(rows)
         for row, planner in BASELINES.items():
             for tasks in self.config.evaluation.tasks if row in rows else ():
-                config = self.config.playing(tasks, runs=self.config.evaluation.runs, **_untaught(planner))
+                config = self.config.measuring(tasks, **_untaught(planner))
                 play(f"{self.scene}: {row}, {tasks.name}", config, self.records(row, tasks.name).parent, observer)
         if set(rows) & set(PHASES):
             self.models(rows, observer)

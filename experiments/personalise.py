@@ -77,13 +77,7 @@ class Pair:
         for person in self.taught:
             start = self._model(person, observer)
             for other in self.people:
-                config = self._config.playing(
-                    self.test,
-                    runs=self._config.evaluation.runs,
-                    person=other,
-                    model=start.model,
-                    adapter=start.adapter,
-                )
+                config = self._config.measuring(self.test, person=other, model=start.model, adapter=start.adapter)
                 play(f"taught for {person}, tidies for {other}", config, self._folder(person, other), observer)
 
     def records(self, taught: str, tested: str) -> list[EpisodeRecord]:

@@ -159,9 +159,7 @@ class SelfTraining:
         """A phase's line of the summary: the model, and its figures on every named set of tasks."""
         figures = {}
         for tasks in self.config.evaluation.tasks:
-            config = self.config.playing(
-                tasks, runs=self.config.evaluation.runs, model=model.model, adapter=model.adapter
-            )
+            config = self.config.measuring(tasks, model=model.model, adapter=model.adapter)
             folder = self.folder / name / "evaluation" / tasks.name
             figures[tasks.name] = play(f"{name}: {tasks.name}", config, folder, self._observer)["overall"]
         phase = {"phase": name, **model.model_dump(), "evaluation": figures}

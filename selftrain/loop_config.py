@@ -42,9 +42,10 @@ class TasksConfig(Settings):
 
 
 class NamedTasksConfig(TasksConfig):
-    """Tasks under the name that results are told by."""
+    """Tasks under the name that results are told by, each played so often; as often as all others by default."""
 
     name: str = Field(min_length=1, pattern=r"^[\w-]+$")
+    runs: int | None = Field(default=None, ge=1)
 
 
 class GrowConfig(Settings):
@@ -93,6 +94,10 @@ class SelfTrainingConfig(Settings):
         training = {"launcher", "device", "checkpoint_steps"}
         free: Any = {"run": {"workers", "ray", "gpu"}, "iterations": True, "training": training, "evaluation": True}
         return _flat(self.model_dump(exclude=free))
+
+    def measuring(self, tasks: NamedTasksConfig, **changes: Any) -> RunConfig:
+        """The run that tells how good a model is at some tasks; see playing."""
+        return self.playing(tasks, runs=tasks.runs or self.evaluation.runs, **changes)
 
     def playing(self, tasks: TasksConfig, **changes: Any) -> RunConfig:
         """The run that plays some tasks.

@@ -15,6 +15,7 @@ from experiments.report.figures import overall, planner_of, rows, stale
 from experiments.report.replay import FilmedSimulator
 from experiments.report.topdown import stage_gradient
 from household.errors import UserError
+from household.simulator import SimulatorName
 from selftrain.record import EpisodeRecord, read_record
 
 Progress = Callable[[int, int], None]
@@ -27,6 +28,7 @@ def write_report(
     film: bool = True,
     most_episodes: int = 12,
     progress: Progress | None = None,
+    simulator: SimulatorName = "raycast",
 ) -> Path:
     """Make one self-contained page of a run.
 
@@ -36,6 +38,7 @@ def write_report(
         film: whether to film the episodes (a few seconds and about 1 MB each).
         most_episodes: how many are shown with pictures; the others are in the tables.
         progress: told of each episode.
+        simulator: which takes the pictures.
 
     Returns:
         Where the page is.
@@ -46,11 +49,12 @@ def write_report(
     records, notes = _read(run_folder)
     shown = _chosen(records, most_episodes)
     tell = progress or (lambda done, total: None)
-    simulator = FilmedSimulator()
+    camera = FilmedSimulator(name=simulator)
     chapters = []
     for done, place in enumerate(shown):
         tell(done, len(shown))
-        chapters.append(make_chapter(done + 1, records[place], simulator, film))
+        chapters.append(make_chapter(done + 1, records[place], camera, film))
+    camera.close()
     tell(len(shown), len(shown))
     notes += [note for note in [stale(run_folder, records)] if note]
     page = _template().render(

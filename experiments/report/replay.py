@@ -18,8 +18,9 @@ from household.episode import HouseObject
 from household.errors import UserError
 from household.geometry import Pose, yaw_of
 from household.scene import Scene
+from household.simulator import SimulatorName, open_simulator
 from household.simulator.base import BodyPose, Camera
-from household.simulator.raycast import RaycastSimulator
+from household.simulator.delegating import DelegatingSimulator
 from household.world import REACH, World
 from selftrain.config import RunConfig, load_config
 from selftrain.record import ActionLine, EpisodeLine, EpisodeRecord, Placements
@@ -86,19 +87,23 @@ class Replay:
     differences: list[str] = field(default_factory=list)
 
 
-class FilmedSimulator(RaycastSimulator):
-    """The simulator of the runs, with further cameras that take the pictures.
+class FilmedSimulator(DelegatingSimulator):
+    """A simulator with further cameras that take the pictures.
 
     What can be grabbed depends on what the robot's own camera shows, so no other camera must replace it.
 
     Args:
         photo: camera for single pictures.
         film: camera for many.
+        name: of the simulator.
+
+    Raises:
+        UserError: when there is no such simulator here.
     """
 
-    def __init__(self, photo: Camera = PHOTO, film: Camera = FILM) -> None:
-        super().__init__(sensors=("instance",))
-        self._photo, self._film = (RaycastSimulator(camera, sensors=("rgb",)) for camera in (photo, film))
+    def __init__(self, photo: Camera = PHOTO, film: Camera = FILM, name: SimulatorName = "raycast") -> None:
+        super().__init__(open_simulator(name, ("instance",)))
+        self._photo, self._film = (open_simulator(name, ("rgb",), camera) for camera in (photo, film))
         self.whereabouts: dict[str, Pose | None] = {}
 
     def reset(self, scene: Scene, receptacles: Sequence[str], objects: Sequence[HouseObject], body: BodyPose) -> None:
@@ -114,6 +119,11 @@ class FilmedSimulator(RaycastSimulator):
         for other in (self._photo, self._film):
             other.move_object(key, pose)
         self.whereabouts[key] = pose
+
+    def close(self) -> None:
+        """See Simulator.close."""
+        for simulator in (self._simulator, self._photo, self._film):
+            simulator.close()
 
     def photo(self) -> Picture:
         """What the robot sees now, (height, width, 3)."""

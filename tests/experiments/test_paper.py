@@ -139,7 +139,7 @@ def test_the_papers_tasks_are_played(housekeep: HousekeepData, few: bool, counts
     config = placed(settings, "Merom_1_int", few)
     tasks = (config.demonstrations, config.training_tasks, *config.evaluation.tasks)
     assert tuple(len(task_names(config.playing(chosen))) for chosen in tasks) == counts
-    assert config.evaluation.runs == (1 if few else 5)
+    assert [config.measuring(chosen).runs for chosen in config.evaluation.tasks] == [1, 1 if few else 5]
 
 
 @pytest.fixture(scope="module")
