@@ -64,7 +64,7 @@ class _Plans:
         start = self._graph.holding
         yield rule(REPLY, f"{'judged ' if judging else ''}{literal(' ')} {self._state(1, start)}")
         if judging:
-            yield from judgement_rules(self._graph, self._places)
+            yield from judgement_rules(self._graph)
         yield from self._visits()
         for step in range(1, self._most_steps + 1):
             for held in [start] if step == 1 else self._hands:

@@ -24,15 +24,17 @@ def subjects(graph: SceneGraph) -> tuple[str, ...]:
     return graph.listed if graph.holding is None else (graph.holding,)
 
 
-def written(judgements: Judgements, graph: SceneGraph, called: Mapping[str, str] | None = None) -> str:
+def written(judgements: Judgements, graph: SceneGraph) -> str:
     """Judgements as the beginning of a reply, one on each line.
+
+    Where an object is stands right before what is thought of it, and receptacles have their full names, so that a small
+    model need not look them up.
 
     Args:
         judgements: of every subject.
-        graph: tells what is in its place.
-        called: other words for receptacles, by name.
+        graph: tells where things are.
     """
-    return "".join(f"\n{thing}: {_verdict(thing, place, graph, called or {})}" for thing, place in judgements.items())
+    return "".join(f"{_opening(thing, graph)}{_verdict(thing, place, graph)}" for thing, place in judgements.items())
 
 
 def apart(reply: str) -> tuple[str, str]:
@@ -41,19 +43,23 @@ def apart(reply: str) -> tuple[str, str]:
     return thoughts, start + steps
 
 
-def judgement_rules(graph: SceneGraph, places: list[str]) -> Iterator[str]:
+def judgement_rules(graph: SceneGraph) -> Iterator[str]:
     """GBNF rules, with one for ``judged``: a line for each subject, and ``step 1:`` behind them.
 
     Args:
-        graph: gives the subjects.
-        places: what receptacles are called.
+        graph: gives the subjects and the places.
     """
-    yield rule("verdict", one_of(map(literal, (FINE, ELSEWHERE, *places))))
-    lines = [literal(f"\n{thing}: ") + " verdict" for thing in subjects(graph)]
+    yield rule("verdict", one_of(map(literal, (FINE, ELSEWHERE, *graph.receptacles))))
+    lines = [literal(_opening(thing, graph)) + " verdict" for thing in subjects(graph)]
     yield rule("judged", " ".join([*lines, literal(f"\n{_STEPS}")]))
 
 
-def _verdict(thing: str, place: str | None, graph: SceneGraph, called: Mapping[str, str]) -> str:
+def _opening(thing: str, graph: SceneGraph) -> str:
+    where = "in hand" if thing == graph.holding else f"on {graph.place_of(thing)}"
+    return f"\n{thing} {where}: "
+
+
+def _verdict(thing: str, place: str | None, graph: SceneGraph) -> str:
     if place is None:
         return ELSEWHERE
-    return FINE if place == graph.place_of(thing) else called.get(place, place)
+    return FINE if place == graph.place_of(thing) else place

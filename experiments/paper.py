@@ -86,7 +86,7 @@ def recipe(
     number = {"houses": 1} if quick else {}
     measured = [{"name": name, "episodes": name, **_HOUSES[name], **number} for name in TASKS]
     runs = {"train": 1, "test": 1 if quick else _RUNS}
-    evaluation = {"tasks": [{**tasks, "runs": runs[tasks["name"]]} for tasks in measured], "runs": 1}
+    evaluation = {"tasks": [{**tasks, "runs": runs[str(tasks["name"])]} for tasks in measured], "runs": 1}
     settings = {**(_QUICK if quick else {}), "evaluation": evaluation}
     for key, value in (given or {}).items():
         settings[key] = {**settings.get(key, {}), **value}

@@ -19,6 +19,8 @@ from agent.scripted import Order
 from household.errors import UserError
 from household.simulator import SimulatorName
 
+MODEL_PLANNERS = ("llm", "sayplan", "saycan")
+
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
@@ -63,6 +65,8 @@ class RunConfig(Settings):
     episodes: list[int] | str | None
     houses: int = Field(ge=1)
     seed: int = Field(ge=0)
+    objects: tuple[int, int] = (5, 10)
+    misplaced: tuple[int, int] = (3, 7)
     person: str
     planner: Literal["llm", "sayplan", "saycan", "scripted", "demonstrator", "replay"]
     model: str
@@ -95,6 +99,15 @@ class RunConfig(Settings):
             return given
         trained = given.get("planner") not in ("sayplan", "saycan") and trained_prompt(given.get("adapter"))
         return {**given, "prompt": trained or "planner"}
+
+    @model_validator(mode="after")
+    def _things_fit(self) -> RunConfig:
+        for name, (fewest, most) in (("objects", self.objects), ("misplaced", self.misplaced)):
+            if not 0 < fewest <= most:
+                raise ValueError(f"{name} are the fewest and the most, as in [5, 10]")
+        if self.misplaced[0] > self.objects[0]:
+            raise ValueError("no more things can be misplaced than there are; lower misplaced or raise objects")
+        return self
 
     @property
     def identity(self) -> dict[str, Any]:

@@ -39,5 +39,5 @@ class Demonstrator:
         plan = replace(plan, steps=steps)
         reply = f"step 1: {plan.text}"
         if words.judging:
-            reply = f"{words.prefix}{written(judgements, graph, called)}\n{reply}"
+            reply = f"{words.prefix}{written(judgements, graph)}\n{reply}"
         return replace(plan, messages=messages, reply=Reply(reply.removeprefix(words.prefix)))

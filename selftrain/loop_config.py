@@ -34,11 +34,16 @@ class TrainingConfig(Settings):
 
 
 class TasksConfig(Settings):
-    """Some tasks: episodes of the data, or so many generated houses from a seed on."""
+    """Some tasks: episodes of the data, or so many generated houses from a seed on.
+
+    Of generated houses, ``objects`` and ``misplaced`` say how much is in them, where it is not as in ``run``.
+    """
 
     episodes: list[int] | str | None = None
     houses: int = Field(default=1, ge=1)
     seed: int = Field(default=0, ge=0)
+    objects: tuple[int, int] | None = None
+    misplaced: tuple[int, int] | None = None
 
 
 class NamedTasksConfig(TasksConfig):
@@ -107,6 +112,10 @@ class SelfTrainingConfig(Settings):
             **changes: settings of the run that differ from ``run``.
         """
         chosen: dict[str, Any] = tasks.model_dump(include={"episodes", "houses", "seed"})
+        if tasks.objects is not None:
+            chosen["objects"] = tasks.objects
+        if tasks.misplaced is not None:
+            chosen["misplaced"] = tasks.misplaced
         if self.run.data is not None:
             chosen = {"episodes": tasks.episodes}
         return self.run.model_copy(update={**chosen, **changes})

@@ -24,13 +24,11 @@ from household.env import RearrangementEnv, Task
 from household.errors import UserError
 from household.simulator import open_simulator
 from household.simulator.base import Simulator
-from selftrain.config import RunConfig
+from selftrain.config import MODEL_PLANNERS, RunConfig
 from selftrain.demonstrator import Demonstrator
 from selftrain.record import EpisodeLine, RecordWriter, ResultLine, read_record
 from selftrain.rollout import Limits, Progress, Rollout, room_anchors
 from selftrain.tasks import Job
-
-MODEL_PLANNERS = ("llm", "sayplan", "saycan")
 
 _LIBRARIES = (
     "numpy",

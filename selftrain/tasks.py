@@ -73,7 +73,8 @@ def load_task(name: TaskName, config: RunConfig) -> Task:
     Where the data's own correct receptacles are the majority's, another person's replace them.
     """
     if config.data is None:
-        scene, episode = generate(name.episode, _generated_preferences(config.person))
+        wishes = _generated_preferences(config.person)
+        scene, episode = generate(name.episode, wishes, objects=config.objects, misplaced=config.misplaced)
         return Task(scene, episode)
     data = _housekeep(config.data)
     task = Task(data.scene(name.scene), data.episode(name.scene, name.episode))

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,6 +141,18 @@ def settings_of(header: EpisodeLine) -> RunConfig:
     return RunConfig.model_validate(known)
 
 
+class Made(NamedTuple):
+    """For whom a task is, and how much is in a generated house; see RunConfig."""
+
+    person: str
+    objects: tuple[int, int]
+    misplaced: tuple[int, int]
+
+
+def _made(config: RunConfig) -> Made:
+    return Made(config.person, config.objects, config.misplaced)
+
+
 def find_task(header: EpisodeLine) -> Task:
     """The house and the episode that a record tells of.
 
@@ -149,7 +161,7 @@ def find_task(header: EpisodeLine) -> Task:
     """
     try:
         config = settings_of(header)
-        task = _load(TaskName(header.scene, header.episode, header.task_set), _data_folder(config), config.person)
+        task = _load(TaskName(header.scene, header.episode, header.task_set), _data_folder(config), _made(config))
     except (OSError, KeyError, ValueError) as error:
         raise UserError(
             f"{header.scene}, episode {header.episode}: the house cannot be loaded ({_first_line(error)})"
@@ -177,9 +189,9 @@ def _data_folder(config: RunConfig) -> str | None:
 
 
 @lru_cache(maxsize=4)
-def _load(name: TaskName, data: str | None, person: str) -> Task:
+def _load(name: TaskName, data: str | None, made: Made) -> Task:
     """A task; the same one again for the next run of an episode, so that its house need not be drawn again."""
-    return load_task(name, load_config(settings={"data": data, "person": person}))
+    return load_task(name, load_config(settings={"data": data, **made._asdict()}))
 
 
 def most_moments(steps: int, grabs: Collection[int], most: int) -> list[int]:

@@ -1,11 +1,11 @@
-"""Where episodes are played: in threads of this process, or on the machines of a Ray cluster."""
+"""Where episodes are played: in threads or processes of this machine, or on the machines of a Ray cluster."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from household.errors import UserError
-from selftrain.config import RunConfig
+from selftrain.config import MODEL_PLANNERS, RunConfig
 from selftrain.executors.base import Executor, Silent, Watcher
 
 __all__ = ["Executor", "Silent", "Watcher", "open_executor"]
@@ -22,6 +22,10 @@ def open_executor(config: RunConfig, episodes: Path, watcher: Watcher) -> Execut
     Raises:
         UserError: when it is not installed, or the settings do not fit.
     """
+    if config.ray is None and config.workers > 1 and config.planner not in MODEL_PLANNERS:
+        from selftrain.executors.processes import Processes
+
+        return Processes(config, episodes, watcher)
     if config.ray is None:
         from selftrain.executors.threads import Threads
 

@@ -23,9 +23,9 @@ from agent.models import ChatModel, ChatModelError, ChatRequest, Reply
 from agent.models.base import Scorer
 from agent.models.batching import BatchingChatModel
 from household.errors import UserError
-from selftrain.config import RunConfig
+from selftrain.config import MODEL_PLANNERS, RunConfig
 from selftrain.executors.base import Watcher
-from selftrain.player import MODEL_PLANNERS, Player, new_simulator, recorded_model, shared_model
+from selftrain.player import Player, new_simulator, recorded_model, shared_model
 from selftrain.record import ResultLine, write_text
 from selftrain.rollout import Progress
 from selftrain.tasks import Job, load_task

@@ -19,7 +19,12 @@ PLACES = {"kitchen 0 sink 2": "kitchen 0", "hall 1 chest 3": "hall 1", "hall 1 s
 THINGS = {"mug 1": "kitchen 0 sink 2", "cap 1": "kitchen 0 sink 2", "pen 1": "hall 1 chest 3"}
 WANTED = {"mug 1": {"kitchen 0 sink 2"}, "cap 1": {"hall 1 chest 3", "hall 1 shelf 4"}, "pen 1": {"desk"}}
 
-JUDGED = "\nmug 1: fine\ncap 1: chest 3\npen 1: elsewhere\nstep 1: go to cap 1"
+JUDGED = (
+    "\nmug 1 on kitchen 0 sink 2: fine"
+    "\ncap 1 on kitchen 0 sink 2: hall 1 chest 3"
+    "\npen 1 on hall 1 chest 3: elsewhere"
+    "\nstep 1: go to cap 1"
+)
 
 
 def house(holding: str | None = None) -> SceneGraph:
@@ -49,7 +54,7 @@ def test_the_demonstrator_judges_every_object_and_moves_the_first_that_has_a_pla
 def test_with_a_full_hand_only_that_object_is_judged() -> None:
     graph = house(holding="cap 1")
     assert subjects(graph) == ("cap 1",)
-    assert demonstrated(graph).startswith("\ncap 1: chest 3\nstep 1: go to chest 3")
+    assert demonstrated(graph).startswith("\ncap 1 in hand: hall 1 chest 3\nstep 1: go to chest 3")
 
 
 def test_an_empty_house_is_explored_without_a_judgement() -> None:
@@ -84,6 +89,6 @@ def test_the_grammar_holds_judgements_to_what_is_known() -> None:
     grammar = plan_grammar(graph, 3, called, judging=True)
     assert follows(JUDGED, grammar)
     assert follows(written(dict.fromkeys(subjects(graph)), graph) + "\nstep 1: mission complete", grammar)
-    assert not follows(JUDGED.replace("chest 3", "chest 9"), grammar)
-    assert not follows(JUDGED.replace("\nmug 1: fine", ""), grammar)
+    assert not follows(JUDGED.replace("hall 1 chest 3\n", "hall 1 chest 9\n"), grammar)
+    assert not follows(JUDGED.replace("\nmug 1 on kitchen 0 sink 2: fine", ""), grammar)
     assert not follows(" go to cap 1", grammar)

@@ -1,0 +1,84 @@
+"""Plays episodes in processes of this machine: for planners that ask no model, and so need not share one."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+
+from household.simulator.base import Simulator
+from selftrain.config import RunConfig
+from selftrain.executors.base import Watcher
+from selftrain.player import Player, new_simulator, recorded_model
+from selftrain.record import ResultLine
+from selftrain.tasks import Job, load_task
+
+_GLANCE = 1.0
+
+
+class Processes:
+    """As many processes as the settings name workers, but no more than there are cores.
+
+    Watchers are told of an episode when it is over.
+
+    Args:
+        config: of the run.
+        episodes: folder of the records.
+        watcher: told of how it goes.
+
+    Raises:
+        UserError: when the prompt cannot be read.
+    """
+
+    def __init__(self, config: RunConfig, episodes: Path, watcher: Watcher) -> None:
+        self._config, self._episodes, self._watcher = config, episodes, watcher
+        Player(config)
+
+    def play(self, jobs: Sequence[Job]) -> None:
+        """See Executor.play."""
+        count = min(self._config.workers, os.cpu_count() or 1, len(jobs))
+        spawn = multiprocessing.get_context("spawn")
+        told = (self._config, self._episodes, os.getpid())
+        with ProcessPoolExecutor(count, spawn, initializer=_Stage.enter, initargs=told) as pool:
+            coming = {pool.submit(_play, job): job for job in jobs}
+            try:
+                for done in as_completed(coming):
+                    result = done.result()
+                    self._watcher.began(coming[done])
+                    self._watcher.ended(coming[done], result)
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)
+
+
+class _Stage:
+    """What a process plays with, from its first episode on."""
+
+    entered: _Stage
+
+    def __init__(self, config: RunConfig, episodes: Path) -> None:
+        self._player, self._config, self._episodes = Player(config), config, episodes
+        self._simulator: Simulator = new_simulator(config)
+
+    @classmethod
+    def enter(cls, config: RunConfig, episodes: Path, parent: int) -> None:
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+        cls.entered = cls(config, episodes)
+
+    def play(self, job: Job) -> ResultLine:
+        task, answers = load_task(job.task, self._config), recorded_model(self._config, job)
+        return self._player.play(job, task, answers, self._simulator, self._episodes, lambda steps, plans: None)
+
+
+def _play(job: Job) -> ResultLine:
+    return _Stage.entered.play(job)
+
+
+def _end_with(parent: int) -> None:
+    """End this process when the one that made it is gone: a killed one cannot say so."""
+    while os.getppid() == parent:
+        time.sleep(_GLANCE)
+    os._exit(1)
