@@ -1,4 +1,4 @@
-"""The command line: ``housewise demo | run | selftrain | replay | report``."""
+"""The command line: ``housewise demo | run | selftrain | replay | report | doctor``."""
 
 from __future__ import annotations
 
@@ -223,6 +223,21 @@ def selftrain(
         **({} if houses is None else generated_tasks(houses)),
     }
     run_selftraining(load_selftraining(config, _said(given), overrides or []), out, console)
+
+
+@app.command()
+def doctor(
+    data: DataOption = None,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the findings there as well.")] = None,
+) -> None:
+    """Say what is here of simulators, accelerators, models and data, what is missing, and the command that gets it.
+
+    It fails when the embedded simulator does not work; everything else is optional.
+    """
+    from experiments.doctor import run_doctor
+
+    if not run_doctor(data, json_file, console):
+        raise typer.Exit(1)
 
 
 def play(settings: RunConfig, out: Path) -> dict[str, Any]:
