@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from household.env import MAX_STEPS, RearrangementEnv, Task
-from household.generator import generate
-from household.preferences import load_person, majority, people
+from household.env import MAX_STEPS, RearrangementEnv
 from household.simulator.base import Camera
 from household.simulator.raycast import RaycastSimulator
+from household.tasks import generated_task
 
 
 def generated_env(
@@ -32,6 +31,5 @@ def generated_env(
     """
     if houses < 1:
         raise ValueError(f"houses must be 1 or more, not {houses}")
-    wishes = majority([load_person(name) for name in people()]) if person == "majority" else load_person(person)
-    tasks = [Task(*generate(number, wishes)) for number in range(seed, seed + houses)]
+    tasks = [generated_task(number, person) for number in range(seed, seed + houses)]
     return RearrangementEnv(RaycastSimulator(camera), tasks, max_steps, render_mode=render_mode)

@@ -23,13 +23,14 @@ from household.geometry import Box, Pose, Vec3
 from household.navigation import NavMesh
 from household.proxies import object_mesh
 from household.scene import Mesh, Receptacle, Scene
-from household.simulator.assets import write_glb
+from household.simulator.assets import write_glb, write_stage, write_textured_glb
 from household.simulator.base import SENSORS, BodyPose, Camera, Observation, Sensor
 from household.simulator.house import HouseSimulator
+from household.simulator.shading import SKY
 
 OLDEST = (0, 3, 3)
 """The oldest habitat-sim whose interface this is."""
-INSTALL = "conda install habitat-sim headless withbullet -c conda-forge -c aihabitat"
+INSTALL = "conda install habitat-sim withbullet headless -c conda-forge -c aihabitat-nightly"
 
 _QUIET = {"MAGNUM_LOG": "quiet", "HABITAT_SIM_LOG": "quiet", "GLOG_minloglevel": "2"}
 
@@ -182,15 +183,14 @@ class HabitatSimulator(HouseSimulator):
         self._manager.remove_all_objects()
         self._things = {}
         for thing in furniture:
-            model = thing.model or self._export(f"{scene.name}/{thing.key}", thing.mesh)
-            self._add(thing.key, self._template(str(model)), thing.pose, static=True)
+            self._add(thing.key, self._template(str(self._furniture(scene, thing))), thing.pose, static=True)
         self._house = house
 
     def _open(self, scene: Scene) -> None:
         """Load the scene's shell, or the walls that stand in for it."""
         if self._house is not None and self._house[0] is scene:
             return
-        stage = scene.shell or self._export(f"{scene.name}/structure", scene.structure)
+        stage = scene.shell or write_stage(self._export(f"{scene.name}/structure", scene.structure))
         config = self._configuration(stage)
         if self._sim is None:
             self._sim = self._package.Simulator(config)
@@ -219,6 +219,7 @@ class HabitatSimulator(HouseSimulator):
         specification.uuid, specification.sensor_type = name, kind
         specification.resolution = [self.camera.height, self.camera.width]
         specification.position = [0.0, self.camera.above_floor, 0.0]
+        specification.clear_color = [*(value / 255 for value in SKY), 1.0]
         specification.hfov = float(np.rad2deg(self.camera.field_of_view))
         return specification
 
@@ -237,7 +238,8 @@ class HabitatSimulator(HouseSimulator):
             sensor.node.rotation = tilt
 
     def _add(self, key: str, template: str, pose: Pose, static: bool = False) -> None:
-        thing = self._manager.add_object_by_template_handle(template)
+        unlit = self._package.gfx.NO_LIGHT_KEY
+        thing = self._manager.add_object_by_template_handle(template, light_setup_key=unlit)
         kinds = self._package.physics.MotionType
         thing.motion_type = kinds.KINEMATIC
         thing.translation = self._vector(pose.position)
@@ -274,14 +276,28 @@ class HabitatSimulator(HouseSimulator):
         if not manager.get_library_has_handle(file):
             template = manager.create_new_template(file, False)
             template.render_asset_handle = template.collision_asset_handle = file
+            # Our own files are lit already.
+            template.force_flat_shading = True
             manager.register_template(template, file)
         return file
 
+    def _furniture(self, scene: Scene, thing: Receptacle) -> Path:
+        name = f"{scene.name}/{thing.key}"
+        if thing.model is None:
+            return self._export(name, thing.mesh)
+        path = self._file(name)
+        if not path.exists():
+            write_textured_glb(thing.model, path)
+        return path
+
     def _export(self, name: str, mesh: Mesh) -> Path:
-        path = Path(self._files.name) / f"{name}.glb"
+        path = self._file(name)
         if not path.exists():
             write_glb(mesh, path)
         return path
+
+    def _file(self, name: str) -> Path:
+        return Path(self._files.name) / f"{name}.glb"
 
     def _vector(self, values: Sequence[float]) -> Any:
         import magnum

@@ -15,9 +15,7 @@ from household.scene import Mesh, Scene
 from household.simulator.base import SENSORS, BodyPose, Camera, Observation, Sensor
 from household.simulator.embree import Rays, Triangles
 from household.simulator.house import HouseSimulator
-
-_LIGHT = np.array([0.4, 0.8, 0.45]) / np.linalg.norm([0.4, 0.8, 0.45])
-_SKY = (196, 214, 228)
+from household.simulator.shading import SKY, lit_colors
 
 _STATIC, _MOVING = 0, 1
 
@@ -40,12 +38,7 @@ class _Layer:
         owners = [np.full(len(mesh.faces), number, dtype=np.int32) for number, mesh in parts]
         # The last row answers for rays that hit nothing (Embree numbers those -1).
         self.owner = np.concatenate([*owners, np.zeros(1, dtype=np.int32)])
-        self.color = np.concatenate([mesh.colors, [_SKY]]).astype(np.float32)
-        corners = mesh.vertices[mesh.faces]
-        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-        normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-12)
-        shade = np.where(normals[:, 1] > 0.5, 1.0, 0.62 + 0.3 * np.abs(normals @ _LIGHT))
-        self.color[:-1] *= shade[:, None].astype(np.float32)
+        self.color = np.concatenate([lit_colors(mesh), np.array([SKY], dtype=np.float32)])
         self.triangles = Triangles(mesh.vertices, mesh.faces, number)
 
 
