@@ -16,14 +16,22 @@ from household.housekeep.reader import HousekeepData
 from household.preferences import Preferences, load_person, majority, people
 
 
-def generated_task(number: int, person: str = "majority") -> Task:
+def generated_task(
+    number: int,
+    person: str = "majority",
+    *,
+    objects: tuple[int, int] = (5, 10),
+    misplaced: tuple[int, int] = (3, 7),
+) -> Task:
     """A generated house with its episode.
 
     Args:
         number: the house's seed.
         person: whose idea of order counts: one of household.preferences.people(), a YAML file, or ``"majority"``.
+        objects: fewest and most things.
+        misplaced: fewest and most of them that start where they are not wanted.
     """
-    return Task(*generate(number, _wishes(person)))
+    return Task(*generate(number, _wishes(person), objects=objects, misplaced=misplaced))
 
 
 def housekeep_task(data: HousekeepData, scene: str, number: int, person: str = "majority") -> Task:

@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import resources
-from typing import Any
-
-import yaml
 
 from household.env import Task
 from household.errors import UserError
-from household.generator import generate
 from household.housekeep.reader import HousekeepData
-from household.preferences import Preferences, load_person, majority, people
+from household.tasks import episodes_of, generated_task, housekeep_task
 from selftrain.config import RunConfig
 from selftrain.record import record_name
 
@@ -73,35 +68,13 @@ def load_task(name: TaskName, config: RunConfig) -> Task:
     Where the data's own correct receptacles are the majority's, another person's replace them.
     """
     if config.data is None:
-        wishes = _generated_preferences(config.person)
-        scene, episode = generate(name.episode, wishes, objects=config.objects, misplaced=config.misplaced)
-        return Task(scene, episode)
-    data = _housekeep(config.data)
-    task = Task(data.scene(name.scene), data.episode(name.scene, name.episode))
-    return task if config.person == "majority" else task.for_person(data.preferences(config.person))
+        return generated_task(name.episode, config.person, objects=config.objects, misplaced=config.misplaced)
+    return housekeep_task(_housekeep(config.data), name.scene, name.episode, config.person)
 
 
 def _of_scene(data: HousekeepData, scene: str, episodes: list[int] | str | None) -> Iterator[TaskName]:
-    ids = data.episode_ids(scene)
-    if isinstance(episodes, str):
-        for number in _task_set(scene, episodes):
-            yield TaskName(scene, number, episodes)
-        return
-    for number in ids if episodes is None else episodes:
-        if number not in ids:
-            raise UserError(f"{scene} has no episode {number}; it has {len(ids)}, from {min(ids)} to {max(ids)}")
-        yield TaskName(scene, number)
-
-
-def _task_set(scene: str, name: str) -> list[int]:
-    sets: dict[str, Any] = yaml.safe_load(
-        (resources.files("housekeep_configs") / "task_sets" / "llm_personalize.yaml").read_text(encoding="utf-8")
-    )["scenes"]
-    if scene not in sets:
-        raise UserError(f"no task sets for {scene}; there are some for {', '.join(sets)}")
-    if name not in sets[scene]:
-        raise UserError(f"{scene} has no task set {name!r}; it has {', '.join(sets[scene])}")
-    return list(sets[scene][name])
+    task_set = episodes if isinstance(episodes, str) else ""
+    return (TaskName(scene, number, task_set) for number in episodes_of(data, scene, episodes))
 
 
 def _playable(data: HousekeepData) -> list[str]:
@@ -111,8 +84,3 @@ def _playable(data: HousekeepData) -> list[str]:
 @lru_cache(maxsize=2)
 def _housekeep(root: str) -> HousekeepData:
     return HousekeepData(root)
-
-
-@lru_cache(maxsize=8)
-def _generated_preferences(who: str) -> Preferences:
-    return majority([load_person(name) for name in people()]) if who == "majority" else load_person(who)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import multiprocessing
+import subprocess
+import sys
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, Pipe
 from typing import Any
 
 from household.episode import HouseObject
@@ -20,6 +21,15 @@ Opener = Callable[[], Simulator]
 Mesh = Callable[[Scene], NavMesh]
 
 _LAST_WORDS = 5.0
+_SERVE = """
+import signal, sys
+from multiprocessing.connection import Connection
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+line = Connection(int(sys.argv[1]))
+sys.path[:] = line.recv()
+from household.simulator.isolated import serve
+serve(line)
+"""
 
 
 class IsolatedSimulator:
@@ -36,11 +46,12 @@ class IsolatedSimulator:
 
     def __init__(self, opener: Opener, navmesh: Mesh, remedy: str) -> None:
         self._make_navmesh, self._remedy = navmesh, remedy
-        context = multiprocessing.get_context("spawn")
-        self._line, there = context.Pipe()
-        self._process = context.Process(target=_serve, args=(opener, there), daemon=True)
-        self._process.start()
+        self._line, there = Pipe()
+        # Unlike multiprocessing's, such a process needs no guarded main module, and may start from a daemon's.
+        self._process = subprocess.Popen([sys.executable, "-c", _SERVE, str(there.fileno())], pass_fds=[there.fileno()])
         there.close()
+        self._line.send(sys.path)
+        self._line.send(opener)
         self._scene: Scene | None = None
         self._body: BodyPose
         self._keys: tuple[str, ...] = ("",)
@@ -101,15 +112,13 @@ class IsolatedSimulator:
 
     def close(self) -> None:
         """End the process."""
-        if self._process.is_alive():
-            with suppress(OSError):
-                self._line.send(None)
-            self._process.join(_LAST_WORDS)
-            self._process.kill()
+        with suppress(OSError):
+            self._line.send(None)
         self._line.close()
+        self._end()
 
     def __del__(self) -> None:
-        if not self._line.closed:
+        if hasattr(self, "_process") and not self._line.closed:
             self.close()
 
     def _ask(self, method: str, *arguments: Any) -> Any:
@@ -131,13 +140,21 @@ class IsolatedSimulator:
         return answer
 
     def _death(self) -> UserError:
-        self._process.join(_LAST_WORDS)
-        return UserError(f"the simulator's process ended (exit code {self._process.exitcode}); {self._remedy}")
+        return UserError(f"the simulator's process ended (exit code {self._end()}); {self._remedy}")
+
+    def _end(self) -> int:
+        """Wait for the process to end, but not for long; returns its exit code."""
+        try:
+            return self._process.wait(_LAST_WORDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            return self._process.wait()
 
 
-def _serve(opener: Opener, line: Connection) -> None:
+def serve(line: Connection) -> None:
     """What the process does: answer until told to end, or until nobody asks any more."""
     try:
+        opener: Opener = line.recv()
         desk = _Desk(opener())
     except Exception as error:
         line.send(_problem(error))

@@ -86,7 +86,13 @@ def test_every_phase_leaves_its_files(whole: Path) -> None:
     assert [phase["phase"] for phase in phases] == PHASES
     assert all(set(phase["evaluation"]) == {"train", "test"} for phase in phases)
     for name in PHASES[1:]:
-        for file in ("pairs.jsonl", "filter.json", "curve.csv", "adapter/README.md", "adapter/adapter_model.safetensors"):
+        for file in (
+            "pairs.jsonl",
+            "filter.json",
+            "curve.csv",
+            "adapter/README.md",
+            "adapter/adapter_model.safetensors",
+        ):
             assert (whole / name / file).stat().st_size > 0
         assert json.loads((whole / name / "evaluation" / "metrics.json").read_text())["phase"] == name
     assert (whole / "learning_curve.png").read_bytes().startswith(b"\x89PNG")
