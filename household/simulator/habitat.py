@@ -30,7 +30,7 @@ from household.simulator.shading import SKY
 
 OLDEST = (0, 3, 3)
 """The oldest habitat-sim whose interface this is."""
-INSTALL = "conda install habitat-sim withbullet headless -c conda-forge -c aihabitat-nightly"
+INSTALL = "conda install habitat-sim withbullet headless -c conda-forge -c aihabitat -c aihabitat-nightly"
 
 _QUIET = {"MAGNUM_LOG": "quiet", "HABITAT_SIM_LOG": "quiet", "GLOG_minloglevel": "2"}
 
