@@ -36,6 +36,7 @@ class Plan:
         reply: what the model answered, None for planners without one.
         earlier: what the model was asked before that, on the way to this plan.
         scores: how likely the model found each action that it could choose, where it was asked that.
+        others: what the model answered to the same words as well, where it was asked for several replies.
     """
 
     steps: tuple[ParsedStep, ...]
@@ -44,6 +45,7 @@ class Plan:
     reply: Reply | None = None
     earlier: tuple[Exchange, ...] = ()
     scores: Mapping[str, float] = field(default_factory=dict)
+    others: tuple[Plan, ...] = ()
 
     @property
     def replies(self) -> tuple[Reply, ...]:
@@ -112,7 +114,18 @@ class Asker:
         grammar: str | None = None,
         most_tokens: int | None = None,
     ) -> Reply:
-        """One reply.
+        """One reply; see ask_all."""
+        return self.ask_all(messages, prefix, grammar, most_tokens, n=1)[0]
+
+    def ask_all(
+        self,
+        messages: tuple[Message, ...],
+        prefix: str = "",
+        grammar: str | None = None,
+        most_tokens: int | None = None,
+        n: int | None = None,
+    ) -> list[Reply]:
+        """Independent replies to the same words.
 
         Args:
             messages: the conversation.
@@ -120,17 +133,21 @@ class Asker:
             grammar: see ChatRequest; of a reply that is cut, its last line is left out, since half a name may be
                 another thing's.
             most_tokens: a bound below that of the sampling.
+            n: how many; as many as the sampling says by default.
         """
-        sampling = self._sampling
+        sampling = self._sampling if n is None else replace(self._sampling, n=n)
         if sampling.seed is not None:
             sampling = replace(sampling, seed=sampling.seed + self._asked)
         if most_tokens is not None:
             sampling = replace(sampling, max_tokens=min(most_tokens, sampling.max_tokens))
         self._asked += 1
-        reply = self._model.complete([ChatRequest(messages, sampling, prefix, grammar)])[0][0]
-        if grammar is not None and reply.finish_reason == "length":
-            return replace(reply, text=reply.text.rpartition("\n")[0])
-        return reply
+        replies = self._model.complete([ChatRequest(messages, sampling, prefix, grammar)])[0]
+        return [_whole(reply) if grammar is not None else reply for reply in replies]
+
+
+def _whole(reply: Reply) -> Reply:
+    """A reply without the last line where that was cut."""
+    return replace(reply, text=reply.text.rpartition("\n")[0]) if reply.finish_reason == "length" else reply
 
 
 class LLMPlanner:
@@ -163,8 +180,11 @@ class LLMPlanner:
         """See Planner.plan."""
         messages, words = self.context.messages(graph), self.context.template
         grammar = self._grammar(graph) if self.grounded else None
-        reply = self._asker.ask(messages, words.prefix, grammar)
-        steps = apart(reply.text)[1] if words.judging else reply.text
+        plans = [self._read(graph, messages, reply) for reply in self._asker.ask_all(messages, words.prefix, grammar)]
+        return replace(plans[0], others=tuple(plans[1:]))
+
+    def _read(self, graph: SceneGraph, messages: tuple[Message, ...], reply: Reply) -> Plan:
+        steps = apart(reply.text)[1] if self.context.template.judging else reply.text
         parsed = parse_plan(steps, graph.vocabulary, most=self.context.most_steps)
         return Plan(parsed.steps, parsed.complete, messages, reply)
 

@@ -55,6 +55,12 @@ class SceneGraph:
         for room in rooms:
             self._hang(room, NodeKind.ROOM, HOUSE)
 
+    def copy(self) -> SceneGraph:
+        """The same knowledge, which then grows by itself."""
+        other = SceneGraph(())
+        other.graph = self.graph.copy()
+        return other
+
     def update(self, view: View, rooms_of: Mapping[str, str] | None = None) -> set[str]:
         """Take in a look.
 

@@ -15,7 +15,7 @@ from household.geometry import yaw_of
 from household.preferences import Preferences
 from household.scene import Scene
 from household.simulator.base import Action, BodyPose, Observation, Simulator
-from household.world import REACH, GrabResult, World
+from household.world import REACH, GrabResult, World, WorldState
 
 ID = "housewise/Rearrangement-v0"
 """What Gymnasium calls generated houses once this module is imported; see household.registered.generated_env."""
@@ -46,6 +46,21 @@ class Task:
 
         objects = tuple(replace(thing, correct=correct(thing)) for thing in self.episode.objects)
         return Task(self.scene, replace(self.episode, objects=objects))
+
+
+@dataclass(frozen=True)
+class EnvState:
+    """A moment of an episode, to come back to.
+
+    Attributes:
+        world: what stands where.
+        body: where the robot is.
+        steps: low-level steps so far.
+    """
+
+    world: WorldState
+    body: BodyPose
+    steps: int
 
 
 class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
@@ -103,6 +118,18 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
         self.aimed = None
         self._look()
         return self._observe(), self._info(None, False)
+
+    @property
+    def state(self) -> EnvState:
+        """This moment of the episode."""
+        return EnvState(self.world.state, self.simulator.body, self.steps)
+
+    def restore(self, state: EnvState) -> None:
+        """Go back to a moment of this episode."""
+        self.world.restore(state.world)
+        self.simulator.stand(state.body)
+        self.steps, self.aimed, self.last_grab = state.steps, None, None
+        self._look()
 
     def aim(self, key: str) -> None:
         """Say what the next GRAB_RELEASE refers to, by key; otherwise the ray through the image centre decides.

@@ -34,6 +34,23 @@ class GrabResult:
     reason: str = ""
 
 
+@dataclass(frozen=True)
+class WorldState:
+    """What stands where at some moment; see World.state.
+
+    Attributes:
+        placements: receptacle by object; None is the robot's hand.
+        poses: by object, of its centre where it stands or stood last.
+        shelves: free space by receptacle.
+        holding: what is in the hand.
+    """
+
+    placements: dict[str, str | None]
+    poses: dict[str, Pose]
+    shelves: dict[str, ShelfState]
+    holding: str | None
+
+
 class World:
     """The state of an episode: what stands where, what is in the hand.
 
@@ -67,6 +84,22 @@ class World:
         misplaced = len(self.episode.misplaced)
         at_start = len(self.objects) - misplaced
         return (sum(self.correct.values()) - at_start) / misplaced if misplaced else 0.0
+
+    @property
+    def state(self) -> WorldState:
+        """What stands where now, to come back to."""
+        shelves = {key: shelf.state for key, shelf in self._shelves.items()}
+        return WorldState(dict(self.placements), dict(self._poses), shelves, self.holding)
+
+    def restore(self, state: WorldState) -> None:
+        """Put everything where it was."""
+        for key, place in state.placements.items():
+            pose = state.poses[key]
+            if (place, pose) != (self.placements[key], self._poses[key]):
+                self.simulator.move_object(key, None if place is None else pose)
+        self.placements, self._poses = dict(state.placements), dict(state.poses)
+        self._shelves = {key: Shelves(shelf) for key, shelf in state.shelves.items()}
+        self.holding = state.holding
 
     def relations(self, visible: frozenset[str]) -> dict[str, str]:
         """Which object is on which receptacle, for the objects in view."""

@@ -36,6 +36,7 @@ class SamplingConfig(Settings):
     temperature: float = Field(ge=0)
     top_p: float = Field(gt=0, le=1)
     max_tokens: int = Field(ge=1)
+    n: int = Field(default=1, ge=1)
 
 
 class ControllerConfig(Settings):

@@ -133,7 +133,8 @@ class SelfTraining:
     def _filtered(self, iteration: int, name: str, model: Start) -> list[Pair]:
         """What is worth learning of what the model tries."""
         grow, settings = self.config.grow, self.config.filter
-        sampling = self.config.run.sampling.model_copy(update={"temperature": grow.temperature, "top_p": grow.top_p})
+        drawn_as = {"temperature": grow.temperature, "top_p": grow.top_p, "n": grow.replies}
+        sampling = self.config.run.sampling.model_copy(update=drawn_as)
         config = self.config.playing(
             self.config.training_tasks, runs=grow.runs, sampling=sampling, model=model.model, adapter=model.adapter
         )

@@ -57,6 +57,7 @@ class GrowConfig(Settings):
     """How the model is let try."""
 
     runs: int = Field(ge=1)
+    replies: int = Field(default=1, ge=1)
     temperature: float = Field(gt=0)
     top_p: float = Field(gt=0, le=1)
 

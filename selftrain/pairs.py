@@ -15,7 +15,7 @@ from agent.judgement import apart
 from agent.models.base import Message
 from agent.parser import unnumbered
 from household.errors import UserError
-from selftrain.record import ActionLine, EpisodeRecord, PlanLine, write_text
+from selftrain.record import EpisodeLine, EpisodeRecord, PlanLine, TriedLine, moved_by, write_text
 
 Wording = Literal["said", "done"]
 """Which words are learned: the reply as it was said, or the steps of it that were done."""
@@ -56,32 +56,43 @@ class Pair(BaseModel):
 
 
 def pairs_of(record: EpisodeRecord, prefix: str, wording: Wording = "said") -> Iterator[Pair]:
-    """Every plan of an episode as a pair.
+    """Every reply of an episode as a pair: those that were followed, and others that were tried in their place.
 
     Args:
         record: of a planner that asks a language model, or of the demonstrator.
         prefix: that the model's turns began with; records do not hold it.
         wording: see Wording. Replies of which nothing was done make no pair when only what was done is learned.
     """
-    episode = record.episode
     for plan in record.plans:
         actions = [action for action in record.actions if action.plan == plan.plan]
-        reply = plan.reply if wording == "said" else _done(plan, actions, prefix)
-        if not plan.prompt or not reply.strip():
-            continue
-        yield Pair(
-            prompt=tuple(plan.prompt),
-            prefix=prefix,
-            reply=reply,
-            reward=sum(action.reward for action in actions),
-            scene=episode.scene,
-            episode=episode.episode,
-            run=episode.run,
-            plan=plan.plan,
-            moved=_moved(actions),
-            discovered=sum(len(action.discovered) for action in actions),
+        own = TriedLine(
+            reply=plan.reply,
             complete=plan.complete,
+            reward=sum(action.reward for action in actions),
+            done=[action.raw for action in actions if action.status == "succeeded"],
+            moved=moved_by(actions),
+            discovered=sum(len(action.discovered) for action in actions),
         )
+        for tried in (own, *plan.tried):
+            reply = tried.reply if wording == "said" else _done(tried, prefix)
+            if plan.prompt and reply.strip():
+                yield _pair(record.episode, plan, tried, prefix, reply)
+
+
+def _pair(episode: EpisodeLine, plan: PlanLine, tried: TriedLine, prefix: str, reply: str) -> Pair:
+    return Pair(
+        prompt=tuple(plan.prompt),
+        prefix=prefix,
+        reply=reply,
+        reward=tried.reward,
+        scene=episode.scene,
+        episode=episode.episode,
+        run=episode.run,
+        plan=plan.plan,
+        moved=tuple(tried.moved),
+        discovered=tried.discovered,
+        complete=tried.complete,
+    )
 
 
 def drawn(pairs: Sequence[Pair], most: int, seed: int) -> list[Pair]:
@@ -122,22 +133,10 @@ def read_pairs(path: Path) -> list[Pair]:
     return pairs
 
 
-def _moved(actions: Sequence[ActionLine]) -> tuple[str, ...]:
-    """Objects that stand elsewhere after some actions than before them, in the order in which they were taken."""
-    first: dict[str, str] = {}
-    last: dict[str, str] = {}
-    for action in actions:
-        for thing, (before, after) in action.moved.items():
-            first.setdefault(thing, before)
-            last[thing] = after
-    return tuple(thing for thing in first if first[thing] != last[thing])
-
-
-def _done(plan: PlanLine, actions: Sequence[ActionLine], prefix: str) -> str:
+def _done(tried: TriedLine, prefix: str) -> str:
     """The steps that worked, numbered anew, after the judgements where there are any."""
-    judged = "" if "step" in prefix else apart(plan.reply)[0]
-    steps = [unnumbered(action.raw) for action in actions if action.status == "succeeded"]
-    steps += ["mission complete"] if plan.complete else []
+    judged = "" if "step" in prefix else apart(tried.reply)[0]
+    steps = [*map(unnumbered, tried.done), *(["mission complete"] if tried.complete else [])]
     if not steps:
         return ""
     numbered = "\n".join(f"step {number}: {step}" for number, step in enumerate(steps, start=1))

@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Annotated, Any, Literal
+from typing import IO, Annotated, Any, Literal, Protocol
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -64,6 +64,20 @@ class ExchangeLine(_Line):
     completion_tokens: int = 0
 
 
+class TriedLine(_Line):
+    """Another reply to the same prompt, and what it would have done: it was tried, and then taken back."""
+
+    reply: Words
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    complete: bool = False
+    reward: float = 0.0
+    done: list[Words] = Field(default_factory=list)
+    """Its steps that succeeded, as written."""
+    moved: list[str] = Field(default_factory=list)
+    discovered: int = 0
+
+
 class PlanLine(_Line):
     """A plan: what the model was asked and what it answered."""
 
@@ -82,6 +96,8 @@ class PlanLine(_Line):
     """For planners that ask more than once; the tokens of all are counted above."""
     scores: dict[str, float] = Field(default_factory=dict)
     """Log-probability of each action that the planner could choose."""
+    tried: list[TriedLine] = Field(default_factory=list)
+    """Other replies to the same prompt, where several were asked for."""
 
 
 class ActionLine(_Line):
@@ -135,6 +151,25 @@ class ResultLine(_Line):
 
 
 Line = Annotated[EpisodeLine | PlanLine | ActionLine | ResultLine, Field(discriminator="type")]
+
+
+class Writer(Protocol):
+    """Takes the lines of an episode."""
+
+    def write(self, line: EpisodeLine | PlanLine | ActionLine | ResultLine) -> None: ...
+
+
+def moved_by(actions: Sequence[ActionLine]) -> list[str]:
+    """Objects that stand elsewhere after some actions than before them, in the order in which they were taken."""
+    first: dict[str, str] = {}
+    last: dict[str, str] = {}
+    for action in actions:
+        for thing, (before, after) in action.moved.items():
+            first.setdefault(thing, before)
+            last[thing] = after
+    return [thing for thing in first if first[thing] != last[thing]]
+
+
 _LINE: TypeAdapter[EpisodeLine | PlanLine | ActionLine | ResultLine] = TypeAdapter(Line)
 
 

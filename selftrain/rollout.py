@@ -14,7 +14,17 @@ from agent.scene_graph import ROBOT, NodeKind, SceneGraph, View
 from controller.skills import Controller, Outcome, Skill, Status, failed, skipped
 from household.env import RearrangementEnv
 from household.simulator.base import Action
-from selftrain.record import ActionLine, EpisodeLine, ExchangeLine, Placements, PlanLine, RecordWriter, ResultLine
+from selftrain.record import (
+    ActionLine,
+    EpisodeLine,
+    ExchangeLine,
+    Placements,
+    PlanLine,
+    ResultLine,
+    TriedLine,
+    Writer,
+    moved_by,
+)
 
 LETTERS = {
     Action.STOP: "s",
@@ -79,7 +89,7 @@ class Rollout:
         env: RearrangementEnv,
         planner: Planner,
         controller: Controller,
-        writer: RecordWriter,
+        writer: Writer,
         progress: Progress | None = None,
         limits: Limits | None = None,
     ) -> None:
@@ -130,28 +140,49 @@ class Rollout:
         plan = self.planner.plan(self.graph, self._attempts)
         seconds = time.perf_counter() - began
         tally = self._tally
-        read = sum(reply.prompt_tokens for reply in plan.replies)
-        written = sum(reply.completion_tokens for reply in plan.replies)
         self.writer.write(
             PlanLine(
                 plan=tally.plans,
                 step=self.env.steps,
                 prompt=_prompt(plan.messages),
                 reply=plan.text,
-                prompt_tokens=read,
-                completion_tokens=written,
+                prompt_tokens=_read(plan),
+                completion_tokens=_written(plan),
                 model_seconds=seconds,
                 complete=plan.complete,
                 known=self.graph.tree,
                 earlier=[_exchange(exchange) for exchange in plan.earlier],
                 scores={action: round(score, 3) for action, score in plan.scores.items()},
+                tried=[self._try(other) for other in plan.others],
             )
         )
         tally.plans += 1
-        tally.prompt_tokens += read
-        tally.completion_tokens += written
+        tally.prompt_tokens += sum(map(_read, (plan, *plan.others)))
+        tally.completion_tokens += sum(map(_written, (plan, *plan.others)))
         tally.model_seconds += seconds
         return plan
+
+    def _try(self, plan: Plan) -> TriedLine:
+        """Carry out a plan, see what comes of it, and take it back."""
+        state, kept = self.env.state, (self.graph, self._attempts, self._tally, self.writer, self._progress)
+        trial = _Trial()
+        self.graph, self._attempts, self._tally = self.graph.copy(), list(self._attempts), _Tally()
+        self.writer, self._progress = trial, lambda steps, plans: None
+        try:
+            self._follow(plan)
+        finally:
+            self.env.restore(state)
+            self.graph, self._attempts, self._tally, self.writer, self._progress = kept
+        return TriedLine(
+            reply=plan.text,
+            prompt_tokens=_read(plan),
+            completion_tokens=_written(plan),
+            complete=plan.complete,
+            reward=sum(action.reward for action in trial.actions),
+            done=[action.raw for action in trial.actions if action.status == Status.SUCCEEDED.value],
+            moved=moved_by(trial.actions),
+            discovered=sum(len(action.discovered) for action in trial.actions),
+        )
 
     def _follow(self, plan: Plan) -> bool:
         """Carry a plan out; False when it was given up before its end."""
@@ -311,6 +342,25 @@ def room_anchors(env: RearrangementEnv) -> dict[str, str | None]:
         inside = [key for key, thing in world.receptacles.items() if thing.room == room.name and thing.usable]
         anchors[room.name] = room.anchor if room.anchor in world.receptacles else next(iter(inside), None)
     return anchors
+
+
+class _Trial:
+    """Takes the lines of what is taken back."""
+
+    def __init__(self) -> None:
+        self.actions: list[ActionLine] = []
+
+    def write(self, line: EpisodeLine | PlanLine | ActionLine | ResultLine) -> None:
+        if isinstance(line, ActionLine):
+            self.actions.append(line)
+
+
+def _read(plan: Plan) -> int:
+    return sum(reply.prompt_tokens for reply in plan.replies)
+
+
+def _written(plan: Plan) -> int:
+    return sum(reply.completion_tokens for reply in plan.replies)
 
 
 def _prompt(messages: Sequence[Message]) -> list[dict[str, str]]:

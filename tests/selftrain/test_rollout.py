@@ -1,7 +1,10 @@
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from agent.models.base import ChatRequest, Reply, Sampling
 from agent.models.replay import ReplayChatModel
 from agent.planner import LLMPlanner, Planner
 from agent.prompt import ContextGenerator, PromptTemplate
@@ -10,6 +13,7 @@ from controller.skills import Controller
 from household.env import RearrangementEnv, Task
 from household.simulator.base import Action, Camera
 from household.simulator.raycast import RaycastSimulator
+from selftrain.pairs import pairs_of
 from selftrain.player import scripted_planner
 from selftrain.record import EpisodeRecord, RecordWriter, ResultLine, read_record
 from selftrain.rollout import LETTERS, Limits, Rollout, room_anchors
@@ -187,3 +191,50 @@ def test_a_plan_ends_where_what_it_builds_on_fails(toy: Task, tmp_path: Path, re
     blocked = [action for action in played.record.actions if action.plan == 1]
     assert blocked[1].status == "failed" and len(blocked) == acted
     assert (len(played.record.plans) == 2) == (not replan)
+
+
+class Twofold(ReplayChatModel):
+    """Has several replies to one prompt."""
+
+    def __init__(self, *turns: tuple[str, ...]) -> None:
+        super().__init__([])
+        self._turns = list(turns)
+
+    def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
+        return [[Reply(text, completion_tokens=5) for text in self._turns.pop(0)]]
+
+
+def test_other_replies_are_tried_and_taken_back(toy: Task, tmp_path: Path) -> None:
+    """What a second reply would have done is told, and the house is as if it had not been given."""
+    nothing, wrong = " look at bedroom 0", MUG_TO_COUNTER.replace("kitchen 0 counter 1", "kitchen 0 table 2")
+    turns = [(BEGINNING, nothing), (wrong, MUG_TO_COUNTER, nothing), (" mission complete",)]
+    env = RearrangementEnv(RaycastSimulator(sensors=("instance",)), [toy])
+    env.reset()
+    planner = LLMPlanner(Twofold(*turns), ContextGenerator(PromptTemplate.load("planner")), Sampling(n=3))
+    result = Rollout(env, planner, Controller(env), RecordWriter(tmp_path, "tried")).play(header(toy))
+    record = read_record(tmp_path / "tried.jsonl")
+    assert [len(plan.tried) for plan in record.plans] == [1, 2, 0]
+    better, idle = record.plans[1].tried
+    assert (better.reply, better.reward, better.moved) == (MUG_TO_COUNTER, 1.0, ["mug 1"])
+    assert (idle.reward, idle.moved) == (0.0, [])
+    alone = Played(toy, tmp_path, BEGINNING, wrong, " mission complete")
+    assert result.placements == alone.result.placements and result.steps == alone.result.steps
+    assert [action.low_level for action in record.actions] == [action.low_level for action in alone.record.actions]
+    assert result.completion_tokens == 6 * 5
+    rewards = [(pair.plan, pair.reward) for pair in pairs_of(record, "step 1:")]
+    assert rewards == [(0, 0.0), (0, 0.0), (1, 0.0), (1, 1.0), (1, 0.0), (2, 0.0)]
+
+
+def test_a_moment_of_an_episode_can_be_gone_back_to(toy: Task) -> None:
+    env = RearrangementEnv(RaycastSimulator(), [toy])
+    env.reset()
+    rng = np.random.default_rng(0)
+    state, before = env.state, env._observe()
+    for action in rng.choice([1, 1, 2, 3, 6], size=30):
+        env.aim(toy.episode.objects[0].key)
+        env.step(int(action))
+    env.world.arrange({thing.key: None if not number else COUNTER for number, thing in enumerate(toy.episode.objects)})
+    env.restore(state)
+    after = env._observe()
+    assert all(np.array_equal(before[name], after[name]) for name in before)
+    assert env.world.state == state.world and env.steps == state.steps
