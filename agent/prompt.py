@@ -77,6 +77,7 @@ HOUSE_FIELDS: Placeholders = {
     "unexplored_room": {"room"},
     "receptacle": {"receptacle"},
     "laden_receptacle": {"receptacle", "objects"},
+    "thing": {"object", "receptacle"},
 }
 
 
@@ -85,6 +86,7 @@ class HouseTemplate(Template):
 
     Attributes:
         names: what receptacles are called: by their full names, or short, without their rooms where that is clear.
+        thing: of an object and where it is, for lists of objects.
         glimpsed_room: of rooms of which something was seen, but that were not entered; as ``room`` where it is empty.
     """
 
@@ -97,6 +99,7 @@ class HouseTemplate(Template):
     unexplored_room: str
     receptacle: str
     laden_receptacle: str
+    thing: str = ""
 
     def hand(self, graph: SceneGraph) -> str:
         """What the robot holds."""
@@ -109,6 +112,15 @@ class HouseTemplate(Template):
         short = {place: place.removeprefix(f"{room} ") for room in graph.rooms for place in graph.inside(room)}
         known = graph.vocabulary
         return {place: words for place, words in short.items() if known.resolve(words).name == place}
+
+    def things(self, graph: SceneGraph, called: Mapping[str, str] | None = None) -> str:
+        """Every object that stands somewhere, a line each."""
+        places = {thing: graph.place_of(thing) or "" for thing in graph.listed}
+        lines = (
+            self.thing.format(object=thing, receptacle=(called or {}).get(place, place))
+            for thing, place in places.items()
+        )
+        return "\n".join(lines)
 
     def in_room(self, graph: SceneGraph, room: str, called: Mapping[str, str] | None = None) -> str:
         """What is in a room, things being called by other words than their names where there are any."""
@@ -132,7 +144,11 @@ class PromptTemplate(HouseTemplate):
         judging: replies begin with a judgement of every object; see agent.judgement.
     """
 
-    placeholders: ClassVar[Placeholders] = {**HOUSE_FIELDS, "system": {"most_steps"}, "user": {"holding", "rooms"}}
+    placeholders: ClassVar[Placeholders] = {
+        **HOUSE_FIELDS,
+        "system": {"most_steps"},
+        "user": {"holding", "rooms", "things"},
+    }
     packaged = "planner"
     judging: bool = False
     system: str
@@ -157,7 +173,8 @@ class ContextGenerator:
         words = self.template
         called = words.called(graph)
         rooms = "\n".join(words.in_room(graph, room, called) for room in graph.rooms)
+        things = words.things(graph, called)
         return (
             Message("system", words.system.format(most_steps=self.most_steps).strip()),
-            Message("user", words.user.format(holding=words.hand(graph), rooms=rooms).strip()),
+            Message("user", words.user.format(holding=words.hand(graph), rooms=rooms, things=things).strip()),
         )

@@ -48,13 +48,13 @@ def demonstrated(graph: SceneGraph) -> str:
 def test_the_demonstrator_judges_every_object_and_moves_the_first_that_has_a_place() -> None:
     first, *rest = demonstrated(house()).split("\nstep ")
     assert f"{first}\nstep {rest[0]}" == JUDGED
-    assert rest[-1] == "6: place cap 1 on chest 3"
+    assert rest[-1] == "6: place cap 1 on hall 1 chest 3"
 
 
 def test_with_a_full_hand_only_that_object_is_judged() -> None:
     graph = house(holding="cap 1")
     assert subjects(graph) == ("cap 1",)
-    assert demonstrated(graph).startswith("\ncap 1 in hand: hall 1 chest 3\nstep 1: go to chest 3")
+    assert demonstrated(graph).startswith("\ncap 1 in hand: hall 1 chest 3\nstep 1: go to hall 1 chest 3")
 
 
 def test_an_empty_house_is_explored_without_a_judgement() -> None:
@@ -63,9 +63,13 @@ def test_an_empty_house_is_explored_without_a_judgement() -> None:
 
 def test_rooms_that_were_only_glimpsed_are_told_apart() -> None:
     _, user = ContextGenerator(PromptTemplate.load("judging")).messages(house())
-    assert user.content.splitlines()[1:] == [
-        "kitchen 0: sink 2 with mug 1 and cap 1",
-        "hall 1, not entered: chest 3 with pen 1, shelf 4",
+    assert user.content.splitlines() == [
+        "kitchen 0 sink 2",
+        "hall 1 not entered: hall 1 chest 3, hall 1 shelf 4",
+        "holding nothing",
+        "mug 1 on kitchen 0 sink 2",
+        "cap 1 on kitchen 0 sink 2",
+        "pen 1 on hall 1 chest 3",
     ]
 
 
