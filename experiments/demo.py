@@ -8,18 +8,18 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from agent.adapters import packaged_adapters
 from selftrain.config import load_config
 
 # The untrained model seldom says anything that can be done; there is no need to ask it 150 times.
 _UNTRAINED = {"most_plans": 6, "most_idle_plans": 3, "sampling": {"temperature": 0.3, "max_tokens": 90}}
 _TRAINED = {"most_plans": 40, "most_idle_plans": 4, "sampling": {"temperature": 0.3, "max_tokens": 240}}
 
-PLANNERS: dict[str, dict[str, Any]] = {
-    "scripted": {"planner": "scripted"},
-    "trained model": {"adapter": "tidy", **_TRAINED},
-    "untrained model": _UNTRAINED,
-}
-"""Settings of each planner that the demo shows, by the name that its table gives it."""
+
+def planners() -> dict[str, dict[str, Any]]:
+    """Settings of each planner that the demo shows, by the name that its table gives it."""
+    trained = {f"trained ({name})": {"adapter": name, **_TRAINED} for name in packaged_adapters()}
+    return {"scripted": {"planner": "scripted"}, **trained, "untrained": _UNTRAINED}
 
 
 def run_demo(out: Path, houses: int, seed: int, console: Console) -> Path:
@@ -39,15 +39,15 @@ def run_demo(out: Path, houses: int, seed: int, console: Console) -> Path:
 
     common = {"houses": houses, "seed": seed}
     figures: dict[str, Any] = {}
-    for name, settings in PLANNERS.items():
+    for name, settings in planners().items():
         console.rule(name)
-        figures[name] = play(load_config(settings={**common, **settings}), out / name.replace(" ", "-"))
+        figures[name] = play(load_config(settings={**common, **settings}), out / name.split()[0])
     with console.status("making the report and the films"):
         path = write_report(out)
     console.print(_comparison(figures))
     console.print(
-        "Both models are SmolLM2-135M: as it comes, and after self-training on other generated houses. The scripted "
-        "planner knows what people want, and shows what is possible."
+        "The model is SmolLM2-135M: untrained as it comes, trained after self-training in other generated houses. The "
+        "scripted planner knows what people want, and shows what is possible."
     )
     console.print(f"report: {path}", soft_wrap=True)
     return path
