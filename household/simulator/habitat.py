@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -291,7 +292,8 @@ class HabitatSimulator(HouseSimulator):
         return path
 
     def _export(self, name: str, mesh: Mesh) -> Path:
-        path = self._file(name)
+        """File of a mesh; meshes of one name may differ."""
+        path = self._file(f"{name}-{zlib.crc32(mesh.vertices.tobytes() + mesh.colors.tobytes()):08x}")
         if not path.exists():
             write_glb(mesh, path)
         return path
