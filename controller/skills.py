@@ -15,7 +15,7 @@ import numpy as np
 
 from household.env import RearrangementEnv
 from household.geometry import Array, forward_of
-from household.simulator.base import STEP, TURN, Action, BodyPose
+from household.simulator.base import STEP, TURN, Action, BodyPose, Follower
 from household.world import REACH
 
 
@@ -167,6 +167,8 @@ class Controller:
         path = navmesh.path(body.point, goal)
         if not len(path) or self._arrived(path):
             return None
+        if isinstance(navmesh, Follower):
+            return navmesh.next_action(body, goal)
         ahead = self._aim(path) - body.point
         turn = _signed_angle(forward_of(body.yaw)[[0, 2]], ahead)
         if abs(turn) <= TURN + 1e-5:

@@ -161,6 +161,8 @@ class HousekeepData:
         Raises:
             DataError: when it does not exist or a file of it is damaged.
         """
+        if (self.root / _SCENES / "assets" / name / _METADATA).exists() and not self._navmesh(name).exists():
+            raise DataError(f"{self._navmesh(name)}: scene {name} has no navigation mesh; fetch the file again")
         if name not in self.scenes():
             raise DataError(f"{self.root}: no scene {name!r}; it has {', '.join(self.scenes())}")
         entries = self._entries(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,6 +77,15 @@ class BodyPose:
     def at(self, point: Sequence[float] | NDArray[np.float64]) -> BodyPose:
         """The same posture elsewhere."""
         return replace(self, x=float(point[0]), z=float(point[1]))
+
+
+@runtime_checkable
+class Follower(Protocol):
+    """Knows by itself how a body gets somewhere step by step; navigation meshes of some simulators do."""
+
+    def next_action(self, body: BodyPose, goal: NDArray[np.float64]) -> Action | None:
+        """The next low-level action on the way to a point (x, z); None on arrival, or where there is no way."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)

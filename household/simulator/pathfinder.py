@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from household.errors import DataError
 from household.navigation import Array, NavMesh
+from household.simulator.base import STEP, TURN, Action, BodyPose
+
+_NEAR = 0.75 * STEP
+"""Where the follower stops, metres from its goal: habitat-sim's own choice."""
+_THRASHING = 16
+"""Turns to and fro after which it goes on regardless: likewise."""
 
 
 class PathFinderNavMesh(NavMesh):
@@ -26,10 +34,13 @@ class PathFinderNavMesh(NavMesh):
     """
 
     def __init__(self, file: Path, like: NavMesh) -> None:
+        import magnum
         from habitat_sim import nav
 
         super().__init__(like.area, like.height, like.viewpoints)
         self._nav: Any = nav
+        self._magnum: Any = magnum
+        self._goal: Array | None = None
         self.pathfinder: Any = nav.PathFinder()
         if not file.is_file() or not self.pathfinder.load_nav_mesh(str(file)):
             raise DataError(f"{file}: habitat-sim cannot read this navigation mesh; fetch the file again")
@@ -61,6 +72,39 @@ class PathFinderNavMesh(NavMesh):
         """See NavMesh.move."""
         reached = self.pathfinder.try_step(self._world(start), self._world(end))
         return np.asarray(reached, dtype=np.float64)[[0, 2]]
+
+    def next_action(self, body: BodyPose, goal: NDArray[np.float64]) -> Action | None:
+        """See Follower: habitat-sim's greedy follower of geodesic shortest paths."""
+        if self._goal is None or not np.array_equal(self._goal, goal):
+            self._follower.reset()
+            self._goal = np.array(goal)
+        turned = self._magnum.Quaternion.rotation(self._magnum.Rad(body.yaw), self._magnum.Vector3.y_axis())
+        here, there = (self._magnum.Vector3(*map(float, self._world(point))) for point in (body.point, self.snap(goal)))
+        return self._actions.get(self._follower.next_action_along(turned, here, there))
+
+    @cached_property
+    def _follower(self) -> Any:
+        from habitat_sim.agent import ActuationSpec, ObjectControls
+
+        controls = ObjectControls()
+        controls.move_filter_fn = self.pathfinder.try_step
+        turn = float(np.rad2deg(TURN))
+
+        def mover(name: str, amount: float) -> Callable[[Any], bool]:
+            specification = ActuationSpec(amount)
+            return lambda node: bool(controls(node, name, specification, True))
+
+        moves = (mover("move_forward", STEP), mover("turn_left", turn), mover("turn_right", turn))
+        return self._nav.GreedyGeodesicFollowerImpl(self.pathfinder, *moves, _NEAR, STEP, TURN, True, _THRASHING)
+
+    @cached_property
+    def _actions(self) -> dict[Any, Action]:
+        codes = self._nav.GreedyFollowerCodes
+        return {
+            codes.FORWARD: Action.MOVE_FORWARD,
+            codes.LEFT: Action.TURN_LEFT,
+            codes.RIGHT: Action.TURN_RIGHT,
+        }
 
     def _shortest(self, start: ArrayLike, end: ArrayLike) -> Any:
         way = self._nav.ShortestPath()

@@ -21,7 +21,7 @@ from household.geometry import IDENTITY
 from household.housekeep.reader import HousekeepData
 from household.simulator import open_simulator
 from household.simulator.assets import write_glb, write_textured_glb
-from household.simulator.base import Action, BodyPose, Simulator
+from household.simulator.base import Action, BodyPose, Follower, Simulator
 from household.simulator.habitat import habitat_sim, missing_mesh
 from household.simulator.raycast import RaycastSimulator
 from tests.household.toy import COUNTER, TABLE
@@ -184,6 +184,14 @@ def test_ways_are_as_long_on_recasts_mesh(habitat: Simulator, housekeep: Houseke
     points = [scene.navmesh.random_point(rng) for _ in range(40)]
     ways = [(habitat.navmesh.distance(a, b), scene.navmesh.distance(a, b)) for a, b in pairwise(points)]
     assert np.mean([abs(there - here) <= 0.05 * here for there, here in ways]) > 0.95
+    body = BodyPose(*map(float, habitat.navmesh.snap(points[0])))
+    habitat.stand(body)
+    assert isinstance(habitat.navmesh, Follower)
+    steps = 0
+    while (action := habitat.navmesh.next_action(habitat.body, points[1])) is not None and steps < 300:
+        habitat.act(action)
+        steps += 1
+    assert np.linalg.norm(habitat.body.point - habitat.navmesh.snap(points[1])) < 0.25
     broken = replace(scene, navmesh_file=Path("/nowhere.navmesh"))
     with pytest.raises(DataError, match=r"nowhere\.navmesh: habitat-sim cannot read"):
         reset(habitat, Task(broken, task.episode))

@@ -180,11 +180,13 @@ def test_what_does_not_exist_is_answered_with_what_does(folder: Folder) -> None:
     assert f"no episode 99999; it has 2, from {folder.first} to " in refusal(lambda: data.episode(folder.scene, 99999))
 
 
-def test_a_scene_without_navigation_mesh_is_not_listed(folder: Folder) -> None:
-    (folder.root / NAVMESH.replace(SCENE, folder.scene)).unlink()
+def test_a_scene_without_navigation_mesh_is_not_listed_and_said_to_lack_it(folder: Folder) -> None:
+    path = folder.root / NAVMESH.replace(SCENE, folder.scene)
+    path.unlink()
     data = HousekeepData(folder.root)
     assert data.scenes() == []
-    assert "no scene" in refusal(lambda: data.scene(folder.scene))
+    assert refusal(lambda: data.scene(folder.scene)).startswith(f"{path}: scene {folder.scene} has no navigation mesh")
+    assert "no scene 'elsewhere'" in refusal(lambda: data.scene("elsewhere"))
 
 
 def test_a_damaged_navigation_mesh_is_named(folder: Folder) -> None:
