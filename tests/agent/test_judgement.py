@@ -87,7 +87,9 @@ def test_judgements_and_steps_are_parted_without_loss(thoughts: str, steps: str)
 
 
 def test_the_grammar_holds_judgements_to_what_is_known() -> None:
-    follows = pytest.importorskip("agent.models.constrained").follows
+    pytest.importorskip("llguidance")
+    from agent.models.constrained import follows
+
     graph = house()
     called = PromptTemplate.load("judging").called(graph)
     grammar = plan_grammar(graph, 3, called, judging=True)
