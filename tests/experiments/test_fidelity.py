@@ -12,6 +12,7 @@ import pytest
 from agent.parser import parse_step
 from experiments.fidelity import Player, Recording, compare, figures
 from household.housekeep.reader import HousekeepData
+from household.simulator.raycast import RaycastSimulator
 from tests.household.housekeep_folder import BED, COUNTER, SCENE, make_folder
 
 STEPS: list[tuple[str, dict[str, str | None]]] = [
@@ -46,7 +47,7 @@ def recorded(tmp_path: Path, data: HousekeepData) -> Path:
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps([{"logs": []}]), encoding="utf-8")
     recording = Recording(path, data)
-    player = Player(recording, max_steps=1000)
+    player = Player(recording, RaycastSimulator(sensors=("instance",)), max_steps=1000)
     names = {key: name for name, key in recording.keys.items()}
     logs = [_log(player, recording, names, *step) for step in STEPS]
     path.write_text(json.dumps([{"logs": logs}]), encoding="utf-8")
