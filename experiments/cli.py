@@ -15,6 +15,7 @@ from rich.table import Table
 
 from experiments.tables import bars
 from household.errors import UserError
+from household.simulator import SimulatorName
 from selftrain.config import RunConfig, load_config
 from selftrain.record import ResultLine
 from selftrain.run import Run
@@ -140,12 +141,11 @@ def report(
     """Make one self-contained page of a run: maps, pictures, scene graphs, plans and films."""
     from experiments.report import write_report
 
-    camera = load_config(settings={"simulator": simulator} if simulator else {}).simulator
     with console.status("making the report") as status:
         path = write_report(
             folder,
             film=film,
-            simulator=camera,
+            simulator=simulator_named(simulator),
             progress=lambda done, total: status.update(f"making the report: {done} of {total} episodes"),
         )
     console.print(f"report: {path}")
@@ -238,6 +238,15 @@ def doctor(
 
     if not run_doctor(data, json_file, console):
         raise typer.Exit(1)
+
+
+def simulator_named(name: str | None) -> SimulatorName:
+    """The simulator that an option names; the usual one where it is not given.
+
+    Raises:
+        UserError: when there is none of that name.
+    """
+    return load_config(settings={"simulator": name} if name else {}).simulator
 
 
 def play(settings: RunConfig, out: Path) -> dict[str, Any]:

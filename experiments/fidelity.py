@@ -35,14 +35,13 @@ from agent.parser import parse_step
 from agent.vocabulary import Vocabulary
 from controller.published import PublishedController
 from controller.skills import Skill
-from experiments.cli import SimulatorOption
+from experiments.cli import SimulatorOption, simulator_named
 from household.env import MAX_STEPS, RearrangementEnv, Task
 from household.errors import UserError
 from household.housekeep.reader import HousekeepData
 from household.names import spoken
 from household.simulator import SimulatorName, open_simulator
 from household.simulator.base import Simulator
-from selftrain.config import load_config
 from selftrain.player import software_versions
 from selftrain.record import write_json
 from selftrain.rollout import room_anchors
@@ -399,7 +398,7 @@ def main(
     simulator: SimulatorOption = None,
 ) -> None:
     """Play recorded LLM-Personalize episodes in a simulator and compare."""
-    name = load_config(settings={"simulator": simulator} if simulator else {}).simulator
+    name = simulator_named(simulator)
     paths = sorted(recordings.glob("*/*/*.json"))[:: _QUICK if quick else 1]
     if not paths:
         raise UserError(f"{recordings}: no <scene>/<condition>/<episode>.json in it; name the recordings' folder")

@@ -31,6 +31,7 @@ from rich.console import Console
 from rich.progress import track
 
 from experiments import oracle
+from experiments.cli import simulator_named
 from experiments.tables import machine, table
 from household.env import Task
 from household.navigation import NavMesh
@@ -197,7 +198,7 @@ def main(
       python -m experiments.simulators --data ~/housekeep --tasks --json simulators.json
     """
     console = Console()
-    name = _known(against)
+    name = simulator_named(against)
     scenes = SCENES if data else (oracle.GENERATED,)
     content: dict[str, Any] = {"scenes": {}}
     ours, other = open_simulator("raycast", SENSORS), open_simulator(name, SENSORS, gpu=gpu)
@@ -216,10 +217,6 @@ def main(
     if json_file is not None:
         setup = {"seed": seed, "quick": quick, "against": name, "software": software_versions(), "machine": machine()}
         write_json(json_file, {**content, **setup})
-
-
-def _known(name: str) -> SimulatorName:
-    return load_config(settings={"simulator": name}).simulator
 
 
 def _save(path: Path, task: Task, poses: Sequence[BodyPose], name: SimulatorName, gpu: int) -> None:

@@ -23,7 +23,7 @@ import typer
 from numpy.typing import NDArray
 from rich.console import Console
 
-from experiments.cli import SimulatorOption
+from experiments.cli import SimulatorOption, simulator_named
 from household.env import Task
 from household.episode import HouseObject, ObjectModel
 from household.geometry import IDENTITY, Pose
@@ -32,7 +32,6 @@ from household.simulator import open_simulator
 from household.simulator.base import BodyPose, Camera, Simulator
 from household.tasks import generated_task
 from household.walls import free_floor, structure
-from selftrain.config import load_config
 
 HOUSE = 3
 _CAMERA = Camera(width=360, height=300, above_floor=1.5)
@@ -105,7 +104,7 @@ def main(
     out: Annotated[Path, typer.Option(help="The picture.")] = Path("stand_ins.png"),
 ) -> None:
     """Draw a house whole, without its shell, and without an object's model, side by side."""
-    name = load_config(settings={"simulator": simulator}).simulator
+    name = simulator_named(simulator)
     shown = open_simulator(name, ("rgb",), _CAMERA, gpu)
     try:
         with TemporaryDirectory() as folder:

@@ -34,10 +34,11 @@ class Demonstrator:
         """See Planner.plan."""
         words = self._context.template
         messages, called = self._context.messages(graph), words.called(graph)
-        judgements, plan = self._scripted.judgements(graph, attempts), self._scripted.plan(graph, attempts)
+        plan = self._scripted.plan(graph, attempts)
         steps = tuple(ParsedStep(str(step.action.renamed(called)), step.action) for step in plan.steps if step.action)
         plan = replace(plan, steps=steps)
         reply = f"step 1: {plan.text}"
         if words.judging:
-            reply = f"{words.prefix}{written(judgements, graph)}\n{reply}"
+            judged = written(self._scripted.judgements(graph, attempts), graph)
+            reply = f"{words.prefix}{judged}\n{reply}"
         return replace(plan, messages=messages, reply=Reply(reply.removeprefix(words.prefix)))

@@ -24,15 +24,20 @@ def read_model(path: Path) -> Mesh:
         DataError: when the file cannot be read.
     """
     try:
-        loaded = trimesh.load(path, process=False, maintain_order=True)
-        parts = list(loaded.geometry.values()) if isinstance(loaded, trimesh.Scene) else [loaded]
-        mesh = Mesh.join([_part(part) for part in parts if len(part.faces)])
+        mesh = Mesh.join([_part(part) for part in model_parts(path)])
     except Exception as error:  # trimesh raises whatever its parsers meet
         raise DataError(f"{path}: not a readable OBJ model ({error}); fetch the file again") from error
     if not len(mesh.faces):
         raise DataError(f"{path}: the model has no triangles; fetch the file again")
     centre = (mesh.vertices.min(axis=0) + mesh.vertices.max(axis=0)) / 2
     return Mesh(mesh.vertices - centre, mesh.faces, mesh.colors)
+
+
+def model_parts(path: Path) -> list[trimesh.Trimesh]:
+    """The meshes of a file that have triangles, as they are in it."""
+    loaded = trimesh.load(path, process=False, maintain_order=True)
+    parts = list(loaded.geometry.values()) if isinstance(loaded, trimesh.Scene) else [loaded]
+    return [part for part in parts if len(part.faces)]
 
 
 def _part(part: trimesh.Trimesh) -> Mesh:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from trimesh.visual import TextureVisuals
 from trimesh.visual.material import PBRMaterial
 
+from household.housekeep.models import model_parts
 from household.scene import Mesh
 from household.simulator.shading import lit_colors
 
@@ -43,11 +44,10 @@ def write_textured_glb(model: Path, path: Path) -> None:
         model: a file that household.housekeep.models.read_model reads.
         path: of the new file; its folder is made where it is missing.
     """
-    loaded = trimesh.load(model, process=False, maintain_order=True)
-    parts = list(loaded.geometry.values()) if isinstance(loaded, trimesh.Scene) else [loaded]
+    parts = model_parts(model)
     corners = np.concatenate([part.bounds for part in parts])
     centre = (corners.min(axis=0) + corners.max(axis=0)) / 2
-    _write(path, [_textured(part, centre) for part in parts if len(part.faces)])
+    _write(path, [_textured(part, centre) for part in parts])
 
 
 def _textured(part: trimesh.Trimesh, centre: NDArray[np.float64]) -> trimesh.Trimesh:

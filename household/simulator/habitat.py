@@ -85,8 +85,8 @@ def habitat_navmesh(scene: Scene) -> NavMesh:
 class HabitatSimulator(HouseSimulator):
     """See household.simulator.base.Simulator.
 
-    Receptacles are static objects; so are the walls that we infer, unless the data has the scene's shell. Objects come
-    from their configurations where the data has them, otherwise stand-ins of their size do.
+    Receptacles are static objects; the stage is the scene's shell, or the walls that we infer. Objects come from their
+    configurations where the data has them, otherwise stand-ins of their size do.
 
     Args:
         camera: the robot's.
@@ -103,7 +103,6 @@ class HabitatSimulator(HouseSimulator):
         self._package = habitat_sim()
         self._files = TemporaryDirectory(prefix="housewise-habitat-")
         self._sim: Any = None
-        self._stage: Path | None = None
         self._house: tuple[Scene, tuple[str, ...]] | None = None
         self._things: dict[str, Any] = {}
 

@@ -19,24 +19,13 @@ from household.simulator.base import LOOK_LIMIT, SENSORS, STEP, TURN, Action, Bo
 _BUMP = 1e-3
 
 
-class HouseSimulator:
-    """The part of household.simulator.base.Simulator that does not depend on how pictures are made.
-
-    Args:
-        camera: the robot's.
-        sensors: which arrays an observation carries; fewer are faster.
-    """
+class CurrentHouse:
+    """What a simulator says of the house that it is set up with; see household.simulator.base.Simulator."""
 
     _navmesh: NavMesh
     _body: BodyPose
-
-    def __init__(self, camera: Camera | None = None, sensors: Sequence[Sensor] = SENSORS) -> None:
-        self.camera = camera or Camera()
-        self.sensors = frozenset(sensors)
-        self._keys: tuple[str, ...] = ("",)
-        self._kinds: tuple[str, ...] = ("",)
-        self._number: dict[str, int] = {}
-        self._kind_of = np.zeros(1, dtype=np.int32)
+    _keys: tuple[str, ...] = ("",)
+    _kinds: tuple[str, ...] = ("",)
 
     @property
     def navmesh(self) -> NavMesh:
@@ -53,6 +42,21 @@ class HouseSimulator:
     @property
     def kinds(self) -> tuple[str, ...]:
         return self._kinds
+
+
+class HouseSimulator(CurrentHouse):
+    """The part of household.simulator.base.Simulator that does not depend on how pictures are made.
+
+    Args:
+        camera: the robot's.
+        sensors: which arrays an observation carries; fewer are faster.
+    """
+
+    def __init__(self, camera: Camera | None = None, sensors: Sequence[Sensor] = SENSORS) -> None:
+        self.camera = camera or Camera()
+        self.sensors = frozenset(sensors)
+        self._number: dict[str, int] = {}
+        self._kind_of = np.zeros(1, dtype=np.int32)
 
     def act(self, action: Action) -> bool:
         """See Simulator.act."""

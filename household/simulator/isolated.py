@@ -16,9 +16,10 @@ from household.geometry import Pose
 from household.navigation import NavMesh
 from household.scene import Scene
 from household.simulator.base import Action, BodyPose, Camera, Observation, Simulator
+from household.simulator.house import CurrentHouse
 
 Opener = Callable[[], Simulator]
-Mesh = Callable[[Scene], NavMesh]
+Navigation = Callable[[Scene], NavMesh]
 
 _LAST_WORDS = 5.0
 _SERVE = """
@@ -32,7 +33,7 @@ serve(line)
 """
 
 
-class IsolatedSimulator:
+class IsolatedSimulator(CurrentHouse):
     """See household.simulator.base.Simulator.
 
     Args:
@@ -44,7 +45,7 @@ class IsolatedSimulator:
         UserError: when the simulator cannot be made.
     """
 
-    def __init__(self, opener: Opener, navmesh: Mesh, remedy: str) -> None:
+    def __init__(self, opener: Opener, navmesh: Navigation, remedy: str) -> None:
         self._make_navmesh, self._remedy = navmesh, remedy
         self._line, there = Pipe()
         # Unlike multiprocessing's, such a process needs no guarded main module, and may start from a daemon's.
@@ -53,26 +54,7 @@ class IsolatedSimulator:
         self._line.send(sys.path)
         self._line.send(opener)
         self._scene: Scene | None = None
-        self._body: BodyPose
-        self._keys: tuple[str, ...] = ("",)
-        self._kinds: tuple[str, ...] = ("",)
         self.camera: Camera = self._answer()
-
-    @property
-    def navmesh(self) -> NavMesh:
-        return self._navmesh
-
-    @property
-    def body(self) -> BodyPose:
-        return self._body
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        return self._keys
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        return self._kinds
 
     def reset(self, scene: Scene, receptacles: Sequence[str], objects: Sequence[HouseObject], body: BodyPose) -> None:
         """See Simulator.reset; a scene is sent once."""
