@@ -28,7 +28,7 @@ def plan_grammar(
     Args:
         graph: gives the names, and what is in the hand.
         most_steps: how many steps a plan may have.
-        called: other words for receptacles, by name.
+        called: other words for things, by name.
         judging: whether replies begin with judgements; see agent.judgement.
 
     Returns:
@@ -55,7 +55,8 @@ class _Plans:
 
     def __init__(self, graph: SceneGraph, most_steps: int, called: Mapping[str, str]) -> None:
         self._graph, self._most_steps = graph, most_steps
-        self._places = [called.get(name, name) for name in graph.receptacles]
+        self._called = called
+        self._rooms, self._places, self._things = map(self._words, (graph.rooms, graph.receptacles, graph.objects))
         self._hands: dict[str | None, str] = {None: "free"}
         self._hands |= {name: f"holding-{number}" for number, name in enumerate(graph.objects)}
 
@@ -64,7 +65,7 @@ class _Plans:
         start = self._graph.holding
         yield rule(REPLY, f"{'judged ' if judging else ''}{literal(' ')} {self._state(1, start)}")
         if judging:
-            yield from judgement_rules(self._graph)
+            yield from judgement_rules(self._graph, self._called)
         yield from self._visits()
         for step in range(1, self._most_steps + 1):
             for held in [start] if step == 1 else self._hands:
@@ -72,7 +73,7 @@ class _Plans:
 
     def _visits(self) -> Iterator[str]:
         """Where the robot can go and what it can look at, with an empty and with a full hand."""
-        rooms, places, things = self._graph.rooms, self._places, self._graph.objects
+        rooms, places, things = self._rooms, self._places, self._things
         yield rule("visit", _moves([*rooms, *places, *things], [*places, *things]))
         yield rule("carry", _moves([*rooms, *places], places))
         if places:
@@ -83,9 +84,15 @@ class _Plans:
         yield ("visit" if held is None else "carry") + self._then(step, held)
         if held is None:
             for thing in self._graph.objects:
-                yield literal(f"{ActionKind.PICK_UP.value} {thing}") + self._then(step, thing)
+                yield literal(f"{ActionKind.PICK_UP.value} {self._word(thing)}") + self._then(step, thing)
         elif self._places:
-            yield f"{literal(f'{ActionKind.PLACE.value} {held} on ')} place{self._then(step, None)}"
+            yield f"{literal(f'{ActionKind.PLACE.value} {self._word(held)} on ')} place{self._then(step, None)}"
+
+    def _words(self, names: Iterable[str]) -> list[str]:
+        return [self._word(name) for name in names]
+
+    def _word(self, name: str) -> str:
+        return self._called.get(name, name)
 
     def _then(self, step: int, held: str | None) -> str:
         """What may follow a step."""

@@ -24,17 +24,20 @@ def subjects(graph: SceneGraph) -> tuple[str, ...]:
     return graph.listed if graph.holding is None else (graph.holding,)
 
 
-def written(judgements: Judgements, graph: SceneGraph) -> str:
+def written(judgements: Judgements, graph: SceneGraph, called: Mapping[str, str] | None = None) -> str:
     """Judgements as the beginning of a reply, one on each line.
 
-    Where an object is stands right before what is thought of it, and receptacles have their full names, so that a small
-    model need not look them up.
+    Where an object is stands right before what is thought of it, so that a small model need not look it up.
 
     Args:
         judgements: of every subject.
         graph: tells where things are.
+        called: other words for things, by name.
     """
-    return "".join(f"{_opening(thing, graph)}{_verdict(thing, place, graph)}" for thing, place in judgements.items())
+    words = called or {}
+    return "".join(
+        f"{_opening(thing, graph, words)}{_verdict(thing, place, graph, words)}" for thing, place in judgements.items()
+    )
 
 
 def apart(reply: str) -> tuple[str, str]:
@@ -43,23 +46,27 @@ def apart(reply: str) -> tuple[str, str]:
     return thoughts, start + steps
 
 
-def judgement_rules(graph: SceneGraph) -> Iterator[str]:
+def judgement_rules(graph: SceneGraph, called: Mapping[str, str] | None = None) -> Iterator[str]:
     """GBNF rules, with one for ``judged``: a line for each subject, and ``step 1:`` behind them.
 
     Args:
         graph: gives the subjects and the places.
+        called: other words for things, by name.
     """
-    yield rule("verdict", one_of(map(literal, (FINE, ELSEWHERE, *graph.receptacles))))
-    lines = [literal(_opening(thing, graph)) + " verdict" for thing in subjects(graph)]
+    words = called or {}
+    places = [words.get(place, place) for place in graph.receptacles]
+    yield rule("verdict", one_of(map(literal, (FINE, ELSEWHERE, *places))))
+    lines = [literal(_opening(thing, graph, words)) + " verdict" for thing in subjects(graph)]
     yield rule("judged", " ".join([*lines, literal(f"\n{_STEPS}")]))
 
 
-def _opening(thing: str, graph: SceneGraph) -> str:
-    where = "in hand" if thing == graph.holding else f"on {graph.place_of(thing)}"
-    return f"\n{thing} {where}: "
+def _opening(thing: str, graph: SceneGraph, called: Mapping[str, str]) -> str:
+    place = graph.place_of(thing) or ""
+    where = "in hand" if thing == graph.holding else f"on {called.get(place, place)}"
+    return f"\n{called.get(thing, thing)} {where}: "
 
 
-def _verdict(thing: str, place: str | None, graph: SceneGraph) -> str:
+def _verdict(thing: str, place: str | None, graph: SceneGraph, called: Mapping[str, str]) -> str:
     if place is None:
         return ELSEWHERE
-    return FINE if place == graph.place_of(thing) else place
+    return FINE if place == graph.place_of(thing) else called.get(place, place)

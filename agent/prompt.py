@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import string
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from importlib import resources
 from pathlib import Path
@@ -85,13 +86,14 @@ class HouseTemplate(Template):
     """The words for what the robot knows of the house and holds.
 
     Attributes:
-        names: what receptacles are called: by their full names, or short, without their rooms where that is clear.
+        names: what things are called: by their full names; short, receptacles without their rooms where that is clear;
+            or plain, everything without its numbers where that is clear.
         thing: of an object and where it is, for lists of objects.
         glimpsed_room: of rooms of which something was seen, but that were not entered; as ``room`` where it is empty.
     """
 
     placeholders: ClassVar[Placeholders] = HOUSE_FIELDS
-    names: Literal["full", "short"] = "full"
+    names: Literal["full", "short", "plain"] = "full"
     holding: str
     empty_hand: str
     room: str
@@ -103,21 +105,25 @@ class HouseTemplate(Template):
 
     def hand(self, graph: SceneGraph) -> str:
         """What the robot holds."""
-        return self.holding.format(object=graph.holding) if graph.holding else self.empty_hand.format()
+        held = graph.holding
+        return self.holding.format(object=self.called(graph).get(held, held)) if held else self.empty_hand.format()
 
     def called(self, graph: SceneGraph) -> dict[str, str]:
-        """What the receptacles that have a short name are called."""
+        """What the things that are not called by their full names are called."""
         if self.names == "full":
             return {}
-        short = {place: place.removeprefix(f"{room} ") for room in graph.rooms for place in graph.inside(room)}
-        known = graph.vocabulary
-        return {place: words for place, words in short.items() if known.resolve(words).name == place}
+        known, wanted = graph.vocabulary, dict(_short(graph) if self.names == "short" else _plain(graph))
+        clear = {
+            name: [words for words in choice if known.resolve(words).name == name] for name, choice in wanted.items()
+        }
+        return {name: choice[0] for name, choice in clear.items() if choice}
 
     def things(self, graph: SceneGraph, called: Mapping[str, str] | None = None) -> str:
         """Every object that stands somewhere, a line each."""
+        words = called or {}
         places = {thing: graph.place_of(thing) or "" for thing in graph.listed}
         lines = (
-            self.thing.format(object=thing, receptacle=(called or {}).get(place, place))
+            self.thing.format(object=words.get(thing, thing), receptacle=words.get(place, place))
             for thing, place in places.items()
         )
         return "\n".join(lines)
@@ -125,16 +131,39 @@ class HouseTemplate(Template):
     def in_room(self, graph: SceneGraph, room: str, called: Mapping[str, str] | None = None) -> str:
         """What is in a room, things being called by other words than their names where there are any."""
         receptacles = [self._on(graph, receptacle, called or {}) for receptacle in graph.inside(room)]
+        name = (called or {}).get(room, room)
         if not receptacles:
-            return self.unexplored_room.format(room=room)
+            return self.unexplored_room.format(room=name)
         words = self.room if room in graph.entered else self.glimpsed_room or self.room
-        return words.format(room=room, receptacles=", ".join(receptacles))
+        return words.format(room=name, receptacles=", ".join(receptacles))
 
     def _on(self, graph: SceneGraph, receptacle: str, called: Mapping[str, str]) -> str:
         objects, words = graph.inside(receptacle), called.get(receptacle, receptacle)
         if not objects:
             return self.receptacle.format(receptacle=words)
-        return self.laden_receptacle.format(receptacle=words, objects=" and ".join(objects))
+        return self.laden_receptacle.format(
+            receptacle=words, objects=" and ".join(called.get(thing, thing) for thing in objects)
+        )
+
+
+def _short(graph: SceneGraph) -> Iterator[tuple[str, list[str]]]:
+    """Receptacles without their rooms."""
+    for room in graph.rooms:
+        for place in graph.inside(room):
+            yield place, [place.removeprefix(f"{room} ")]
+
+
+def _plain(graph: SceneGraph) -> Iterator[tuple[str, list[str]]]:
+    """Everything without its numbers, or receptacles without those of their rooms alone, shortest first."""
+    for name in (*graph.rooms, *graph.objects):
+        yield name, [_unnumbered(name)]
+    for room in graph.rooms:
+        for place in graph.inside(room):
+            yield place, [_unnumbered(place), _unnumbered(room) + place.removeprefix(room)]
+
+
+def _unnumbered(name: str) -> str:
+    return re.sub(r" \d+\b", "", name)
 
 
 class PromptTemplate(HouseTemplate):

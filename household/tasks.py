@@ -31,7 +31,7 @@ def generated_task(
         objects: fewest and most things.
         misplaced: fewest and most of them that start where they are not wanted.
     """
-    return Task(*generate(number, _wishes(person), objects=objects, misplaced=misplaced))
+    return Task(*generate(number, wishes(person), objects=objects, misplaced=misplaced))
 
 
 def housekeep_task(data: HousekeepData, scene: str, number: int, person: str = "majority") -> Task:
@@ -83,5 +83,10 @@ def _task_set(scene: str, name: str) -> list[int]:
 
 
 @lru_cache(maxsize=8)
-def _wishes(who: str) -> Preferences:
+def wishes(who: str) -> Preferences:
+    """Whose idea of order counts: one of household.preferences.people(), a YAML file, or ``"majority"``.
+
+    Raises:
+        DataError: when there is no such person.
+    """
     return majority([load_person(name) for name in people()]) if who == "majority" else load_person(who)

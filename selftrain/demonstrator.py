@@ -39,6 +39,6 @@ class Demonstrator:
         plan = replace(plan, steps=steps)
         reply = f"step 1: {plan.text}"
         if words.judging:
-            judged = written(self._scripted.judgements(graph, attempts), graph)
+            judged = written(self._scripted.judgements(graph, attempts), graph, called)
             reply = f"{words.prefix}{judged}\n{reply}"
         return replace(plan, messages=messages, reply=Reply(reply.removeprefix(words.prefix)))

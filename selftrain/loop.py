@@ -12,11 +12,13 @@ import numpy as np
 from pydantic import ValidationError
 
 from agent.adapters import WORDING
-from agent.prompt import PromptTemplate
+from agent.prompt import ContextGenerator, PromptTemplate
 from household.errors import UserError
+from household.tasks import wishes
 from selftrain.config import RunConfig
 from selftrain.executors import Watcher
 from selftrain.filters import FilterSettings, apply, statistics
+from selftrain.lessons import lessons_in
 from selftrain.loop_config import SelfTrainingConfig
 from selftrain.pairs import Pair, Wording, drawn, pairs_of, write_pairs
 from selftrain.record import read_records, write_json
@@ -81,7 +83,9 @@ class SelfTraining:
     def __init__(self, config: SelfTrainingConfig, folder: Path, observer: Observer) -> None:
         self.config, self.folder = config, folder
         self._observer = observer
-        self._prefix = PromptTemplate.load(config.run.prompt).prefix
+        self._template = PromptTemplate.load(config.run.prompt)
+        if config.lessons.houses and config.run.data is not None:
+            raise UserError("lessons are about generated houses; set lessons.houses=0 where run.data is given")
         self._check_folder()
 
     def go(self) -> dict[str, Any]:
@@ -105,7 +109,7 @@ class SelfTraining:
         """The model after each phase, made when it is asked for."""
         if self.config.evaluation.untrained:
             yield UNTRAINED, start
-        demonstrations = self._demonstrations()
+        demonstrations = [*self._demonstrations(), *self._lessons()]
         model = self._improved(IMITATE, start, demonstrations, self.config.imitation_epochs)
         yield IMITATE, model
         for iteration in range(self.config.iterations):
@@ -123,6 +127,16 @@ class SelfTraining:
         if not pairs:
             raise UserError("the demonstrations are empty; choose other demonstrations.episodes or more houses")
         write_json(self.folder / IMITATE / "filter.json", {"filter": "all", "kept": statistics(pairs)})
+        return pairs
+
+    def _lessons(self) -> list[Pair]:
+        lessons, run = self.config.lessons, self.config.run
+        context = ContextGenerator(self._template, run.most_steps_per_plan)
+        pairs: list[Pair] = []
+        with self._observer.training("lessons") as progress:
+            for house in range(lessons.houses):
+                pairs += lessons_in(lessons.seed + house, lessons.each, wishes(run.person), context)
+                progress(house + 1, lessons.houses, f"{len(pairs)} lessons")
         return pairs
 
     def _rehearsed(self, demonstrations: Sequence[Pair], iteration: int) -> list[Pair]:
@@ -171,7 +185,7 @@ class SelfTraining:
     def _played(self, name: str, config: RunConfig, folder: Path, wording: Wording) -> list[Pair]:
         play(name, config, folder, self._observer)
         records = read_records(folder / "episodes")
-        return [pair for record in records for pair in pairs_of(record, self._prefix, wording)]
+        return [pair for record in records for pair in pairs_of(record, self._template.prefix, wording)]
 
     def _check_folder(self) -> None:
         path = self.folder / "config.json"

@@ -53,6 +53,14 @@ class NamedTasksConfig(TasksConfig):
     runs: int | None = Field(default=None, ge=1)
 
 
+class LessonsConfig(Settings):
+    """Lessons about what belongs where; see selftrain.lessons."""
+
+    houses: int = Field(ge=0)
+    each: int = Field(ge=1)
+    seed: int = Field(ge=0)
+
+
 class GrowConfig(Settings):
     """How the model is let try."""
 
@@ -87,6 +95,7 @@ class SelfTrainingConfig(Settings):
     iterations: int = Field(ge=0)
     imitation_epochs: float = Field(gt=0)
     imitation_plans: int | None = Field(default=None, ge=1)
+    lessons: LessonsConfig
     grow: GrowConfig
     wording: Wording
     filter: FilterConfig

@@ -1,13 +1,13 @@
 """Seeded houses and episodes, made up by rules; no data needed."""
 
 from household.episode import Episode
-from household.generator.episodes import generate_episode
+from household.generator.episodes import Kind, generate_episode, kinds_in
 from household.generator.floorplan import GenerationError
 from household.generator.house import generate_house
 from household.preferences import Preferences
 from household.scene import Scene
 
-__all__ = ["GenerationError", "generate", "generate_episode", "generate_house"]
+__all__ = ["GenerationError", "Kind", "generate", "generate_episode", "generate_house", "kinds_in"]
 
 
 def generate(

@@ -23,7 +23,7 @@ _CLEARANCE = 0.004
 
 
 @dataclass(frozen=True)
-class _Kind:
+class Kind:
     """A category of object in one house: where people want it, and where else it could stand."""
 
     category: str
@@ -58,7 +58,7 @@ def generate_episode(
     """
     if seed < 0 or not 0 < objects[0] <= objects[1] or not 0 <= misplaced[0] <= misplaced[1] <= objects[1]:
         raise ValueError(f"cannot make an episode of seed {seed}, objects {objects}, misplaced {misplaced}")
-    kinds = _kinds(scene, preferences)
+    kinds = kinds_in(scene, preferences)
     for attempt in range(_ATTEMPTS):
         episode = _attempt(scene, seed, kinds, objects, misplaced, np.random.default_rng([seed, attempt, 1]))
         if episode is not None:
@@ -69,7 +69,7 @@ def generate_episode(
     )
 
 
-def _kinds(scene: Scene, preferences: Preferences) -> list[_Kind]:
+def kinds_in(scene: Scene, preferences: Preferences) -> list[Kind]:
     """The categories that have a right and a wrong place in a house, with the places where they fit."""
     room_kinds = {room.name: room.kind for room in scene.rooms}
     alike: dict[tuple[str, str], list[tuple[str, Vec3]]] = {}
@@ -84,7 +84,7 @@ def _kinds(scene: Scene, preferences: Preferences) -> list[_Kind]:
             side = correct if preferences.wants(category, room, kind) else wrong
             side += [key for key, surface in places if _fits(surface, size)]
         if correct and wrong:
-            kinds.append(_Kind(category, tuple(correct), tuple(wrong)))
+            kinds.append(Kind(category, tuple(correct), tuple(wrong)))
     return kinds
 
 
@@ -98,7 +98,7 @@ def _fits(surface: Vec3, size: Vec3) -> bool:
 def _attempt(
     scene: Scene,
     seed: int,
-    kinds: Sequence[_Kind],
+    kinds: Sequence[Kind],
     objects: tuple[int, int],
     misplaced: tuple[int, int],
     rng: np.random.Generator,
@@ -123,7 +123,7 @@ def _attempt(
     )
 
 
-def _drawn(kinds: Sequence[_Kind], rng: np.random.Generator) -> Iterator[_Kind]:
+def _drawn(kinds: Sequence[Kind], rng: np.random.Generator) -> Iterator[Kind]:
     """Every kind once in random order, now and then one twice in a row."""
     for pick in rng.permutation(len(kinds)):
         yield kinds[pick]
@@ -145,7 +145,7 @@ class _Table:
         self._places = scene.by_key
         self._numbers: Counter[str] = Counter()
 
-    def lay(self, kind: _Kind, places: Sequence[str], rng: np.random.Generator) -> None:
+    def lay(self, kind: Kind, places: Sequence[str], rng: np.random.Generator) -> None:
         """Stand one more thing on one of some places, if there is room on the one that is drawn."""
         place = self._places[places[int(rng.integers(len(places)))]]
         key = f"{kind.category}_{self._numbers[kind.category] + 1}"

@@ -96,11 +96,12 @@ class LocalTrainer:
             raise UserError(_OUT_OF_MEMORY) from error
 
     def _train(self, pairs: Sequence[Pair], start: Start, folder: Path) -> TrainedModel:
-        from selftrain.trainers.recipe import PairTrainer, arguments, last_checkpoint, plain_attention
+        from selftrain.trainers.recipe import PairTrainer, arguments, last_checkpoint, plain_attention, quick_attention
 
         checkpoints = folder / "checkpoints"
         settings = arguments(self.config, checkpoints, self.seed)
         network, tokenizer = self._network(start)
+        quick_attention(network)
         examples = [_example(tokenizer, pair, start.model) for pair in pairs]
         fitting = [example for example in examples if len(example["input_ids"]) <= self.config.most_tokens]
         if not fitting:

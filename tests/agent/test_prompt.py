@@ -153,3 +153,14 @@ def test_every_short_name_of_the_prompt_is_understood(graph: SceneGraph) -> None
     assert called == {"kitchen 0 counter 1": "counter 1", "kitchen 0 sink 2": "sink 2"}
     for name, short in called.items():
         assert graph.vocabulary.resolve(short).name == name
+
+
+def test_plain_names_leave_out_the_numbers_that_are_not_needed(tmp_path: Path, graph: SceneGraph) -> None:
+    graph.update(View({"kitchen 0 sink 4": "kitchen 0", "bedroom 0 bed 3": "bedroom 0"}, {"mug 2": "bedroom 0 bed 3"}))
+    words = PromptTemplate.load(template(tmp_path, names="plain"))
+    assert ContextGenerator(words).messages(graph)[1].content.splitlines()[1:] == [
+        "kitchen has <kitchen counter>, <kitchen sink 2: mug 1 and plate>, <kitchen sink 4>",
+        "bedroom has <bedroom bed: mug 2>",
+    ]
+    for name, plain in words.called(graph).items():
+        assert graph.vocabulary.resolve(plain).name == name

@@ -33,6 +33,7 @@ class Learner:
     def command(self, out: Path, *more: str) -> list[str]:
         settings = [
             f"run.prompt={self._prompt}", "run.max_steps=40", "run.most_plans=2", "run.sampling.max_tokens=8",
+            "lessons.houses=1", "lessons.each=2",
             "filter.name=tests.selftrain.tiny:everything", "imitation_epochs=2", "training.epochs=1",
             "training.rank=2", "training.batch=2", "training.most_tokens=16384", "training.checkpoint_steps=1",
             "training.device=cpu", "training.dtype=float32", "evaluation.untrained=true", *more,
@@ -101,7 +102,7 @@ def test_every_phase_leaves_its_files(whole: Path) -> None:
 def test_an_iteration_learns_what_was_tried_and_what_was_shown(whole: Path) -> None:
     shown, learned = (read_pairs(whole / name / "pairs.jsonl") for name in ("imitate", "iteration-1"))
     assert learned[-len(shown) :] == shown
-    assert {pair.scene for pair in shown} == {"generated-1000"}
+    assert {pair.scene for pair in shown} == {"generated-1000", "generated-3000"}
     assert {pair.scene for pair in learned[: -len(shown)]} == {"generated-2000", "generated-2001"}
     figures = json.loads((whole / "iteration-1" / "filter.json").read_text())
     assert figures["kept"]["count"] == len(learned) - len(shown)

@@ -1,0 +1,89 @@
+"""Lessons: what belongs where, asked about things put anywhere in a house that nobody walks through."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from agent.actions import ActionKind, HighLevelAction
+from agent.planner import Attempt
+from agent.prompt import ContextGenerator
+from agent.scene_graph import SceneGraph, View
+from agent.scripted import ScriptedPlanner
+from household.generator import Kind, generate_house, kinds_in
+from household.names import spoken
+from household.preferences import Preferences
+from household.scene import Receptacle, Scene
+from selftrain.demonstrator import Demonstrator
+from selftrain.pairs import Pair
+
+_PLACES = (6, 20)
+_THINGS = (10, 24)
+_RIGHT = 0.6
+_ENTERED = 0.7
+
+
+def lessons_in(seed: int, count: int, preferences: Preferences, context: ContextGenerator) -> list[Pair]:
+    """What the demonstrator would say of some of a generated house's receptacles with any things on them.
+
+    A walk through a house tells little of what belongs where: most of its words are about what stood there before, and
+    most things are where they belong. In a lesson more than half of the things are out of place, and none has been asked about.
+
+    Args:
+        seed: of the house, and of what is drawn.
+        count: how many.
+        preferences: whose idea of order counts.
+        context: puts the state into words.
+    """
+    scene = generate_house(seed)
+    kinds = kinds_in(scene, preferences)
+    rng = np.random.default_rng([seed, 2])
+    return [_lesson(scene, kinds, context, rng, number) for number in range(count)]
+
+
+def _lesson(
+    scene: Scene, kinds: Sequence[Kind], context: ContextGenerator, rng: np.random.Generator, number: int
+) -> Pair:
+    places = _some_places(scene, rng)
+    stood = _stood(kinds, {place.key for place in places}, rng)
+    names = {place.key: place.name for place in places}
+    rooms = {place.name: str(place.room) for place in places}
+    graph = SceneGraph(dict.fromkeys(rooms.values()))
+    graph.update(View(rooms, {thing: names[key] for thing, (_, key) in stood.items()}))
+    entered = [room for room in graph.rooms if rng.uniform() < _ENTERED]
+    for room in entered:
+        graph.enter(room)
+    right = {thing: {names.get(key) for key in kind.correct} for thing, (kind, _) in stood.items()}
+    scripted = ScriptedPlanner(lambda thing, place: place in right[thing], thorough=False, listed=True)
+    attempts = [Attempt(HighLevelAction(ActionKind.GO_TO, room), True) for room in entered]
+    plan = Demonstrator(scripted, context).plan(graph, attempts)
+    return Pair(
+        prompt=tuple({"role": message.role, "content": message.content} for message in plan.messages),
+        prefix=context.template.prefix,
+        reply=plan.text,
+        scene=scene.name,
+        run=number,
+        complete=plan.complete,
+    )
+
+
+def _some_places(scene: Scene, rng: np.random.Generator) -> list[Receptacle]:
+    usable = [place for place in scene.receptacles if place.usable and place.room is not None]
+    chosen = rng.permutation(len(usable))[: rng.integers(_PLACES[0], _PLACES[1] + 1)]
+    return [usable[index] for index in sorted(chosen)]
+
+
+def _stood(kinds: Sequence[Kind], places: set[str], rng: np.random.Generator) -> dict[str, tuple[Kind, str]]:
+    """Things with their kinds, and where each stands: rather where it belongs than anywhere else."""
+    stood: dict[str, tuple[Kind, str]] = {}
+    wanted = rng.integers(_THINGS[0], _THINGS[1] + 1)
+    for index in rng.permutation(len(kinds)):
+        kind = kinds[index]
+        side = kind.correct if rng.uniform() < _RIGHT else kind.wrong
+        known = [key for key in side if key in places]
+        if known:
+            stood[spoken(f"{kind.category}_1")] = (kind, known[rng.integers(len(known))])
+        if len(stood) == wanted:
+            break
+    return stood
