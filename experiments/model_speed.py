@@ -112,7 +112,7 @@ def _reader_seconds(
     def write(rows: Any, logits: Any) -> None:
         for _ in range(written):
             tokens, _ = choose(logits, [1.0] * count, [1.0] * count, [0.5] * count)
-            logits = reader.step(rows, tokens)
+            logits = reader.step(rows, [[token] for token in tokens])
 
     read, _ = _timed(lambda: reader.read(first, [1] * count, written))
     read_next, begun = _timed(lambda: reader.read(second, [1] * count, written))

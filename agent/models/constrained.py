@@ -39,6 +39,17 @@ class Constraint:
         if not self._matcher.consume_token(token):
             raise _broken(self._matcher)
 
+    def forced(self) -> list[int]:
+        """Go on by what can only follow.
+
+        Returns:
+            The tokens, none where there is a choice.
+        """
+        tokens: list[int] = self._matcher.compute_ff_tokens()
+        for token in tokens:
+            self.take(token)
+        return tokens
+
     def allowed(self, width: int) -> np.ndarray:
         """Whether each of so many tokens may come next; what ends a turn is allowed where the grammar may end."""
         bits = np.frombuffer(self._matcher.compute_bitmask(), dtype=np.uint8)

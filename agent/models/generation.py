@@ -192,6 +192,13 @@ class Rows:
     positions: Any
     prompts: list[int]
 
+    def widen(self, columns: int) -> None:
+        """Make room for so many columns."""
+        more = columns - self.mask.shape[1]
+        if more > 0:
+            room = torch.ones(len(self.mask), more + GROWTH, dtype=torch.bool, device=self.mask.device)
+            self.mask = torch.cat([self.mask, room], dim=1)
+
     def drop(self, slot: int) -> None:
         """Free a slot; the row of the last slot moves into it."""
         last = len(self.prompts) - 1
@@ -263,20 +270,27 @@ class Reader:
         positions = torch.tensor([length + len(own[source]) for source in sources], device=self.model.device)
         return Rows(cache, mask, positions, [order[source] for source in sources]), logits[sources]
 
-    def step(self, rows: Rows, tokens: Sequence[int]) -> Any:
-        """Append one token to every row.
+    def step(self, rows: Rows, tokens: Sequence[Sequence[int]]) -> Any:
+        """Append tokens to every row, padded on the left where others get more.
 
         Args:
             rows: the rows still being written.
-            tokens: one for each row.
+            tokens: one or several for each row.
 
         Returns:
             The logits of each row's next token.
         """
-        count = len(tokens)
-        ids = torch.tensor(tokens, device=self.model.device).unsqueeze(1)
-        logits = self._run(ids, rows.positions[:count].unsqueeze(1), rows.cache, rows.mask[:count], keep=1)
-        rows.positions[:count] += 1
+        count, width = len(tokens), max(map(len, tokens))
+        rows.widen(rows.cache.get_seq_length() + width)
+        device, first = self.model.device, rows.cache.get_seq_length()
+        pads = [width - len(own) for own in tokens]
+        for row, pad in enumerate(pads):
+            rows.mask[row, first : first + pad] = False
+        ids = torch.tensor([[0] * pad + list(own) for pad, own in zip(pads, tokens, strict=True)], device=device)
+        ahead = torch.arange(width, device=device) - torch.tensor(pads, device=device).unsqueeze(1)
+        positions = rows.positions[:count].unsqueeze(1) + ahead.clamp(min=0)
+        logits = self._run(ids, positions, rows.cache, rows.mask[:count], keep=1)
+        rows.positions[:count] += torch.tensor([len(own) for own in tokens], device=device)
         return logits[:, -1]
 
     def score(self, prompt: Sequence[int], continuations: Sequence[Sequence[int]]) -> list[float]:

@@ -29,6 +29,7 @@ class _Row:
     constraint: Constraint | None = None
     tokens: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
+    new: list[int] = field(default_factory=list)
     finish_reason: str = ""
 
 
@@ -211,8 +212,10 @@ class LocalChatModel:
                 row.tokens.append(token)
                 row.logprobs.append(logprob)
                 row.finish_reason = self._finish_reason(row)
+                row.new = [token]
                 if row.constraint is not None and not row.finish_reason:
                     row.constraint.take(token)
+                    self._go_on(row, row.constraint)
             # From the last slot on, because the last row moves into a freed slot.
             for slot in reversed(range(len(active))):
                 if active[slot].finish_reason:
@@ -221,7 +224,16 @@ class LocalChatModel:
                     active.pop()
             if not active:
                 return
-            logits = reader.step(rows, [row.tokens[-1] for row in active])
+            logits = reader.step(rows, [row.new for row in active])
+
+    def _go_on(self, row: _Row, constraint: Constraint) -> None:
+        """Add what the grammar leaves no choice about, which then is read with the last token instead of written."""
+        if row.sampling.stop or row.sampling.logprobs:
+            return
+        forced = constraint.forced()[: row.limit - len(row.tokens)]
+        row.tokens += forced
+        row.new += forced
+        row.finish_reason = self._finish_reason(row)
 
     def _finish_reason(self, row: _Row) -> str:
         stops = row.sampling.stop

@@ -15,7 +15,8 @@ pytest.importorskip("llguidance")
 from agent.actions import ActionKind
 from agent.grammar import choice_grammar, plan_grammar
 from agent.models import ChatModelError, ChatRequest, Message, Sampling
-from agent.models.constrained import follows
+from agent.models.constrained import Constraint, follows
+from agent.models.generation import Reader
 from agent.models.local import LocalChatModel
 from agent.parser import parse_plan
 from agent.scene_graph import SceneGraph, View
@@ -131,3 +132,27 @@ def test_whether_a_text_follows_a_grammar(text: str, whether: bool) -> None:
 def test_any_text_can_be_compared_with_a_grammar() -> None:
     assert not follows("\ud800 \0", COLOURS)
     assert follows(' gré "n', COLOURS)
+
+
+def test_what_can_only_follow_is_read_not_written(model: LocalChatModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = choice_grammar([f"{first} and then it goes on in one way only" for first in ("red", "green", "blue")])
+    requests = [ask(lines, n=4, temperature=0.0), ask(None, max_tokens=30, temperature=0.0)]
+    replies = [[reply.text for reply in several] for several in model.complete(requests)]
+    widths = []
+    step = Reader.step
+
+    def counted(reader: Reader, rows: Any, tokens: Any) -> Any:
+        widths.append(max(map(len, tokens)))
+        return step(reader, rows, tokens)
+
+    monkeypatch.setattr(Reader, "step", counted)
+    assert [[reply.text for reply in several] for several in model.complete(requests)] == replies
+    assert max(widths) > 10
+    monkeypatch.setattr(Constraint, "forced", lambda constraint: [])
+    assert [[reply.text for reply in several] for several in model.complete(requests)] == replies
+
+
+def test_a_reply_is_cut_in_the_midst_of_what_can_only_follow(model: LocalChatModel) -> None:
+    grammar = choice_grammar(["all of this follows, whatever was meant"])
+    reply = model.complete([ask(grammar, max_tokens=7)])[0][0]
+    assert reply.finish_reason == "length" and reply.completion_tokens == 7

@@ -91,7 +91,7 @@ def written(reader: Reader, prompts: list[list[int]], copies: list[int], counts:
                 active.pop()
         if active:
             assert rows.prompts == [prompt for prompt, _ in active]
-            logits = reader.step(rows, [text[-1] for _, text in active])
+            logits = reader.step(rows, [[text[-1]] for _, text in active])
     return done
 
 
