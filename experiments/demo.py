@@ -13,7 +13,13 @@ from selftrain.config import load_config
 
 # The untrained model seldom says anything that can be done; there is no need to ask it 150 times.
 _UNTRAINED = {"most_plans": 6, "most_idle_plans": 3, "sampling": {"temperature": 0.3, "max_tokens": 90}}
-_TRAINED = {"most_plans": 40, "most_idle_plans": 4, "sampling": {"temperature": 0.3, "max_tokens": 240}}
+_TRAINED = {
+    "most_plans": 40,
+    "most_idle_plans": 4,
+    "sampling": {"temperature": 0.3, "max_tokens": 400},
+    # As quick again: what a grammar leaves no choice about need not be written.
+    "grounded": True,
+}
 
 
 def planners() -> dict[str, dict[str, Any]]:

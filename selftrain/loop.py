@@ -86,6 +86,8 @@ class SelfTraining:
         self._template = PromptTemplate.load(config.run.prompt)
         if config.lessons.houses and config.run.data is not None:
             raise UserError("lessons are about generated houses; set lessons.houses=0 where run.data is given")
+        if config.wording == "proven" and config.training.trainer != "local":
+            raise UserError("wording=proven learns parts of replies, as only training.trainer=local can; set wording=done")
         self._check_folder()
 
     def go(self) -> dict[str, Any]:

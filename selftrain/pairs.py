@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -17,8 +18,11 @@ from agent.parser import unnumbered
 from household.errors import UserError
 from selftrain.record import EpisodeLine, EpisodeRecord, PlanLine, TriedLine, moved_by, write_text
 
-Wording = Literal["said", "done"]
-"""Which words are learned: the reply as it was said, or the steps of it that were done."""
+Wording = Literal["said", "done", "proven"]
+"""Which words are learned: the reply as it was said; the steps of it that were done; or these and, of its judgements,
+only those that the steps put to the test."""
+
+_CARRIED = re.compile(r"place (.+) on (.+)")
 
 
 class Pair(BaseModel):
@@ -28,6 +32,7 @@ class Pair(BaseModel):
         prompt: messages with ``role`` and ``content``.
         prefix: text that the assistant's turn began with.
         reply: what came after the prefix.
+        given: parts of the reply, from one character up to another, that are read and not learned.
         reward: the sum over the plan's actions, for the person whom the episode was played for.
         scene, episode, run, plan: where in the records it is.
         moved: objects that the plan put somewhere else.
@@ -40,6 +45,7 @@ class Pair(BaseModel):
     prompt: tuple[dict[str, str], ...]
     prefix: str = ""
     reply: str
+    given: tuple[tuple[int, int], ...] = ()
     reward: float = 0.0
     scene: str = ""
     episode: int = 0
@@ -76,7 +82,8 @@ def pairs_of(record: EpisodeRecord, prefix: str, wording: Wording = "said") -> I
         for tried in (own, *plan.tried):
             reply = tried.reply if wording == "said" else _done(tried, prefix)
             if plan.prompt and reply.strip():
-                yield _pair(record.episode, plan, tried, prefix, reply)
+                pair = _pair(record.episode, plan, tried, prefix, reply)
+                yield pair.model_copy(update={"given": _untested(tried, reply)}) if wording == "proven" else pair
 
 
 def _pair(episode: EpisodeLine, plan: PlanLine, tried: TriedLine, prefix: str, reply: str) -> Pair:
@@ -141,3 +148,15 @@ def _done(tried: TriedLine, prefix: str) -> str:
         return ""
     numbered = "\n".join(f"step {number}: {step}" for number, step in enumerate(steps, start=1))
     return judged + numbered.removeprefix(prefix)
+
+
+def _untested(tried: TriedLine, reply: str) -> tuple[tuple[int, int], ...]:
+    """Where the judgements are that no step acted upon."""
+    carried = [step.group(1, 2) for done in tried.done if (step := _CARRIED.fullmatch(unnumbered(done)))]
+    found, start = [], 0
+    for line in apart(reply)[0].splitlines(keepends=True):
+        said, end = line.rstrip("\n"), start + len(line.rstrip("\n"))
+        if said and not any(said.startswith(f"{thing} ") and said.endswith(f": {place}") for thing, place in carried):
+            found.append((start, end))
+        start += len(line)
+    return tuple(found)

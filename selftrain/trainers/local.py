@@ -178,7 +178,16 @@ def _example(tokenizer: Any, pair: Pair, name: str) -> dict[str, list[int]]:
     """A pair as tokens: the prompt as the model will be given it, the reply as it will write it."""
     prompt = prompt_tokens(tokenizer, pair.messages, pair.prefix, name)
     reply = reply_tokens(tokenizer, pair.reply)
-    return {"input_ids": prompt + reply, "labels": [-100] * len(prompt) + reply}
+    return {"input_ids": prompt + reply, "labels": [-100] * len(prompt) + _learned(tokenizer, pair, reply)}
+
+
+def _learned(tokenizer: Any, pair: Pair, reply: list[int]) -> list[int]:
+    """A reply's tokens, with -100 for those that are given."""
+    if not pair.given:
+        return reply
+    spans = tokenizer(pair.reply, add_special_tokens=False, return_offsets_mapping=True).offset_mapping
+    given = [any(start <= first and last <= end for start, end in pair.given) for first, last in spans]
+    return [-100 if known else token for token, known in zip(reply, [*given, False], strict=True)]
 
 
 def _curve(history: Sequence[dict[str, Any]]) -> str:

@@ -27,13 +27,14 @@ def shared_row(examples: Sequence[dict[str, list[int]]]) -> dict[str, Any]:
     its own example: the loss and its gradient are those of the examples read one by one.
 
     Args:
-        examples: each with ``input_ids`` and ``labels`` of one length; labels are -100 for the prompt.
+        examples: each with ``input_ids`` and ``labels`` of one length; labels are -100 for the prompt and
+            whatever else is not learned.
 
     Returns:
         What a causal model takes: ``input_ids``, ``labels``, ``position_ids`` (1, T), and for several examples
         ``attention_mask`` (1, 1, T, T).
     """
-    prompts = [sum(label == IGNORED for label in example["labels"]) for example in examples]
+    prompts = [next(n for n, label in enumerate(example["labels"]) if label != IGNORED) for example in examples]
     # A prompt's last token foretells the first of its reply, and so belongs to one example alone.
     shared = min(common_length([example["input_ids"] for example in examples]), min(prompts) - 1)
     ids, labels = examples[0]["input_ids"][:shared], [IGNORED] * shared

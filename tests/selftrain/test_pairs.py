@@ -41,6 +41,18 @@ def test_what_was_done_keeps_the_judgements(toy: Task, tmp_path: Path) -> None:
     assert done.startswith("\nmug 1: counter\nstep 1: go to")
 
 
+def test_of_judgements_only_those_acted_upon_are_proven(toy: Task, tmp_path: Path) -> None:
+    told = "\nplate 1 on sink: fine\nmug 1 on bed: kitchen 0 counter 1\nmug 1 on bed: fine\nstep 1:"
+    record = Played(toy, tmp_path, BEGINNING, f"{told}{MUG_TO_COUNTER}").record
+    carry = list(pairs_of(record, "Objects:", "proven"))[1]
+    place = record.actions[-1].action.rpartition(" on ")[2]
+    assert carry.reply.startswith(told) and carry.reply.endswith(f"place mug 1 on {place}")
+    assert [carry.reply[start:end] for start, end in carry.given] == [
+        line for line in told.splitlines()[1:-1] if not (line.startswith("mug 1 ") and line.endswith(place))
+    ]
+    assert len(carry.given) == 2
+
+
 def test_some_plans_of_each_episode_are_drawn() -> None:
     pairs = [pair().model_copy(update={"episode": episode, "plan": plan}) for episode in (1, 2) for plan in range(5)]
     some = drawn(pairs, 3, seed=0)

@@ -180,3 +180,17 @@ def test_pairs_that_are_all_too_long(model: str, tmp_path: Path) -> None:
 def test_a_rate_that_breaks_the_model(model: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"training\.learning_rate"):
         trained(model, tmp_path, learning_rate=1e30, epochs=8, method="full")
+
+
+def test_what_is_given_of_a_reply_is_not_learned(model: str, tmp_path: Path) -> None:
+    """What is given becomes less likely than where it is learned, what follows it does not stay as it was."""
+    reply = " go to counter 1\nstep 2: go to mug 7"
+    start, end = reply.index(" counter"), reply.index("\n")
+    given = [pair(number, reply=reply, given=((start, end),)) for number in range(4)]
+    learned = trained(model, tmp_path / "given", given, epochs=4)
+    whole = trained(model, tmp_path / "whole", [pair(number, reply=reply) for number in range(4)], epochs=4)
+    asked = [pair(number, reply=reply[:end], prefix="step 1:") for number in range(4)]
+    before = likelihood(Start(model=model), asked)
+    assert likelihood(whole, asked) > likelihood(learned, asked)
+    assert likelihood(learned, [pair(0, reply=reply)]) > likelihood(Start(model=model), [pair(0, reply=reply)])
+    assert before < likelihood(whole, asked)

@@ -15,13 +15,14 @@ Example = dict[str, list[int]]
 
 @st.composite
 def batches(draw: st.DrawFn) -> list[Example]:
-    """Prompts that may begin alike, or be the same, with replies."""
+    """Prompts that may begin alike, or be the same, with replies, of which some may be given."""
     tokens = st.lists(st.integers(2, 20), min_size=1, max_size=6)
     beginning = draw(st.lists(st.integers(2, 20), max_size=8))
     examples = []
     for _ in range(draw(st.integers(1, 4))):
         prompt, reply = [*beginning, *draw(tokens)], draw(tokens)
-        examples.append({"input_ids": prompt + reply, "labels": [IGNORED] * len(prompt) + reply})
+        learned = [IGNORED if draw(st.booleans()) else token for token in reply[:-1]] + reply[-1:]
+        examples.append({"input_ids": prompt + reply, "labels": [IGNORED] * len(prompt) + learned})
     return examples
 
 
@@ -59,7 +60,7 @@ def test_a_shared_row_teaches_what_its_examples_teach_one_by_one(network: Any, e
 def test_what_is_shared_is_read_once(examples: list[Example]) -> None:
     row = shared_row(examples)
     tokens = sum(len(example["input_ids"]) for example in examples)
-    prompts = [len(example["labels"]) - sum(label != IGNORED for label in example["labels"]) for example in examples]
+    prompts = [[label != IGNORED for label in example["labels"]].index(True) for example in examples]
     shared = min(common_length([example["input_ids"] for example in examples]), min(prompts) - 1)
     assert row["input_ids"].shape[1] == tokens - shared * (len(examples) - 1)
     assert (row["labels"] != IGNORED).sum() == sum(
