@@ -16,42 +16,48 @@ from household.names import spoken
 from household.preferences import Preferences
 from household.scene import Receptacle, Scene
 from selftrain.demonstrator import Demonstrator
+from selftrain.loop_config import LessonsConfig
 from selftrain.pairs import Pair
 
-_PLACES = (6, 20)
-_THINGS = (10, 24)
 _RIGHT = 0.6
 _ENTERED = 0.7
 
 
-def lessons_in(seed: int, count: int, preferences: Preferences, context: ContextGenerator) -> list[Pair]:
+def lessons_in(seed: int, config: LessonsConfig, preferences: Preferences, context: ContextGenerator) -> list[Pair]:
     """What the demonstrator would say of some of a generated house's receptacles with any things on them.
 
     A walk through a house tells little of what belongs where: most of its words are about what stood there before, and
-    most things are where they belong. In a lesson more than half of the things are out of place, and none has been asked about.
+    most things are where they belong. In a lesson more than half of the things are out of place, and none has been
+    asked about.
 
     Args:
         seed: of the house, and of what is drawn.
-        count: how many.
+        config: how many lessons, and of which kind.
         preferences: whose idea of order counts.
         context: puts the state into words.
     """
     scene = generate_house(seed)
     kinds = kinds_in(scene, preferences)
     rng = np.random.default_rng([seed, 2])
-    return [_lesson(scene, kinds, context, rng, number) for number in range(count)]
+    return [_lesson(scene, kinds, config, context, rng, number) for number in range(config.each)]
 
 
 def _lesson(
-    scene: Scene, kinds: Sequence[Kind], context: ContextGenerator, rng: np.random.Generator, number: int
+    scene: Scene,
+    kinds: Sequence[Kind],
+    config: LessonsConfig,
+    context: ContextGenerator,
+    rng: np.random.Generator,
+    number: int,
 ) -> Pair:
-    places = _some_places(scene, rng)
-    stood = _stood(kinds, {place.key for place in places}, rng)
+    places = _some_places(scene, config.places, rng)
     names = {place.key: place.name for place in places}
     rooms = {place.name: str(place.room) for place in places}
-    graph = SceneGraph(dict.fromkeys(rooms.values()))
-    graph.update(View(rooms, {thing: names[key] for thing, (_, key) in stood.items()}))
-    entered = [room for room in graph.rooms if rng.uniform() < _ENTERED]
+    stood = _stood(kinds, set(names), config.things, rng)
+    held = str(rng.choice(list(stood))) if config.held and stood and rng.uniform() < config.held else None
+    graph = SceneGraph([room.name for room in scene.rooms] if config.unseen else dict.fromkeys(rooms.values()))
+    graph.update(View(rooms, {thing: names[key] for thing, (_, key) in stood.items() if thing != held}, held))
+    entered = [room for room in graph.rooms if graph.inside(room) and rng.uniform() < _ENTERED]
     for room in entered:
         graph.enter(room)
     right = {thing: {names.get(key) for key in kind.correct} for thing, (kind, _) in stood.items()}
@@ -68,22 +74,24 @@ def _lesson(
     )
 
 
-def _some_places(scene: Scene, rng: np.random.Generator) -> list[Receptacle]:
+def _some_places(scene: Scene, number: tuple[int, int], rng: np.random.Generator) -> list[Receptacle]:
     usable = [place for place in scene.receptacles if place.usable and place.room is not None]
-    chosen = rng.permutation(len(usable))[: rng.integers(_PLACES[0], _PLACES[1] + 1)]
+    chosen = rng.permutation(len(usable))[: rng.integers(number[0], number[1] + 1)]
     return [usable[index] for index in sorted(chosen)]
 
 
-def _stood(kinds: Sequence[Kind], places: set[str], rng: np.random.Generator) -> dict[str, tuple[Kind, str]]:
+def _stood(
+    kinds: Sequence[Kind], places: set[str], number: tuple[int, int], rng: np.random.Generator
+) -> dict[str, tuple[Kind, str]]:
     """Things with their kinds, and where each stands: rather where it belongs than anywhere else."""
     stood: dict[str, tuple[Kind, str]] = {}
-    wanted = rng.integers(_THINGS[0], _THINGS[1] + 1)
+    wanted = rng.integers(number[0], number[1] + 1)
     for index in rng.permutation(len(kinds)):
+        if len(stood) == wanted:
+            break
         kind = kinds[index]
         side = kind.correct if rng.uniform() < _RIGHT else kind.wrong
         known = [key for key in side if key in places]
         if known:
             stood[spoken(f"{kind.category}_1")] = (kind, known[rng.integers(len(known))])
-        if len(stood) == wanted:
-            break
     return stood

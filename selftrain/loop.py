@@ -84,10 +84,12 @@ class SelfTraining:
         self.config, self.folder = config, folder
         self._observer = observer
         self._template = PromptTemplate.load(config.run.prompt)
-        if config.lessons.houses and config.run.data is not None:
-            raise UserError("lessons are about generated houses; set lessons.houses=0 where run.data is given")
+        if config.lessons and config.run.data is not None:
+            raise UserError("lessons are about generated houses; leave lessons=[] where run.data is given")
         if config.wording == "proven" and config.training.trainer != "local":
-            raise UserError("wording=proven learns parts of replies, as only training.trainer=local can; set wording=done")
+            raise UserError(
+                "wording=proven learns parts of replies, as only training.trainer=local can; set wording=done"
+            )
         self._check_folder()
 
     def go(self) -> dict[str, Any]:
@@ -132,13 +134,14 @@ class SelfTraining:
         return pairs
 
     def _lessons(self) -> list[Pair]:
-        lessons, run = self.config.lessons, self.config.run
+        run = self.config.run
         context = ContextGenerator(self._template, run.most_steps_per_plan)
+        houses = [(kind.seed + house, kind) for kind in self.config.lessons for house in range(kind.houses)]
         pairs: list[Pair] = []
         with self._observer.training("lessons") as progress:
-            for house in range(lessons.houses):
-                pairs += lessons_in(lessons.seed + house, lessons.each, wishes(run.person), context)
-                progress(house + 1, lessons.houses, f"{len(pairs)} lessons")
+            for done, (seed, kind) in enumerate(houses, start=1):
+                pairs += lessons_in(seed, kind, wishes(run.person), context)
+                progress(done, len(houses), f"{len(pairs)} lessons")
         return pairs
 
     def _rehearsed(self, demonstrations: Sequence[Pair], iteration: int) -> list[Pair]:

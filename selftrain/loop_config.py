@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from omegaconf import DictConfig, OmegaConf
-from pydantic import Field
+from pydantic import Field, NonNegativeInt, model_validator
 
 from selftrain.config import RunConfig, Settings, load_settings, packaged
 from selftrain.pairs import Wording
@@ -54,11 +54,30 @@ class NamedTasksConfig(TasksConfig):
 
 
 class LessonsConfig(Settings):
-    """Lessons about what belongs where; see selftrain.lessons."""
+    """Lessons of one kind; see selftrain.lessons.
 
-    houses: int = Field(ge=0)
+    Attributes:
+        houses, seed: generated houses, so many from a seed on.
+        each: lessons in each of them.
+        places, things: fewest and most receptacles and things that the robot knows.
+        unseen: whether it also knows of rooms in which it has seen nothing.
+        held: share of the lessons in which it has one of the things in its hand.
+    """
+
+    houses: int = Field(ge=1)
     each: int = Field(ge=1)
-    seed: int = Field(ge=0)
+    seed: int = Field(default=3000, ge=0)
+    places: tuple[NonNegativeInt, NonNegativeInt] = (6, 20)
+    things: tuple[NonNegativeInt, NonNegativeInt] = (10, 24)
+    unseen: bool = False
+    held: float = Field(default=0.0, ge=0, le=1)
+
+    @model_validator(mode="after")
+    def _in_order(self) -> LessonsConfig:
+        for name, (fewest, most) in (("places", self.places), ("things", self.things)):
+            if fewest > most:
+                raise ValueError(f"{name}: the fewest, {fewest}, are more than the most, {most}")
+        return self
 
 
 class GrowConfig(Settings):
@@ -95,7 +114,7 @@ class SelfTrainingConfig(Settings):
     iterations: int = Field(ge=0)
     imitation_epochs: float = Field(gt=0)
     imitation_plans: int | None = Field(default=None, ge=1)
-    lessons: LessonsConfig
+    lessons: list[LessonsConfig]
     grow: GrowConfig
     wording: Wording
     filter: FilterConfig

@@ -13,10 +13,11 @@ from household.generator import generate_house
 from household.tasks import wishes
 from selftrain.lessons import lessons_in
 from selftrain.loop import SelfTraining
-from selftrain.loop_config import load_selftraining
+from selftrain.loop_config import LessonsConfig, load_selftraining
 from selftrain.pairs import Pair
 
 HOUSES = range(3000, 3004)
+TEN = LessonsConfig(houses=1, each=10)
 
 
 @pytest.fixture(scope="module")
@@ -26,13 +27,13 @@ def context() -> ContextGenerator:
 
 @pytest.fixture(scope="module")
 def lessons(context: ContextGenerator) -> list[Pair]:
-    return [pair for seed in HOUSES for pair in lessons_in(seed, 10, wishes("majority"), context)]
+    return [pair for seed in HOUSES for pair in lessons_in(seed, TEN, wishes("majority"), context)]
 
 
 def judged(lesson: Pair) -> list[tuple[str, str, str]]:
     """Kind of each thing, where it is, and what is thought of that."""
-    lines = [line for line in lesson.reply.partition("step 1:")[0].splitlines() if line]
-    return [(*line.split(": ")[0].split(" on "), line.split(": ")[1]) for line in lines]  # type: ignore[misc]
+    lines = [line.replace(" in hand: ", " on hand: ") for line in lesson.reply.partition("step 1:")[0].splitlines()]
+    return [(*line.split(": ")[0].split(" on "), line.split(": ")[1]) for line in lines if line]  # type: ignore[misc]
 
 
 def test_every_verdict_is_what_the_majority_wants(lessons: list[Pair]) -> None:
@@ -69,17 +70,37 @@ def test_the_first_thing_that_has_a_place_is_moved_there(lessons: list[Pair], co
 
 
 def test_the_same_seed_makes_the_same_lessons(lessons: list[Pair], context: ContextGenerator) -> None:
-    again = [pair for seed in HOUSES for pair in lessons_in(seed, 10, wishes("majority"), context)]
+    again = [pair for seed in HOUSES for pair in lessons_in(seed, TEN, wishes("majority"), context)]
     assert again == lessons
     assert len({lesson.reply for lesson in lessons}) == len(lessons)
 
 
 def test_another_persons_lessons_say_something_else(lessons: list[Pair], context: ContextGenerator) -> None:
-    ada = [pair for seed in HOUSES for pair in lessons_in(seed, 10, wishes("ada"), context)]
+    ada = [pair for seed in HOUSES for pair in lessons_in(seed, TEN, wishes("ada"), context)]
     assert {lesson.reply for lesson in ada} != {lesson.reply for lesson in lessons}
 
 
 def test_lessons_and_data_do_not_go_together(tmp_path: Path) -> None:
-    config = load_selftraining(settings={"lessons": {"houses": 2}, "run": {"data": str(tmp_path)}})
-    with pytest.raises(UserError, match=r"lessons\.houses=0"):
+    config = load_selftraining(settings={"lessons": [{"houses": 2, "each": 1}], "run": {"data": str(tmp_path)}})
+    with pytest.raises(UserError, match=r"lessons=\[\]"):
         SelfTraining(config, tmp_path / "out", None)  # type: ignore[arg-type]
+
+
+def test_where_to_look_next(context: ContextGenerator) -> None:
+    kind = LessonsConfig(houses=1, each=40, things=(0, 2), unseen=True, held=0.5)
+    lessons = [pair for seed in HOUSES for pair in lessons_in(seed, kind, wishes("majority"), context)]
+    assert {len(judged(lesson)) for lesson in lessons} == {0, 1, 2}
+    assert any(" in hand: " in lesson.reply for lesson in lessons)
+    looking = [lesson for lesson in lessons if ": go to " in lesson.reply and lesson.reply.count("step ") == 1]
+    for lesson in looking:
+        rooms = [
+            line.partition(" not entered")[0] for line in lesson.prompt[1]["content"].splitlines() if " not e" in line
+        ]
+        assert lesson.reply.endswith(f"step 1: go to {rooms[0]}")
+    assert any(" not entered\n" in lesson.prompt[1]["content"] for lesson in looking)
+
+
+@pytest.mark.parametrize("wrong", [{"things": (3, 1)}, {"places": (-1, 2)}, {"held": 2.0}, {"houses": 0}])
+def test_lessons_that_cannot_be(wrong: dict[str, object], tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=f"lessons.0.*{next(iter(wrong))}"):
+        load_selftraining(settings={"lessons": [{"houses": 1, "each": 1, **wrong}]})

@@ -33,7 +33,7 @@ class Learner:
     def command(self, out: Path, *more: str) -> list[str]:
         settings = [
             f"run.prompt={self._prompt}", "run.max_steps=40", "run.most_plans=2", "run.sampling.max_tokens=8",
-            "lessons.houses=1", "lessons.each=2",
+            "lessons=[{houses: 1, each: 2}]",
             "filter.name=tests.selftrain.tiny:everything", "imitation_epochs=2", "training.epochs=1",
             "training.rank=2", "training.batch=2", "training.most_tokens=16384", "training.checkpoint_steps=1",
             "training.device=cpu", "training.dtype=float32", "evaluation.untrained=true", *more,
