@@ -46,6 +46,27 @@ def apart(reply: str) -> tuple[str, str]:
     return thoughts, start + steps
 
 
+def read(thoughts: str, graph: SceneGraph, called: Mapping[str, str] | None = None) -> dict[str, str | None]:
+    """The judgements in a reply, of the subjects whose lines can be read; the inverse of ``written``.
+
+    Args:
+        thoughts: what ``apart`` gives.
+        graph: gives the subjects and the places.
+        called: other words for things, by name.
+    """
+    words = called or {}
+    known = {words.get(place, place): place for place in graph.receptacles}
+    found: dict[str, str | None] = {}
+    for thing in subjects(graph):
+        opening = _opening(thing, graph, words)
+        verdict = f"\n{thoughts.strip()}\n".partition(opening)[2].partition("\n")[0].strip()
+        if verdict == ELSEWHERE:
+            found[thing] = None
+        elif verdict == FINE or verdict in known:
+            found[thing] = known.get(verdict, graph.place_of(thing))
+    return found
+
+
 def judgement_rules(graph: SceneGraph, called: Mapping[str, str] | None = None) -> Iterator[str]:
     """GBNF rules, with one for ``judged``: a line for each subject, and ``step 1:`` behind them.
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,8 +25,39 @@ _RIGHT = 0.6
 _ENTERED = 0.7
 
 
-def lessons_in(seed: int, config: LessonsConfig, preferences: Preferences, context: ContextGenerator) -> list[Pair]:
-    """What the demonstrator would say of some of a generated house's receptacles with any things on them.
+@dataclass(frozen=True)
+class Lesson:
+    """Something to judge.
+
+    Attributes:
+        scene, number: the house that its receptacles are of, and which of that house's lessons it is.
+        graph: what the robot knows.
+        attempts: how it came to know that.
+        right: of each thing, the receptacles among those known where people want it.
+    """
+
+    scene: str
+    number: int
+    graph: SceneGraph
+    attempts: tuple[Attempt, ...]
+    right: Mapping[str, AbstractSet[str]]
+
+    def pair(self, context: ContextGenerator) -> Pair:
+        """What the demonstrator would say."""
+        scripted = ScriptedPlanner(lambda thing, place: place in self.right[thing], thorough=False, listed=True)
+        plan = Demonstrator(scripted, context).plan(self.graph, self.attempts)
+        return Pair(
+            prompt=tuple({"role": message.role, "content": message.content} for message in plan.messages),
+            prefix=context.template.prefix,
+            reply=plan.text,
+            scene=self.scene,
+            run=self.number,
+            complete=plan.complete,
+        )
+
+
+def lessons_in(seed: int, config: LessonsConfig, preferences: Preferences) -> list[Lesson]:
+    """Some of a generated house's receptacles with any things on them.
 
     A walk through a house tells little of what belongs where: most of its words are about what stood there before, and
     most things are where they belong. In a lesson more than half of the things are out of place, and none has been
@@ -34,22 +67,16 @@ def lessons_in(seed: int, config: LessonsConfig, preferences: Preferences, conte
         seed: of the house, and of what is drawn.
         config: how many lessons, and of which kind.
         preferences: whose idea of order counts.
-        context: puts the state into words.
     """
     scene = generate_house(seed)
     kinds = kinds_in(scene, preferences)
     rng = np.random.default_rng([seed, 2])
-    return [_lesson(scene, kinds, config, context, rng, number) for number in range(config.each)]
+    return [_lesson(scene, kinds, config, rng, number) for number in range(config.each)]
 
 
 def _lesson(
-    scene: Scene,
-    kinds: Sequence[Kind],
-    config: LessonsConfig,
-    context: ContextGenerator,
-    rng: np.random.Generator,
-    number: int,
-) -> Pair:
+    scene: Scene, kinds: Sequence[Kind], config: LessonsConfig, rng: np.random.Generator, number: int
+) -> Lesson:
     places = _some_places(scene, config.places, rng)
     names = {place.key: place.name for place in places}
     rooms = {place.name: str(place.room) for place in places}
@@ -60,18 +87,9 @@ def _lesson(
     entered = [room for room in graph.rooms if graph.inside(room) and rng.uniform() < _ENTERED]
     for room in entered:
         graph.enter(room)
-    right = {thing: {names.get(key) for key in kind.correct} for thing, (kind, _) in stood.items()}
-    scripted = ScriptedPlanner(lambda thing, place: place in right[thing], thorough=False, listed=True)
-    attempts = [Attempt(HighLevelAction(ActionKind.GO_TO, room), True) for room in entered]
-    plan = Demonstrator(scripted, context).plan(graph, attempts)
-    return Pair(
-        prompt=tuple({"role": message.role, "content": message.content} for message in plan.messages),
-        prefix=context.template.prefix,
-        reply=plan.text,
-        scene=scene.name,
-        run=number,
-        complete=plan.complete,
-    )
+    attempts = tuple(Attempt(HighLevelAction(ActionKind.GO_TO, room), True) for room in entered)
+    right = {thing: {names[key] for key in kind.correct if key in names} for thing, (kind, _) in stood.items()}
+    return Lesson(scene.name, number, graph, attempts, right)
 
 
 def _some_places(scene: Scene, number: tuple[int, int], rng: np.random.Generator) -> list[Receptacle]:

@@ -140,7 +140,7 @@ class SelfTraining:
         pairs: list[Pair] = []
         with self._observer.training("lessons") as progress:
             for done, (seed, kind) in enumerate(houses, start=1):
-                pairs += lessons_in(seed, kind, wishes(run.person), context)
+                pairs += [lesson.pair(context) for lesson in lessons_in(seed, kind, wishes(run.person))]
                 progress(done, len(houses), f"{len(pairs)} lessons")
         return pairs
 

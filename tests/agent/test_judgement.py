@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.grammar import plan_grammar
-from agent.judgement import apart, subjects, written
+from agent.judgement import apart, read, subjects, written
 from agent.models.replay import ReplayChatModel
 from agent.planner import LLMPlanner
 from agent.prompt import ContextGenerator, PromptTemplate
@@ -50,6 +50,21 @@ def test_with_a_full_hand_only_that_object_is_judged() -> None:
     graph = house(holding="cap 1")
     assert subjects(graph) == ("cap 1",)
     assert demonstrated(graph).startswith("\ncap in hand: hall chest\nstep 1: go to hall chest")
+
+
+def test_what_is_written_can_be_read() -> None:
+    graph = house()
+    called = PromptTemplate.load("judging").called(graph)
+    judged = {"mug 1": "kitchen 0 sink 2", "cap 1": "hall 1 chest 3", "pen 1": None}
+    thoughts = apart(JUDGED)[0]
+    assert written(judged, graph, called).strip() == thoughts.strip()
+    assert read(thoughts, graph, called) == judged
+    assert read(thoughts.replace("hall chest\n", "hall chset\n"), graph, called) == {
+        "mug 1": judged["mug 1"],
+        "pen 1": None,
+    }
+    assert read(thoughts.partition("\ncap")[0], graph, called) == {"mug 1": judged["mug 1"]}
+    assert read("", graph, called) == {}
 
 
 def test_an_empty_house_is_explored_without_a_judgement() -> None:

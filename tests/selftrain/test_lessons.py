@@ -25,9 +25,13 @@ def context() -> ContextGenerator:
     return ContextGenerator(PromptTemplate.load("judging"))
 
 
+def taught(context: ContextGenerator, kind: LessonsConfig, person: str) -> list[Pair]:
+    return [lesson.pair(context) for seed in HOUSES for lesson in lessons_in(seed, kind, wishes(person))]
+
+
 @pytest.fixture(scope="module")
 def lessons(context: ContextGenerator) -> list[Pair]:
-    return [pair for seed in HOUSES for pair in lessons_in(seed, TEN, wishes("majority"), context)]
+    return taught(context, TEN, "majority")
 
 
 def judged(lesson: Pair) -> list[tuple[str, str, str]]:
@@ -70,13 +74,13 @@ def test_the_first_thing_that_has_a_place_is_moved_there(lessons: list[Pair], co
 
 
 def test_the_same_seed_makes_the_same_lessons(lessons: list[Pair], context: ContextGenerator) -> None:
-    again = [pair for seed in HOUSES for pair in lessons_in(seed, TEN, wishes("majority"), context)]
+    again = taught(context, TEN, "majority")
     assert again == lessons
     assert len({lesson.reply for lesson in lessons}) == len(lessons)
 
 
 def test_another_persons_lessons_say_something_else(lessons: list[Pair], context: ContextGenerator) -> None:
-    ada = [pair for seed in HOUSES for pair in lessons_in(seed, TEN, wishes("ada"), context)]
+    ada = taught(context, TEN, "ada")
     assert {lesson.reply for lesson in ada} != {lesson.reply for lesson in lessons}
 
 
@@ -88,7 +92,7 @@ def test_lessons_and_data_do_not_go_together(tmp_path: Path) -> None:
 
 def test_where_to_look_next(context: ContextGenerator) -> None:
     kind = LessonsConfig(houses=1, each=40, things=(0, 2), unseen=True, held=0.5)
-    lessons = [pair for seed in HOUSES for pair in lessons_in(seed, kind, wishes("majority"), context)]
+    lessons = taught(context, kind, "majority")
     assert {len(judged(lesson)) for lesson in lessons} == {0, 1, 2}
     assert any(" in hand: " in lesson.reply for lesson in lessons)
     looking = [lesson for lesson in lessons if ": go to " in lesson.reply and lesson.reply.count("step ") == 1]
