@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from agent.actions import HighLevelAction
+from agent.actions import ActionKind, HighLevelAction
 from agent.grammar import plan_grammar
 from agent.judgement import apart
 from agent.models.base import ChatModel, ChatRequest, Message, Reply, Sampling
@@ -74,6 +74,35 @@ class Attempt:
     action: HighLevelAction
     succeeded: bool
     reason: str = ""
+
+
+def failures(attempts: Sequence[Attempt]) -> dict[str, int]:
+    """How often picking up an object, or placing it on a receptacle (``"mug 1 on shelf 2"``), has failed."""
+    found: dict[str, int] = {}
+    for attempt in attempts:
+        action = attempt.action
+        if attempt.succeeded or action.kind not in (ActionKind.PICK_UP, ActionKind.PLACE):
+            continue
+        key = action.target if action.destination is None else f"{action.target} on {action.destination}"
+        found[key] = found.get(key, 0) + 1
+    return found
+
+
+def promising(graph: SceneGraph, attempts: Sequence[Attempt], most_tries: int | None) -> SceneGraph:
+    """What the robot knows, without what it should not try again.
+
+    Args:
+        graph: all that it knows.
+        attempts: everything tried in this episode.
+        most_tries: after so many failures an object that cannot be picked up is left out, and so is a receptacle where
+            what is in the hand cannot be placed; None leaves nothing out.
+    """
+    if most_tries is None:
+        return graph
+    hopeless = {key for key, count in failures(attempts).items() if count >= most_tries}
+    things = {thing for thing in graph.objects if thing in hopeless and thing != graph.holding}
+    places = {place for place in graph.receptacles if f"{graph.holding} on {place}" in hopeless}
+    return graph.without(things | places) if things or places else graph
 
 
 class Planner(Protocol):
@@ -178,8 +207,10 @@ class LLMPlanner:
 
     def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
         """See Planner.plan."""
-        messages, words = self.context.messages(graph), self.context.template
-        grammar = self._grammar(graph) if self.grounded else None
+        words = self.context.template
+        told = promising(graph, attempts, words.most_tries)
+        messages = self.context.messages(told)
+        grammar = self._grammar(told) if self.grounded else None
         plans = [self._read(graph, messages, reply) for reply in self._asker.ask_all(messages, words.prefix, grammar)]
         return replace(plans[0], others=tuple(plans[1:]))
 

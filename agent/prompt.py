@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from typing_extensions import Self
 
 from agent.models.base import Message
@@ -171,6 +171,7 @@ class PromptTemplate(HouseTemplate):
 
     Attributes:
         judging: replies begin with a judgement of every object; see agent.judgement.
+        most_tries: see agent.planner.promising.
     """
 
     placeholders: ClassVar[Placeholders] = {
@@ -180,6 +181,7 @@ class PromptTemplate(HouseTemplate):
     }
     packaged = "planner"
     judging: bool = False
+    most_tries: int | None = Field(default=None, ge=1)
     system: str
     user: str
     prefix: str

@@ -61,6 +61,13 @@ class SceneGraph:
         other.graph = self.graph.copy()
         return other
 
+    def without(self, names: Iterable[str]) -> SceneGraph:
+        """The same knowledge but for some receptacles, with what is on them, and some objects."""
+        other = self.copy()
+        for name in names:
+            other.graph.remove_nodes_from([*other.graph.successors(name), name] if name in other.graph else [])
+        return other
+
     def update(self, view: View, rooms_of: Mapping[str, str] | None = None) -> set[str]:
         """Take in a look.
 

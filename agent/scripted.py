@@ -10,7 +10,7 @@ import numpy as np
 from agent.actions import ActionKind, HighLevelAction
 from agent.judgement import Judgements, subjects
 from agent.parser import ParsedStep
-from agent.planner import MOST_STEPS, Attempt, Plan
+from agent.planner import MOST_STEPS, Attempt, Plan, failures
 from agent.scene_graph import SceneGraph
 
 Wants = Callable[[str, str], bool]
@@ -52,12 +52,12 @@ class ScriptedPlanner:
 
     def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
         """See Planner.plan."""
-        failures = _failures(attempts)
+        failed = failures(attempts)
         if graph.holding is not None:
-            targets = self._targets(graph, graph.holding, failures) or self._elsewhere(graph, graph.holding, failures)
+            targets = self._targets(graph, graph.holding, failed) or self._elsewhere(graph, graph.holding, failed)
             if targets:
                 return _plan(_delivery(graph.holding, self._pick(targets, None)))
-        move = self._next_move(graph, failures)
+        move = self._next_move(graph, failed)
         rooms = _unentered(graph, attempts)
         if rooms and (move is None or self._comes_first(rooms, graph.place_of(move[0]) or "")):
             return _plan(_visits([self._pick(rooms, None)] if self._route or self._listed else rooms))
@@ -70,16 +70,16 @@ class ScriptedPlanner:
 
     def judgements(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Judgements:
         """Where each object belongs, going by the list; see agent.judgement."""
-        failures = _failures(attempts)
-        return {thing: self._home(graph, thing, failures) for thing in subjects(graph)}
+        failed = failures(attempts)
+        return {thing: self._home(graph, thing, failed) for thing in subjects(graph)}
 
-    def _home(self, graph: SceneGraph, thing: str, failures: dict[str, int]) -> str | None:
+    def _home(self, graph: SceneGraph, thing: str, failed: dict[str, int]) -> str | None:
         """Where an object is, if it is right there, else the first place for it in its room, or else of all."""
         place = graph.place_of(thing) or ""
         if graph.holding != thing and self._wants(thing, place):
             return place
         room = graph.place_of(place)
-        targets = self._targets(graph, thing, failures)
+        targets = self._targets(graph, thing, failed)
         return min(targets, key=lambda target: graph.place_of(target) != room, default=None)
 
     def _comes_first(self, rooms: list[str], place: str) -> bool:
@@ -88,33 +88,33 @@ class ScriptedPlanner:
             return False
         return self._route is None or min(self._route(None, room) for room in rooms) < self._route(None, place)
 
-    def _next_move(self, graph: SceneGraph, failures: dict[str, int]) -> tuple[str, str] | None:
+    def _next_move(self, graph: SceneGraph, failed: dict[str, int]) -> tuple[str, str] | None:
         misplaced = [
             name
             for name in graph.listed
-            if not self._wants(name, graph.place_of(name) or "") and failures.get(name, 0) < _MOST_TRIES
+            if not self._wants(name, graph.place_of(name) or "") and failed.get(name, 0) < _MOST_TRIES
         ]
-        moves = {name: targets for name in misplaced if (targets := self._targets(graph, name, failures))}
+        moves = {name: targets for name in misplaced if (targets := self._targets(graph, name, failed))}
         if not moves:
             return None
         places = {name: graph.place_of(name) or "" for name in moves}
         if self._listed:
             thing = next(iter(moves))
-            return thing, self._home(graph, thing, failures) or moves[thing][0]
+            return thing, self._home(graph, thing, failed) or moves[thing][0]
         start = self._pick(sorted(set(places.values())), None)
         thing = next(name for name in self._shuffled(list(moves)) if self._route is None or places[name] == start)
         return thing, self._pick(moves[thing], places[thing])
 
-    def _targets(self, graph: SceneGraph, thing: str, failures: dict[str, int]) -> list[str]:
+    def _targets(self, graph: SceneGraph, thing: str, failed: dict[str, int]) -> list[str]:
         return [
             name
             for name in _listed_receptacles(graph)
-            if self._wants(thing, name) and not failures.get(f"{thing} on {name}")
+            if self._wants(thing, name) and not failed.get(f"{thing} on {name}")
         ]
 
-    def _elsewhere(self, graph: SceneGraph, thing: str, failures: dict[str, int]) -> list[str]:
+    def _elsewhere(self, graph: SceneGraph, thing: str, failed: dict[str, int]) -> list[str]:
         """Anywhere to put down what fits nowhere where it belongs."""
-        return [name for name in graph.receptacles if not failures.get(f"{thing} on {name}")]
+        return [name for name in graph.receptacles if not failed.get(f"{thing} on {name}")]
 
     def _unvisited(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> list[str]:
         visited = {attempt.action.target for attempt in attempts if attempt.action.kind == ActionKind.GO_TO}
@@ -136,18 +136,6 @@ class ScriptedPlanner:
 
 def _listed_receptacles(graph: SceneGraph) -> list[str]:
     return [place for places in graph.tree.values() for place in places]
-
-
-def _failures(attempts: Sequence[Attempt]) -> dict[str, int]:
-    """How often picking up an object, or placing it on a receptacle, has failed."""
-    failures: dict[str, int] = {}
-    for attempt in attempts:
-        action = attempt.action
-        if attempt.succeeded or action.kind not in (ActionKind.PICK_UP, ActionKind.PLACE):
-            continue
-        key = action.target if action.destination is None else f"{action.target} on {action.destination}"
-        failures[key] = failures.get(key, 0) + 1
-    return failures
 
 
 def _unentered(graph: SceneGraph, attempts: Sequence[Attempt]) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from agent.judgement import written
 from agent.models.base import Reply
 from agent.parser import ParsedStep
-from agent.planner import Attempt, Plan
+from agent.planner import Attempt, Plan, promising
 from agent.prompt import ContextGenerator
 from agent.scene_graph import SceneGraph
 from agent.scripted import ScriptedPlanner
@@ -33,12 +33,13 @@ class Demonstrator:
     def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
         """See Planner.plan."""
         words = self._context.template
-        messages, called = self._context.messages(graph), words.called(graph)
+        told = promising(graph, attempts, words.most_tries)
+        messages, called = self._context.messages(told), words.called(told)
         plan = self._scripted.plan(graph, attempts)
         steps = tuple(ParsedStep(str(step.action.renamed(called)), step.action) for step in plan.steps if step.action)
         plan = replace(plan, steps=steps)
         reply = f"step 1: {plan.text}"
         if words.judging:
-            judged = written(self._scripted.judgements(graph, attempts), graph, called)
+            judged = written(self._scripted.judgements(told, attempts), told, called)
             reply = f"{words.prefix}{judged}\n{reply}"
         return replace(plan, messages=messages, reply=Reply(reply.removeprefix(words.prefix)))

@@ -8,7 +8,7 @@ from agent.grammar import plan_grammar
 from agent.models.base import ChatRequest, Reply, Sampling
 from agent.models.replay import ReplayChatModel
 from agent.parser import ParsedStep
-from agent.planner import LLMPlanner, Plan
+from agent.planner import Attempt, LLMPlanner, Plan, promising
 from agent.prompt import ContextGenerator, PromptTemplate
 from agent.scene_graph import SceneGraph, View
 
@@ -96,3 +96,33 @@ def test_a_grounded_planner_sends_what_may_be_said_and_drops_half_a_line(graph: 
     ungrounded = Listener()
     planner(ungrounded).plan(graph, [])
     assert ungrounded.asked[0].grammar is None
+
+
+def tried(action: HighLevelAction, times: int, succeeded: bool = False) -> list[Attempt]:
+    return [Attempt(action, succeeded)] * times
+
+
+def test_what_failed_too_often_is_not_mentioned_again(graph: SceneGraph) -> None:
+    pick = HighLevelAction(ActionKind.PICK_UP, "mug 1")
+    assert promising(graph, tried(pick, 9), None) is graph
+    assert promising(graph, tried(pick, 2), 3) is graph
+    assert promising(graph, tried(pick, 9, succeeded=True), 3) is graph
+    left = promising(graph, tried(pick, 3), 3)
+    assert set(left.objects) == set(graph.objects) - {"mug 1"} and left.receptacles == graph.receptacles
+    assert "mug 1" in graph.objects
+
+
+def test_a_place_that_takes_nothing_is_left_out_while_the_hand_is_full(graph: SceneGraph) -> None:
+    (place,) = [place for place in graph.receptacles if place == graph.place_of("mug 1")]
+    put = HighLevelAction(ActionKind.PLACE, "cap 1", place)
+    assert promising(graph, tried(put, 3), 3) is graph
+    graph.update(View({}, {}, "cap 1"))
+    left = promising(graph, tried(put, 3), 3)
+    assert place not in left.receptacles and "mug 1" not in left.objects and left.holding == "cap 1"
+
+
+def test_the_prompt_and_the_grammar_leave_it_out_too(graph: SceneGraph) -> None:
+    words = PromptTemplate.load("judging")
+    planner = LLMPlanner(ReplayChatModel(["x"]), ContextGenerator(words))
+    plan = planner.plan(graph, tried(HighLevelAction(ActionKind.PICK_UP, "mug 1"), 3))
+    assert "mug" not in plan.messages[1].content
