@@ -1,4 +1,4 @@
-"""Adapters for local models: those that come with the package (none yet), by name, and any other, by folder."""
+"""Adapters for local models: those that come with the package, by name, and any other, by folder."""
 
 from __future__ import annotations
 
