@@ -40,14 +40,6 @@ def positive(pairs: Sequence[Pair], settings: FilterSettings) -> list[Pair]:
     return [pair for pair in pairs if pair.reward > 0]
 
 
-def fruitful(pairs: Sequence[Pair], settings: FilterSettings) -> list[Pair]:
-    """What made the house better, or brought something to light and made nothing worse.
-
-    Looking round brings no reward by itself, and a model that learns only from what did may forget it.
-    """
-    return [pair for pair in pairs if pair.reward > 0 or (pair.reward == 0 and pair.discovered > 0)]
-
-
 def rising(pairs: Sequence[Pair], settings: FilterSettings) -> list[Pair]:
     """What is above a threshold that rises from iteration to iteration (ReST, arXiv 2308.08998)."""
     threshold = settings.thresholds[min(settings.iteration, len(settings.thresholds) - 1)]
@@ -66,7 +58,7 @@ def balanced(pairs: Sequence[Pair], settings: FilterSettings) -> list[Pair]:
     return [pairs[index] for index in sorted(int(index) for group in kept for index in group)]
 
 
-FILTERS: dict[str, Filter] = {"positive": positive, "fruitful": fruitful, "rising": rising, "balanced": balanced}
+FILTERS: dict[str, Filter] = {"positive": positive, "rising": rising, "balanced": balanced}
 
 
 def find_filter(name: str) -> Filter:

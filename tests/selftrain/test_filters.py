@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from household.errors import UserError
-from selftrain.filters import FilterSettings, apply, balanced, fruitful, positive, rising
+from selftrain.filters import FilterSettings, apply, balanced, positive, rising
 from selftrain.pairs import Pair
 from tests.selftrain.tiny import pair
 
@@ -14,7 +14,6 @@ PAIRS = st.lists(
         pair,
         st.integers(0, 99),
         reward=st.integers(-2, 3).map(float),
-        discovered=st.integers(0, 2),
         moved=st.sampled_from([(), ("mug 1",), ("mug 2",), ("book 1",), ("mug 1", "book 3")]),
     ),
     max_size=40,
@@ -24,15 +23,6 @@ PAIRS = st.lists(
 @given(PAIRS)
 def test_positive_keeps_what_made_the_house_better(pairs: list[Pair]) -> None:
     assert positive(pairs, FilterSettings()) == [pair for pair in pairs if pair.reward > 0]
-
-
-@given(PAIRS)
-def test_looking_round_is_fruitful_where_it_does_no_harm(pairs: list[Pair]) -> None:
-    kept = fruitful(pairs, FilterSettings())
-    assert kept == [pair for pair in pairs if pair in kept]
-    assert all(pair in kept for pair in positive(pairs, FilterSettings()))
-    assert all(pair.reward >= 0 and (pair.reward or pair.discovered) for pair in kept)
-    assert not any(pair.discovered and pair.reward == 0 for pair in pairs if pair not in kept)
 
 
 @given(PAIRS)
@@ -75,5 +65,5 @@ def test_a_filter_of_ones_own() -> None:
 
 @pytest.mark.parametrize("name", ["best", "no.such:filter", "selftrain.filters:none", ""])
 def test_a_filter_that_is_not_there(name: str) -> None:
-    with pytest.raises(UserError, match="positive, fruitful, rising, balanced"):
+    with pytest.raises(UserError, match="positive, rising, balanced"):
         apply(name, [pair()], FilterSettings())
