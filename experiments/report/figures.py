@@ -55,9 +55,12 @@ def overall(records: Sequence[EpisodeRecord]) -> Row:
 
 
 def planner_of(record: EpisodeRecord) -> str:
-    """The planner, and the model where it has one."""
+    """The planner, and the model and its adapter where it has any."""
     header = record.episode
-    return f"{header.planner} ({header.model})" if header.model else header.planner
+    if not header.model:
+        return header.planner
+    adapter = header.config.get("adapter")
+    return f"{header.planner} ({header.model}{f' with {adapter}' if adapter else ''})"
 
 
 def stale(folder: Path, records: Sequence[EpisodeRecord]) -> str:

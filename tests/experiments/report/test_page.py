@@ -207,6 +207,8 @@ def test_tables_have_a_row_for_each_group(run_folder: Path) -> None:
     assert figures.overall([record]).error is None
     both = figures.rows([record, other(planner="llm", model="m")])
     assert [row.planner for row in both] == ["llm (m)", "scripted"]
+    taught = figures.rows([other(planner="llm", model="m", config=config) for config in ({}, {"adapter": "tidy"})])
+    assert [row.planner for row in taught] == ["llm (m with tidy)", "llm (m)"]
 
 
 def test_every_episode_is_shown_once_before_any_twice(run_folder: Path) -> None:
