@@ -103,20 +103,21 @@ class HouseTemplate(Template):
     laden_receptacle: str
     thing: str = ""
 
-    def hand(self, graph: SceneGraph) -> str:
+    def hand(self, graph: SceneGraph, called: Mapping[str, str] | None = None) -> str:
         """What the robot holds."""
         held = graph.holding
-        return self.holding.format(object=self.called(graph).get(held, held)) if held else self.empty_hand.format()
+        return self.holding.format(object=(called or {}).get(held, held)) if held else self.empty_hand.format()
 
     def called(self, graph: SceneGraph) -> dict[str, str]:
         """What the things that are not called by their full names are called."""
         if self.names == "full":
             return {}
-        known, wanted = graph.vocabulary, dict(_short(graph) if self.names == "short" else _plain(graph))
+        known, wanted = graph.vocabulary, _short(graph) if self.names == "short" else _plain(graph)
         clear = {
-            name: [words for words in choice if known.resolve(words).name == name] for name, choice in wanted.items()
+            name: next((words for words in choice if known.resolve(words).name == name), None)
+            for name, choice in wanted
         }
-        return {name: choice[0] for name, choice in clear.items() if choice}
+        return {name: words for name, words in clear.items() if words is not None}
 
     def things(self, graph: SceneGraph, called: Mapping[str, str] | None = None) -> str:
         """Every object that stands somewhere, a line each."""
@@ -207,5 +208,5 @@ class ContextGenerator:
         things = words.things(graph, called)
         return (
             Message("system", words.system.format(most_steps=self.most_steps).strip()),
-            Message("user", words.user.format(holding=words.hand(graph), rooms=rooms, things=things).strip()),
+            Message("user", words.user.format(holding=words.hand(graph, called), rooms=rooms, things=things).strip()),
         )

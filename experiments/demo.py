@@ -17,7 +17,7 @@ _TRAINED = {
     "most_plans": 40,
     "most_idle_plans": 4,
     "sampling": {"temperature": 0.3, "max_tokens": 400},
-    # As quick again: what a grammar leaves no choice about need not be written.
+    # What a grammar leaves no choice about need not be written.
     "grounded": True,
 }
 
@@ -52,7 +52,7 @@ def run_demo(out: Path, houses: int, seed: int, console: Console) -> Path:
         path = write_report(out)
     console.print(_comparison(figures))
     console.print(
-        "The model is SmolLM2-135M: untrained as it comes, trained after self-training in other generated houses. The "
+        "The model is SmolLM2-135M: untrained as it comes, trained on lessons and demonstrations of other houses. The "
         "scripted planner knows what people want, and shows what is possible."
     )
     console.print(f"report: {path}", soft_wrap=True)

@@ -47,7 +47,7 @@ class Lesson:
         scripted = ScriptedPlanner(lambda thing, place: place in self.right[thing], thorough=False, listed=True)
         plan = Demonstrator(scripted, context).plan(self.graph, self.attempts)
         return Pair(
-            prompt=tuple({"role": message.role, "content": message.content} for message in plan.messages),
+            prompt=tuple(message.turn for message in plan.messages),
             prefix=context.template.prefix,
             reply=plan.text,
             scene=self.scene,

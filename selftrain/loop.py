@@ -138,6 +138,8 @@ class SelfTraining:
         context = ContextGenerator(self._template, run.most_steps_per_plan)
         houses = [(kind.seed + house, kind) for kind in self.config.lessons for house in range(kind.houses)]
         pairs: list[Pair] = []
+        if not houses:
+            return pairs
         with self._observer.training("lessons") as progress:
             for done, (seed, kind) in enumerate(houses, start=1):
                 pairs += [lesson.pair(context) for lesson in lessons_in(seed, kind, wishes(run.person))]

@@ -364,7 +364,7 @@ def _written(plan: Plan) -> int:
 
 
 def _prompt(messages: Sequence[Message]) -> list[dict[str, str]]:
-    return [{"role": message.role, "content": message.content} for message in messages]
+    return [message.turn for message in messages]
 
 
 def _exchange(exchange: Exchange) -> ExchangeLine:

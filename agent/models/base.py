@@ -20,6 +20,11 @@ class Message:
     role: Literal["system", "user", "assistant"]
     content: str
 
+    @property
+    def turn(self) -> dict[str, str]:
+        """As servers, chat templates and records have it."""
+        return {"role": self.role, "content": self.content}
+
 
 @dataclass(frozen=True)
 class Sampling:

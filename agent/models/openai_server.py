@@ -279,7 +279,7 @@ class OpenAIChatModel:
 
     def _parameters(self, request: ChatRequest, count: int, first: int) -> dict[str, Any]:
         sampling = request.sampling
-        messages = [{"role": message.role, "content": message.content} for message in request.messages]
+        messages = [message.turn for message in request.messages]
         parameters: dict[str, Any] = {
             "model": self.name,
             "messages": messages,

@@ -27,7 +27,7 @@ def prompt_tokens(tokenizer: Any, messages: Sequence[Message], prefix: str, name
         text = "\n\n".join(message.content for message in messages) + "\n\n"
     else:
         try:
-            turns = [{"role": message.role, "content": message.content} for message in messages]
+            turns = [message.turn for message in messages]
             text = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
         except Exception as error:  # a template is a program and may raise anything
             raise ChatModelError(
