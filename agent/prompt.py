@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import string
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
@@ -17,6 +16,7 @@ from typing_extensions import Self
 from agent.models.base import Message
 from agent.scene_graph import SceneGraph
 from household.errors import UserError
+from household.names import without_numbers
 
 Placeholders = Mapping[str, AbstractSet[str]]
 """What may stand in braces in each field; fields that are not named may hold anything."""
@@ -157,14 +157,10 @@ def _short(graph: SceneGraph) -> Iterator[tuple[str, list[str]]]:
 def _plain(graph: SceneGraph) -> Iterator[tuple[str, list[str]]]:
     """Everything without its numbers, or receptacles without those of their rooms alone, shortest first."""
     for name in (*graph.rooms, *graph.objects):
-        yield name, [_unnumbered(name)]
+        yield name, [without_numbers(name)]
     for room in graph.rooms:
         for place in graph.inside(room):
-            yield place, [_unnumbered(place), _unnumbered(room) + place.removeprefix(room)]
-
-
-def _unnumbered(name: str) -> str:
-    return re.sub(r" \d+\b", "", name)
+            yield place, [without_numbers(place), without_numbers(room) + place.removeprefix(room)]
 
 
 class PromptTemplate(HouseTemplate):

@@ -10,6 +10,7 @@ import re
 
 _RECEPTACLE = re.compile(r"^(?P<room>[^-]+)-(?P<thing>.+)_\d+\.urdf$")
 _NUMBER = re.compile(r"_\d+$")
+_NUMBERS = re.compile(r" \d+\b")
 
 
 def spoken_receptacle(key: str) -> str:
@@ -28,6 +29,11 @@ def spoken_receptacle(key: str) -> str:
 def spoken(key: str) -> str:
     """``picture_frame_1`` becomes ``picture frame 1``."""
     return key.strip().replace("_", " ")
+
+
+def without_numbers(name: str) -> str:
+    """``kitchen 0 counter 22`` becomes ``kitchen counter``."""
+    return _NUMBERS.sub("", name)
 
 
 def kind_of(key: str) -> str:

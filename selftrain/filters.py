@@ -40,6 +40,11 @@ def positive(pairs: Sequence[Pair], settings: FilterSettings) -> list[Pair]:
     return [pair for pair in pairs if pair.reward > 0]
 
 
+def corrected(pairs: Sequence[Pair], settings: FilterSettings) -> list[Pair]:
+    """What made the house better, or had to be corrected (``wording=corrected``)."""
+    return [pair for pair in pairs if pair.reward > 0 or pair.mistaken]
+
+
 def rising(pairs: Sequence[Pair], settings: FilterSettings) -> list[Pair]:
     """What is above a threshold that rises from iteration to iteration (ReST, arXiv 2308.08998)."""
     threshold = settings.thresholds[min(settings.iteration, len(settings.thresholds) - 1)]
@@ -58,7 +63,7 @@ def balanced(pairs: Sequence[Pair], settings: FilterSettings) -> list[Pair]:
     return [pairs[index] for index in sorted(int(index) for group in kept for index in group)]
 
 
-FILTERS: dict[str, Filter] = {"positive": positive, "rising": rising, "balanced": balanced}
+FILTERS: dict[str, Filter] = {"positive": positive, "corrected": corrected, "rising": rising, "balanced": balanced}
 
 
 def find_filter(name: str) -> Filter:
@@ -106,6 +111,7 @@ def statistics(pairs: Sequence[Pair]) -> dict[str, Any]:
         "mean_reward": float(np.mean(rewards)) if rewards else 0.0,
         "rewards": {f"{reward:g}": count for reward, count in sorted(Counter(rewards).items())},
         "moved": dict(Counter(kind for pair in pairs for kind in _kinds(pair)).most_common()),
+        "mistaken": sum(pair.mistaken for pair in pairs),
         "complete": sum(pair.complete for pair in pairs),
         "episodes": len({(pair.scene, pair.episode, pair.run) for pair in pairs}),
     }

@@ -18,9 +18,10 @@ from household.tasks import wishes
 from selftrain.config import RunConfig
 from selftrain.executors import Watcher
 from selftrain.filters import FilterSettings, apply, statistics
+from selftrain.hindsight import Experience, corrected
 from selftrain.lessons import lessons_in
-from selftrain.loop_config import SelfTrainingConfig
-from selftrain.pairs import Pair, Wording, drawn, pairs_of, write_pairs
+from selftrain.loop_config import SelfTrainingConfig, TrainingConfig
+from selftrain.pairs import Pair, drawn, pairs_of, write_pairs
 from selftrain.record import read_records, write_json
 from selftrain.run import Run
 from selftrain.trainers import Progress, Start, TrainedModel, open_trainer
@@ -84,11 +85,17 @@ class SelfTraining:
         self.config, self.folder = config, folder
         self._observer = observer
         self._template = PromptTemplate.load(config.run.prompt)
+        self._context = ContextGenerator(self._template, config.run.most_steps_per_plan)
         if config.lessons and config.run.data is not None:
             raise UserError("lessons are about generated houses; leave lessons=[] where run.data is given")
-        if config.wording == "proven" and config.training.trainer != "local":
+        if config.wording in ("proven", "corrected") and config.training.trainer != "local":
             raise UserError(
-                "wording=proven learns parts of replies, as only training.trainer=local can; set wording=done"
+                f"wording={config.wording} learns parts of replies, as only trainer=local can; set wording=done"
+            )
+        if config.wording == "corrected" and not self._template.judging:
+            raise UserError(
+                f"wording=corrected corrects judgements, of which prompt {config.run.prompt} has none; set "
+                "run.prompt=judging or wording=done"
             )
         self._check_folder()
 
@@ -114,18 +121,20 @@ class SelfTraining:
         if self.config.evaluation.untrained:
             yield UNTRAINED, start
         demonstrations = [*self._demonstrations(), *self._lessons()]
-        model = self._improved(IMITATE, start, demonstrations, self.config.imitation_epochs)
+        model = self._improved(IMITATE, start, demonstrations, self.config.imitation)
         yield IMITATE, model
         for iteration in range(self.config.iterations):
             name = f"iteration-{iteration + 1}"
             kept = self._filtered(iteration, name, model)
             pairs = [*kept, *self._rehearsed(demonstrations, iteration)]
-            model = self._improved(name, model, pairs, self.config.training.epochs)
+            model = self._improved(name, model, pairs, self.config.training)
             yield name, model
 
     def _demonstrations(self) -> list[Pair]:
         config = self.config.playing(self.config.demonstrations, planner="demonstrator", runs=1)
-        pairs = self._played(DEMONSTRATE, config, self.folder / DEMONSTRATE, "said")
+        play(DEMONSTRATE, config, self.folder / DEMONSTRATE, self._observer)
+        records = read_records(self.folder / DEMONSTRATE / "episodes")
+        pairs = [pair for record in records for pair in pairs_of(record, self._template.prefix)]
         if self.config.imitation_plans is not None:
             pairs = drawn(pairs, self.config.imitation_plans, self.config.run.seed)
         if not pairs:
@@ -135,14 +144,13 @@ class SelfTraining:
 
     def _lessons(self) -> list[Pair]:
         run = self.config.run
-        context = ContextGenerator(self._template, run.most_steps_per_plan)
         houses = [(kind.seed + house, kind) for kind in self.config.lessons for house in range(kind.houses)]
         pairs: list[Pair] = []
         if not houses:
             return pairs
         with self._observer.training("lessons") as progress:
             for done, (seed, kind) in enumerate(houses, start=1):
-                pairs += [lesson.pair(context) for lesson in lessons_in(seed, kind, wishes(run.person))]
+                pairs += [lesson.pair(self._context) for lesson in lessons_in(seed, kind, wishes(run.person))]
                 progress(done, len(houses), f"{len(pairs)} lessons")
         return pairs
 
@@ -159,7 +167,8 @@ class SelfTraining:
         config = self.config.playing(
             self.config.training_tasks, runs=grow.runs, sampling=sampling, model=model.model, adapter=model.adapter
         )
-        tried = self._played(f"{name}: grow", config, self.folder / name / "grow", self.config.wording)
+        play(f"{name}: grow", config, self.folder / name / "grow", self._observer)
+        tried = self._tried(iteration)
         options = FilterSettings(
             iteration, tuple(settings.thresholds), settings.most_per_object, self.config.run.seed + iteration
         )
@@ -167,10 +176,20 @@ class SelfTraining:
         write_json(self.folder / name / "filter.json", report)
         return kept
 
-    def _improved(self, name: str, start: Start, pairs: Sequence[Pair], epochs: float) -> TrainedModel:
+    def _tried(self, iteration: int) -> list[Pair]:
+        """What the model said in an iteration, in the words that are worth learning."""
+        episodes = [self.folder / f"iteration-{number + 1}" / "grow" / "episodes" for number in range(iteration + 1)]
+        records = list(read_records(episodes[-1]))
+        if self.config.wording != "corrected":
+            return [pair for record in records for pair in pairs_of(record, self._template.prefix, self.config.wording)]
+        folders = [self.folder / DEMONSTRATE / "episodes", *episodes]
+        experience = Experience((record for folder in folders for record in read_records(folder)), self._context)
+        return [pair for record in records for pair in corrected(record, self._context, experience)]
+
+    def _improved(self, name: str, start: Start, pairs: Sequence[Pair], training: TrainingConfig) -> TrainedModel:
         folder = self.folder / name
         write_pairs(folder / "pairs.jsonl", pairs)
-        training, run = self.config.training.model_copy(update={"epochs": epochs}), self.config.run
+        run = self.config.run
         with self._observer.training(f"{name}: train") as progress:
             trained = open_trainer(training, run.seed, run.base_url, progress).train(pairs, start, folder)
         if trained.adapter is not None:
@@ -188,11 +207,6 @@ class SelfTraining:
         write_json(self.folder / name / "evaluation" / "metrics.json", phase)
         self._observer.reached(phase)
         return phase
-
-    def _played(self, name: str, config: RunConfig, folder: Path, wording: Wording) -> list[Pair]:
-        play(name, config, folder, self._observer)
-        records = read_records(folder / "episodes")
-        return [pair for record in records for pair in pairs_of(record, self._template.prefix, wording)]
 
     def _check_folder(self) -> None:
         path = self.folder / "config.json"

@@ -113,6 +113,7 @@ class SelfTrainingConfig(Settings):
     training_tasks: TasksConfig
     iterations: int = Field(ge=0)
     imitation_epochs: float = Field(gt=0)
+    imitation_learning_rate: float | None = Field(default=None, gt=0)
     imitation_plans: int | None = Field(default=None, ge=1)
     lessons: list[LessonsConfig]
     grow: GrowConfig
@@ -128,6 +129,12 @@ class SelfTrainingConfig(Settings):
         training = {"launcher", "device", "checkpoint_steps"}
         free: Any = {"run": {"workers", "ray", "gpu"}, "iterations": True, "training": training, "evaluation": True}
         return _flat(self.model_dump(exclude=free))
+
+    @property
+    def imitation(self) -> TrainingConfig:
+        """How demonstrations are learned."""
+        rate = self.imitation_learning_rate or self.training.learning_rate
+        return self.training.model_copy(update={"epochs": self.imitation_epochs, "learning_rate": rate})
 
     def measuring(self, tasks: NamedTasksConfig, **changes: Any) -> RunConfig:
         """The run that tells how good a model is at some tasks; see playing."""

@@ -18,9 +18,9 @@ from agent.parser import unnumbered
 from household.errors import UserError
 from selftrain.record import EpisodeLine, EpisodeRecord, PlanLine, TriedLine, moved_by, write_text
 
-Wording = Literal["said", "done", "proven"]
-"""Which words are learned: the reply as it was said; the steps of it that were done; or these and, of its judgements,
-only those that the steps put to the test."""
+Wording = Literal["said", "done", "proven", "corrected"]
+"""Which words are learned: the reply as it was said; the steps of it that were done; these and, of its judgements, only
+those that the steps put to the test; or its judgements as they should have been, see selftrain.hindsight."""
 
 _CARRIED = re.compile(r"place (.+) on (.+)")
 
@@ -37,6 +37,7 @@ class Pair(BaseModel):
         scene, episode, run, plan: where in the records it is.
         moved: objects that the plan put somewhere else.
         discovered: how many things the plan brought to light.
+        mistaken: how many of its judgements had been others before they were corrected; see selftrain.hindsight.
         complete: whether the reply takes the task as done.
     """
 
@@ -53,6 +54,7 @@ class Pair(BaseModel):
     plan: int = 0
     moved: tuple[str, ...] = ()
     discovered: int = 0
+    mistaken: int = 0
     complete: bool = False
 
     @property
@@ -70,23 +72,35 @@ def pairs_of(record: EpisodeRecord, prefix: str, wording: Wording = "said") -> I
         wording: see Wording. Replies of which nothing was done make no pair when only what was done is learned.
     """
     for plan in record.plans:
-        actions = [action for action in record.actions if action.plan == plan.plan]
-        own = TriedLine(
-            reply=plan.reply,
-            complete=plan.complete,
-            reward=sum(action.reward for action in actions),
-            done=[action.raw for action in actions if action.status == "succeeded"],
-            moved=moved_by(actions),
-            discovered=sum(len(action.discovered) for action in actions),
-        )
-        for tried in (own, *plan.tried):
+        for tried in (followed(record, plan), *plan.tried):
             reply = tried.reply if wording == "said" else _done(tried, prefix)
             if plan.prompt and reply.strip():
-                pair = _pair(record.episode, plan, tried, prefix, reply)
+                pair = pair_of(record.episode, plan, tried, prefix, reply)
                 yield pair.model_copy(update={"given": _untested(tried, reply)}) if wording == "proven" else pair
 
 
-def _pair(episode: EpisodeLine, plan: PlanLine, tried: TriedLine, prefix: str, reply: str) -> Pair:
+def followed(record: EpisodeRecord, plan: PlanLine) -> TriedLine:
+    """The reply that was followed, and what came of it."""
+    actions = [action for action in record.actions if action.plan == plan.plan]
+    return TriedLine(
+        reply=plan.reply,
+        complete=plan.complete,
+        reward=sum(action.reward for action in actions),
+        done=[action.raw for action in actions if action.status == "succeeded"],
+        moved=moved_by(actions),
+        discovered=sum(len(action.discovered) for action in actions),
+    )
+
+
+def pair_of(episode: EpisodeLine, plan: PlanLine, tried: TriedLine, prefix: str, reply: str) -> Pair:
+    """A reply to a plan's prompt as a pair.
+
+    Args:
+        episode, plan: where it was given.
+        tried: what came of it.
+        prefix: that it began with.
+        reply: the words to learn.
+    """
     return Pair(
         prompt=tuple(plan.prompt),
         prefix=prefix,

@@ -13,6 +13,7 @@ from controller.skills import Controller
 from household.env import RearrangementEnv, Task
 from household.simulator.base import Action, Camera
 from household.simulator.raycast import RaycastSimulator
+from selftrain.demonstrator import Demonstrator
 from selftrain.pairs import pairs_of
 from selftrain.player import scripted_planner
 from selftrain.record import EpisodeRecord, RecordWriter, ResultLine, read_record
@@ -41,18 +42,21 @@ class Played:
         max_steps: int = 1000,
         limits: Limits | None = None,
         camera: Camera | None = None,
+        prompt: str = "planner",
+        demonstrated: bool = False,
     ) -> None:
         self.env = RearrangementEnv(RaycastSimulator(camera, sensors=("instance",)), [toy], max_steps=max_steps)
         self.env.reset()
         self.progress: list[tuple[int, int]] = []
-        planner: Planner = scripted_planner(toy, self.env, 0)
+        scripted, context = scripted_planner(toy, self.env, 0), ContextGenerator(PromptTemplate.load(prompt))
+        planner: Planner = Demonstrator(scripted, context) if demonstrated else scripted
         if replies:
-            planner = LLMPlanner(ReplayChatModel(replies), ContextGenerator(PromptTemplate.load("planner")))
+            planner = LLMPlanner(ReplayChatModel(replies), context)
         writer = RecordWriter(folder, "played")
         self.rollout = Rollout(
             self.env, planner, Controller(self.env), writer, lambda *now: self.progress.append(now), limits
         )
-        self.result: ResultLine = self.rollout.play(header(toy))
+        self.result: ResultLine = self.rollout.play(header(toy, planner=planner.name))
         self.record: EpisodeRecord = read_record(folder / "played.jsonl")
 
     @property
