@@ -22,7 +22,7 @@ from selftrain.hindsight import Experience, corrected
 from selftrain.lessons import lessons_in
 from selftrain.loop_config import SelfTrainingConfig, TrainingConfig
 from selftrain.pairs import Pair, drawn, pairs_of, write_pairs
-from selftrain.record import read_records, write_json
+from selftrain.record import alone, read_records, write_json
 from selftrain.run import Run
 from selftrain.trainers import Progress, Start, TrainedModel, open_trainer
 
@@ -108,6 +108,10 @@ class SelfTraining:
         Raises:
             UserError: when something outside the program is wrong; what is finished is kept.
         """
+        with alone(self.folder):
+            return self._go()
+
+    def _go(self) -> dict[str, Any]:
         write_json(self.folder / "config.json", self.config.model_dump())
         start = Start(model=self.config.run.model, adapter=self.config.run.adapter)
         phases: list[dict[str, Any]] = []

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Annotated, Any, Literal, Protocol
 
+from filelock import FileLock, Timeout
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from household.errors import UserError
@@ -270,6 +271,27 @@ def _lines(path: Path) -> list[str]:
         return path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: cannot be read ({error})") from error
+
+
+@contextlib.contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Keep other programs from writing to a folder; one that is killed no longer does.
+
+    Raises:
+        UserError: when another one is at it.
+    """
+    lock = FileLock(folder / ".lock")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise UserError(f"{folder}: another program is writing there; wait for it, or choose another folder") from None
+    except OSError as error:
+        raise UserError(f"{folder}: cannot be written to ({error.strerror}); choose another folder") from error
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def write_json(path: Path, content: Any) -> None:

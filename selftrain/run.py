@@ -10,7 +10,7 @@ from household.errors import UserError
 from selftrain.config import RunConfig
 from selftrain.executors import Silent, Watcher, open_executor
 from selftrain.metrics import metrics
-from selftrain.record import read_records, write_json
+from selftrain.record import alone, read_records, write_json
 from selftrain.tasks import Job, task_names
 
 
@@ -52,10 +52,14 @@ class Run:
         Raises:
             UserError: when something outside the program is wrong; finished episodes are kept.
         """
+        with alone(self.folder):
+            return self._play(watcher or Silent())
+
+    def _play(self, watcher: Watcher) -> dict[str, Any]:
         jobs = self.open
         if jobs:
             write_json(self.folder / "config.json", self.config.model_dump())
-            open_executor(self.config, self.episodes, watcher or Silent()).play(jobs)
+            open_executor(self.config, self.episodes, watcher).play(jobs)
         figures = metrics([(record.episode, record.result) for record in read_records(self.episodes)])
         write_json(self.folder / "metrics.json", figures)
         return figures

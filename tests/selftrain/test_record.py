@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from household.env import Task
 from household.errors import UserError
+from selftrain.config import load_config
 from selftrain.record import (
     ActionLine,
     EpisodeLine,
@@ -16,11 +17,13 @@ from selftrain.record import (
     PlanLine,
     RecordWriter,
     ResultLine,
+    alone,
     read_record,
     read_records,
     record_name,
     write_json,
 )
+from selftrain.run import Run
 from tests.selftrain.conftest import header
 
 # Anything that a model or a server may send, lone surrogates included.
@@ -52,6 +55,12 @@ def written(folder: Path, first: EpisodeLine, *lines: PlanLine | ActionLine | Re
 @pytest.fixture
 def first(toy: Task) -> EpisodeLine:
     return header(toy)
+
+
+def test_two_programs_do_not_write_to_one_folder(tmp_path: Path) -> None:
+    with alone(tmp_path / "run"), pytest.raises(UserError, match="another program is writing there"):
+        Run(load_config(settings={"houses": 1, "planner": "scripted"}), tmp_path / "run").play()
+    assert Run(load_config(settings={"houses": 1, "planner": "scripted"}), tmp_path / "run").play()["overall"]
 
 
 def test_what_is_written_is_read(tmp_path: Path, first: EpisodeLine) -> None:
