@@ -211,7 +211,7 @@ class LLMPlanner:
         told = promising(graph, attempts, words.most_tries)
         messages = self.context.messages(told)
         grammar = self._grammar(told) if self.grounded else None
-        plans = [self._read(graph, messages, reply) for reply in self._asker.ask_all(messages, words.prefix, grammar)]
+        plans = [self._read(told, messages, reply) for reply in self._asker.ask_all(messages, words.prefix, grammar)]
         return replace(plans[0], others=tuple(plans[1:]))
 
     def _read(self, graph: SceneGraph, messages: tuple[Message, ...], reply: Reply) -> Plan:

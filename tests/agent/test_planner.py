@@ -121,6 +121,18 @@ def test_a_place_that_takes_nothing_is_left_out_while_the_hand_is_full(graph: Sc
     assert place not in left.receptacles and "mug 1" not in left.objects and left.holding == "cap 1"
 
 
+def test_words_mean_what_they_mean_in_the_prompt() -> None:
+    """Of two shelves one is not mentioned any more, so that "the shelf" is the other one."""
+    graph = SceneGraph(["bedroom 0"])
+    shelves = {"bedroom 0 shelf 1": "bedroom 0", "bedroom 0 shelf 2": "bedroom 0"}
+    graph.update(View(shelves, {}, "hat 1"))
+    full = HighLevelAction(ActionKind.PLACE, "hat 1", "bedroom 0 shelf 1")
+    words = ContextGenerator(PromptTemplate.load("judging"))
+    model = Listener("\nhat in hand: bedroom shelf\nstep 1: place hat on bedroom shelf")
+    (step,) = LLMPlanner(model, words, grounded=True).plan(graph, tried(full, 3)).steps
+    assert step.action == HighLevelAction(ActionKind.PLACE, "hat 1", "bedroom 0 shelf 2")
+
+
 def test_the_prompt_and_the_grammar_leave_it_out_too(graph: SceneGraph) -> None:
     words = PromptTemplate.load("judging")
     planner = LLMPlanner(ReplayChatModel(["x"]), ContextGenerator(words))
