@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -94,12 +95,14 @@ def promising(graph: SceneGraph, attempts: Sequence[Attempt], most_tries: int | 
     Args:
         graph: all that it knows.
         attempts: everything tried in this episode.
-        most_tries: after so many failures an object that cannot be picked up is left out, and so is a receptacle where
-            what is in the hand cannot be placed; None leaves nothing out.
+        most_tries: after so many attempts to pick it up an object is left out, whether it could not be picked up or did
+            not go where it was taken; after so many failures to place there what is in the hand, so is a receptacle.
+            None leaves nothing out.
     """
     if most_tries is None:
         return graph
-    hopeless = {key for key, count in failures(attempts).items() if count >= most_tries}
+    picked = Counter(tried.action.target for tried in attempts if tried.action.kind == ActionKind.PICK_UP)
+    hopeless = {key for key, count in (failures(attempts) | picked).items() if count >= most_tries}
     things = {thing for thing in graph.objects if thing in hopeless and thing != graph.holding}
     places = {place for place in graph.receptacles if f"{graph.holding} on {place}" in hopeless}
     return graph.without(things | places) if things or places else graph

@@ -106,9 +106,10 @@ def test_what_failed_too_often_is_not_mentioned_again(graph: SceneGraph) -> None
     pick = HighLevelAction(ActionKind.PICK_UP, "mug 1")
     assert promising(graph, tried(pick, 9), None) is graph
     assert promising(graph, tried(pick, 2), 3) is graph
-    assert promising(graph, tried(pick, 9, succeeded=True), 3) is graph
-    left = promising(graph, tried(pick, 3), 3)
-    assert set(left.objects) == set(graph.objects) - {"mug 1"} and left.receptacles == graph.receptacles
+    assert promising(graph, tried(HighLevelAction(ActionKind.GO_TO, "mug 1"), 9), 3) is graph
+    for succeeded in (False, True):
+        left = promising(graph, tried(pick, 3, succeeded), 3)
+        assert set(left.objects) == set(graph.objects) - {"mug 1"} and left.receptacles == graph.receptacles
     assert "mug 1" in graph.objects
 
 
