@@ -18,7 +18,9 @@ from agent.planner import Attempt, promising
 from agent.prompt import ContextGenerator
 from agent.scene_graph import ROBOT, SceneGraph, View
 from agent.scripted import ScriptedPlanner
+from household.generator import Kind
 from household.names import without_numbers
+from household.scene import Scene
 from selftrain.demonstrator import Demonstrator
 from selftrain.pairs import Pair, followed, pair_of
 from selftrain.record import ActionLine, EpisodeRecord, PlanLine
@@ -49,6 +51,16 @@ class Experience:
         """Whether people want a thing where it is said to be; None when that is not known."""
         votes = self._votes.get(_kinds(thing, place))
         return None if votes is None else votes[True] > votes[False]
+
+    def kinds(self, scene: Scene) -> list[Kind]:
+        """What is known of things in a house: those of which a right place there is known."""
+        names = {place.key: place.name for place in scene.receptacles if place.usable and place.room is not None}
+        kinds = []
+        for thing in dict.fromkeys(thing for thing, _ in self._votes):
+            liked = {key: self.liked(thing, name) for key, name in names.items()}
+            sides = (tuple(key for key, verdict in liked.items() if verdict is side) for side in (True, False))
+            kinds.append(Kind(thing, *sides))
+        return [kind for kind in kinds if kind.correct]
 
     def _react(self, action: ActionLine) -> None:
         for thing, (before, after) in action.moved.items():

@@ -69,8 +69,18 @@ def lessons_in(seed: int, config: LessonsConfig, preferences: Preferences) -> li
         preferences: whose idea of order counts.
     """
     scene = generate_house(seed)
-    kinds = kinds_in(scene, preferences)
-    rng = np.random.default_rng([seed, 2])
+    return lessons_about(scene, kinds_in(scene, preferences), config, np.random.default_rng([seed, 2]))
+
+
+def lessons_about(scene: Scene, kinds: Sequence[Kind], config: LessonsConfig, rng: np.random.Generator) -> list[Lesson]:
+    """Some of a house's receptacles with any of some things on them; see lessons_in.
+
+    Args:
+        scene: the house.
+        kinds: what may stand where.
+        config: how many lessons, and of which kind.
+        rng: draws them.
+    """
     return [_lesson(scene, kinds, config, rng, number) for number in range(config.each)]
 
 
@@ -80,7 +90,7 @@ def _lesson(
     places = _some_places(scene, config.places, rng)
     names = {place.key: place.name for place in places}
     rooms = {place.name: str(place.room) for place in places}
-    stood = _stood(kinds, set(names), config.things, rng)
+    stood = _stood(kinds, set(names), config, rng)
     held = str(rng.choice(list(stood))) if config.held and stood and rng.uniform() < config.held else None
     graph = SceneGraph([room.name for room in scene.rooms] if config.unseen else dict.fromkeys(rooms.values()))
     graph.update(View(rooms, {thing: names[key] for thing, (_, key) in stood.items() if thing != held}, held))
@@ -99,17 +109,17 @@ def _some_places(scene: Scene, number: tuple[int, int], rng: np.random.Generator
 
 
 def _stood(
-    kinds: Sequence[Kind], places: set[str], number: tuple[int, int], rng: np.random.Generator
+    kinds: Sequence[Kind], places: set[str], config: LessonsConfig, rng: np.random.Generator
 ) -> dict[str, tuple[Kind, str]]:
     """Things with their kinds, and where each stands: rather where it belongs than anywhere else."""
     stood: dict[str, tuple[Kind, str]] = {}
-    wanted = rng.integers(number[0], number[1] + 1)
+    wanted = rng.integers(config.things[0], config.things[1] + 1)
     for index in rng.permutation(len(kinds)):
         if len(stood) == wanted:
             break
         kind = kinds[index]
         side = kind.correct if rng.uniform() < _RIGHT else kind.wrong
         known = [key for key in side if key in places]
-        if known:
+        if known and (config.elsewhere or side is kind.correct or places & set(kind.correct)):
             stood[spoken(f"{kind.category}_1")] = (kind, known[rng.integers(len(known))])
     return stood

@@ -19,14 +19,17 @@ from selftrain.config import RunConfig
 from selftrain.executors import Watcher
 from selftrain.filters import FilterSettings, apply, statistics
 from selftrain.hindsight import Experience, corrected
-from selftrain.lessons import lessons_in
-from selftrain.loop_config import SelfTrainingConfig, TrainingConfig
+from selftrain.lessons import lessons_about, lessons_in
+from selftrain.loop_config import LessonsConfig, SelfTrainingConfig, TrainingConfig
 from selftrain.pairs import Pair, drawn, pairs_of, write_pairs
 from selftrain.record import alone, read_records, write_json
 from selftrain.run import Run
+from selftrain.tasks import load_task, task_names
 from selftrain.trainers import Progress, Start, TrainedModel, open_trainer
 
 DEMONSTRATE, IMITATE, UNTRAINED = "demonstrate", "imitate", "untrained"
+# Only of a few places is it known what people think: where no right one is known, there may still be one.
+_REVIEW = LessonsConfig(houses=1, each=1, places=(10, 40), things=(8, 20), elsewhere=False)
 
 
 class Observer(Protocol):
@@ -92,10 +95,10 @@ class SelfTraining:
             raise UserError(
                 f"wording={config.wording} learns parts of replies, as only trainer=local can; set wording=done"
             )
-        if config.wording == "corrected" and not self._template.judging:
+        if (config.wording == "corrected" or config.review) and not self._template.judging:
             raise UserError(
-                f"wording=corrected corrects judgements, of which prompt {config.run.prompt} has none; set "
-                "run.prompt=judging or wording=done"
+                f"wording=corrected and review are about judgements, of which prompt {config.run.prompt} has none; set "
+                "run.prompt=judging, or wording=done and review=0"
             )
         self._check_folder()
 
@@ -130,7 +133,7 @@ class SelfTraining:
         for iteration in range(self.config.iterations):
             name = f"iteration-{iteration + 1}"
             kept = self._filtered(iteration, name, model)
-            pairs = [*kept, *self._rehearsed(demonstrations, iteration)]
+            pairs = [*kept, *self._reviewed(iteration), *self._rehearsed(demonstrations, iteration)]
             model = self._improved(name, model, pairs, self.config.training)
             yield name, model
 
@@ -182,13 +185,31 @@ class SelfTraining:
 
     def _tried(self, iteration: int) -> list[Pair]:
         """What the model said in an iteration, in the words that are worth learning."""
-        episodes = [self.folder / f"iteration-{number + 1}" / "grow" / "episodes" for number in range(iteration + 1)]
-        records = list(read_records(episodes[-1]))
-        if self.config.wording != "corrected":
-            return [pair for record in records for pair in pairs_of(record, self._template.prefix, self.config.wording)]
-        folders = [self.folder / DEMONSTRATE / "episodes", *episodes]
-        experience = Experience((record for folder in folders for record in read_records(folder)), self._context)
-        return [pair for record in records for pair in corrected(record, self._context, experience)]
+        records = read_records(self._grown(iteration))
+        if self.config.wording == "corrected":
+            experience = self._experience(iteration)
+            return [pair for record in records for pair in corrected(record, self._context, experience)]
+        return [pair for record in records for pair in pairs_of(record, self._template.prefix, self.config.wording)]
+
+    def _reviewed(self, iteration: int) -> list[Pair]:
+        """Lessons about what has been learned of people so far, in the houses that the model tries itself in."""
+        if not self.config.review:
+            return []
+        tasks, experience = self.config.playing(self.config.training_tasks), self._experience(iteration)
+        kind = _REVIEW.model_copy(update={"each": self.config.review})
+        pairs: list[Pair] = []
+        for index, name in enumerate({name.scene: name for name in task_names(tasks)}.values()):
+            scene, rng = load_task(name, tasks).scene, np.random.default_rng([self.config.run.seed, iteration, index])
+            pairs += [lesson.pair(self._context) for lesson in lessons_about(scene, experience.kinds(scene), kind, rng)]
+        return pairs
+
+    def _experience(self, iteration: int) -> Experience:
+        """What has been learned of what people want, up to an iteration."""
+        folders = [self.folder / DEMONSTRATE / "episodes", *map(self._grown, range(iteration + 1))]
+        return Experience((record for folder in folders for record in read_records(folder)), self._context)
+
+    def _grown(self, iteration: int) -> Path:
+        return self.folder / f"iteration-{iteration + 1}" / "grow" / "episodes"
 
     def _improved(self, name: str, start: Start, pairs: Sequence[Pair], training: TrainingConfig) -> TrainedModel:
         folder = self.folder / name

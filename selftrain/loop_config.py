@@ -62,6 +62,7 @@ class LessonsConfig(Settings):
         places, things: fewest and most receptacles and things that the robot knows.
         unseen: whether it also knows of rooms in which it has seen nothing.
         held: share of the lessons in which it has one of the things in its hand.
+        elsewhere: whether things may be out of place of which no right place is known.
     """
 
     houses: int = Field(ge=1)
@@ -71,6 +72,7 @@ class LessonsConfig(Settings):
     things: tuple[NonNegativeInt, NonNegativeInt] = (10, 24)
     unseen: bool = False
     held: float = Field(default=0.0, ge=0, le=1)
+    elsewhere: bool = True
 
     @model_validator(mode="after")
     def _in_order(self) -> LessonsConfig:
@@ -120,6 +122,7 @@ class SelfTrainingConfig(Settings):
     wording: Wording
     filter: FilterConfig
     rehearse: float = Field(ge=0, le=1)
+    review: int = Field(default=0, ge=0)
     training: TrainingConfig
     evaluation: EvaluationConfig
 

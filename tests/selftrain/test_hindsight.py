@@ -1,13 +1,17 @@
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from agent.prompt import ContextGenerator, PromptTemplate
 from household.env import Task
 from selftrain.filters import FilterSettings, apply
 from selftrain.hindsight import Experience, corrected
+from selftrain.lessons import lessons_about
+from selftrain.loop_config import LessonsConfig
 from selftrain.pairs import Pair
 from selftrain.record import EpisodeRecord
+from tests.household.toy import BED, COUNTER, STOOL
 from tests.selftrain.test_rollout import Played
 
 LOOK = "\nstep 1: go to bedroom\nstep 2: look at bedroom\nstep 3: go to kitchen"
@@ -99,3 +103,19 @@ def test_what_was_corrected_is_worth_learning() -> None:
     pairs = [Pair(prompt=(), reply=str(n), reward=reward, mistaken=n) for n, reward in enumerate((1.0, -1.0, 0.0))]
     kept, figures = apply("corrected", [*pairs, Pair(prompt=(), reply="right")], FilterSettings())
     assert kept == pairs and figures["pairs"]["mistaken"] == 3
+
+
+def test_lessons_are_about_what_is_known(toy: Task, tmp_path: Path, context: ContextGenerator) -> None:
+    told = Experience([played(toy, tmp_path, LOOK, TO_STOOL, CARRY)], context)
+    mug, plate = sorted(told.kinds(toy.scene), key=lambda kind: kind.category)
+    assert (mug.category, mug.correct, mug.wrong) == ("mug", (COUNTER,), (BED,))
+    assert (plate.category, plate.correct, plate.wrong) == ("plate", (COUNTER,), (STOOL,))
+    config = LessonsConfig(houses=1, each=30, places=(1, 4), things=(2, 2), elsewhere=False)
+    lessons = lessons_about(toy.scene, [mug, plate], config, np.random.default_rng(0))
+    lines = {line for lesson in lessons for line in judged(lesson.pair(context)) if not line.startswith("step")}
+    assert lines == {
+        "mug on bedroom bed: kitchen counter",
+        "mug on kitchen counter: fine",
+        "plate on bedroom stool: kitchen counter",
+        "plate on kitchen counter: fine",
+    }

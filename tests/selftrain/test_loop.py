@@ -114,6 +114,24 @@ def test_each_model_is_the_start_of_the_next(whole: Path) -> None:
     assert used["sampling"]["temperature"] == 1.0
 
 
+def test_in_hindsight_everything_that_was_tried_and_known_is_learned(learner: Learner) -> None:
+    out = learner.folder / "hindsight"
+    settings = ["run.prompt=judging", "wording=corrected", "review=2", "iterations=1", "rehearse=0", "evaluation.tasks=[]"]
+    status, _, errors = learner.run(out, *settings)
+    assert status == 0, errors
+    tried = json.loads((out / "iteration-1" / "filter.json").read_text())["kept"]["count"]
+    learned = read_pairs(out / "iteration-1" / "pairs.jsonl")
+    # Two lessons about each of the two houses, as far as the demonstrations told of them.
+    assert len(learned) == tried + 4
+    assert all(pair.given == () for pair in learned[tried:])
+
+
+@pytest.mark.parametrize("setting", ["wording=corrected", "review=3"])
+def test_without_judgements_there_is_nothing_to_correct(learner: Learner, setting: str) -> None:
+    status, _, errors = learner.run(learner.folder / "none", setting)
+    assert status == 2 and "run.prompt=judging" in errors
+
+
 @pytest.mark.slow
 def test_killed_in_every_phase_it_ends_as_if_it_had_not_been(learner: Learner, whole: Path) -> None:
     out = learner.folder / "killed"
