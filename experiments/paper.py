@@ -14,7 +14,7 @@ from experiments import oracle
 from experiments.cli import DataOption, Overrides, SimulatorOption
 from experiments.obstacles import DISTURBED, FATES, kind
 from experiments.results import Cell, Figure, Results, published, write
-from experiments.selftraining import Terminal
+from experiments.selftraining import Terminal, draw_curve
 from experiments.tables import table
 from household.errors import UserError
 from household.housekeep.recovered import read_tasks, recover
@@ -178,6 +178,7 @@ class Study:
         iterations = max((list(PHASES).index(row) - 1 for row in rows if row in PHASES), default=0)
         config = self.config.model_copy(update={"iterations": max(iterations, 0)})
         lines = SelfTraining(config, self.folder / "selftraining", observer).go()["phases"]
+        draw_curve(lines, self.folder / "selftraining" / "learning_curve.png")
         rows_of = {phase: row for row, phase in PHASES.items()}
         return {rows_of[line["phase"]]: Start(model=line["model"], adapter=line["adapter"]) for line in lines}
 

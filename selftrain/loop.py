@@ -95,10 +95,10 @@ class SelfTraining:
             raise UserError(
                 f"wording={config.wording} learns parts of replies, as only trainer=local can; set wording=done"
             )
-        if (config.wording == "corrected" or config.review) and not self._template.judging:
+        if (config.wording == "corrected" or config.review or config.imitation_review) and not self._template.judging:
             raise UserError(
                 f"wording=corrected and review are about judgements, of which prompt {config.run.prompt} has none; set "
-                "run.prompt=judging, or wording=done and review=0"
+                "run.prompt=judging, or wording=done, review=0 and imitation_review=0"
             )
         self._check_folder()
 
@@ -128,12 +128,14 @@ class SelfTraining:
         if self.config.evaluation.untrained:
             yield UNTRAINED, start
         demonstrations = [*self._demonstrations(), *self._lessons()]
-        model = self._improved(IMITATE, start, demonstrations, self.config.imitation)
+        shown = [*demonstrations, *self._reviewed(0, self.config.imitation_review)]
+        model = self._improved(IMITATE, start, shown, self.config.imitation)
         yield IMITATE, model
         for iteration in range(self.config.iterations):
             name = f"iteration-{iteration + 1}"
             kept = self._filtered(iteration, name, model)
-            pairs = [*kept, *self._reviewed(iteration), *self._rehearsed(demonstrations, iteration)]
+            reviewed = self._reviewed(iteration + 1, self.config.review)
+            pairs = [*kept, *reviewed, *self._rehearsed(demonstrations, iteration)]
             model = self._improved(name, model, pairs, self.config.training)
             yield name, model
 
@@ -187,25 +189,25 @@ class SelfTraining:
         """What the model said in an iteration, in the words that are worth learning."""
         records = read_records(self._grown(iteration))
         if self.config.wording == "corrected":
-            experience = self._experience(iteration)
+            experience = self._experience(iteration + 1)
             return [pair for record in records for pair in corrected(record, self._context, experience)]
         return [pair for record in records for pair in pairs_of(record, self._template.prefix, self.config.wording)]
 
-    def _reviewed(self, iteration: int) -> list[Pair]:
+    def _reviewed(self, iterations: int, each: int) -> list[Pair]:
         """Lessons about what has been learned of people so far, in the houses that the model tries itself in."""
-        if not self.config.review:
+        if not each:
             return []
-        tasks, experience = self.config.playing(self.config.training_tasks), self._experience(iteration)
-        kind = _REVIEW.model_copy(update={"each": self.config.review})
+        tasks, experience = self.config.playing(self.config.training_tasks), self._experience(iterations)
+        kind = _REVIEW.model_copy(update={"each": each})
         pairs: list[Pair] = []
         for index, name in enumerate({name.scene: name for name in task_names(tasks)}.values()):
-            scene, rng = load_task(name, tasks).scene, np.random.default_rng([self.config.run.seed, iteration, index])
+            scene, rng = load_task(name, tasks).scene, np.random.default_rng([self.config.run.seed, iterations, index])
             pairs += [lesson.pair(self._context) for lesson in lessons_about(scene, experience.kinds(scene), kind, rng)]
         return pairs
 
-    def _experience(self, iteration: int) -> Experience:
-        """What has been learned of what people want, up to an iteration."""
-        folders = [self.folder / DEMONSTRATE / "episodes", *map(self._grown, range(iteration + 1))]
+    def _experience(self, iterations: int) -> Experience:
+        """What has been learned of what people want, from demonstrations and so many iterations."""
+        folders = [self.folder / DEMONSTRATE / "episodes", *map(self._grown, range(iterations))]
         return Experience((record for folder in folders for record in read_records(folder)), self._context)
 
     def _grown(self, iteration: int) -> Path:

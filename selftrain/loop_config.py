@@ -116,6 +116,7 @@ class SelfTrainingConfig(Settings):
     iterations: int = Field(ge=0)
     imitation_epochs: float = Field(gt=0)
     imitation_learning_rate: float | None = Field(default=None, gt=0)
+    imitation_review: int = Field(default=0, ge=0)
     imitation_plans: int | None = Field(default=None, ge=1)
     lessons: list[LessonsConfig]
     grow: GrowConfig

@@ -116,7 +116,14 @@ def test_each_model_is_the_start_of_the_next(whole: Path) -> None:
 
 def test_in_hindsight_everything_that_was_tried_and_known_is_learned(learner: Learner) -> None:
     out = learner.folder / "hindsight"
-    settings = ["run.prompt=judging", "wording=corrected", "review=2", "iterations=1", "rehearse=0", "evaluation.tasks=[]"]
+    settings = [
+        "run.prompt=judging",
+        "wording=corrected",
+        "review=2",
+        "iterations=1",
+        "rehearse=0",
+        "evaluation.tasks=[]",
+    ]
     status, _, errors = learner.run(out, *settings)
     assert status == 0, errors
     tried = json.loads((out / "iteration-1" / "filter.json").read_text())["kept"]["count"]
