@@ -111,7 +111,7 @@ def test_lessons_are_about_what_is_known(toy: Task, tmp_path: Path, context: Con
     # Of the table nobody has said anything.
     for kind, name in ((mug, "mug"), (plate, "plate")):
         assert (kind.category, kind.correct, set(kind.wrong)) == (name, (COUNTER,), {BED, STOOL, TABLE})
-    config = LessonsConfig(houses=1, each=30, places=(1, 4), things=(2, 2), elsewhere=False)
+    config = LessonsConfig(houses=1, each=80, places=(1, 4), things=(2, 2), elsewhere=False)
     lessons = lessons_about(toy.scene, [mug, plate], config, np.random.default_rng(0))
     lines = {line for lesson in lessons for line in judged(lesson.pair(context)) if not line.startswith("step")}
     wrong = ("bedroom bed", "bedroom stool", "kitchen table")
