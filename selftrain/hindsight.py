@@ -87,7 +87,7 @@ class Experience:
 
 
 def corrected(record: EpisodeRecord, context: ContextGenerator, experience: Experience) -> Iterator[Pair]:
-    """Every reply of an episode as it should have been, as far as that is known; see selftrain.pairs.pairs_of.
+    """Every reply that an episode followed, as it should have been, as far as that is known.
 
     What is known of an object is judged so, and what is not as the reply did; that part is not learned. The steps are
     those that the demonstrator takes who believes these judgements.

@@ -65,5 +65,5 @@ def test_a_filter_of_ones_own() -> None:
 
 @pytest.mark.parametrize("name", ["best", "no.such:filter", "selftrain.filters:none", ""])
 def test_a_filter_that_is_not_there(name: str) -> None:
-    with pytest.raises(UserError, match="positive, rising, balanced"):
+    with pytest.raises(UserError, match="positive, corrected, rising, balanced"):
         apply(name, [pair()], FilterSettings())
