@@ -52,7 +52,7 @@ def run_demo(out: Path, houses: int, seed: int, console: Console) -> Path:
         path = write_report(out)
     console.print(_comparison(figures))
     console.print(
-        "The model is SmolLM2-135M: untrained as it comes, trained on lessons and demonstrations of other houses. The "
+        "The model is SmolLM2-135M: untrained as it comes, trained in other houses. The "
         "scripted planner knows what people want, and shows what is possible."
     )
     console.print(f"report: {path}", soft_wrap=True)
