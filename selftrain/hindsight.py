@@ -22,7 +22,7 @@ from household.generator import Kind
 from household.names import without_numbers
 from household.scene import Scene
 from selftrain.demonstrator import Demonstrator
-from selftrain.pairs import Pair, followed, pair_of
+from selftrain.pairs import Pair, followed, judged_lines, pair_of
 from selftrain.record import ActionLine, EpisodeRecord, PlanLine
 
 
@@ -55,8 +55,8 @@ class Experience:
     def kinds(self, scene: Scene) -> list[Kind]:
         """The things of which a right place in a house is known, for lessons.
 
-        Of what nobody has reacted to it is assumed that people do not want it: of the places in a house they want a
-        thing in few (in Housekeep, in 9 of 100).
+        Of what nobody has reacted to it is assumed that people do not want it: of the kinds of places in a house they
+        want a thing in few (in 9 of 100, for the tasks of Merom_1 and Pomaria_2).
         """
         names = {place.key: place.name for place in scene.receptacles if place.usable and place.room is not None}
         kinds = []
@@ -130,43 +130,37 @@ class Situation:
 
     def corrected(self, experience: Experience) -> Pair:
         """A pair with what the reply should have said; see corrected()."""
-        known = {thing: place for thing in subjects(self.told) if (place := self._home(thing, experience)) is not None}
-        believed = {**self.judgements, **known}
-        scripted = ScriptedPlanner(lambda thing, place: believed.get(thing) == place, thorough=False, listed=True)
-        plan = Demonstrator(scripted, self._context).plan(self._graph, self._attempts)
-        mistaken = [thing for thing, place in known.items() if self.judgements.get(thing) != place]
-        given = tuple(_lines(plan.text, [thing not in known for thing in subjects(self.told)]))
-        prefix, tried = self._context.template.prefix, followed(self._record, self._plan)
-        pair = pair_of(self._record.episode, self._plan, tried, prefix, plan.text)
-        return pair.model_copy(update={"given": given, "mistaken": len(mistaken), "complete": plan.complete})
+        known = self._known(experience)
+        plan = Demonstrator(_believing({**self.judgements, **known}), self._context).plan(self._graph, self._attempts)
+        lines = zip(judged_lines(plan.text), subjects(self.told), strict=True)
+        pair = pair_of(
+            self._record.episode,
+            self._plan,
+            followed(self._record, self._plan),
+            self._context.template.prefix,
+            plan.text,
+        )
+        changes = {
+            "given": tuple(line for line, thing in lines if thing not in known),
+            "mistaken": sum(self.judgements.get(thing) != place for thing, place in known.items()),
+            "complete": plan.complete,
+        }
+        return pair.model_copy(update=changes)
 
-    def _home(self, thing: str, experience: Experience) -> str | None:
-        """Where a thing should be, None when that is not known."""
-        here = self.told.place_of(thing) or ""
-        held = thing == self.told.holding
-        if not held and experience.liked(thing, here) is not False:
-            return here if experience.liked(thing, here) else None
-        room = None if held else self.told.place_of(here)
-        liked = [
-            place
-            for places in self.told.tree.values()
-            for place in places
-            if experience.liked(thing, place) and not self._refused(thing, place)
-        ]
-        return min(liked, key=lambda place: self.told.place_of(place) != room, default=None)
-
-    def _refused(self, thing: str, place: str) -> bool:
-        put = HighLevelAction(ActionKind.PLACE, thing, place)
-        return any(attempt.action == put and not attempt.succeeded for attempt in self._attempts)
+    def _known(self, experience: Experience) -> dict[str, str]:
+        """Where things should be, as far as it is known of where they are and of a right place."""
+        scripted = ScriptedPlanner(lambda thing, place: experience.liked(thing, place) is True, listed=True)
+        return {
+            thing: place
+            for thing, place in scripted.judgements(self.told, self._attempts).items()
+            if place is not None
+            and (thing == self.told.holding or experience.liked(thing, self.told.place_of(thing) or "") is not None)
+        }
 
 
-def _lines(reply: str, chosen: Sequence[bool]) -> Iterator[tuple[int, int]]:
-    """From and up to which character some of the lines are that a reply's judgements are on."""
-    start = 0
-    for line, wanted in zip(apart(reply)[0].splitlines(keepends=True), [False, *chosen], strict=False):
-        if wanted:
-            yield start, start + len(line.rstrip("\n"))
-        start += len(line)
+def _believing(judgements: Judgements) -> ScriptedPlanner:
+    """The demonstrator's planner, told that things are wanted where they are judged to belong."""
+    return ScriptedPlanner(lambda thing, place: judgements.get(thing) == place, thorough=False, listed=True)
 
 
 def _graph(plan: PlanLine, earlier: Sequence[ActionLine], attempts: Sequence[Attempt]) -> SceneGraph:

@@ -164,13 +164,21 @@ def _done(tried: TriedLine, prefix: str) -> str:
     return judged + numbered.removeprefix(prefix)
 
 
+def judged_lines(reply: str) -> Iterator[tuple[int, int]]:
+    """From and up to which character the judgements of a reply are, each on its line."""
+    start = 0
+    for line in apart(reply)[0].splitlines(keepends=True):
+        end = start + len(line.rstrip("\n"))
+        if end > start:
+            yield start, end
+        start += len(line)
+
+
 def _untested(tried: TriedLine, reply: str) -> tuple[tuple[int, int], ...]:
     """Where the judgements are that no step acted upon."""
     carried = [step.group(1, 2) for done in tried.done if (step := _CARRIED.fullmatch(unnumbered(done)))]
-    found, start = [], 0
-    for line in apart(reply)[0].splitlines(keepends=True):
-        said, end = line.rstrip("\n"), start + len(line.rstrip("\n"))
-        if said and not any(said.startswith(f"{thing} ") and said.endswith(f": {place}") for thing, place in carried):
-            found.append((start, end))
-        start += len(line)
-    return tuple(found)
+
+    def tested(said: str) -> bool:
+        return any(said.startswith(f"{thing} ") and said.endswith(f": {place}") for thing, place in carried)
+
+    return tuple((start, end) for start, end in judged_lines(reply) if not tested(reply[start:end]))
