@@ -136,7 +136,7 @@ class SelfTraining:
             kept = self._filtered(iteration, name, model)
             reviewed = self._reviewed(iteration + 1, self.config.review)
             pairs = [*kept, *reviewed, *self._rehearsed(demonstrations, iteration)]
-            model = self._improved(name, model, pairs, self.config.training)
+            model = self._improved(name, model, pairs, self.config.improvement(iteration))
             yield name, model
 
     def _demonstrations(self) -> list[Pair]:

@@ -117,6 +117,7 @@ class SelfTrainingConfig(Settings):
     imitation_epochs: float = Field(gt=0)
     imitation_learning_rate: float | None = Field(default=None, gt=0)
     imitation_review: int = Field(default=0, ge=0)
+    learning_rate_decay: float = Field(default=1.0, gt=0, le=1)
     imitation_plans: int | None = Field(default=None, ge=1)
     lessons: list[LessonsConfig]
     grow: GrowConfig
@@ -139,6 +140,11 @@ class SelfTrainingConfig(Settings):
         """How demonstrations are learned."""
         rate = self.imitation_learning_rate or self.training.learning_rate
         return self.training.model_copy(update={"epochs": self.imitation_epochs, "learning_rate": rate})
+
+    def improvement(self, iteration: int) -> TrainingConfig:
+        """How an iteration, counted from 0, learns: more slowly each time, as in ReST (arXiv 2308.08998, section 3)."""
+        rate = self.training.learning_rate * self.learning_rate_decay**iteration
+        return self.training.model_copy(update={"learning_rate": rate})
 
     def measuring(self, tasks: NamedTasksConfig, **changes: Any) -> RunConfig:
         """The run that tells how good a model is at some tasks; see playing."""
