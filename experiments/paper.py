@@ -18,6 +18,7 @@ from experiments.selftraining import Terminal, draw_curve
 from experiments.tables import table
 from household.errors import UserError
 from household.housekeep.recovered import read_tasks, recover
+from selftrain.config import RunConfig
 from selftrain.loop import IMITATE, UNTRAINED, Observer, SelfTraining, play
 from selftrain.loop_config import SelfTrainingConfig, TasksConfig, load_selftraining
 from selftrain.pairs import read_pairs
@@ -168,7 +169,7 @@ class Study:
         rows = list(rows)
         for row, planner in BASELINES.items():
             for tasks in self.config.evaluation.tasks if row in rows else ():
-                config = self.config.measuring(tasks, **_untaught(planner))
+                config = self.config.measuring(tasks, **_untaught(planner, self.config.run))
                 play(f"{self.scene}: {row}, {tasks.name}", config, self.records(row, tasks.name).parent, observer)
         if set(rows) & set(PHASES):
             self.models(rows, observer)
@@ -223,9 +224,12 @@ class Study:
         return Cell(row, f"{self.scene} {tasks}", ours, theirs, self.marked(row))
 
 
-def _untaught(planner: str) -> dict[str, Any]:
-    """What sets a baseline's run apart: the model as it comes, with the planner's own words."""
-    return {"planner": planner, "adapter": None, "prompt": PromptTemplate.packaged}
+def _untaught(planner: str, run: RunConfig) -> dict[str, Any]:
+    """What sets a baseline's run apart: the model as it comes, with the planner's own words, and as many steps."""
+    # A plan of SayCan is one step, and a recipe's limits are about plans of several.
+    times = run.most_steps_per_plan if planner == "saycan" else 1
+    limits = {key: times * getattr(run, key) for key in ("most_plans", "most_idle_plans")}
+    return {"planner": planner, "adapter": None, "prompt": PromptTemplate.packaged, **limits}
 
 
 class Experiment(Protocol):

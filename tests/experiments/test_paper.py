@@ -169,10 +169,12 @@ def test_a_second_call_goes_on_where_the_first_stopped(
     learner: list[str], run: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
     common = ["--quick", "--scene", GENERATED, "--out", str(tmp_path), *learner]
-    first = run("main_results", "--row", "LLM-Planner", "--row", "IL", *common)
+    first = run("main_results", "--row", "LLM-Planner", "--row", "SayCan", "--row", "IL", *common)
     assert first.returncode == 0, first.stderr
     written = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("episodes/*.jsonl")}
-    assert len(written) == 5
+    assert len(written) == 7
+    limits = [json.loads(path.read_text())["most_plans"] for path in sorted(tmp_path.rglob("test/config.json"))]
+    assert sorted(limits) == [1, 1, 10]
     second = run("main_results", "--row", "LLM-Planner", "--row", "IL", "--row", "ST1", *common)
     assert second.returncode == 0, second.stderr
     assert written.items() <= {path: path.stat().st_mtime_ns for path in tmp_path.rglob("episodes/*.jsonl")}.items()

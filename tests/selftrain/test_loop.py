@@ -36,7 +36,8 @@ class Learner:
             "lessons=[{houses: 1, each: 2}]",
             "filter.name=tests.selftrain.tiny:everything", "imitation_epochs=2", "training.epochs=1",
             "training.rank=2", "training.batch=2", "training.most_tokens=16384", "training.checkpoint_steps=1",
-            "training.device=cpu", "training.dtype=float32", "evaluation.untrained=true", *more,
+            "training.device=cpu", "training.dtype=float32", "evaluation.untrained=true",
+            "learning_rate_decay=0.5", *more,
         ]  # fmt: skip
         options = ["--houses", "2", "--runs", "1", "--model", f"local:{self._model}", "--out", str(out)]
         return [sys.executable, "-m", "experiments.cli", "selftrain", *options, *settings]
@@ -112,6 +113,12 @@ def test_each_model_is_the_start_of_the_next(whole: Path) -> None:
     used = json.loads((whole / "iteration-2" / "grow" / "config.json").read_text())
     assert used["adapter"] == str(whole / "iteration-1" / "adapter")
     assert used["sampling"]["temperature"] == 1.0
+
+
+def test_each_iteration_learns_more_slowly_than_the_one_before(whole: Path) -> None:
+    cards = [(whole / phase / "adapter" / "README.md").read_text() for phase in PHASES[1:]]
+    assert ['"learning_rate": 0.0003,' in card for card in cards] == [True, True, False]
+    assert '"learning_rate": 0.00015,' in cards[2]
 
 
 def test_in_hindsight_everything_that_was_tried_and_known_is_learned(learner: Learner) -> None:
