@@ -193,15 +193,16 @@ class SelfTraining:
             return [pair for record in records for pair in corrected(record, self._context, experience)]
         return [pair for record in records for pair in pairs_of(record, self._template.prefix, self.config.wording)]
 
-    def _reviewed(self, iterations: int, each: int) -> list[Pair]:
+    def _reviewed(self, iterations: int, count: int) -> list[Pair]:
         """Lessons about what has been learned of people so far, in the houses that the model tries itself in."""
-        if not each:
+        if not count:
             return []
         tasks, experience = self.config.playing(self.config.training_tasks), self._experience(iterations)
-        kind = _REVIEW.model_copy(update={"each": each})
+        houses = list({name.scene: name for name in task_names(tasks)}.values())
         pairs: list[Pair] = []
-        for index, name in enumerate({name.scene: name for name in task_names(tasks)}.values()):
+        for index, name in enumerate(houses[:count]):
             scene, rng = load_task(name, tasks).scene, np.random.default_rng([self.config.run.seed, iterations, index])
+            kind = _REVIEW.model_copy(update={"each": len(range(index, count, len(houses)))})
             pairs += [lesson.pair(self._context) for lesson in lessons_about(scene, experience.kinds(scene), kind, rng)]
         return pairs
 
