@@ -108,6 +108,23 @@ def promising(graph: SceneGraph, attempts: Sequence[Attempt], most_tries: int | 
     return graph.without(things | places) if things or places else graph
 
 
+def unentered(graph: SceneGraph, attempts: Sequence[Attempt]) -> list[str]:
+    """Rooms that the robot has not tried to go to."""
+    tried = _gone_to(attempts)
+    return [room for room in graph.rooms if room not in tried]
+
+
+def unvisited(graph: SceneGraph, attempts: Sequence[Attempt]) -> list[str]:
+    """Receptacles that the robot has not tried to go to, neither for their own sake nor for an object on them."""
+    tried = _gone_to(attempts)
+    tried |= {place for name in tried if (place := graph.place_of(name)) is not None}
+    return [place for place in graph.receptacles if place not in tried]
+
+
+def _gone_to(attempts: Sequence[Attempt]) -> set[str]:
+    return {attempt.action.target for attempt in attempts if attempt.action.kind == ActionKind.GO_TO}
+
+
 class Planner(Protocol):
     """Decides what the robot does.
 
@@ -191,6 +208,7 @@ class LLMPlanner:
         sampling: how replies are drawn; a seed is moved on from plan to plan.
         name: what records call it.
         grounded: hold replies to what can be said about the house as the robot knows it.
+        second_look: when the model takes the task as done, go where the robot has not been, and ask again.
     """
 
     def __init__(
@@ -200,12 +218,14 @@ class LLMPlanner:
         sampling: Sampling | None = None,
         name: str = "llm",
         grounded: bool = False,
+        second_look: bool = False,
     ) -> None:
         self.model = model
         self.context = context
         self.sampling = sampling or Sampling()
         self.name = name
         self.grounded = grounded
+        self.second_look = second_look
         self._asker = Asker(model, self.sampling)
 
     def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
@@ -215,7 +235,18 @@ class LLMPlanner:
         messages = self.context.messages(told)
         grammar = self._grammar(told) if self.grounded else None
         plans = [self._read(told, messages, reply) for reply in self._asker.ask_all(messages, words.prefix, grammar)]
-        return replace(plans[0], others=tuple(plans[1:]))
+        plan = replace(plans[0], others=tuple(plans[1:]))
+        missed = [*unentered(graph, attempts), *unvisited(graph, attempts)]
+        if self.second_look and plan.complete and missed and graph.holding is None:
+            return replace(plan, complete=False) if plan.steps else self._look_again(graph, plan, missed)
+        return plan
+
+    def _look_again(self, graph: SceneGraph, plan: Plan, missed: Sequence[str]) -> Plan:
+        """Instead of an end, a visit to what has been passed by; not the model's words, so not for it to learn."""
+        visits = [f"step {number}: go to {name}" for number, name in enumerate(missed, start=1)]
+        text = "\n".join(visits[: self.context.most_steps]).removeprefix(self.context.template.prefix)
+        asked = tuple(Exchange(plan.messages, reply) for each in (plan, *plan.others) for reply in each.replies)
+        return replace(self._read(graph, (), Reply(text)), earlier=asked)
 
     def _read(self, graph: SceneGraph, messages: tuple[Message, ...], reply: Reply) -> Plan:
         steps = apart(reply.text)[1] if self.context.template.judging else reply.text

@@ -10,7 +10,7 @@ import numpy as np
 from agent.actions import ActionKind, HighLevelAction
 from agent.judgement import Judgements, subjects
 from agent.parser import ParsedStep
-from agent.planner import MOST_STEPS, Attempt, Plan, failures
+from agent.planner import MOST_STEPS, Attempt, Plan, failures, unentered, unvisited
 from agent.scene_graph import SceneGraph
 
 Wants = Callable[[str, str], bool]
@@ -58,14 +58,14 @@ class ScriptedPlanner:
             if targets:
                 return _plan(_delivery(graph.holding, self._pick(targets, None)))
         move = self._next_move(graph, failed)
-        rooms = _unentered(graph, attempts)
+        rooms = unentered(graph, attempts)
         if rooms and (move is None or self._comes_first(rooms, graph.place_of(move[0]) or "")):
             return _plan(_visits([self._pick(rooms, None)] if self._route or self._listed else rooms))
         if move is not None:
             return _plan([*_collection(move[0]), *_delivery(*move)])
-        unvisited = self._unvisited(graph, attempts) if self._thorough else []
-        if unvisited:
-            return _plan(_visits([self._pick(unvisited, None)]))
+        missed = unvisited(graph, attempts) if self._thorough else []
+        if missed:
+            return _plan(_visits([self._pick(missed, None)]))
         return Plan((), complete=True)
 
     def judgements(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Judgements:
@@ -116,11 +116,6 @@ class ScriptedPlanner:
         """Anywhere to put down what fits nowhere where it belongs."""
         return [name for name in graph.receptacles if not failed.get(f"{thing} on {name}")]
 
-    def _unvisited(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> list[str]:
-        visited = {attempt.action.target for attempt in attempts if attempt.action.kind == ActionKind.GO_TO}
-        visited |= {place for name in visited if (place := graph.place_of(name)) is not None}
-        return [name for name in graph.receptacles if name not in visited]
-
     def _pick(self, names: list[str], start: str | None) -> str:
         """The nearest to a place (None: the robot); where routes are not known the first of the list, or any."""
         if self._listed:
@@ -136,11 +131,6 @@ class ScriptedPlanner:
 
 def _listed_receptacles(graph: SceneGraph) -> list[str]:
     return [place for places in graph.tree.values() for place in places]
-
-
-def _unentered(graph: SceneGraph, attempts: Sequence[Attempt]) -> list[str]:
-    entered = {attempt.action.target for attempt in attempts if attempt.action.kind == ActionKind.GO_TO}
-    return [room for room in graph.rooms if room not in entered]
 
 
 def _visits(names: list[str]) -> list[HighLevelAction]:

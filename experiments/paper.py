@@ -229,7 +229,7 @@ def _untaught(planner: str, run: RunConfig) -> dict[str, Any]:
     # A plan of SayCan is one step, and a recipe's limits are about plans of several.
     times = run.most_steps_per_plan if planner == "saycan" else 1
     limits = {key: times * getattr(run, key) for key in ("most_plans", "most_idle_plans")}
-    return {"planner": planner, "adapter": None, "prompt": PromptTemplate.packaged, **limits}
+    return {"planner": planner, "adapter": None, "prompt": PromptTemplate.packaged, "second_look": False, **limits}
 
 
 class Experiment(Protocol):

@@ -79,6 +79,7 @@ class RunConfig(Settings):
     # These have defaults, so that runs from before there was one can be read.
     grounded: bool = False
     grammar_dialect: GrammarDialect = "vllm"
+    second_look: bool = False
     demonstrator: DemonstratorConfig = DemonstratorConfig()
     records: str | None
     simulator: SimulatorName

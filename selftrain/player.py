@@ -231,7 +231,9 @@ def _asking(config: RunConfig) -> Callable[[ChatModel, Sampling], Planner]:
         choosing = SayCanTemplate.load(words)
         return lambda model, sampling: SayCanPlanner(model, choosing, sampling, config.grounded)
     context = _context(config)
-    return lambda model, sampling: LLMPlanner(model, context, sampling, config.planner, config.grounded)
+    # A replayed episode has looked again already, where it did.
+    again = config.second_look and config.planner == "llm"
+    return lambda model, sampling: LLMPlanner(model, context, sampling, config.planner, config.grounded, again)
 
 
 def _context(config: RunConfig) -> ContextGenerator:

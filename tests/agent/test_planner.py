@@ -64,6 +64,34 @@ def test_a_plan_is_cut_and_the_end_is_heard(graph: SceneGraph) -> None:
     assert "at most 4" in model.asked[0].messages[0].content
 
 
+def test_before_the_end_it_looks_where_it_has_not_been(graph: SceneGraph) -> None:
+    model = Listener("mission complete", "go to mug 1\nstep 2: mission complete", "mission complete")
+    context = ContextGenerator(PromptTemplate.load("planner"), 10)
+    llm = LLMPlanner(model, context, second_look=True)
+    visits = llm.plan(graph, [])
+    assert [str(step.action) for step in visits.steps] == ["go to kitchen 0", "go to kitchen 0 sink 2"]
+    assert not visits.complete and visits.messages == ()
+    assert [exchange.reply.text for exchange in visits.earlier] == ["mission complete"]
+    entered = Attempt(HighLevelAction(ActionKind.GO_TO, "kitchen 0"), True)
+    assert not llm.plan(graph, [entered]).complete
+    assert llm.plan(graph, [entered, Attempt(HighLevelAction(ActionKind.GO_TO, "mug 1"), False)]).complete
+
+
+@pytest.mark.parametrize("prompt", ["planner", "judging"])
+def test_a_second_look_can_be_played_again(graph: SceneGraph, prompt: str) -> None:
+    context = ContextGenerator(PromptTemplate.load(prompt), 10)
+    looked = LLMPlanner(Listener("step 1: mission complete"), context, second_look=True).plan(graph, [])
+    assert looked.steps and LLMPlanner(Listener(looked.text), context).plan(graph, []).steps == looked.steps
+
+
+def test_with_something_in_its_hand_it_does_not_look_again(graph: SceneGraph) -> None:
+    graph.update(View({}, {}, "mug 1"))
+    llm = LLMPlanner(
+        Listener("mission complete"), ContextGenerator(PromptTemplate.load("planner"), 10), second_look=True
+    )
+    assert llm.plan(graph, []).complete
+
+
 def test_every_plan_is_drawn_with_a_seed_of_its_own(graph: SceneGraph) -> None:
     model = Listener()
     llm = planner(model, sampling=Sampling(temperature=0.5, seed=40))
