@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
@@ -16,10 +17,11 @@ from experiments.report.replay import FilmedSimulator, Picture, Replay, find_tas
 from experiments.report.topdown import map_svg
 from experiments.report.tree import branches, tree_svg
 from household.errors import UserError
-from selftrain.record import ActionLine, EpisodeRecord, PlanLine
+from selftrain.record import ActionLine, EpisodeRecord, ExchangeLine, PlanLine
 
 _SIGNS = {"succeeded": "✓", "failed": "✗", "skipped": "–"}
 _THUMB = 2
+_BEGUN = re.compile(r"^step\b|\bstep 1:", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class PlanCard:
     step: int
     reply: str
     prompt: list[dict[str, str]]
+    earlier: list[ExchangeLine]
     facts: str
     steps: list[Step]
     ending: str
@@ -173,6 +176,7 @@ def _plan(plan: PlanLine, lines: Sequence[ActionLine], things: Collection[str], 
         plan.step,
         _from_the_start(plan.reply),
         plan.prompt,
+        plan.earlier,
         f"{tokens}{plan.model_seconds:.2f} s",
         steps,
         ending,
@@ -185,7 +189,7 @@ def _plan(plan: PlanLine, lines: Sequence[ActionLine], things: Collection[str], 
 def _from_the_start(reply: str) -> str:
     """A reply with the words that were put in the model's mouth, which records leave out."""
     text = reply.strip()
-    return f"step 1: {text}" if text and not text.lower().startswith("step") else text
+    return f"step 1: {text}" if text and not _BEGUN.search(text) else text
 
 
 def _with_pictures(card: PlanCard, photo: Picture) -> PlanCard:

@@ -105,7 +105,8 @@ def test_nothing_of_a_reply_is_markup(edited: Callable[..., Path]) -> None:
 
     def change(line: dict[str, Any]) -> None:
         if line["type"] == "plan":
-            line.update(reply=evil, prompt=[{"role": evil, "content": evil}])
+            asked = {"prompt": [{"role": evil, "content": evil}], "reply": evil}
+            line.update(**asked, earlier=[asked])
         if line["type"] == "action":
             line.update(raw=evil, action=None, reason=evil, discovered=[*line["discovered"], evil])
         if line["type"] == "episode":
@@ -116,6 +117,20 @@ def test_nothing_of_a_reply_is_markup(edited: Callable[..., Path]) -> None:
     assert not page.all("script")
     assert not any("onerror" in attributes for _, attributes in page.tags)
     assert evil in page.text
+
+
+def test_what_was_said_on_the_way_to_a_plan_is_shown(edited: Callable[..., Path]) -> None:
+    def change(line: dict[str, Any]) -> None:
+        if line["type"] == "plan":
+            asked = {
+                "prompt": [{"role": "user", "content": "what is left?"}],
+                "reply": "mug on bed: fine\nstep 1: done",
+            }
+            line.update(reply="mug on bed: shelf\nstep 1: go to mug", prompt=[], earlier=[asked])
+
+    text = Page(write_report(edited(change), film=False)).text
+    assert "what is left?" in text and "before that, 1 of 1: mug on bed: fine" in text
+    assert "step 1: mug on bed" not in text
 
 
 def test_without_the_data_there_are_no_pictures_but_a_hint(
