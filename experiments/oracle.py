@@ -101,9 +101,15 @@ def _why(record: EpisodeRecord, name: str) -> str:
         return "undiscovered"
     if "no free space" in problems:
         return "no space"
-    if record.result.ended == "out of steps":
+    if record.result.ended == "out of steps" and not _dismissed(record, name):
         return "no steps left"
     return problems[-1] if problems else LEFT
+
+
+def _dismissed(record: EpisodeRecord, name: str) -> bool:
+    """Whether the planner took the task as done while it knew of an object."""
+    known = [plan.known.values() for plan in record.plans if plan.second_look]
+    return any(name in things for rooms in known for places in rooms for things in places.values())
 
 
 def figures(played: Sequence[Played]) -> dict[str, Any]:

@@ -100,6 +100,11 @@ class PlanLine(_Line):
     tried: list[TriedLine] = Field(default_factory=list)
     """Other replies to the same prompt, where several were asked for."""
 
+    @property
+    def second_look(self) -> bool:
+        """Whether the model had taken the task as done, and the robot looked where it had not been."""
+        return bool(self.earlier) and not self.prompt
+
 
 class ActionLine(_Line):
     """A step of a plan, and what came of it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from experiments.obstacles import FATES, obstacles
-from selftrain.record import ActionLine
+from selftrain.record import ActionLine, ExchangeLine, PlanLine
 from tests.experiments.records import SHELF, TABLE, make_record
 
 SOFA = "living room 0 sofa 3"
@@ -58,3 +58,13 @@ def test_kinds_that_were_not_learned_are_told_apart() -> None:
 
 def test_nothing_played_has_no_shares() -> None:
     assert obstacles([]) == {"things": {}, "steps": {}, "endings": {}}
+
+
+@pytest.mark.parametrize(("known", "fate"), [(["mug 1"], "left alone"), ([], "no steps left")])
+def test_what_was_known_when_all_seemed_done_was_left_alone(known: list[str], fate: str) -> None:
+    record = make_record({"mug 1": TABLE}, ended="out of steps")
+    asked = ExchangeLine(prompt=[{"role": "user", "content": "-"}], reply="mission complete")
+    look = PlanLine(plan=1, step=9, reply="step 1: go to sink", earlier=[asked], known={"kitchen 0": {TABLE: known}})
+    assert look.second_look and not record.plans[0].second_look
+    things = obstacles([record.model_copy(update={"plans": [*record.plans, look]})])["things"]
+    assert things[fate] == 1.0
