@@ -236,13 +236,17 @@ class LLMPlanner:
         grammar = self._grammar(told) if self.grounded else None
         plans = [self._read(told, messages, reply) for reply in self._asker.ask_all(messages, words.prefix, grammar)]
         plan = replace(plans[0], others=tuple(plans[1:]))
-        missed = [*unentered(graph, attempts), *unvisited(graph, attempts)]
-        if self.second_look and plan.complete and missed and graph.holding is None:
-            return replace(plan, complete=False) if plan.steps else self._look_again(graph, plan, missed)
+        if self.second_look and plan.complete and graph.holding is None:
+            return self._look_again(graph, attempts, plan)
         return plan
 
-    def _look_again(self, graph: SceneGraph, plan: Plan, missed: Sequence[str]) -> Plan:
+    def _look_again(self, graph: SceneGraph, attempts: Sequence[Attempt], plan: Plan) -> Plan:
         """Instead of an end, a visit to what has been passed by; not the model's words, so not for it to learn."""
+        missed = [*unentered(graph, attempts), *unvisited(graph, attempts)]
+        if not missed:
+            return plan
+        if plan.steps:
+            return replace(plan, complete=False)
         visits = [f"step {number}: go to {name}" for number, name in enumerate(missed, start=1)]
         text = "\n".join(visits[: self.context.most_steps]).removeprefix(self.context.template.prefix)
         asked = tuple(Exchange(plan.messages, reply) for each in (plan, *plan.others) for reply in each.replies)

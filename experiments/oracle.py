@@ -95,9 +95,9 @@ def left_over(record: EpisodeRecord) -> dict[str, str]:
 
 def _why(record: EpisodeRecord, name: str) -> str:
     found = {name for action in record.actions for name in action.discovered}
-    known = [things for plan in record.plans for places in plan.known.values() for things in places.values()]
+    known = {thing for plan in record.plans for thing in plan.known_things}
     problems = [action.reason for action in record.actions if action.target == name and action.status == "failed"]
-    if name not in found.union(*known):
+    if name not in found | known:
         return "undiscovered"
     if "no free space" in problems:
         return "no space"
@@ -108,8 +108,7 @@ def _why(record: EpisodeRecord, name: str) -> str:
 
 def _dismissed(record: EpisodeRecord, name: str) -> bool:
     """Whether the planner took the task as done while it knew of an object."""
-    known = [plan.known.values() for plan in record.plans if plan.second_look]
-    return any(name in things for rooms in known for places in rooms for things in places.values())
+    return any(name in plan.known_things for plan in record.plans if plan.second_look)
 
 
 def figures(played: Sequence[Played]) -> dict[str, Any]:

@@ -94,11 +94,17 @@ class PlanLine(_Line):
     known: Mapping[str, Mapping[str, Sequence[str]]] = Field(default_factory=dict)
     """What the robot knew: objects by receptacle by room."""
     earlier: list[ExchangeLine] = Field(default_factory=list)
-    """For planners that ask more than once; the tokens of all are counted above."""
+    """What was asked before, where a planner asks more than once or takes a second look; the tokens of all are counted
+    above."""
     scores: dict[str, float] = Field(default_factory=dict)
     """Log-probability of each action that the planner could choose."""
     tried: list[TriedLine] = Field(default_factory=list)
     """Other replies to the same prompt, where several were asked for."""
+
+    @property
+    def known_things(self) -> set[str]:
+        """Objects that the robot knew of."""
+        return {thing for places in self.known.values() for things in places.values() for thing in things}
 
     @property
     def second_look(self) -> bool:

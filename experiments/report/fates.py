@@ -70,9 +70,7 @@ def fates(record: EpisodeRecord) -> list[Fate]:
     """What became of each object, those with a change first."""
     header = record.episode
     seen = {name for line in record.actions for name in (*line.discovered, *line.moved)}
-    seen |= {
-        name for plan in record.plans for room in plan.known.values() for things in room.values() for name in things
-    }
+    seen |= {name for plan in record.plans for name in plan.known_things}
     touched = {name for line in record.actions for name in line.moved}
     result = [
         Fate(
