@@ -1,6 +1,6 @@
 """What grounded decoding does: how much of a model's plans can be understood and done, and how tidy houses get.
 
-    python -m experiments.grounding [--model local] [--adapter FOLDER] [--houses 10] [--quick] [--json FILE]
+    python -m experiments.grounding [--model local] [--adapter NAME] [--houses 10] [--quick] [--json FILE] [SETTING ...]
 
 The same model plays the same episodes twice, once free to write anything, once held to the names and actions that the
 scene graph allows.
@@ -20,7 +20,9 @@ from rich.console import Console
 from agent.grammar import plan_grammar
 from agent.models import ChatModel, ChatRequest, Message, Sampling, open_model
 from agent.planner import MOST_STEPS
+from agent.prompt import PromptTemplate
 from agent.scene_graph import SceneGraph, View
+from experiments.cli import Overrides
 from experiments.tables import machine, table
 from selftrain.config import RunConfig, load_config
 from selftrain.metrics import summary
@@ -33,16 +35,17 @@ ARMS = {"free": False, "grounded": True}
 _QUICK = {"houses": 4, "workers": 4, "most_plans": 6}
 
 
-def configs(quick: bool, **given: Any) -> dict[str, RunConfig]:
+def configs(quick: bool, overrides: Sequence[str] = (), **given: Any) -> dict[str, RunConfig]:
     """The settings of both runs.
 
     Args:
         quick: few houses and plans.
+        overrides: further settings, as in ``sampling.temperature=0.7``.
         **given: settings that are not as in ``run.yaml``; None leaves them so.
     """
     settings = {"planner": "llm", **{key: value for key, value in given.items() if value is not None}}
     settings |= _QUICK if quick else {}
-    return {arm: load_config(settings={**settings, "grounded": grounded}) for arm, grounded in ARMS.items()}
+    return {arm: load_config(None, {**settings, "grounded": held}, overrides) for arm, held in ARMS.items()}
 
 
 def play(config: RunConfig, folder: Path) -> list[EpisodeRecord]:
@@ -61,20 +64,23 @@ def figures(records: Sequence[EpisodeRecord]) -> dict[str, Any]:
     }
 
 
-def writing(model: ChatModel, records: Sequence[EpisodeRecord], rounds: int = 3) -> dict[str, float]:
+def writing(
+    model: ChatModel, records: Sequence[EpisodeRecord], words: PromptTemplate, rounds: int = 3
+) -> dict[str, float]:
     """Seconds that a model takes for each token of a row, free and grounded, in the best of some rounds.
 
     Both answer the last prompt of the first record, eight replies at once, and take turns, so that whatever else the
     machine does slows both. The reading of the prompt and of the grammar is included.
     """
-    plan = records[0].plans[-1]
+    plan = [plan for plan in records[0].plans if plan.prompt][-1]
     messages = tuple(Message(**message) for message in plan.prompt)  # type: ignore[arg-type]
-    grammar = plan_grammar(_graph(plan.known), MOST_STEPS)
+    graph = _graph(plan.known)
+    grammar = plan_grammar(graph, MOST_STEPS, words.called(graph), words.judging)
     best: dict[str, float] = {}
     for number in range(rounds):
         for arm, grounded in ARMS.items():
             sampling = Sampling(n=8, max_tokens=48, seed=number)
-            replies = model.complete([ChatRequest(messages, sampling, "step 1:", grammar if grounded else None)])[0]
+            replies = model.complete([ChatRequest(messages, sampling, words.prefix, grammar if grounded else None)])[0]
             seconds = replies[0].seconds / max(reply.completion_tokens for reply in replies)
             best[arm] = min(seconds, best.get(arm, seconds))
     return best
@@ -90,9 +96,13 @@ def _graph(known: Mapping[str, Mapping[str, Sequence[str]]]) -> SceneGraph:
 
 
 def main(
+    overrides: Overrides = None,
     model: Annotated[str, typer.Option(help="As for housewise run.")] = "local",
     base_url: Annotated[str | None, typer.Option(help="An OpenAI-compatible server that takes grammars.")] = None,
-    adapter: Annotated[Path | None, typer.Option(help="Folder of a PEFT adapter: the trained model.")] = None,
+    adapter: Annotated[
+        str | None,
+        typer.Option(help="The trained model: folder of a PEFT adapter, or tidy, which is packaged."),
+    ] = None,
     data: Annotated[Path | None, typer.Option(envvar="HOUSEKEEP_DATA", help="Housekeep folder.")] = None,
     scene: Annotated[list[str] | None, typer.Option(help="Scene of the data; may be given several times.")] = None,
     episodes: Annotated[str, typer.Option(help="Task set of the data.")] = "test",
@@ -110,14 +120,15 @@ def main(
 
       python -m experiments.grounding --quick
 
-      python -m experiments.grounding --adapter runs/first/iteration-1/adapter --houses 20 --json grounding.json
+      python -m experiments.grounding --adapter tidy --houses 20 --workers 20 sampling.temperature=0.3
     """
     house = {"data": str(data), "scenes": scene, "episodes": episodes} if data and scene else {"houses": houses}
     planned = configs(
         quick,
+        overrides or (),
         model=model,
         base_url=base_url,
-        adapter=str(adapter) if adapter else None,
+        adapter=adapter,
         seed=seed,
         runs=runs,
         workers=workers,
@@ -133,7 +144,7 @@ def main(
             content[arm] = figures(records)
     if model.startswith("local"):
         with console.status("timing"), closing(open_model(model, adapter=adapter)) as opened:
-            speeds = writing(opened, records)
+            speeds = writing(opened, records, PromptTemplate.load(planned["free"].prompt))
     _show(console, content)
     if speeds:
         told = ", ".join(f"{1000 * seconds:.1f} {arm}" for arm, seconds in speeds.items())
