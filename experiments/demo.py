@@ -13,13 +13,7 @@ from selftrain.config import load_config
 
 # The untrained model seldom says anything that can be done; there is no need to ask it 150 times.
 _UNTRAINED = {"most_plans": 6, "most_idle_plans": 3, "sampling": {"temperature": 0.3, "max_tokens": 90}}
-_TRAINED = {
-    "most_plans": 40,
-    "most_idle_plans": 4,
-    "sampling": {"temperature": 0.3, "max_tokens": 400},
-    # What a grammar leaves no choice about need not be written.
-    "grounded": True,
-}
+_TRAINED = {"most_plans": 40, "most_idle_plans": 4}
 
 
 def planners() -> dict[str, dict[str, Any]]:

@@ -120,7 +120,7 @@ def main(
 
       python -m experiments.grounding --quick
 
-      python -m experiments.grounding --adapter tidy --houses 20 --workers 20 sampling.temperature=0.3
+      python -m experiments.grounding --adapter tidy --houses 20 --workers 20 --json grounding.json
     """
     house = {"data": str(data), "scenes": scene, "episodes": episodes} if data and scene else {"houses": houses}
     planned = configs(

@@ -13,7 +13,7 @@ from omegaconf.errors import OmegaConfBaseException
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from yaml import YAMLError
 
-from agent.adapters import trained_prompt
+from agent.adapters import asked_with
 from agent.models.gbnf import GrammarDialect
 from agent.scripted import Order
 from household.errors import UserError
@@ -99,8 +99,8 @@ class RunConfig(Settings):
     def _prompt_of_the_adapter(cls, given: Any) -> Any:
         if not isinstance(given, dict) or given.get("prompt") is not None:
             return given
-        trained = given.get("planner") not in ("sayplan", "saycan") and trained_prompt(given.get("adapter"))
-        return {**given, "prompt": trained or "planner"}
+        told = {} if given.get("planner") in ("sayplan", "saycan") else asked_with(given.get("adapter"))
+        return {**given, "prompt": told.get("prompt", "planner")}
 
     @model_validator(mode="after")
     def _things_fit(self) -> RunConfig:
@@ -125,8 +125,18 @@ class RunConfig(Settings):
 def load_config(
     file: Path | None = None, settings: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
 ) -> RunConfig:
-    """Put a run's settings together; see load_settings."""
-    return load_settings(RunConfig, packaged("run"), file, settings, overrides)
+    """Put a run's settings together; see load_settings.
+
+    What an adapter says of how it is meant to be asked goes before the packaged defaults, and after all that is given.
+    """
+    base = packaged("run")
+    config = load_settings(RunConfig, base, file, settings, overrides)
+    told = asked_with(config.adapter) if config.planner == "llm" else {}
+    if not told:
+        return config
+    told_of = OmegaConf.merge(base, told)
+    assert isinstance(told_of, DictConfig)
+    return load_settings(RunConfig, told_of, file, settings, overrides)
 
 
 def packaged(name: str) -> DictConfig:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from pydantic import ValidationError
 
-from agent.adapters import WORDING
+from agent.adapters import ASKED_WITH, AskedWith
 from agent.prompt import ContextGenerator, PromptTemplate
 from household.errors import UserError
 from household.tasks import wishes
@@ -221,7 +221,9 @@ class SelfTraining:
         with self._observer.training(f"{name}: train") as progress:
             trained = open_trainer(training, run.seed, run.base_url, progress).train(pairs, start, folder)
         if trained.adapter is not None:
-            write_json(Path(trained.adapter) / WORDING, {"prompt": run.prompt})
+            write_json(
+                Path(trained.adapter) / ASKED_WITH, run.model_dump(mode="json", include=set(AskedWith.model_fields))
+            )
         return trained
 
     def _evaluated(self, name: str, model: Start) -> dict[str, Any]:

@@ -13,11 +13,11 @@ from typing import Annotated
 
 import typer
 
-from agent.adapters import WORDING
+from agent.adapters import ASKED_WITH
 from household.errors import UserError
 
 _WEIGHTS = "adapter_model.safetensors"
-_FILES = ("adapter_config.json", "README.md", WORDING)
+_FILES = ("adapter_config.json", "README.md", ASKED_WITH)
 
 
 def ship(adapter: Path, target: Path, made_by: str | None = None) -> int:
@@ -75,7 +75,7 @@ def main(
     target: Annotated[Path, typer.Argument(help="Folder to write.")],
     made_by: Annotated[str | None, typer.Option(help="The command that makes it again, for the card.")] = None,
 ) -> None:
-    """Copy an adapter with its weights rounded to bfloat16, its card and its prompt."""
+    """Copy an adapter with its weights rounded to bfloat16, its card and how it is asked."""
     typer.echo(f"{target}: {ship(adapter, target, made_by) / 1e6:.1f} MB")
 
 

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from importlib import resources
 from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
 
 from agent.models.base import ChatModelError
 
-WORDING = "housewise.json"
-"""File in an adapter's folder that names the prompt template it was trained with."""
+ASKED_WITH = "housewise.json"
+"""File in an adapter's folder that tells how a model with it is meant to be asked."""
+
+
+class AskedWith(BaseModel):
+    """How a model with an adapter is meant to be asked: keys of a run's settings (``housekeep_configs/run.yaml``)."""
+
+    prompt: str
+    grounded: bool | None = None
+    sampling: dict[str, int | float] | None = None
 
 
 def packaged_adapters() -> dict[str, Path]:
@@ -28,18 +38,19 @@ def adapter_folder(name: str | Path) -> Path:
     return folder if folder.exists() else packaged_adapters().get(str(name), folder)
 
 
-def trained_prompt(adapter: str | Path | None) -> str | None:
-    """The prompt template that an adapter was trained with, None where nothing tells.
+def asked_with(adapter: str | Path | None) -> dict[str, Any]:
+    """How a model with an adapter is meant to be asked, as settings of a run; empty where nothing tells.
 
     Raises:
         ChatModelError: when its file is damaged.
     """
     if adapter is None:
-        return None
-    path = adapter_folder(adapter) / WORDING
+        return {}
+    path = adapter_folder(adapter) / ASKED_WITH
     if not path.is_file():
-        return None
+        return {}
     try:
-        return str(json.loads(path.read_text(encoding="utf-8"))["prompt"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        told = AskedWith.model_validate_json(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
         raise ChatModelError(f'{path}: does not tell a prompt template; write {{"prompt": "planner"}}') from error
+    return told.model_dump(exclude_none=True)

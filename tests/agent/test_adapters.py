@@ -1,10 +1,11 @@
-"""Adapters by name and by folder, and the prompts they were trained with."""
+"""Adapters by name and by folder, and how they are asked."""
 
+import json
 from pathlib import Path
 
 import pytest
 
-from agent.adapters import WORDING, adapter_folder, packaged_adapters, trained_prompt
+from agent.adapters import ASKED_WITH, adapter_folder, asked_with, packaged_adapters
 from agent.models import ChatModelError
 from agent.prompt import PromptTemplate
 from selftrain.config import load_config
@@ -14,7 +15,7 @@ from selftrain.config import load_config
 def test_what_comes_with_the_package_has_a_card_and_a_prompt(name: str) -> None:
     folder = adapter_folder(name)
     assert (folder / "README.md").read_text(encoding="utf-8").startswith("---")
-    assert PromptTemplate.load(trained_prompt(name) or "")
+    assert PromptTemplate.load(asked_with(name)["prompt"])
     assert sum(file.stat().st_size for file in folder.iterdir()) < 20e6
 
 
@@ -26,17 +27,30 @@ def test_a_folder_wins_over_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_the_prompt_is_the_adapters_unless_another_is_asked_for(tmp_path: Path) -> None:
-    (tmp_path / WORDING).write_text('{"prompt": "compact"}', encoding="utf-8")
+    (tmp_path / ASKED_WITH).write_text('{"prompt": "compact"}', encoding="utf-8")
     adapter = {"adapter": str(tmp_path)}
     assert load_config(settings=adapter).prompt == "compact"
     assert load_config(settings={**adapter, "prompt": "planner"}).prompt == "planner"
     assert load_config(settings={**adapter, "planner": "sayplan"}).prompt == "planner"
     assert load_config().prompt == "planner"
-    assert trained_prompt(tmp_path / "nowhere") is None
+    assert asked_with(tmp_path / "nowhere") == {}
 
 
-@pytest.mark.parametrize("content", ["", "{}", "[]", "{"])
+def test_an_adapter_says_how_it_is_asked_and_whoever_asks_has_the_last_word(tmp_path: Path) -> None:
+    told = {"prompt": "judging", "grounded": True, "sampling": {"temperature": 0.25, "max_tokens": 400}}
+    (tmp_path / ASKED_WITH).write_text(json.dumps(told), encoding="utf-8")
+    adapter = {"adapter": str(tmp_path)}
+    config = load_config(settings=adapter)
+    assert config.grounded and config.prompt == "judging"
+    assert (config.sampling.temperature, config.sampling.max_tokens) == (0.25, 400)
+    assert config.sampling.top_p == load_config().sampling.top_p
+    own = load_config(settings={**adapter, "grounded": False}, overrides=["sampling.max_tokens=50"])
+    assert not own.grounded and (own.sampling.temperature, own.sampling.max_tokens) == (0.25, 50)
+    assert not load_config(settings={**adapter, "planner": "saycan"}).grounded
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[]", "{", '{"prompt": "planner", "sampling": 3}'])
 def test_a_damaged_file_is_named(tmp_path: Path, content: str) -> None:
-    (tmp_path / WORDING).write_text(content, encoding="utf-8")
-    with pytest.raises(ChatModelError, match=WORDING):
-        trained_prompt(tmp_path)
+    (tmp_path / ASKED_WITH).write_text(content, encoding="utf-8")
+    with pytest.raises(ChatModelError, match=ASKED_WITH):
+        asked_with(tmp_path)

@@ -10,7 +10,7 @@ pytest.importorskip("torch")
 import torch
 from safetensors.torch import load_file, save_file
 
-from agent.adapters import WORDING, trained_prompt
+from agent.adapters import ASKED_WITH, asked_with
 from household.errors import UserError
 from selftrain.ship import ship
 
@@ -22,7 +22,7 @@ def adapter(tmp_path: Path) -> Path:
     save_file({"weight": torch.randn(64, 16)}, folder / "adapter_model.safetensors")
     (folder / "adapter_config.json").write_text("{}")
     (folder / "README.md").write_text("# A card")
-    (folder / WORDING).write_text(json.dumps({"prompt": "compact"}))
+    (folder / ASKED_WITH).write_text(json.dumps({"prompt": "compact"}))
     (folder / "optimizer.pt").write_bytes(b"not needed")
     return folder
 
@@ -30,12 +30,12 @@ def adapter(tmp_path: Path) -> Path:
 def test_weights_are_rounded_and_nothing_else_comes_along(adapter: Path, tmp_path: Path) -> None:
     size = ship(adapter, tmp_path / "shipped")
     files = {file.name: file.stat().st_size for file in (tmp_path / "shipped").iterdir()}
-    assert set(files) == {"adapter_model.safetensors", "adapter_config.json", "README.md", WORDING}
+    assert set(files) == {"adapter_model.safetensors", "adapter_config.json", "README.md", ASKED_WITH}
     assert size == sum(files.values())
     before = load_file(adapter / "adapter_model.safetensors")["weight"]
     after = load_file(tmp_path / "shipped" / "adapter_model.safetensors")["weight"]
     assert after.dtype == torch.bfloat16 and torch.equal(after, before.bfloat16())
-    assert trained_prompt(tmp_path / "shipped") == "compact"
+    assert asked_with(tmp_path / "shipped") == {"prompt": "compact"}
 
 
 def test_the_card_tells_how_good_it_is_and_how_it_was_made(adapter: Path, tmp_path: Path) -> None:
