@@ -82,7 +82,8 @@ class CrossScene:
         return {}
 
     def _figure(self, taught: Study, tested: Study, row: str) -> Figure | None:
-        return Figure.of(success(record.result) for record in read_records(self._records(taught, tested, row)))
+        records = read_records(self._records(taught, tested, row))
+        return Figure.of((record.episode.task, success(record.result)) for record in records)
 
     def _records(self, taught: Study, tested: Study, row: str) -> Path:
         return taught.folder / "elsewhere" / tested.scene / PHASES[row] / "episodes"

@@ -59,7 +59,7 @@ def figures(records: Sequence[EpisodeRecord]) -> dict[str, Any]:
     """What comes of a run's plans: the usual figures, and the share of steps that could be understood."""
     actions = [action for record in records for action in record.actions]
     return {
-        **summary([record.result for record in records]),
+        **summary([record.result for record in records], [record.episode.task for record in records]),
         "understood": sum(action.action is not None for action in actions) / len(actions) if actions else 0.0,
     }
 

@@ -10,7 +10,7 @@ whose wishes for the things of the training tasks differ most are taken.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -91,7 +91,7 @@ class Pair:
             Cell(
                 f"taught for {taught}",
                 f"tidies for {tested}",
-                Figure.of(success(record.result) for record in self.records(taught, tested)),
+                Figure.of((record.episode.task, success(record.result)) for record in self.records(taught, tested)),
                 marked=marked,
             )
             for taught in self.taught
@@ -111,12 +111,10 @@ class Pair:
             for thing in same_things(self.records(one, tested), self.records(other, tested))
         ]
 
-    def _gains(self, person: str) -> list[float]:
-        own, common = (
-            {record.name: success(record.result) for record in self.records(taught, person)}
-            for taught in (person, MAJORITY)
-        )
-        return [own[name] - common[name] for name in own if name in common]
+    def _gains(self, person: str) -> list[tuple[Hashable, float]]:
+        common = {record.name: success(record.result) for record in self.records(MAJORITY, person)}
+        own = [record for record in self.records(person, person) if record.name in common]
+        return [(record.episode.task, success(record.result) - common[record.name]) for record in own]
 
     def _model(self, person: str, observer: Observer) -> Start:
         run = self._config.run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
@@ -17,6 +17,7 @@ from rich.console import Console, Group
 from rich.text import Text
 
 from experiments.tables import machine, table
+from selftrain.metrics import standard_error
 from selftrain.player import software_versions
 from selftrain.record import write_json, write_text
 
@@ -31,7 +32,7 @@ class Figure:
 
     Attributes:
         mean: of all episodes.
-        error: the mean's standard error.
+        error: the mean's standard error, in which the runs of a task count once; see selftrain.metrics.
         episodes: how many there were, None where nobody said.
     """
 
@@ -40,13 +41,13 @@ class Figure:
     episodes: int | None = None
 
     @classmethod
-    def of(cls, values: Iterable[float]) -> Figure | None:
-        """The figure of some episodes, None when there are none."""
-        found = np.array(list(values), dtype=float)
-        if not len(found):
+    def of(cls, episodes: Iterable[tuple[Hashable, float]]) -> Figure | None:
+        """The figure of some episodes, each with its task; None when there are none."""
+        found = list(episodes)
+        if not found:
             return None
-        error = found.std(ddof=1) / np.sqrt(len(found)) if len(found) > 1 else 0.0
-        return cls(float(found.mean()), float(error), len(found))
+        values = [value for _, value in found]
+        return cls(float(np.mean(values)), standard_error(values, [task for task, _ in found]), len(found))
 
     def __str__(self) -> str:
         return f"{self.mean:.1f} ± {self.error:.1f}"
@@ -147,7 +148,7 @@ class Results:
     def _said(self) -> list[str]:
         marked = any(cell.marked for cell in self.cells)
         given = any(cell.published for cell in self.cells)
-        words = ["mean ± standard error over n episodes" + (", the paper's in brackets" if given else "")]
+        words = ["mean over n episodes ± standard error over tasks" + (", the paper's in brackets" if given else "")]
         return [
             *words,
             *self.notes,

@@ -55,6 +55,11 @@ class EpisodeLine(_Line):
     software: dict[str, str] = Field(default_factory=dict)
     started: str = ""
 
+    @property
+    def task(self) -> tuple[str, int]:
+        """What was to be done, whichever run this is."""
+        return self.scene, self.episode
+
 
 class ExchangeLine(_Line):
     """What a model was asked and what it answered on the way to a plan."""

@@ -81,7 +81,7 @@ def stale(folder: Path, records: Sequence[EpisodeRecord]) -> str:
 
 
 def _row(name: str, planner: str, records: Sequence[EpisodeRecord]) -> Row:
-    means: dict[str, Any] = summary([record.result for record in records])
+    means: dict[str, Any] = summary([record.result for record in records], [record.episode.task for record in records])
     tokens = means["prompt_tokens"] + means["completion_tokens"]
     error = float(means["success_rate_stderr"]) if len(records) > 1 else None
     cells = {
