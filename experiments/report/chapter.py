@@ -43,6 +43,7 @@ class PlanCard:
 
     number: int
     step: int
+    heading: str
     reply: str
     prompt: list[dict[str, str]]
     earlier: list[ExchangeLine]
@@ -174,6 +175,7 @@ def _plan(plan: PlanLine, lines: Sequence[ActionLine], things: Collection[str], 
     card = PlanCard(
         plan.plan + 1,
         plan.step,
+        "Second look" if plan.second_look else "Reply",
         _from_the_start(plan.reply),
         plan.prompt,
         plan.earlier,

@@ -69,6 +69,7 @@ def write_report(
         chapters=chapters,
         numbers={place: number for number, place in enumerate(shown, start=1)},
         planner_of=planner_of,
+        several_planners=len({planner_of(record) for record in records}) > 1,
     )
     return _write(out or run_folder / "report.html", page)
 

@@ -129,6 +129,7 @@ def test_what_was_said_on_the_way_to_a_plan_is_shown(edited: Callable[..., Path]
             line.update(reply="mug on bed: shelf\nstep 1: go to mug", prompt=[], earlier=[asked])
 
     text = Page(write_report(edited(change), film=False)).text
+    assert "Second look" in text
     assert "what is left?" in text and "before that, 1 of 1: mug on bed: fine" in text
     assert "step 1: mug on bed" not in text
 
