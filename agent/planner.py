@@ -241,7 +241,7 @@ class LLMPlanner:
         return plan
 
     def _look_again(self, graph: SceneGraph, attempts: Sequence[Attempt], plan: Plan) -> Plan:
-        """Instead of an end, a visit to what has been passed by; not the model's words, so not for it to learn."""
+        """Instead of an end, a visit to what has been passed by, if anything has; not for the model to learn."""
         missed = [*unentered(graph, attempts), *unvisited(graph, attempts)]
         if not missed:
             return plan

@@ -82,8 +82,7 @@ class CrossScene:
         return {}
 
     def _figure(self, taught: Study, tested: Study, row: str) -> Figure | None:
-        records = read_records(self._records(taught, tested, row))
-        return Figure.of((record.episode.task, success(record.result)) for record in records)
+        return Figure.over(read_records(self._records(taught, tested, row)), success)
 
     def _records(self, taught: Study, tested: Study, row: str) -> Path:
         return taught.folder / "elsewhere" / tested.scene / PHASES[row] / "episodes"

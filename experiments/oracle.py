@@ -94,10 +94,8 @@ def left_over(record: EpisodeRecord) -> dict[str, str]:
 
 
 def _why(record: EpisodeRecord, name: str) -> str:
-    found = {name for action in record.actions for name in action.discovered}
-    known = {thing for plan in record.plans for thing in plan.known_things}
     problems = [action.reason for action in record.actions if action.target == name and action.status == "failed"]
-    if name not in found | known:
+    if name not in record.known_things:
         return "undiscovered"
     if "no free space" in problems:
         return "no space"

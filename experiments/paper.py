@@ -218,9 +218,7 @@ class Study:
             measure: of an episode.
             name: of the measure among published figures.
         """
-        ours = Figure.of(
-            (record.episode.task, measure(record.result)) for record in read_records(self.records(row, tasks))
-        )
+        ours = Figure.over(read_records(self.records(row, tasks)), measure)
         # The paper's robots were all taught for the majority.
         theirs = published(name, self.scene, row, tasks) if self.config.run.person == "majority" else None
         return Cell(row, f"{self.scene} {tasks}", ours, theirs, self.marked(row))

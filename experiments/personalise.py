@@ -91,7 +91,7 @@ class Pair:
             Cell(
                 f"taught for {taught}",
                 f"tidies for {tested}",
-                Figure.of((record.episode.task, success(record.result)) for record in self.records(taught, tested)),
+                Figure.over(self.records(taught, tested), success),
                 marked=marked,
             )
             for taught in self.taught

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
@@ -19,7 +19,7 @@ from rich.text import Text
 from experiments.tables import machine, table
 from selftrain.metrics import standard_error
 from selftrain.player import software_versions
-from selftrain.record import write_json, write_text
+from selftrain.record import EpisodeRecord, ResultLine, write_json, write_text
 
 MARK = "†"
 
@@ -48,6 +48,11 @@ class Figure:
             return None
         values = [value for _, value in found]
         return cls(float(np.mean(values)), standard_error(values, [task for task, _ in found]), len(found))
+
+    @classmethod
+    def over(cls, records: Iterable[EpisodeRecord], measure: Callable[[ResultLine], float]) -> Figure | None:
+        """A measure's figure over some episodes, None when there are none."""
+        return cls.of((record.episode.task, measure(record.result)) for record in records)
 
     def __str__(self) -> str:
         return f"{self.mean:.1f} ± {self.error:.1f}"

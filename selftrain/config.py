@@ -127,16 +127,16 @@ def load_config(
 ) -> RunConfig:
     """Put a run's settings together; see load_settings.
 
-    What an adapter says of how it is meant to be asked goes before the packaged defaults, and after all that is given.
+    What an adapter says of how it is meant to be asked wins over the packaged defaults, and what is given over both.
     """
     base = packaged("run")
     config = load_settings(RunConfig, base, file, settings, overrides)
     told = asked_with(config.adapter) if config.planner == "llm" else {}
     if not told:
         return config
-    told_of = OmegaConf.merge(base, told)
-    assert isinstance(told_of, DictConfig)
-    return load_settings(RunConfig, told_of, file, settings, overrides)
+    defaults = OmegaConf.merge(base, told)
+    assert isinstance(defaults, DictConfig)
+    return load_settings(RunConfig, defaults, file, settings, overrides)
 
 
 def packaged(name: str) -> DictConfig:

@@ -199,6 +199,12 @@ class EpisodeRecord(BaseModel):
     result: ResultLine
 
     @property
+    def known_things(self) -> set[str]:
+        """Objects that the robot discovered, or knew of when it was asked for a plan."""
+        discovered = {thing for action in self.actions for thing in action.discovered}
+        return discovered.union(*(plan.known_things for plan in self.plans))
+
+    @property
     def name(self) -> str:
         """Name of the file without its ending."""
         return record_name(self.episode.scene, self.episode.episode, self.episode.run)

@@ -52,5 +52,5 @@ def asked_with(adapter: str | Path | None) -> dict[str, Any]:
     try:
         told = AskedWith.model_validate_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ChatModelError(f'{path}: does not tell a prompt template; write {{"prompt": "planner"}}') from error
+        raise ChatModelError(f'{path}: does not tell how to ask; write {{"prompt": "planner"}}, for example') from error
     return told.model_dump(exclude_none=True)

@@ -69,9 +69,8 @@ class Fate:
 def fates(record: EpisodeRecord) -> list[Fate]:
     """What became of each object, those with a change first."""
     header = record.episode
-    seen = {name for line in record.actions for name in (*line.discovered, *line.moved)}
-    seen |= {name for plan in record.plans for name in plan.known_things}
     touched = {name for line in record.actions for name in line.moved}
+    seen = record.known_things | touched
     result = [
         Fate(
             name,

@@ -93,11 +93,10 @@ def _read(folder: Path) -> tuple[list[EpisodeRecord], list[str]]:
 
 def _chosen(records: Sequence[EpisodeRecord], most: int) -> list[int]:
     """Places of those to show in full: every episode once before any is shown twice."""
-    times: dict[tuple[str, str, int], int] = {}
+    times: dict[tuple[str, tuple[str, int]], int] = {}
     turns = []
     for place, record in enumerate(records):
-        header = record.episode
-        key = (planner_of(record), header.scene, header.episode)
+        key = (planner_of(record), record.episode.task)
         times[key] = times.get(key, 0) + 1
         turns.append((times[key], place))
     return sorted(place for _, place in sorted(turns)[:most])
