@@ -6,7 +6,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agent.models.base import ChatModelError
 
@@ -14,12 +14,23 @@ ASKED_WITH = "housewise.json"
 """File in an adapter's folder that tells how a model with it is meant to be asked."""
 
 
+class DrawnWith(BaseModel):
+    """How replies are drawn; see agent.models.base.Sampling. What is None is left to whoever asks."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    temperature: float | None = Field(default=None, ge=0)
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    max_tokens: int | None = Field(default=None, ge=1)
+    n: int | None = Field(default=None, ge=1)
+
+
 class AskedWith(BaseModel):
     """How a model with an adapter is meant to be asked: keys of a run's settings (``housekeep_configs/run.yaml``)."""
 
     prompt: str
     grounded: bool | None = None
-    sampling: dict[str, int | float] | None = None
+    sampling: DrawnWith | None = None
 
 
 def packaged_adapters() -> dict[str, Path]:
@@ -51,6 +62,12 @@ def asked_with(adapter: str | Path | None) -> dict[str, Any]:
         return {}
     try:
         told = AskedWith.model_validate_json(path.read_text(encoding="utf-8"))
+    except ValidationError as error:
+        first = error.errors()[0]
+        what = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
+        raise ChatModelError(
+            f'{path}: does not tell how to ask ({what}); write {{"prompt": "planner"}}, for example'
+        ) from error
     except (OSError, ValueError) as error:
-        raise ChatModelError(f'{path}: does not tell how to ask; write {{"prompt": "planner"}}, for example') from error
+        raise ChatModelError(f"{path}: not readable ({error})") from error
     return told.model_dump(exclude_none=True)

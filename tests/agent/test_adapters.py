@@ -49,6 +49,14 @@ def test_an_adapter_says_how_it_is_asked_and_whoever_asks_has_the_last_word(tmp_
     assert not load_config(settings={**adapter, "planner": "saycan"}).grounded
 
 
+@pytest.mark.parametrize("setting", ["temperature", "top_p", "max_tokens", "colour"])
+def test_a_setting_that_does_not_fit_is_named_with_its_file(tmp_path: Path, setting: str) -> None:
+    told = {"prompt": "judging", "sampling": {setting: -1}}
+    (tmp_path / ASKED_WITH).write_text(json.dumps(told), encoding="utf-8")
+    with pytest.raises(ChatModelError, match=rf"{ASKED_WITH}.*sampling\.{setting}"):
+        load_config(settings={"adapter": str(tmp_path)})
+
+
 @pytest.mark.parametrize("content", ["", "{}", "[]", "{", '{"prompt": "planner", "sampling": 3}'])
 def test_a_damaged_file_is_named(tmp_path: Path, content: str) -> None:
     (tmp_path / ASKED_WITH).write_text(content, encoding="utf-8")
