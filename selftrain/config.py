@@ -117,6 +117,11 @@ class RunConfig(Settings):
         return self.model_dump(exclude={"workers", "ray", "gpu", "runs", "houses", "episodes", "scenes"})
 
     @property
+    def told(self) -> dict[str, Any]:
+        """What the adapter says of how it is meant to be asked, as settings of a run."""
+        return asked_with(self.adapter) if self.planner == "llm" else {}
+
+    @property
     def local(self) -> bool:
         """Whether the model runs in this program."""
         return self.model.partition(":")[0] == "local"
@@ -131,7 +136,7 @@ def load_config(
     """
     base = packaged("run")
     config = load_settings(RunConfig, base, file, settings, overrides)
-    told = asked_with(config.adapter) if config.planner == "llm" else {}
+    told = config.told
     if not told:
         return config
     defaults = OmegaConf.merge(base, told)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -52,15 +52,16 @@ def rising(pairs: Sequence[Pair], settings: FilterSettings) -> list[Pair]:
 
 
 def balanced(pairs: Sequence[Pair], settings: FilterSettings) -> list[Pair]:
-    """What made the house better, without any kind of object having more than its share."""
-    rng = np.random.default_rng(settings.seed)
-    groups: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
-    for index, pair in enumerate(pairs):
-        if pair.reward > 0:
-            groups[_kinds(pair)].append(index)
-    most = settings.most_per_object
-    kept = [rng.permutation(group)[:most] for group in groups.values()]
-    return [pairs[index] for index in sorted(int(index) for group in kept for index in group)]
+    """What made the house better, drawn at random without any kind of object being moved by more than its share."""
+    good = [index for index, pair in enumerate(pairs) if pair.reward > 0]
+    had: Counter[str] = Counter()
+    kept: list[int] = []
+    for index in np.random.default_rng(settings.seed).permutation(good).tolist():
+        kinds = _kinds(pairs[index])
+        if all(had[kind] < settings.most_per_object for kind in kinds):
+            had.update(kinds)
+            kept.append(index)
+    return [pairs[index] for index in sorted(kept)]
 
 
 FILTERS: dict[str, Filter] = {"positive": positive, "corrected": corrected, "rising": rising, "balanced": balanced}
@@ -98,7 +99,7 @@ def apply(name: str, pairs: Sequence[Pair], settings: FilterSettings) -> tuple[l
         best = max((pair.reward for pair in pairs), default=0.0)
         raise UserError(
             f"filter {name} keeps none of {len(pairs)} pairs (the best reward is {best:g}): there is nothing to learn "
-            "from; play more runs or tasks, imitate longer first, or choose a milder filter"
+            "from; go on with more grow.runs or a milder filter, or begin in another folder and imitate longer first"
         )
     return kept, {"filter": name, "pairs": statistics(pairs), "kept": statistics(kept)}
 

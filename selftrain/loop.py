@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,14 +18,14 @@ from household.errors import UserError
 from household.tasks import wishes
 from selftrain.config import RunConfig
 from selftrain.executors import Watcher
-from selftrain.filters import FilterSettings, apply, statistics
+from selftrain.filters import FilterSettings, apply, find_filter, statistics
 from selftrain.hindsight import Experience, corrected
 from selftrain.lessons import lessons_about, lessons_in
-from selftrain.loop_config import LessonsConfig, SelfTrainingConfig, TrainingConfig
+from selftrain.loop_config import LessonsConfig, NamedTasksConfig, SelfTrainingConfig, TrainingConfig
 from selftrain.pairs import Pair, drawn, pairs_of, write_pairs
 from selftrain.record import alone, read_records, write_json
-from selftrain.run import Run
-from selftrain.tasks import load_task, task_names
+from selftrain.run import Run, check_files, keep_files, same_setting
+from selftrain.tasks import Job, load_task, task_names
 from selftrain.trainers import Progress, Start, TrainedModel, open_trainer
 
 DEMONSTRATE, IMITATE, UNTRAINED = "demonstrate", "imitate", "untrained"
@@ -89,6 +90,14 @@ class SelfTraining:
         self._observer = observer
         self._template = PromptTemplate.load(config.run.prompt)
         self._context = ContextGenerator(self._template, config.run.most_steps_per_plan)
+        self._check_folder()
+        self._check_settings()
+
+    def _check_settings(self) -> None:
+        """Find what cannot work before anything is played."""
+        config = self.config
+        if config.run.planner != "llm":
+            raise UserError(f"run.planner={config.run.planner}: it is the planner llm that learns; leave it out")
         if config.lessons and config.run.data is not None:
             raise UserError("lessons are about generated houses; leave lessons=[] where run.data is given")
         if config.wording in ("proven", "corrected") and config.training.trainer != "local":
@@ -100,7 +109,11 @@ class SelfTraining:
                 f"wording=corrected and review are about judgements, of which prompt {config.run.prompt} has none; set "
                 "run.prompt=judging, or wording=done, review=0 and imitation_review=0"
             )
-        self._check_folder()
+        find_filter(config.filter.name)
+        tried = [config.training_tasks] if config.iterations or config.review or config.imitation_review else []
+        for tasks in (config.demonstrations, *tried, *config.evaluation.tasks):
+            task_names(config.playing(tasks))
+        open_trainer(config.training, config.run.seed, config.run.base_url, _unheard).check(self._start)
 
     def go(self) -> dict[str, Any]:
         """Do what is left to do.
@@ -116,28 +129,44 @@ class SelfTraining:
 
     def _go(self) -> dict[str, Any]:
         write_json(self.folder / "config.json", self.config.model_dump())
-        start = Start(model=self.config.run.model, adapter=self.config.run.adapter)
+        keep_files(self.config.run, self.folder)
         phases: list[dict[str, Any]] = []
-        for name, model in self._models(start):
+        for name, model in self._models():
             phases.append(self._evaluated(name, model))
             write_json(self.folder / "summary.json", {"phases": phases})
         return {"phases": phases}
 
-    def _models(self, start: Start) -> Iterator[tuple[str, Start]]:
-        """The model after each phase, made when it is asked for."""
+    @property
+    def _start(self) -> Start:
+        return Start(model=self.config.run.model, adapter=self.config.run.adapter)
+
+    def _models(self) -> Iterator[tuple[str, Start]]:
+        """The model after each phase, made when it is asked for and not there yet."""
         if self.config.evaluation.untrained:
-            yield UNTRAINED, start
-        demonstrations = [*self._demonstrations(), *self._lessons()]
-        shown = [*demonstrations, *self._reviewed(0, self.config.imitation_review)]
-        model = self._improved(IMITATE, start, shown, self.config.imitation)
+            yield UNTRAINED, self._start
+        model = TrainedModel.load(self.folder / IMITATE) or self._imitating()
         yield IMITATE, model
         for iteration in range(self.config.iterations):
-            name = f"iteration-{iteration + 1}"
-            kept = self._filtered(iteration, name, model)
-            reviewed = self._reviewed(iteration + 1, self.config.review)
-            pairs = [*kept, *reviewed, *self._rehearsed(demonstrations, iteration)]
-            model = self._improved(name, model, pairs, self.config.improvement(iteration))
+            name = _iteration(iteration)
+            model = TrainedModel.load(self.folder / name) or self._iterated(iteration, model)
             yield name, model
+
+    def _imitating(self) -> TrainedModel:
+        """The model that imitates the demonstrations."""
+        shown = [*self._shown, *self._reviewed(0, self.config.imitation_review)]
+        return self._improved(IMITATE, self._start, shown, self.config.imitation)
+
+    def _iterated(self, iteration: int, model: Start) -> TrainedModel:
+        """The model that has learned from what the one before tried."""
+        kept = self._filtered(iteration, model)
+        reviewed = self._reviewed(iteration + 1, self.config.review)
+        pairs = [*kept, *reviewed, *self._rehearsed(iteration)]
+        return self._improved(_iteration(iteration), model, pairs, self.config.improvement(iteration))
+
+    @cached_property
+    def _shown(self) -> list[Pair]:
+        """Demonstrations and lessons."""
+        return [*self._demonstrations(), *self._lessons()]
 
     def _demonstrations(self) -> list[Pair]:
         config = self.config.playing(self.config.demonstrations, planner="demonstrator", runs=1)
@@ -163,13 +192,16 @@ class SelfTraining:
                 progress(done, len(houses), f"{len(pairs)} lessons")
         return pairs
 
-    def _rehearsed(self, demonstrations: Sequence[Pair], iteration: int) -> list[Pair]:
-        count = round(self.config.rehearse * len(demonstrations))
-        order = np.random.default_rng([self.config.run.seed, iteration]).permutation(len(demonstrations))
-        return [demonstrations[index] for index in sorted(order[:count])]
+    def _rehearsed(self, iteration: int) -> list[Pair]:
+        if not self.config.rehearse:
+            return []
+        shown = self._shown
+        order = np.random.default_rng([self.config.run.seed, iteration]).permutation(len(shown))
+        return [shown[index] for index in sorted(order[: round(self.config.rehearse * len(shown))])]
 
-    def _filtered(self, iteration: int, name: str, model: Start) -> list[Pair]:
+    def _filtered(self, iteration: int, model: Start) -> list[Pair]:
         """What is worth learning of what the model tries."""
+        name = _iteration(iteration)
         grow, settings = self.config.grow, self.config.filter
         drawn_as = {"temperature": grow.temperature, "top_p": grow.top_p, "n": grow.replies}
         sampling = self.config.run.sampling.model_copy(update=drawn_as)
@@ -212,7 +244,7 @@ class SelfTraining:
         return Experience((record for folder in folders for record in read_records(folder)), self._context)
 
     def _grown(self, iteration: int) -> Path:
-        return self.folder / f"iteration-{iteration + 1}" / "grow" / "episodes"
+        return self.folder / _iteration(iteration) / "grow" / "episodes"
 
     def _improved(self, name: str, start: Start, pairs: Sequence[Pair], training: TrainingConfig) -> TrainedModel:
         folder = self.folder / name
@@ -243,12 +275,42 @@ class SelfTraining:
         if not path.exists():
             return
         try:
-            earlier = SelfTrainingConfig.model_validate(json.loads(path.read_text(encoding="utf-8"))).identity
+            earlier = SelfTrainingConfig.model_validate(json.loads(path.read_text(encoding="utf-8")))
         except (OSError, ValueError, ValidationError) as error:
             raise UserError(f"{path}: not the settings of a self-training; choose another folder with --out") from error
-        changed = [key for key, value in self.config.identity.items() if earlier.get(key) != value]
+        made = {
+            "imitated": TrainedModel.load(self.folder / IMITATE) is not None,
+            "improved": any(self.folder.glob("iteration-*/model.json")),
+        }
+        before, now = earlier.identity(**made), self.config.identity(**made)
+        changed = [key for key, value in now.items() if not same_setting(before.get(key), value)]
         if changed:
             raise UserError(
                 f"{self.folder}: holds a self-training with other settings ({', '.join(changed)}); choose another "
                 "folder with --out, or use the same settings to go on with it"
             )
+        check_files(self.config.run, self.folder)
+        for tasks in self.config.evaluation.tasks:
+            self._check_evaluated(tasks)
+
+    def _check_evaluated(self, tasks: NamedTasksConfig) -> None:
+        """Figures of other tasks under the same name would be taken for these."""
+        episodes = list(self.folder.glob(f"*/evaluation/{tasks.name}/episodes/*.jsonl"))
+        if not episodes:
+            return
+        wanted = {Job(name, 0).name.rpartition("-")[0] for name in task_names(self.config.playing(tasks))}
+        others = sorted({path.stem.rpartition("-")[0] for path in episodes} - wanted)
+        if others:
+            raise UserError(
+                f"{self.folder}: evaluations named {tasks.name} are of other tasks as well ({', '.join(others[:3])}); "
+                "give the new tasks another name in evaluation.tasks, or choose another folder with --out"
+            )
+
+
+def _iteration(iteration: int) -> str:
+    """Name of an iteration that is counted from 0."""
+    return f"iteration-{iteration + 1}"
+
+
+def _unheard(done: int, total: int, words: str) -> None:
+    """Progress that nobody is told of."""

@@ -32,6 +32,12 @@ class TrainingConfig(Settings):
     launcher: str | None
     poll_seconds: float = Field(gt=0)
 
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What a trained model depends on: all but how its training is computed."""
+        how = {"pairs_per_pass", "gradient_checkpointing", "checkpoint_steps", "device", "launcher", "poll_seconds"}
+        return self.model_dump(exclude=how)
+
 
 class TasksConfig(Settings):
     """Some tasks: episodes of the data, or so many generated houses from a seed on.
@@ -106,6 +112,13 @@ class EvaluationConfig(Settings):
     runs: int = Field(ge=1)
     untrained: bool
 
+    @model_validator(mode="after")
+    def _each_its_name(self) -> EvaluationConfig:
+        names = [tasks.name for tasks in self.tasks]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"several tasks are named {', '.join(twice)}; give each its own name")
+        return self
+
 
 class SelfTrainingConfig(Settings):
     """One self-training; every key is explained in ``housekeep_configs/selftrain.yaml``."""
@@ -128,12 +141,27 @@ class SelfTrainingConfig(Settings):
     training: TrainingConfig
     evaluation: EvaluationConfig
 
-    @property
-    def identity(self) -> dict[str, Any]:
-        """What has to be the same to go on in a folder, by key: all but how much is done and where it is computed."""
-        training = {"launcher", "device", "checkpoint_steps"}
-        free: Any = {"run": {"workers", "ray", "gpu"}, "iterations": True, "training": training, "evaluation": True}
-        return _flat(self.model_dump(exclude=free))
+    def identity(self, *, imitated: bool, improved: bool) -> dict[str, Any]:
+        """What has to be the same to go on in a folder, by key.
+
+        How much is done, and where it is computed, may always change; how something is learned, until it is learned.
+
+        Args:
+            imitated: whether the folder has a model that imitates the demonstrations.
+            improved: whether it has one that has learned from what it tried.
+        """
+        found = self.model_dump(
+            include={"run", "demonstrations", "training_tasks", "grow"},
+            exclude={"run": {"workers", "ray", "gpu"}, "grow": set() if improved else {"runs"}},
+        )
+        if imitated:
+            found |= self.model_dump(include={"lessons", "imitation_plans", "imitation_review", "imitation_epochs"})
+            found["imitation_learning_rate"] = self.imitation.learning_rate
+            own = set() if improved else {"epochs", "learning_rate"}
+            found["training"] = {key: value for key, value in self.training.identity.items() if key not in own}
+        if improved:
+            found |= self.model_dump(include={"wording", "filter", "rehearse", "review", "learning_rate_decay"})
+        return _flat(found)
 
     @property
     def imitation(self) -> TrainingConfig:
@@ -170,10 +198,16 @@ class SelfTrainingConfig(Settings):
 def load_selftraining(
     file: Path | None = None, settings: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
 ) -> SelfTrainingConfig:
-    """Put the settings of a self-training together; see selftrain.config.load_settings."""
+    """Put the settings of a self-training together; see selftrain.config.load_config."""
     base = OmegaConf.merge({"run": packaged("run")}, packaged("selftrain"))
     assert isinstance(base, DictConfig)
-    return load_settings(SelfTrainingConfig, base, file, settings, overrides)
+    config = load_settings(SelfTrainingConfig, base, file, settings, overrides)
+    told = config.run.told
+    if not told:
+        return config
+    defaults = OmegaConf.merge(base, {"run": told})
+    assert isinstance(defaults, DictConfig)
+    return load_settings(SelfTrainingConfig, defaults, file, settings, overrides)
 
 
 def generated_tasks(houses: int) -> dict[str, Any]:

@@ -38,7 +38,7 @@ class Pair(BaseModel):
         moved: objects that the plan put somewhere else.
         discovered: how many things the plan brought to light.
         mistaken: how many of its judgements had been others before they were corrected; see selftrain.hindsight.
-        complete: whether the reply takes the task as done.
+        complete: whether the reply takes the task as done, and was carried out so far.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -84,7 +84,8 @@ def followed(record: EpisodeRecord, plan: PlanLine) -> TriedLine:
     actions = [action for action in record.actions if action.plan == plan.plan]
     return TriedLine(
         reply=plan.reply,
-        complete=plan.complete,
+        # Only an episode's last plan can have been carried out to its end and have been taken as the end of the task.
+        complete=plan.complete and record.result.ended == "complete" and plan is record.plans[-1],
         reward=sum(action.reward for action in actions),
         done=[action.raw for action in actions if action.status == "succeeded"],
         moved=moved_by(actions),

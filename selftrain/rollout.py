@@ -169,7 +169,7 @@ class Rollout:
         self.graph, self._attempts, self._tally = self.graph.copy(), list(self._attempts), _Tally()
         self.writer, self._progress = trial, lambda steps, plans: None
         try:
-            self._follow(plan)
+            done = self._follow(plan)
         finally:
             self.env.restore(state)
             self.graph, self._attempts, self._tally, self.writer, self._progress = kept
@@ -177,7 +177,7 @@ class Rollout:
             reply=plan.text,
             prompt_tokens=_read(plan),
             completion_tokens=_written(plan),
-            complete=plan.complete,
+            complete=plan.complete and done,
             reward=sum(action.reward for action in trial.actions),
             done=[action.raw for action in trial.actions if action.status == Status.SUCCEEDED.value],
             moved=moved_by(trial.actions),

@@ -10,7 +10,7 @@ from household.errors import UserError
 from selftrain.config import RunConfig
 from selftrain.executors import Silent, Watcher, open_executor
 from selftrain.metrics import metrics
-from selftrain.record import alone, read_records, write_json
+from selftrain.record import alone, read_records, write_json, write_text
 from selftrain.tasks import Job, task_names
 
 
@@ -59,6 +59,7 @@ class Run:
         jobs = self.open
         if jobs:
             write_json(self.folder / "config.json", self.config.model_dump())
+            keep_files(self.config, self.folder)
             open_executor(self.config, self.episodes, watcher).play(jobs)
         figures = metrics([(record.episode, record.result) for record in read_records(self.episodes)])
         write_json(self.folder / "metrics.json", figures)
@@ -72,9 +73,51 @@ class Run:
             earlier = RunConfig.model_validate(json.loads(path.read_text(encoding="utf-8")))
         except ValueError as error:
             raise UserError(f"{path}: not the settings of a run; choose another folder with --out") from error
-        changed = [key for key, value in self.config.identity.items() if earlier.identity[key] != value]
+        changed = [key for key, value in self.config.identity.items() if not same_setting(earlier.identity[key], value)]
         if changed:
             raise UserError(
                 f"{self.folder}: holds a run with other settings ({', '.join(changed)}); choose another folder with "
                 "--out, or use the same settings to resume it"
             )
+        check_files(self.config, self.folder)
+
+
+def same_setting(earlier: Any, now: Any) -> bool:
+    """Whether a setting is what it was, or names a model in a folder that has been moved or is seen from elsewhere."""
+    if earlier == now:
+        return True
+    if not isinstance(earlier, str) or not isinstance(now, str):
+        return False
+    before, after = (Path(name.removeprefix("local:")) for name in (earlier, now))
+    alike = len(after.parts) > 1 and before.parts[-2:] == after.parts[-2:]
+    return alike and after.is_dir() and not before.exists()
+
+
+def keep_files(config: RunConfig, folder: Path) -> None:
+    """Keep copies of files of the user's own that a run depends on: its prompt and its person.
+
+    Raises:
+        UserError: when the disk does not take them.
+    """
+    for path, copy in _own_files(config, folder):
+        if not copy.exists():
+            write_text(copy, path.read_text(encoding="utf-8"))
+
+
+def check_files(config: RunConfig, folder: Path) -> None:
+    """Compare files of the user's own with the copies that keep_files made.
+
+    Raises:
+        UserError: when one has changed since.
+    """
+    for path, copy in _own_files(config, folder):
+        if copy.exists() and copy.read_bytes() != path.read_bytes():
+            raise UserError(
+                f"{path}: has changed since {folder} was begun; choose another folder with --out, or bring back what "
+                f"it was, which is in {copy}"
+            )
+
+
+def _own_files(config: RunConfig, folder: Path) -> list[tuple[Path, Path]]:
+    named = {"prompt": Path(config.prompt), "person": Path(config.person)}
+    return [(path, folder / f"{setting}.yaml") for setting, path in named.items() if path.is_file()]

@@ -15,7 +15,7 @@ from typing import Any
 from agent.models.base import ChatModelError, ChatRequest, Reply, Sampling
 from agent.models.constrained import Constraint, Grammars, allowed_tokens
 from agent.models.tokens import end_of_turn, prompt_tokens
-from agent.models.weights import SMOLLM2, load
+from agent.models.weights import SMOLLM2, load, out_of_memory
 
 
 @dataclass
@@ -181,10 +181,11 @@ class LocalChatModel:
             with self._lock, torch.inference_mode():
                 return work(*args)
         except (MemoryError, RuntimeError) as error:
-            if isinstance(error, RuntimeError) and "memory" not in str(error):
+            if not out_of_memory(error):
                 raise
             raise ChatModelError(
-                f"model {self.name}: out of memory with batch_size {self.batch_size}; lower batch_size or max_tokens"
+                f"model {self.name}: out of memory with up to {self.batch_size} replies at once; lower --workers or "
+                "sampling.max_tokens"
             ) from error
 
     def _write(self, prompts: list[list[int]], batch: list[_Row]) -> None:

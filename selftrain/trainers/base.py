@@ -12,6 +12,9 @@ from household.errors import UserError
 from selftrain.pairs import Pair
 from selftrain.record import write_json
 
+ADAPTER, MODEL = "adapter", "model"
+"""Folders, within a training's, of what a local training leaves: an adapter, or all weights."""
+
 Progress = Callable[[int, int, str], None]
 """Told of steps done, steps in all, and how it goes in words."""
 
@@ -41,7 +44,7 @@ class TrainedModel(Start):
 
     @classmethod
     def load(cls, folder: Path) -> TrainedModel | None:
-        """What a finished training left in its folder, None where there is none.
+        """What a finished training left in its folder, which may have been moved since; None where there is none.
 
         Raises:
             UserError: when the file is damaged.
@@ -50,9 +53,15 @@ class TrainedModel(Start):
         if not path.exists():
             return None
         try:
-            return cls.model_validate_json(path.read_text(encoding="utf-8"))
+            trained = cls.model_validate_json(path.read_text(encoding="utf-8"))
         except (OSError, ValidationError) as error:
             raise UserError(f"{path}: does not name a trained model; delete it to train again") from error
+        changes = {}
+        if Path(trained.adapter or "").name == ADAPTER and (folder / ADAPTER).is_dir():
+            changes["adapter"] = str(folder / ADAPTER)
+        if Path(trained.model).name == MODEL and (folder / MODEL).is_dir():
+            changes["model"] = f"local:{folder / MODEL}"
+        return trained.model_copy(update=changes)
 
     def save(self, folder: Path) -> TrainedModel:
         """Write ``model.json``, which says that the training in this folder is finished."""
@@ -62,6 +71,14 @@ class TrainedModel(Start):
 
 class Trainer(Protocol):
     """Improves a model by supervised learning."""
+
+    def check(self, start: Start) -> None:
+        """See whether a model can be trained at all, before anything is done that its training waits for.
+
+        Raises:
+            UserError: when it cannot; the message says what to change.
+        """
+        ...
 
     def train(self, pairs: Sequence[Pair], start: Start, folder: Path) -> TrainedModel:
         """Train, or go on with the training that was stopped in this folder.

@@ -5,45 +5,67 @@ Several GPUs: ``accelerate launch -m selftrain.trainers.local FOLDER``, which th
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import hashlib
+import importlib.util
 import io
 import json
 import math
+import os
 import shlex
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from agent.models.tokens import prompt_tokens, reply_tokens
-from agent.models.weights import SMOLLM2, load, quiet, with_adapter
+from agent.models.weights import SMOLLM2, check_weights, load, out_of_memory, quiet, with_adapter
 from household.errors import UserError
 from selftrain.loop_config import TrainingConfig
 from selftrain.pairs import Pair, read_pairs, write_pairs
 from selftrain.record import write_json, write_text
-from selftrain.trainers.base import Progress, Start, TrainedModel
+from selftrain.trainers.base import ADAPTER, MODEL, Progress, Start, TrainedModel
 
 INSTALL = "pip install 'housewise[train]'"
+_JOB, _CHECKPOINTS = "job.json", "checkpoints"
+_GLANCE = 1.0
 CURVE = ("step", "epoch", "loss", "mean_token_accuracy", "learning_rate", "grad_norm")
 _OUT_OF_MEMORY = (
-    "out of memory while training; set training.pairs_per_pass=1 (the batch stays as it is), "
-    "training.gradient_checkpointing=true, or a lower training.most_tokens or training.rank"
+    "out of memory while training; go on with training.pairs_per_pass=1 (the batch stays as it is) and "
+    "training.gradient_checkpointing=true, or begin in another folder with fewer training.most_tokens or a lower "
+    "training.rank"
 )
 
 
 class _Job(BaseModel):
-    """A training as a file, for processes that carry it out together."""
+    """A training as a file: what its checkpoints belong to, and what processes carry out together.
+
+    Attributes:
+        pairs: digest of what is learned.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
     config: TrainingConfig
     seed: int
     start: Start
+    pairs: str
+
+    def same(self, folder: Path) -> bool:
+        """Whether the training that was begun in a folder is this one."""
+        try:
+            earlier = _Job.model_validate_json((folder / _JOB).read_text(encoding="utf-8"))
+        except (OSError, ValidationError):
+            return False
+        alike = (earlier.seed, earlier.start, earlier.pairs) == (self.seed, self.start, self.pairs)
+        return alike and earlier.config.identity == self.config.identity
 
 
 class LocalTrainer:
@@ -68,13 +90,15 @@ class LocalTrainer:
         finished = TrainedModel.load(folder)
         if finished is not None:
             return finished
-        if start.model.partition(":")[0] != "local":
-            raise UserError(f"model {start.model}: only local models are trained here; see training.trainer")
+        self.check(start)
+        job = _Job(config=self.config, seed=self.seed, start=start, pairs=_digest(pairs))
+        if not job.same(folder):
+            shutil.rmtree(folder / _CHECKPOINTS, ignore_errors=True)
+        write_json(folder / _JOB, job.model_dump())
         if self.config.launcher is None:
-            return self._guarded(pairs, start, folder)
-        write_json(folder / "job.json", _Job(config=self.config, seed=self.seed, start=start).model_dump())
+            return self.carry_out(pairs, start, folder)
         write_pairs(folder / "job.jsonl", pairs)
-        command = [*shlex.split(self.config.launcher), "-m", "selftrain.trainers.local", str(folder)]
+        command = [*shlex.split(self.config.launcher), "-m", "selftrain.trainers.local", str(folder), str(os.getpid())]
         try:
             subprocess.run(command, check=True)
         except (OSError, subprocess.CalledProcessError) as error:
@@ -84,21 +108,32 @@ class LocalTrainer:
             raise UserError(f"training in {folder} ended without a model; check training.launcher")
         return trained
 
-    def _guarded(self, pairs: Sequence[Pair], start: Start, folder: Path) -> TrainedModel:
+    def check(self, start: Start) -> None:
+        """See Trainer.check."""
+        kind, _, name = start.model.partition(":")
+        if kind != "local":
+            raise UserError(f"model {start.model}: only local models are trained here; see training.trainer")
+        for package in ("torch", "transformers", "peft", "trl"):
+            if importlib.util.find_spec(package) is None:
+                raise UserError(f"{package} is not installed; run {INSTALL}")
+        check_weights(name or SMOLLM2, start.adapter)
+
+    def carry_out(self, pairs: Sequence[Pair], start: Start, folder: Path) -> TrainedModel:
+        """Train in this process; see Trainer.train."""
         try:
             with quiet():
                 return self._train(pairs, start, folder)
         except ModuleNotFoundError as error:
             raise UserError(f"{error.name} is not installed; run {INSTALL}") from error
         except (MemoryError, RuntimeError) as error:
-            if isinstance(error, RuntimeError) and "memory" not in str(error):
+            if not out_of_memory(error):
                 raise
             raise UserError(_OUT_OF_MEMORY) from error
 
     def _train(self, pairs: Sequence[Pair], start: Start, folder: Path) -> TrainedModel:
         from selftrain.trainers.recipe import PairTrainer, arguments, last_checkpoint, plain_attention, quick_attention
 
-        checkpoints = folder / "checkpoints"
+        checkpoints = folder / _CHECKPOINTS
         settings = arguments(self.config, checkpoints, self.seed)
         network, tokenizer = self._network(start)
         quick_attention(network)
@@ -152,18 +187,18 @@ class LocalTrainer:
 
     def _named(self, start: Start, folder: Path, metrics: dict[str, float]) -> TrainedModel:
         if self.config.method == "full":
-            return TrainedModel(model=f"local:{folder / 'model'}", metrics=metrics)
-        return TrainedModel(model=start.model, adapter=str(folder / "adapter"), metrics=metrics)
+            return TrainedModel(model=f"local:{folder / MODEL}", metrics=metrics)
+        return TrainedModel(model=start.model, adapter=str(folder / ADAPTER), metrics=metrics)
 
     def _save(self, network: Any, tokenizer: Any, folder: Path) -> Path:
         """Write the weights; returns their folder."""
         if self.config.method == "full":
-            network.save_pretrained(folder / "model")
-            tokenizer.save_pretrained(folder / "model")
-            return folder / "model"
+            network.save_pretrained(folder / MODEL)
+            tokenizer.save_pretrained(folder / MODEL)
+            return folder / MODEL
         # Embeddings are not trained, and telling whether they were would need the Hub.
-        network.save_pretrained(folder / "adapter", save_embedding_layers=False)
-        return folder / "adapter"
+        network.save_pretrained(folder / ADAPTER, save_embedding_layers=False)
+        return folder / ADAPTER
 
     def _reporter(self, folder: Path) -> Any:
         def report(step: int, total: int, history: list[dict[str, Any]]) -> None:
@@ -172,6 +207,21 @@ class LocalTrainer:
             self._progress(step, total, "" if loss is None else f"loss {loss:.3f}")
 
         return report
+
+
+def _digest(pairs: Sequence[Pair]) -> str:
+    return hashlib.sha256("\n".join(pair.model_dump_json() for pair in pairs).encode()).hexdigest()
+
+
+def _end_with(process: int) -> None:
+    """End this process when the one that launched it is gone: a killed one cannot say so, and will train again."""
+    import psutil
+
+    with contextlib.suppress(psutil.NoSuchProcess):
+        launched_by = psutil.Process(process)
+        while launched_by.is_running() and launched_by.status() != psutil.STATUS_ZOMBIE:
+            time.sleep(_GLANCE)
+    os._exit(1)
 
 
 def _example(tokenizer: Any, pair: Pair, name: str) -> dict[str, list[int]]:
@@ -229,11 +279,11 @@ def _card(config: TrainingConfig, seed: int, start: Start, metrics: dict[str, fl
 
 def main() -> None:
     """Carry out the training that a folder's ``job.json`` describes; every process of a launcher calls this."""
-    folder = Path(sys.argv[1])
-    job = _Job.model_validate_json((folder / "job.json").read_text(encoding="utf-8"))
-    config = job.config.model_copy(update={"launcher": None})
+    folder, parent = Path(sys.argv[1]), int(sys.argv[2])
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    job = _Job.model_validate_json((folder / _JOB).read_text(encoding="utf-8"))
     try:
-        LocalTrainer(config, job.seed).train(read_pairs(folder / "job.jsonl"), job.start, folder)
+        LocalTrainer(job.config, job.seed).carry_out(read_pairs(folder / "job.jsonl"), job.start, folder)
     except UserError as error:
         sys.exit(str(error))
 

@@ -7,6 +7,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urlsplit
@@ -66,15 +67,24 @@ class OpenAITrainer:
         self.config, self.seed = config, seed
         self._progress = progress or (lambda done, total, words: None)
         self._wait = wait
-        self._client = _client(base_url)
+        self._base_url = base_url
+
+    @cached_property
+    def _client(self) -> openai.OpenAI:
+        return _client(self._base_url)
+
+    def check(self, start: Start) -> None:
+        """See Trainer.check."""
+        if start.adapter is not None or start.model.partition(":")[0] == "local":
+            raise UserError(f"model {start.model}: a fine-tuning API cannot train local models; see training.trainer")
+        _ = self._client
 
     def train(self, pairs: Sequence[Pair], start: Start, folder: Path) -> TrainedModel:
         """See Trainer.train."""
         finished = TrainedModel.load(folder)
         if finished is not None:
             return finished
-        if start.adapter is not None or start.model.partition(":")[0] == "local":
-            raise UserError(f"model {start.model}: a fine-tuning API cannot train local models; see training.trainer")
+        self.check(start)
         lines = training_lines(pairs)
         write_text(folder / "training.jsonl", lines)
         digest = hashlib.sha256(f"{start.model}\n{self.config.epochs}\n{self.seed}\n{lines}".encode()).hexdigest()

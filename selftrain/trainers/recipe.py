@@ -20,6 +20,7 @@ from transformers import PrinterCallback, TrainerCallback, set_seed
 from trl import SFTConfig, SFTTrainer
 
 from agent.models.generation import PLAIN_ATTENTION
+from household.errors import UserError
 from selftrain.loop_config import TrainingConfig
 from selftrain.trainers.packing import IGNORED, shared_row
 
@@ -31,18 +32,28 @@ _PAIRS_ON_GPU = 8
 
 
 def arguments(config: TrainingConfig, folder: Path, seed: int) -> SFTConfig:
-    """TRL's settings for ours."""
+    """TRL's settings for ours.
+
+    Raises:
+        UserError: when the processes cannot share the batch evenly.
+    """
     # TRL still calls gradient checkpointing by the name that transformers is about to change.
     warnings.filterwarnings("ignore", message=r".*gradient_checkpointing.* is deprecated", category=FutureWarning)
     on_gpu = config.device != "cpu" and torch.cuda.is_available()
     # Launchers tell every process how many there are; together they read the batch.
-    share = max(config.batch // int(os.environ.get("WORLD_SIZE", "1")), 1)
-    per_pass = min(config.pairs_per_pass or (_PAIRS_ON_GPU if on_gpu else 1), share)
-    return SFTConfig(
+    share, rest = divmod(config.batch, int(os.environ.get("WORLD_SIZE", "1")))
+    if rest:
+        raise UserError(
+            f"training.batch={config.batch} cannot be shared evenly by {os.environ['WORLD_SIZE']} processes; set it to "
+            "a multiple of their number"
+        )
+    most = config.pairs_per_pass or (_PAIRS_ON_GPU if on_gpu else 1)
+    per_pass = next(pairs for pairs in range(min(most, share), 0, -1) if share % pairs == 0)
+    settings = SFTConfig(
         output_dir=str(folder),
         seed=seed,
         per_device_train_batch_size=per_pass,
-        gradient_accumulation_steps=max(share // per_pass, 1),
+        gradient_accumulation_steps=share // per_pass,
         num_train_epochs=config.epochs,
         learning_rate=config.learning_rate,
         lr_scheduler_type="cosine",
@@ -63,6 +74,10 @@ def arguments(config: TrainingConfig, folder: Path, seed: int) -> SFTConfig:
         ddp_find_unused_parameters=False,
         remove_unused_columns=False,
     )
+    # One process trains on one GPU; several take a launcher. Asking for the device is what counts the GPUs.
+    _ = settings.device
+    settings._n_gpu = min(settings._n_gpu, 1)
+    return settings
 
 
 def fresh_adapter(network: Any, config: TrainingConfig, seed: int) -> Any:

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from household.errors import UserError
 from selftrain.config import RunConfig, load_config
+from selftrain.loop_config import load_selftraining
 
 
 def refusal(*overrides: str, file: Path | None = None, **settings: object) -> str:
@@ -125,6 +126,13 @@ def test_the_file_that_a_run_leaves_can_be_given_again(tmp_path: Path) -> None:
     file = tmp_path / "config.json"
     file.write_text(config.model_dump_json())
     assert load_config(file) == config
+
+
+def test_self_training_asks_as_its_adapter_says() -> None:
+    asked = load_selftraining(settings={"run": {"adapter": "tidy"}}, overrides=["run.sampling.top_p=0.5"]).run
+    alone = load_config(settings={"adapter": "tidy"})
+    assert (asked.prompt, asked.grounded) == (alone.prompt, alone.grounded) == ("judging", True)
+    assert asked.sampling == alone.sampling.model_copy(update={"top_p": 0.5})
 
 
 def test_two_runs_of_different_length_belong_together() -> None:

@@ -16,9 +16,14 @@ import pytest
 pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 
 from household.errors import UserError
+from household.housekeep.reader import HousekeepData
+from selftrain.loop import Observer, SelfTraining
 from selftrain.loop_config import load_selftraining
 from selftrain.pairs import read_pairs
 from tests.selftrain.tiny import save_learner, save_prompt
+
+Unheard: type[Observer] = type("Unheard", (), {})
+"""Nothing is to be told where nothing begins."""
 
 PHASES = ["untrained", "imitate", "iteration-1", "iteration-2"]
 
@@ -28,18 +33,18 @@ class Learner:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._model, self._prompt = save_learner(folder / "tiny"), save_prompt(folder / "short.yaml")
+        self.model, self.prompt = save_learner(folder / "tiny"), save_prompt(folder / "short.yaml")
 
     def command(self, out: Path, *more: str) -> list[str]:
         settings = [
-            f"run.prompt={self._prompt}", "run.max_steps=40", "run.most_plans=2", "run.sampling.max_tokens=8",
+            f"run.prompt={self.prompt}", "run.max_steps=40", "run.most_plans=2", "run.sampling.max_tokens=8",
             "lessons=[{houses: 1, each: 2}]",
             "filter.name=tests.selftrain.tiny:everything", "imitation_epochs=2", "training.epochs=1",
             "training.rank=2", "training.batch=2", "training.most_tokens=16384", "training.checkpoint_steps=1",
             "training.device=cpu", "training.dtype=float32", "evaluation.untrained=true",
             "learning_rate_decay=0.5", *more,
         ]  # fmt: skip
-        options = ["--houses", "2", "--runs", "1", "--model", f"local:{self._model}", "--out", str(out)]
+        options = ["--houses", "2", "--runs", "1", "--model", f"local:{self.model}", "--out", str(out)]
         return [sys.executable, "-m", "experiments.cli", "selftrain", *options, *settings]
 
     def start(self, out: Path, *more: str) -> subprocess.Popen[str]:
@@ -156,6 +161,7 @@ def test_killed_in_every_phase_it_ends_as_if_it_had_not_been(learner: Learner, w
         with learner.start(out) as process:
             while process.poll() is None and not any(out.glob(sign)):
                 time.sleep(0.01)
+            assert process.poll() is None, f"it went by {sign} unseen"
             process.send_signal(signal.SIGKILL)
     assert learner.run(out)[0] == 0
     expected = content(whole)
@@ -174,8 +180,67 @@ def test_nothing_to_learn_leaves_what_was_learned_before(learner: Learner) -> No
     out = learner.folder / "nothing"
     status, _, errors = learner.run(out, "filter.name=positive")
     assert status == 2 and "keeps none of" in errors
-    assert (out / "imitate" / "adapter" / "adapter_model.safetensors").exists()
+    learned = (out / "imitate" / "adapter" / "adapter_model.safetensors").read_bytes()
     assert [phase["phase"] for phase in json.loads((out / "summary.json").read_text())["phases"]] == PHASES[:2]
+    # What the message advises, in a folder that has been moved meanwhile.
+    moved = out.rename(learner.folder / "moved")
+    status, _, errors = learner.run(moved, "iterations=1", "training.epochs=2")
+    assert status == 0, errors
+    assert json.loads((moved / "iteration-1" / "model.json").read_text())["metrics"]["pairs"] > 0
+    assert (moved / "imitate" / "adapter" / "adapter_model.safetensors").read_bytes() == learned
+    status, _, errors = learner.run(moved, "iterations=1", "filter.name=positive")
+    assert status == 2 and "(training.epochs, filter.name)" in errors
+
+
+def test_tasks_are_not_changed_under_their_name(learner: Learner, whole: Path) -> None:
+    status, _, errors = learner.run(whole, "evaluation.tasks=[{name: test, houses: 2, seed: 70}]")
+    assert status == 2 and "named test are of other tasks" in errors
+    status, _, errors = learner.run(whole, "evaluation.tasks=[{name: test}, {name: test, seed: 3}]")
+    assert status == 2 and "several tasks are named test" in errors
+
+
+def test_a_prompt_that_has_changed_is_noticed(learner: Learner, whole: Path) -> None:
+    words = learner.prompt.read_text()
+    learner.prompt.write_text(words.replace("Tidy", "Clean"))
+    try:
+        status, _, errors = learner.run(whole)
+    finally:
+        learner.prompt.write_text(words)
+    assert status == 2 and "has changed since" in errors
+    assert (whole / "prompt.yaml").read_text() == words
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"filter.name": "positve"}, "no filter 'positve'"),
+        ({"run.planner": "scripted"}, "planner llm"),
+        ({"run.model": "local:/no/such/folder"}, "no such folder"),
+        ({"run.adapter": "tidy"}, "trained on smollm2"),
+        ({"training.trainer": "openai"}, r"training\.trainer"),
+        ({"training.trainer": "openai", "run.model": "gpt-4o"}, "OPENAI_API_KEY"),
+    ],
+)
+def test_what_cannot_work_is_said_before_anything_is_played(
+    learner: Learner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: dict[str, str], message: str
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    given = {"run.model": f"local:{learner.model}", "run.data": "null", "run.prompt": "planner"} | settings
+    config = load_selftraining(overrides=[f"{key}={value}" for key, value in given.items()])
+    with pytest.raises(UserError, match=message):
+        SelfTraining(config, tmp_path / "out", Unheard())
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("part", ["demonstrations", "training_tasks", "test"])
+def test_tasks_that_do_not_exist_are_named_before_anything_is_played(
+    housekeep: HousekeepData, tmp_path: Path, part: str
+) -> None:
+    tasks = "evaluation.tasks=[{name: test, episodes: [99999]}]" if part == "test" else f"{part}.episodes=[99999]"
+    config = load_selftraining(overrides=[f"run.data={housekeep.root}", "run.scenes=[Merom_1_int]", tasks])
+    with pytest.raises(UserError, match="no episode 99999"):
+        SelfTraining(config, tmp_path / "out", Unheard())
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,14 @@ def test_a_pair_is_a_prompt_a_reply_and_what_it_did(toy: Task, tmp_path: Path) -
     assert COUNTER not in carry.reply
 
 
+def test_a_plan_that_was_given_up_did_not_end_the_task(toy: Task, tmp_path: Path) -> None:
+    premature = f"{MUG_TO_COUNTER}\nstep 8: go to bedroom 0\nstep 9: pick up mug 1\nstep 10: mission complete"
+    record = Played(toy, tmp_path, BEGINNING, premature, " mission complete").record
+    plans = list(pairs_of(record, "step 1:", "done"))
+    assert record.plans[1].complete and not plans[1].complete and "mission" not in plans[1].reply
+    assert plans[1].reward == 1 and plans[-1].complete
+
+
 def test_what_was_done_leaves_out_what_was_not(toy: Task, tmp_path: Path) -> None:
     record = Played(toy, tmp_path, BEGINNING, CLUMSY).record
     said, done = (list(pairs_of(record, "step 1:", wording))[1].reply for wording in ("said", "done"))  # type: ignore[arg-type]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -269,6 +270,22 @@ def test_an_adapter_that_does_not_fit(adapter: Path, short: str) -> None:
     (copy / "adapter_config.json").write_text(json.dumps(settings))
     with pytest.raises(ChatModelError, match="does not fit"):
         LocalChatModel(short, copy)
+
+
+@pytest.mark.parametrize("content", [b"version https://git-lfs.github.com/spec/v1\noid sha256:12\n", b"", b"\xff" * 64])
+def test_damaged_weights_are_named(adapter: Path, short: str, tmp_path: Path, content: bytes) -> None:
+    model, other = tmp_path / "model", tmp_path / "adapter"
+    shutil.copytree(short, model)
+    shutil.copytree(adapter, other)
+    (model / "model.safetensors").write_bytes(content)
+    (other / "adapter_model.safetensors").write_bytes(content)
+    with pytest.raises(ChatModelError, match=f"model {model}: it cannot be read"):
+        LocalChatModel(str(model))
+    with pytest.raises(ChatModelError, match=f"adapter {other}: "):
+        LocalChatModel(adapter=other)
+    (other / "adapter_config.json").write_text("[]")
+    with pytest.raises(ChatModelError, match=f"adapter {other}: no readable"):
+        LocalChatModel(adapter=other)
 
 
 @pytest.mark.slow

@@ -78,6 +78,21 @@ def test_processes_end_with_the_one_that_made_them(tmp_path: Path) -> None:
     assert not any(_alive(child) for child in mine)
 
 
+def test_a_process_that_is_killed_is_told_of(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "experiments.cli", "run", "--planner", "scripted", "--houses", "40"]
+    with subprocess.Popen(
+        [*command, "--workers", "2", "--out", str(tmp_path)],
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        env={key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"},
+    ) as program:  # fmt: skip
+        end = time.monotonic() + 60
+        while time.monotonic() < end and not list(tmp_path.glob("episodes/*.jsonl")):
+            time.sleep(0.1)
+        os.kill(max(children(program.pid)), signal.SIGKILL)
+        errors = program.communicate(timeout=60)[1]
+    assert program.returncode == 2 and "lower --workers" in errors and "Traceback" not in errors
+
+
 def _alive(process: int) -> bool:
     try:
         os.kill(process, 0)

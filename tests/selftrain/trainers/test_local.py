@@ -7,8 +7,11 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
+from typing import Any
 
+import psutil
 import pytest
 
 pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
@@ -19,6 +22,7 @@ from household.errors import UserError
 from selftrain.pairs import Pair
 from selftrain.trainers.base import Start, TrainedModel
 from selftrain.trainers.local import LocalTrainer
+from selftrain.trainers.recipe import arguments
 from tests.selftrain.tiny import pair, save_learner, training
 
 PAIRS = [pair(number) for number in range(6)]
@@ -43,7 +47,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> str:
     return f"local:{save_learner(tmp_path_factory.mktemp('learner') / 'tiny')}"
 
 
-def trained(model: str, folder: Path, pairs: list[Pair] | None = None, **changes: object) -> TrainedModel:
+def trained(model: str, folder: Path, pairs: list[Pair] | None = None, **changes: Any) -> TrainedModel:
     return LocalTrainer(training(**changes)).train(PAIRS if pairs is None else pairs, Start(model=model), folder)
 
 
@@ -130,6 +134,52 @@ def test_a_killed_training_ends_as_if_it_had_not_been(model: str, tmp_path: Path
     assert resumed.returncode == 0 and min(again) > 4
     assert weights(tmp_path / "killed") == weights(tmp_path / "whole")
     assert (tmp_path / "killed" / "curve.csv").read_text() == (tmp_path / "whole" / "curve.csv").read_text()
+
+
+@pytest.mark.parametrize("change", [{"learning_rate": 0.01}, {"pairs": PAIRS[:4]}])
+def test_checkpoints_of_another_training_are_not_gone_on_from(
+    model: str, tmp_path: Path, change: dict[str, Any]
+) -> None:
+    class Stopped(Exception):
+        pass
+
+    def stop(done: int, total: int, words: str) -> None:
+        if done == 3:
+            raise Stopped
+
+    begun = LocalTrainer(training(epochs=3, checkpoint_steps=1), progress=stop)
+    with pytest.raises(Stopped):
+        begun.train(PAIRS, Start(model=model), tmp_path / "begun")
+    assert list((tmp_path / "begun" / "checkpoints").iterdir())
+    for folder in ("begun", "fresh"):
+        trained(model, tmp_path / folder, epochs=3, checkpoint_steps=1, **change)
+    assert weights(tmp_path / "begun") == weights(tmp_path / "fresh")
+
+
+def test_what_was_launched_ends_with_the_one_that_launched_it(model: str, tmp_path: Path) -> None:
+    script = SCRIPT.replace("epochs=6,", f"launcher={sys.executable!r}, epochs=2000,")
+    with subprocess.Popen([sys.executable, "-c", script, model, str(tmp_path), "0"]) as parent:
+        end = time.monotonic() + 120
+        while time.monotonic() < end and not list(tmp_path.glob("checkpoints/checkpoint-*")):
+            time.sleep(0.1)
+        (child,) = psutil.Process(parent.pid).children()
+        parent.send_signal(signal.SIGKILL)
+    child.wait(timeout=60)
+    assert not (tmp_path / "model.json").exists()
+
+
+@pytest.mark.parametrize("shared", [(12, 8, 6), (20, 8, 5), (8, 3, 2), (7, 4, 1), (4, 8, 4)])
+def test_a_pass_takes_what_the_batch_can_be_divided_into(tmp_path: Path, shared: tuple[int, int, int]) -> None:
+    batch, most, per_pass = shared
+    settings = arguments(training(batch=batch, pairs_per_pass=most), tmp_path, 0)
+    assert settings.per_device_train_batch_size == per_pass
+    assert per_pass * settings.gradient_accumulation_steps == batch
+
+
+def test_a_batch_that_processes_cannot_share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "3")
+    with pytest.raises(UserError, match=r"training\.batch=8 .* 3 processes"):
+        arguments(training(batch=8), tmp_path, 0)
 
 
 def test_several_processes_train_together_what_one_trains(model: str, tmp_path: Path) -> None:

@@ -208,4 +208,4 @@ def test_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     with pytest.raises(UserError, match="set OPENAI_API_KEY"):
-        OpenAITrainer(training(trainer="openai"))
+        OpenAITrainer(training(trainer="openai")).check(Start(model="gpt-4o"))
