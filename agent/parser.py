@@ -11,11 +11,17 @@ from agent.vocabulary import Vocabulary
 _LONGEST_REPLY = 20_000
 _LONGEST_LINE = 300
 _MARKS = str.maketrans("", "", '*`"“”')
-_STEP = re.compile(r"\bstep\s*\d+\s*[:.)\-]*\s*", re.IGNORECASE)
-_BULLET = re.compile(r"^[\s>#\-]*(?:\(?\d{1,3}\s*[.):]\s*)?(?:and then|then|next|finally)?[\s,:]*", re.IGNORECASE)
-_COMPLETE = re.compile(
-    r"\b(?:mission|task|plan)\s+(?:is\s+)?(?:now\s+)?(?:complete|completed|accomplished)\b", re.IGNORECASE
+_STEP = re.compile(r"\bstep\s*\d+\s*[:.)\-–—]*\s*", re.IGNORECASE)
+_BULLET = re.compile(
+    r"^[\s>#\-+•–—]*(?:[(\[]?\d{1,3}\s*[.):\]]\s*)?(?:action\s*:|and then|then|next|finally)?[\s,:]*", re.IGNORECASE
 )
+# Not "the mission is complete only when": what follows has to begin a new clause.
+_COMPLETE = re.compile(
+    r"\b(?:mission|task|plan)\s+(?:is\s+)?(?:now\s+)?(?:complete|completed|accomplished)\b(?=\W*$|\s*[^\w\s])",
+    re.IGNORECASE,
+)
+_CONDITION = re.compile(r"\b(?:if|when|whenever|once|until|till|unless)\b", re.IGNORECASE)
+_THOUGHT, _THOUGHT_END = "<think>", "</think>"
 _BEFORE_END = re.compile(r"(?:[\s,;.:]|\b(?:and|then|so|now|the|step\s*\d+)\b)+$", re.IGNORECASE)
 _VERBS = (
     (
@@ -70,9 +76,11 @@ def parse_plan(reply: str, vocabulary: Vocabulary, most: int | None = None) -> P
         most: how many steps are kept; all by default.
     """
     steps: list[ParsedStep] = []
-    for line in _lines(reply[:_LONGEST_REPLY]):
+    for line in _lines(spoken(reply)[:_LONGEST_REPLY]):
         end = _COMPLETE.search(line)
-        step = parse_step(_BEFORE_END.sub("", line[: end.start()]) if end else line, vocabulary)
+        if end and _CONDITION.search(line[: end.start()]):
+            end = None
+        step = parse_step(_BEFORE_END.sub("", line[: end.start()][:_LONGEST_LINE]) if end else line, vocabulary)
         if end is None or step.action is not None:
             if len(steps) == most:
                 break
@@ -80,6 +88,14 @@ def parse_plan(reply: str, vocabulary: Vocabulary, most: int | None = None) -> P
         if end:
             return ParsedPlan(tuple(steps), complete=True)
     return ParsedPlan(tuple(steps))
+
+
+def spoken(reply: str) -> str:
+    """A reply without what a reasoning model thinks aloud before it answers."""
+    _, ended, said = reply.rpartition(_THOUGHT_END)
+    if ended:
+        return said
+    return "" if said.lstrip().startswith(_THOUGHT) else said
 
 
 def parse_step(line: str, vocabulary: Vocabulary) -> ParsedStep:

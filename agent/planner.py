@@ -11,7 +11,7 @@ from agent.actions import ActionKind, HighLevelAction
 from agent.grammar import plan_grammar
 from agent.judgement import apart
 from agent.models.base import ChatModel, ChatRequest, Message, Reply, Sampling
-from agent.parser import ParsedStep, parse_plan
+from agent.parser import ParsedStep, parse_plan, spoken
 from agent.prompt import ContextGenerator
 from agent.scene_graph import SceneGraph
 
@@ -176,11 +176,12 @@ class Asker:
     ) -> list[Reply]:
         """Independent replies to the same words.
 
+        Of a reply that is cut, its last line is left out, since half a name may be another thing's.
+
         Args:
             messages: the conversation.
             prefix: see ChatRequest.
-            grammar: see ChatRequest; of a reply that is cut, its last line is left out, since half a name may be
-                another thing's.
+            grammar: see ChatRequest.
             most_tokens: a bound below that of the sampling.
             n: how many; as many as the sampling says by default.
         """
@@ -191,7 +192,7 @@ class Asker:
             sampling = replace(sampling, max_tokens=min(most_tokens, sampling.max_tokens))
         self._asked += 1
         replies = self._model.complete([ChatRequest(messages, sampling, prefix, grammar)])[0]
-        return [_whole(reply) if grammar is not None else reply for reply in replies]
+        return [_whole(reply) for reply in replies]
 
 
 def _whole(reply: Reply) -> Reply:
@@ -253,7 +254,8 @@ class LLMPlanner:
         return replace(self._read(graph, (), Reply(text)), earlier=asked)
 
     def _read(self, graph: SceneGraph, messages: tuple[Message, ...], reply: Reply) -> Plan:
-        steps = apart(reply.text)[1] if self.context.template.judging else reply.text
+        said = spoken(reply.text)
+        steps = apart(said)[1] if self.context.template.judging else said
         parsed = parse_plan(steps, graph.vocabulary, most=self.context.most_steps)
         return Plan(parsed.steps, parsed.complete, messages, reply)
 

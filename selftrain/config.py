@@ -19,6 +19,9 @@ from agent.scripted import Order
 from household.errors import UserError
 from household.simulator import SimulatorName
 
+COMPUTED = frozenset({"workers", "ray", "gpu", "batch_size", "concurrency", "timeout"})
+"""Settings of a run that tell how it is computed, and change nothing of what comes of it."""
+
 MODEL_PLANNERS = ("llm", "sayplan", "saycan")
 
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -93,6 +96,10 @@ class RunConfig(Settings):
     controller: ControllerConfig
     workers: int = Field(ge=1)
     ray: str | None = None
+    batch_size: int = Field(default=16, ge=1)
+    concurrency: int | None = Field(default=None, ge=1)
+    timeout: float = Field(default=60.0, gt=0)
+    continue_prefix: bool = False
 
     @model_validator(mode="before")
     @classmethod
@@ -114,7 +121,7 @@ class RunConfig(Settings):
     @property
     def identity(self) -> dict[str, Any]:
         """What has to be the same for two runs to belong in one folder: all but how many and where."""
-        return self.model_dump(exclude={"workers", "ray", "gpu", "runs", "houses", "episodes", "scenes"})
+        return self.model_dump(exclude={*COMPUTED, "runs", "houses", "episodes", "scenes"})
 
     @property
     def told(self) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from omegaconf import DictConfig, OmegaConf
 from pydantic import Field, NonNegativeInt, model_validator
 
-from selftrain.config import RunConfig, Settings, load_settings, packaged
+from selftrain.config import COMPUTED, RunConfig, Settings, load_settings, packaged
 from selftrain.pairs import Wording
 
 
@@ -152,7 +152,7 @@ class SelfTrainingConfig(Settings):
         """
         found = self.model_dump(
             include={"run", "demonstrations", "training_tasks", "grow"},
-            exclude={"run": {"workers", "ray", "gpu"}, "grow": set() if improved else {"runs"}},
+            exclude={"run": set(COMPUTED), "grow": set() if improved else {"runs"}},
         )
         if imitated:
             found |= self.model_dump(include={"lessons", "imitation_plans", "imitation_review", "imitation_epochs"})

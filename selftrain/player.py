@@ -30,6 +30,7 @@ from selftrain.record import EpisodeLine, RecordWriter, ResultLine, read_record
 from selftrain.rollout import Limits, Progress, Rollout, room_anchors
 from selftrain.tasks import Job
 
+_FEWEST_REQUESTS = 8
 _LIBRARIES = (
     "numpy",
     "networkx",
@@ -189,8 +190,11 @@ def shared_model(config: RunConfig, **options: Any) -> ChatModel | None:
     """
     if config.planner not in MODEL_PLANNERS:
         return None
-    if not config.local:
-        options["grammar_dialect"] = config.grammar_dialect
+    if config.local:
+        options["batch_size"] = config.batch_size
+    else:
+        options |= config.model_dump(include={"grammar_dialect", "timeout", "continue_prefix"})
+        options["concurrency"] = config.concurrency or max(_FEWEST_REQUESTS, config.workers)
     return open_model(config.model, base_url=config.base_url, adapter=config.adapter, **options)
 
 

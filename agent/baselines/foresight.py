@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import dropwhile
 
 from agent.actions import ActionKind, HighLevelAction
-from agent.parser import ParsedPlan
+from agent.parser import ParsedPlan, ParsedStep, unnumbered
 from agent.planner import Attempt
 from agent.scene_graph import ROBOT, SceneGraph
 
@@ -107,10 +108,12 @@ class Foresight:
 def verdict(plan: ParsedPlan, graph: SceneGraph, attempts: Sequence[Attempt] = ()) -> str:
     """What is wrong with a plan, in words, found by doing it in thought; empty when nothing is.
 
-    SayPlan's scene graph simulator (Rana et al. 2023, section 3.3): the first step that cannot be done, and why.
+    SayPlan's scene graph simulator (Rana et al. 2023, section 3.3): the first step that cannot be done, and why. Words
+    before the first step are passed over.
     """
     house = Foresight(graph, attempts)
-    for number, step in enumerate(plan.steps, start=1):
+    begun = dropwhile(_chatter, plan.steps) if any(step.action for step in plan.steps) else plan.steps
+    for number, step in enumerate(begun, start=1):
         problem = step.problem if step.action is None else house.problem(step.action)
         if problem or step.action is None:
             return f"step {number} ({step.raw}) cannot be done: {problem}"
@@ -118,3 +121,8 @@ def verdict(plan: ParsedPlan, graph: SceneGraph, attempts: Sequence[Attempt] = (
     if plan.complete and house.holding is not None:
         return f"the plan ends with {house.holding} in your hand"
     return "" if plan.steps or plan.complete else "there is no step in it"
+
+
+def _chatter(step: ParsedStep) -> bool:
+    """Whether a line is neither a step nor numbered like one."""
+    return step.action is None and unnumbered(step.raw) == step.raw

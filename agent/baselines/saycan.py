@@ -88,7 +88,8 @@ class SayCanPlanner:
 
     def _score(self, model: Scorer, messages: tuple[Message, ...], options: Options, step: int) -> Plan:
         request = ChatRequest(messages, self._sampling, self._words.prefix.format(step=step))
-        scores = model.score(request, [f" {option}" for option in options])
+        # With the end of the line: "pick up mug 1" without it is never less likely than "pick up mug 12".
+        scores = model.score(request, [f" {option}\n" for option in options])
         option = list(options)[draw(scores, self._sampling.temperature, self._chance.random())]
         told = dict(zip(options, scores, strict=True))
         return Plan(_steps(option, options), option == COMPLETE, messages, Reply(option), scores=told)

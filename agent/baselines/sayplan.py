@@ -10,7 +10,7 @@ from typing import ClassVar
 from agent.baselines.foresight import verdict
 from agent.grammar import choice_grammar, plan_grammar
 from agent.models.base import ChatModel, Message, Reply, Sampling
-from agent.parser import parse_plan
+from agent.parser import parse_plan, spoken
 from agent.planner import MOST_STEPS, Asker, Attempt, Exchange, Plan
 from agent.prompt import HOUSE_FIELDS, HouseTemplate, Placeholders
 from agent.scene_graph import SceneGraph
@@ -67,7 +67,7 @@ class Command:
 
 def parse_command(reply: str, vocabulary: Vocabulary) -> Command:
     """Read the first command in any text."""
-    match = _COMMAND.search(reply[:_LONGEST_REPLY])
+    match = _COMMAND.search(spoken(reply)[:_LONGEST_REPLY])
     if match is None:
         return Command("", problem="not a command")
     if match["plan"]:
@@ -135,7 +135,9 @@ class SayPlanPlanner:
         for _ in range(self._searches):
             messages = self._search_messages(graph, opened, done)
             grammar = choice_grammar(_commands(graph.rooms, opened)) if self._grounded else None
-            reply = self._asker.ask(messages, self._words.search_prefix, grammar, _MOST_COMMAND_TOKENS)
+            # A model that is free to think aloud first needs more than the words of the command.
+            most = _MOST_COMMAND_TOKENS if self._grounded else None
+            reply = self._asker.ask(messages, self._words.search_prefix, grammar, most)
             yield Exchange(messages, reply)
             command = parse_command(reply.text, graph.vocabulary)
             if command.verb == "plan":

@@ -420,8 +420,15 @@ def choose(
 
 def _draw(probabilities: Any, top_p: Any, draws: Any) -> Any:
     """Invert each row's cumulative distribution, cut to the nucleus, at its draw."""
-    if bool((top_p >= 1).all()):
+    whole = (top_p >= 1).squeeze(1)
+    if bool(whole.all()):
         return _invert(probabilities, draws)
+    if bool(whole.any()):
+        # Each in the order of tokens that it would have alone.
+        tokens = torch.empty(len(whole), 1, dtype=torch.long, device=probabilities.device)
+        for rows in (whole, ~whole):
+            tokens[rows] = _draw(probabilities[rows], top_p[rows], draws[rows])
+        return tokens
     # Sorting a whole vocabulary costs more than the model's own step; the nucleus is nearly always in the first few.
     ordered, tokens = probabilities.topk(min(NUCLEUS, probabilities.shape[-1]))
     if bool((ordered.sum(-1, keepdim=True) < top_p).any()):

@@ -184,8 +184,8 @@ class LocalChatModel:
             if not out_of_memory(error):
                 raise
             raise ChatModelError(
-                f"model {self.name}: out of memory with up to {self.batch_size} replies at once; lower --workers or "
-                "sampling.max_tokens"
+                f"model {self.name}: out of memory with {self.batch_size} replies at once; lower batch_size or "
+                "max_tokens"
             ) from error
 
     def _write(self, prompts: list[list[int]], batch: list[_Row]) -> None:

@@ -62,6 +62,8 @@ class _Completion(BaseModel):
     error: Any = None
 
 
+# A key such as "x", as people give servers of their own that want one, is in many words of a reply.
+_LEAST_SECRET = 8
 _OTHER_DIALECT = f"set grammar_dialect to the kind of server ({', '.join(GRAMMAR_FIELDS)}), or grounded to false"
 
 
@@ -354,7 +356,9 @@ class OpenAIChatModel:
             return _Failure(what, await self._known_models())
         if status in (400, 422):
             refused = _refused(f"{error.param} {told}", error.param, parameters)
-            grammar = GRAMMAR_FIELDS[self.grammar_dialect] in parameters.get("extra_body", {})
+            field = GRAMMAR_FIELDS[self.grammar_dialect]
+            about = re.search(rf"{field}|grammar|structured|guided|extra", f"{error.param} {told}", re.IGNORECASE)
+            grammar = about is not None and field in parameters.get("extra_body", {})
             remedy = _OTHER_DIALECT if grammar else "change the request or the model's options as it says"
             return _Failure(what, remedy, refused=refused)
         if error.code == "insufficient_quota":
@@ -417,7 +421,7 @@ class OpenAIChatModel:
             raise _Failure(f"it replied with {len(text)} characters", "lower max_tokens")
         if request.grammar is not None and not follows(text, request.grammar, self._unsent(request)):
             raise _Failure(f"it did not keep to the grammar it was sent: {self._excerpt(text, 60)}", _OTHER_DIALECT)
-        text = self._redact(_without(text, request.prefix))
+        text = self._redact(_without(text, request.prefix), _LEAST_SECRET)
         cuts = [cut for stop in request.sampling.stop if (cut := text.find(stop)) >= 0]
         return (text[: min(cuts)], "stop") if cuts else (text, "length" if finish == "length" else "stop")
 
@@ -434,8 +438,8 @@ class OpenAIChatModel:
     def _error(self, what: str, remedy: str) -> ChatModelError:
         return ChatModelError(self._redact(f"model {self.name} at {self._address}: {what}; {remedy}"))
 
-    def _redact(self, text: str) -> str:
-        secrets = [secret for secret in (self._key, urlsplit(self._url).password) if secret]
+    def _redact(self, text: str, shortest: int = 1) -> str:
+        secrets = [secret for secret in (self._key, urlsplit(self._url).password) if secret and len(secret) >= shortest]
         for secret in secrets:
             text = text.replace(secret, "[secret]")
         return text

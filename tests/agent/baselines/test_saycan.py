@@ -48,7 +48,9 @@ def test_a_model_that_scores_takes_the_likeliest_of_what_can_be_done(graph: Scen
     plan = planner(model).plan(graph, [*SEEN, *THERE])
     assert [str(step.action) for step in plan.steps] == ["pick up mug 1"] and plan.text == "pick up mug 1"
     assert model.asked[0].prefix == "step 5:"
-    assert " mission complete" in model.scored[0] and " go to attic 2" in model.scored[0]
+    said = model.scored[0]
+    assert " mission complete\n" in said and " go to attic 2\n" in said
+    assert not [one for one in said for other in said if one != other and other.startswith(one)]
     assert not any("place" in text for text in model.scored[0])
     assert plan.scores["pick up mug 1"] == -1.0 and plan.scores["mission complete"] == -900.0
     told = plan.messages[1].content
