@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from agent.actions import ActionKind, HighLevelAction
 from agent.vocabulary import Vocabulary
 
+NOT_AN_ACTION = "not an action: use go to, look at, pick up, or place ... on ..."
+"""What is wrong with a line that begins with no verb of an action."""
+
 _LONGEST_REPLY = 20_000
 _LONGEST_LINE = 300
 _MARKS = str.maketrans("", "", '*`"“”')
@@ -106,7 +109,7 @@ def parse_step(line: str, vocabulary: Vocabulary) -> ParsedStep:
         match = pattern.match(words)
         if match:
             return _resolve(raw, kind, match.groupdict(), vocabulary)
-    return ParsedStep(raw, None, "not an action: use go to, look at, pick up, or place ... on ...")
+    return ParsedStep(raw, None, NOT_AN_ACTION)
 
 
 def unnumbered(line: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import dropwhile
 
 from agent.actions import ActionKind, HighLevelAction
-from agent.parser import ParsedPlan, ParsedStep, unnumbered
+from agent.parser import NOT_AN_ACTION, ParsedPlan, ParsedStep, unnumbered
 from agent.planner import Attempt
 from agent.scene_graph import ROBOT, SceneGraph
 
@@ -125,4 +125,4 @@ def verdict(plan: ParsedPlan, graph: SceneGraph, attempts: Sequence[Attempt] = (
 
 def _chatter(step: ParsedStep) -> bool:
     """Whether a line is neither a step nor numbered like one."""
-    return step.action is None and unnumbered(step.raw) == step.raw
+    return step.problem == NOT_AN_ACTION and unnumbered(step.raw) == step.raw

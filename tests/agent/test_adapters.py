@@ -22,8 +22,9 @@ def test_what_comes_with_the_package_has_a_card_and_a_prompt(name: str) -> None:
 def test_a_folder_wins_over_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert adapter_folder("own") == Path("own")
-    (tmp_path / "majority").mkdir()
-    assert adapter_folder("majority") == Path("majority")
+    assert adapter_folder("tidy") != Path("tidy")
+    (tmp_path / "tidy").mkdir()
+    assert adapter_folder("tidy") == Path("tidy")
 
 
 def test_the_prompt_is_the_adapters_unless_another_is_asked_for(tmp_path: Path) -> None:

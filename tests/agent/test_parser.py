@@ -175,6 +175,8 @@ def test_chatter_is_kept_as_steps_that_do_nothing() -> None:
         "mission is now completed",
         "Task completed",
         "MISSION ACCOMPLISHED",
+        "Mission complete! All is tidy.",
+        "The mission is complete, as everything stands where it should.",
     ],
 )
 def test_the_end_is_heard(end: str) -> None:
@@ -192,9 +194,35 @@ def test_a_step_before_the_end_on_the_same_line_counts(line: str) -> None:
     assert [str(step.action) for step in plan.steps] == ["go to kitchen 0"] and plan.complete
 
 
-@pytest.mark.parametrize("text", ["mission is not complete", "complete the mission", "incomplete mission", "the task"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mission is not complete",
+        "complete the mission",
+        "incomplete mission",
+        "the task",
+        "The mission is complete only when every mug is back.",
+        "If the task is complete, stop.",
+        "Mission complete is not yet possible",
+        "go to mug 1 until the task is complete",
+        "<think>Everything is there, the mission is complete.</think>",
+        "<think>\nThe mission is complete.\n",
+    ],
+)
 def test_the_end_is_not_heard_where_nobody_says_it(text: str) -> None:
     assert not parse_plan(text, HOUSE).complete
+
+
+def test_thinking_aloud_is_no_part_of_a_plan() -> None:
+    reply = "<think>\nstep 1: go to bedroom 0?\nThe mission is complete.\n</think>\n\nstep 1: go to kitchen 0"
+    plan = parse_plan(reply, HOUSE)
+    assert [str(step.action) for step in plan.steps] == ["go to kitchen 0"] and not plan.complete
+
+
+@pytest.mark.parametrize("mark", ["• ", "– ", "+ ", "Step 1 – ", "[1] ", "Action: ", "(1) ", "1) Then, "])
+def test_steps_are_listed_in_many_ways(mark: str) -> None:
+    (step,) = parse_plan(f"{mark}go to kitchen 0", HOUSE).steps
+    assert str(step.action) == "go to kitchen 0"
 
 
 def test_an_empty_reply_is_an_empty_plan() -> None:
@@ -276,6 +304,10 @@ def mutated(text: str, rng: random.Random) -> str:
 
 
 HOSTILE = (
+    ",",
+    "and ",
+    "<think>",
+    "</think>",
     " ",
     "\n",
     "\t",
@@ -319,5 +351,9 @@ def test_a_hostile_reply_costs_little(start: str, unit: str) -> None:
     # A pattern that backtracks costs seconds at this length; the usual is some milliseconds.
     assert time.process_time() - began < 2
     # However long a reply, only its beginning is read, and each line's.
-    assert plan == parse_plan(reply[:20_000], HOUSE)
+    if "</think>" not in reply:
+        assert plan == parse_plan(reply[:20_000], HOUSE)
+    began = time.process_time()
+    check(f"{reply[:19_000]}x mission complete")
+    assert time.process_time() - began < 2
     assert all(len(step.raw) <= 300 for step in plan.steps)

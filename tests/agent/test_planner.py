@@ -111,15 +111,31 @@ def test_a_plan_without_a_model_can_be_put_into_words() -> None:
     assert Plan(()).text == ""
 
 
-def test_a_grounded_planner_sends_what_may_be_said_and_drops_half_a_line(graph: SceneGraph) -> None:
-    class Cut(Listener):
-        def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
-            return [[replace(reply, finish_reason="length") for reply in part] for part in super().complete(requests)]
+class Cut(Listener):
+    """Its replies are too long."""
 
+    def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
+        return [[replace(reply, finish_reason="length") for reply in part] for part in super().complete(requests)]
+
+
+@pytest.mark.parametrize("grounded", [True, False])
+def test_half_a_line_is_dropped(graph: SceneGraph, grounded: bool) -> None:
     model = Cut(" go to mug 1\nstep 2: go to kitchen 0 si")
-    llm = LLMPlanner(model, ContextGenerator(PromptTemplate.load("planner"), 4), grounded=True)
-    plan = llm.plan(graph, [])
+    plan = LLMPlanner(model, ContextGenerator(PromptTemplate.load("planner"), 4), grounded=grounded).plan(graph, [])
     assert [str(step.action) for step in plan.steps] == ["go to mug 1"] and plan.text == " go to mug 1"
+
+
+def test_a_planner_reads_what_is_said_after_thinking(graph: SceneGraph) -> None:
+    model = Listener(
+        "<think>\nmug 1 on sink: hall table?\nstep 1: go to hall 1\n</think>\nmug 1 on sink: fine\nstep 1: go to mug 1"
+    )
+    plan = LLMPlanner(model, ContextGenerator(PromptTemplate.load("judging"), 4)).plan(graph, [])
+    assert [str(step.action) for step in plan.steps] == ["go to mug 1"]
+
+
+def test_a_grounded_planner_sends_what_may_be_said(graph: SceneGraph) -> None:
+    model = Listener(" go to mug 1")
+    LLMPlanner(model, ContextGenerator(PromptTemplate.load("planner"), 4), grounded=True).plan(graph, [])
     assert model.asked[0].grammar == plan_grammar(graph, 4)
     ungrounded = Listener()
     planner(ungrounded).plan(graph, [])

@@ -4,9 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.models.openai_server import OpenAIChatModel
 from household.errors import UserError
 from selftrain.config import RunConfig, load_config
 from selftrain.loop_config import load_selftraining
+from selftrain.player import shared_model
 
 
 def refusal(*overrides: str, file: Path | None = None, **settings: object) -> str:
@@ -133,6 +135,15 @@ def test_self_training_asks_as_its_adapter_says() -> None:
     alone = load_config(settings={"adapter": "tidy"})
     assert (asked.prompt, asked.grounded) == (alone.prompt, alone.grounded) == ("judging", True)
     assert asked.sampling == alone.sampling.model_copy(update={"top_p": 0.5})
+
+
+def test_how_a_model_is_asked_can_be_set() -> None:
+    address = "base_url=http://127.0.0.1:9/v1"
+    model = shared_model(load_config(overrides=["model=m", address, "timeout=7", "workers=32", "continue_prefix=true"]))
+    assert isinstance(model, OpenAIChatModel)
+    assert (model.timeout, model.concurrency, model.continue_prefix) == (7.0, 32, True)
+    few = shared_model(load_config(overrides=["model=m", address, "workers=32", "concurrency=2"]))
+    assert isinstance(few, OpenAIChatModel) and few.concurrency == 2
 
 
 def test_two_runs_of_different_length_belong_together() -> None:

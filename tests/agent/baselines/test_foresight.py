@@ -68,6 +68,13 @@ FETCH = [f"go to {MUG}", f"look at {MUG}", f"pick up {MUG}", f"go to {TABLE}", f
         ((), "no step"),
         (("go to the moon",), "unknown"),
         (("dance",), "not an action"),
+        (("Sure! Here is my plan:", "1. go to hall 1"), ""),
+        (
+            ("Sure! Here is my plan:", f"1. look at {MUG}"),
+            "step 1 (1. look at mug 1) cannot be done: you are not there",
+        ),
+        (("go to the moon", "step 2: go to hall 1"), "unknown"),
+        (("1. dance", "2. go to hall 1"), "not an action"),
         ((f"look at {MUG}",), "step 1 (look at mug 1) cannot be done: you are not there"),
         ((f"go to {MUG}", f"pick up {MUG}"), "you do not look there"),
         ((*FETCH[:3], "pick up pen 4"), f"your hand is full; place {MUG} first"),

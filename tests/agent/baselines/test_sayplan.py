@@ -35,6 +35,15 @@ def test_the_model_opens_and_closes_rooms_and_plans_with_what_it_sees(graph: Sce
     assert [request.sampling.seed for request in model.asked] == [40, 41, 42, 43, 44]
 
 
+@pytest.mark.parametrize(("grounded", "most"), [(True, 40), (False, 160)])
+def test_a_model_that_is_free_to_think_aloud_has_the_words_for_it(graph: SceneGraph, grounded: bool, most: int) -> None:
+    model = Listener("<think>plan? No: expand attic 2.</think>\nexpand hall 1", "plan", GOOD)
+    sampling = Sampling(max_tokens=160)
+    SayPlanPlanner(model, SayPlanTemplate.load("sayplan"), sampling, grounded=grounded).plan(graph, [])
+    assert [request.sampling.max_tokens for request in model.asked] == [most, most, 160]
+    assert "commands so far: expand hall 1" in model.asked[1].messages[1].content
+
+
 def test_the_record_has_every_question_and_answer(graph: SceneGraph) -> None:
     model = Listener("expand attic 2", "plan", "pick up mug 1", GOOD)
     plan = planner(model).plan(graph, [])

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -194,6 +196,18 @@ def test_rows_are_drawn_each_their_own_way() -> None:
     logits = torch.tensor([[2.0, 1.0, 0.0]] * 4)
     chosen, _ = choose(logits, [0.0, 1.0, 1.0, 1.0], [1.0, 1.0, 0.1, 1.0], [0.999, 0.999, 0.999, 0.0])
     assert chosen == [0, 2, 0, 0]
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from([0.0, 0.7, 1.0]), st.sampled_from([0.3, 0.9, 1.0]), st.floats(0, 0.999)),
+             min_size=1, max_size=6),
+    st.integers(0, 99),
+)  # fmt: skip
+def test_a_row_is_drawn_as_it_would_be_alone(rows: list[tuple[float, float, float]], seed: int) -> None:
+    logits = torch.randn(len(rows), 12, generator=torch.Generator().manual_seed(seed))
+    together, _ = choose(logits, *([row[part] for row in rows] for part in range(3)))
+    alone = [choose(logits[index : index + 1], *([part] for part in row))[0][0] for index, row in enumerate(rows)]
+    assert together == alone
 
 
 def test_tokens_of_no_weight_are_never_drawn() -> None:

@@ -272,7 +272,9 @@ def test_an_adapter_that_does_not_fit(adapter: Path, short: str) -> None:
         LocalChatModel(short, copy)
 
 
-@pytest.mark.parametrize("content", [b"version https://git-lfs.github.com/spec/v1\noid sha256:12\n", b"", b"\xff" * 64])
+@pytest.mark.parametrize(
+    "content", [b"version https://git-lfs.github.com/spec/v1\n", b"", b"\xff" * 64], ids=["pointer", "empty", "noise"]
+)
 def test_damaged_weights_are_named(adapter: Path, short: str, tmp_path: Path, content: bytes) -> None:
     model, other = tmp_path / "model", tmp_path / "adapter"
     shutil.copytree(short, model)

@@ -399,6 +399,11 @@ def test_the_key_is_sent_and_never_shown(
     assert KEY not in repr(model) + str(vars(model)["name"]) + caplog.text + captured.out + captured.err
 
 
+def test_a_key_that_is_no_secret_stays_in_what_is_said(server: ChatServer, open_server: Open) -> None:
+    server.play(says("go to box 3"))
+    assert open_server(api_key="x").complete([ask()])[0][0].text == "go to box 3"
+
+
 def test_the_key_comes_from_the_environment(
     server: ChatServer, open_server: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -513,5 +518,7 @@ def test_a_server_that_ignores_or_refuses_the_grammar_is_noticed(server: ChatSer
     assert "did not keep to the grammar" in (told := failure(open_server(), GROUNDED)) and "grammar_dialect" in told
     server.play(fails(400, "extra fields not permitted: structured_outputs"))
     assert "structured_outputs" in (told := failure(open_server(), GROUNDED)) and "grammar_dialect" in told
+    server.play(fails(400, "This model's maximum context length is 4096 tokens"))
+    assert "4096" in (told := failure(open_server(), GROUNDED)) and "grammar_dialect" not in told
     server.play(says("step 1: go to h", finish_reason="length"))
     assert open_server().complete([GROUNDED])[0][0].text == " go to h"
