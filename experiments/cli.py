@@ -64,7 +64,7 @@ def run(
     base_url: Annotated[
         str | None, typer.Option(help="An OpenAI-compatible server; its key is in OPENAI_API_KEY.")
     ] = None,
-    adapter: Annotated[str | None, typer.Option(help="Folder of a PEFT adapter for a local model.")] = None,
+    adapter: Annotated[str | None, typer.Option(help="PEFT adapter of a local model: a folder, or tidy.")] = None,
     records: Annotated[Path | None, typer.Option(help="Records whose replies the replay planner plays.")] = None,
     simulator: SimulatorOption = None,
     runs: Annotated[int | None, typer.Option(help="How often each episode is played.")] = None,
@@ -83,7 +83,7 @@ def run(
       housewise run --data ~/housekeep --scene Merom_1_int --episodes test --model gpt-4o --base-url http://localhost:8000/v1
     """
     given: dict[str, Any] = {
-        "data": str(data) if data else None,
+        "data": _data(data, houses),
         "scenes": scene or None,
         "episodes": _episodes(episodes),
         "houses": houses,
@@ -99,7 +99,8 @@ def run(
         "workers": workers,
         "ray": ray,
     }
-    settings = load_config(config, {key: value for key, value in given.items() if value is not None}, overrides or [])
+    settings = load_config(config, _said(given), overrides or [])
+    _check_houses(settings)
     play(settings, out)
 
 
@@ -208,7 +209,7 @@ def selftrain(
 
     given = {
         "run": {
-            "data": str(data) if data else None,
+            "data": _data(data, houses),
             "scenes": scene or None,
             "person": person,
             "model": model,
@@ -222,7 +223,9 @@ def selftrain(
         "grow": {"runs": runs},
         **({} if houses is None else generated_tasks(houses)),
     }
-    run_selftraining(load_selftraining(config, _said(given), overrides or []), out, console)
+    settings = load_selftraining(config, _said(given), overrides or [])
+    _check_houses(settings.run)
+    run_selftraining(settings, out, console)
 
 
 @app.command()
@@ -310,6 +313,22 @@ def _said(options: dict[str, Any]) -> dict[str, Any]:
     """Options without those that were not given."""
     nested = {key: _said(value) if isinstance(value, dict) else value for key, value in options.items()}
     return {key: value for key, value in nested.items() if value is not None}
+
+
+def _data(data: Path | None, houses: int | None) -> str | None:
+    """The Housekeep folder, where it is wanted: who asks for generated houses may have it in the environment."""
+    if data is None or houses is None:
+        return str(data) if data else None
+    if str(data) == os.environ.get("HOUSEKEEP_DATA"):
+        return None
+    raise UserError("--houses are generated, and --data is for houses of the Housekeep data; give one of them")
+
+
+def _check_houses(settings: RunConfig) -> None:
+    """Refuse to play generated houses where others are meant."""
+    if settings.data is None and (settings.scenes or settings.episodes is not None):
+        asked = f"scene {settings.scenes[0]}" if settings.scenes else f"episodes {settings.episodes}"
+        raise UserError(f"{asked}: of the Housekeep data; give its folder with --data or HOUSEKEEP_DATA")
 
 
 def _episodes(text: str | None) -> list[int] | str | None:

@@ -57,7 +57,13 @@ class CrossScene:
     def results(self) -> list[Results]:
         """See Experiment.results."""
         cells = [
-            Cell(row, _column(taught, tested), self._figure(taught, tested, row), marked=taught.marked(row))
+            Cell(
+                row,
+                _column(taught, tested),
+                self._figure(taught, tested, row),
+                marked=taught.marked(row),
+                expected=tested.expected("test"),
+            )
             for row in self.rows
             for taught, tested in self._pairs
         ]

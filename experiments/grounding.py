@@ -23,7 +23,10 @@ from agent.planner import MOST_STEPS
 from agent.prompt import PromptTemplate
 from agent.scene_graph import SceneGraph, View
 from experiments.cli import Overrides
+from experiments.paper import success
+from experiments.results import Figure
 from experiments.tables import machine, table
+from household.errors import UserError
 from selftrain.config import RunConfig, load_config
 from selftrain.metrics import summary
 from selftrain.player import software_versions
@@ -44,7 +47,7 @@ def configs(quick: bool, overrides: Sequence[str] = (), **given: Any) -> dict[st
         **given: settings that are not as in ``run.yaml``; None leaves them so.
     """
     settings = {"planner": "llm", **{key: value for key, value in given.items() if value is not None}}
-    settings |= _QUICK if quick else {}
+    settings = {**(_QUICK if quick else {"houses": 10, "workers": 4}), **settings}
     return {arm: load_config(None, {**settings, "grounded": held}, overrides) for arm, held in ARMS.items()}
 
 
@@ -106,10 +109,13 @@ def main(
     data: Annotated[Path | None, typer.Option(envvar="HOUSEKEEP_DATA", help="Housekeep folder.")] = None,
     scene: Annotated[list[str] | None, typer.Option(help="Scene of the data; may be given several times.")] = None,
     episodes: Annotated[str, typer.Option(help="Task set of the data.")] = "test",
-    houses: Annotated[int, typer.Option(min=1, help="How many generated houses, where no scene is given.")] = 10,
+    houses: Annotated[
+        int | None,
+        typer.Option(min=1, help="Generated houses, where no scene is given; 10, or 4 with --quick."),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the first house.")] = 0,
     runs: Annotated[int, typer.Option(min=1, help="How often each episode is played.")] = 1,
-    workers: Annotated[int, typer.Option(min=1, help="Episodes played at the same time.")] = 4,
+    workers: Annotated[int | None, typer.Option(min=1, help="Episodes played at the same time; 4.")] = None,
     quick: Annotated[bool, typer.Option(help="Four houses, six plans each.")] = False,
     out: Annotated[Path | None, typer.Option(help="Keep the records there; what is there is resumed.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures there.")] = None,
@@ -122,6 +128,8 @@ def main(
 
       python -m experiments.grounding --adapter tidy --houses 20 --workers 20 --json grounding.json
     """
+    if scene and not data:
+        raise UserError(f"{scene[0]}: scenes are of the Housekeep data; give --data or HOUSEKEEP_DATA")
     house = {"data": str(data), "scenes": scene, "episodes": episodes} if data and scene else {"houses": houses}
     planned = configs(
         quick,
@@ -135,17 +143,19 @@ def main(
         **house,
     )
     console = Console()
-    content: dict[str, Any] = {}
+    played: dict[str, list[EpisodeRecord]] = {}
     speeds: dict[str, float] = {}
     with TemporaryDirectory() if out is None else nullcontext(str(out)) as folder:
         for arm, config in planned.items():
             with console.status(f"playing {arm}"):
-                records = play(config, Path(folder) / arm)
-            content[arm] = figures(records)
+                played[arm] = play(config, Path(folder) / arm)
+    content = {arm: figures(records) for arm, records in played.items()}
+    gain = Figure.gained(played["grounded"], played["free"], success)
     if model.startswith("local"):
         with console.status("timing"), closing(open_model(model, adapter=adapter)) as opened:
-            speeds = writing(opened, records, PromptTemplate.load(planned["free"].prompt))
+            speeds = writing(opened, played["grounded"], PromptTemplate.load(planned["free"].prompt))
     _show(console, content)
+    console.print(f"success, grounded - free, episode by episode: {gain} points", soft_wrap=True)
     if speeds:
         told = ", ".join(f"{1000 * seconds:.1f} {arm}" for arm, seconds in speeds.items())
         console.print(f"milliseconds for a token of eight replies: {told}", soft_wrap=True)
@@ -155,6 +165,7 @@ def main(
             json_file,
             {
                 "arms": content,
+                "gain": vars(gain) if gain else None,
                 "seconds_per_token": speeds,
                 **setup,
                 "software": software_versions(),

@@ -11,13 +11,14 @@ rows that build on it are marked.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import typer
 
 from experiments.obstacles import obstacles
 from experiments.paper import BASELINES, PHASES, START, TASKS, Study, chosen_rows, command, success
-from experiments.results import Results
+from experiments.results import Figure, Results
 from selftrain.loop import Observer
 from selftrain.record import read_records
 
@@ -53,7 +54,19 @@ class MainResults:
             for study in self.studies
             for tasks in TASKS
         ]
-        return [Results("success rate, %", cells, [note for study in self.studies for note in study.notes])]
+        notes = [note for study in self.studies for note in (*study.notes, *self._gains(study))]
+        return [Results("success rate, %", cells, notes)]
+
+    def _gains(self, study: Study) -> list[str]:
+        """What each phase brought over the one before, where both have been played."""
+        phases = [row for row in self.rows if row in PHASES]
+        records = {row: list(read_records(study.records(row, "test"))) for row in phases}
+        gains = {
+            f"{after} - {before}": Figure.gained(records[after], records[before], success)
+            for before, after in pairwise(phases)
+        }
+        told = [f"{which}: {gain}" for which, gain in gains.items() if gain]
+        return [f"{study.scene} test, episode by episode: {'; '.join(told)}"] if told else []
 
     def obstacles(self) -> dict[str, dict[str, Any]]:
         """See Experiment.obstacles."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Protocol
@@ -29,6 +30,8 @@ from selftrain.trainers import Start
 SCENES, GENERATED = oracle.SCENES, oracle.GENERATED
 RECOVERED = ("Pomaria_1_int", "Rs_int")
 """Scenes whose episodes have to be made from recovered tasks; see household.housekeep.recovered."""
+
+ALL_SCENES = (*SCENES, *RECOVERED, GENERATED)
 
 BASELINES = {"SayCan": "saycan", "SayPlan": "sayplan", "LLM-Planner": "llm"}
 START = "start"
@@ -167,17 +170,18 @@ class Study:
             UserError: when something outside the program is wrong; what is finished is kept.
         """
         rows = list(rows)
-        for row, planner in BASELINES.items():
-            for tasks in self.config.evaluation.tasks if row in rows else ():
-                config = self.config.measuring(tasks, **_untaught(planner, self.config.run))
+        alone = {row: _untaught(planner, self.config.run) for row, planner in BASELINES.items()} | {START: {}}
+        for row in [row for row in alone if row in rows]:
+            for tasks in self.config.evaluation.tasks:
+                config = self.config.measuring(tasks, **alone[row])
                 play(f"{self.scene}: {row}, {tasks.name}", config, self.records(row, tasks.name).parent, observer)
-        if set(rows) & set(PHASES):
-            self.models(rows, observer)
+        if taught := [row for row in rows if row not in alone]:
+            self.models(taught, observer)
 
     def models(self, rows: Iterable[str], observer: Observer) -> dict[str, Start]:
         """The model of each row that self-training leads to, taught where that has not been done."""
         iterations = max((list(PHASES).index(row) - 1 for row in rows if row in PHASES), default=0)
-        config = self.config.model_copy(update={"iterations": max(iterations, 0)})
+        config = self.config.model_copy(update={"iterations": min(max(iterations, 0), self.config.iterations)})
         lines = SelfTraining(config, self.folder / "selftraining", observer).go()["phases"]
         draw_curve(lines, self.folder / "selftraining" / "learning_curve.png")
         rows_of = {phase: row for row, phase in PHASES.items()}
@@ -221,7 +225,13 @@ class Study:
         ours = Figure.over(read_records(self.records(row, tasks)), measure)
         # The paper's robots were all taught for the majority.
         theirs = published(name, self.scene, row, tasks) if self.config.run.person == "majority" else None
-        return Cell(row, f"{self.scene} {tasks}", ours, theirs, self.marked(row))
+        return Cell(row, f"{self.scene} {tasks}", ours, theirs, self.marked(row), self.expected(tasks))
+
+    def expected(self, tasks: str) -> int:
+        """How many episodes a row's figure over some tasks takes."""
+        named = next(chosen for chosen in self.config.evaluation.tasks if chosen.name == tasks)
+        config = self.config.measuring(named)
+        return len(task_names(config)) * config.runs
 
 
 def _untaught(planner: str, run: RunConfig) -> dict[str, Any]:
@@ -254,30 +264,60 @@ class Experiment(Protocol):
         ...
 
 
-def carry_out(experiment: Experiment, out: Path, only_show: bool, console: Console, setup: Mapping[str, Any]) -> None:
+class SceneExperiment(Experiment, Protocol):
+    """An experiment over scenes.
+
+    Attributes:
+        studies: one for each scene.
+    """
+
+    studies: Sequence[Study]
+
+
+def carry_out(
+    experiment: Experiment,
+    out: Path,
+    only_show: bool,
+    console: Console,
+    setup: Mapping[str, Any],
+    whole: Experiment | None = None,
+) -> None:
     """Play what is missing, then print and write what there is; that also when the playing is cut short.
 
     Args:
-        experiment: what to do.
+        experiment: what to do, and to print.
         out: folder for the tables.
         only_show: play nothing.
         console: where progress and tables go.
-        setup: settings for the JSON file.
+        setup: settings for the JSON file; ``quick`` has to be what it was in this folder.
+        whole: all that the folder's files tell of, where that is more than the experiment.
 
     Raises:
         UserError: when something outside the program is wrong; what is finished is kept and shown.
     """
+    _check_quick(out / f"{experiment.name}.json", bool(setup["quick"]))
     try:
         if not only_show:
             experiment.play(Terminal(console))
     finally:
-        results, ways = experiment.results(), experiment.obstacles()
-        for each in results:
+        for each in experiment.results():
             each.show(console)
-        for tasks, rows in ways.items():
+        for tasks, rows in experiment.obstacles().items():
             show_obstacles(tasks, rows, console)
-        paths = write(results, out, experiment.name, {"obstacles": ways, **experiment.more(), **setup})
+        told = whole or experiment
+        paths = write(told.results(), out, told.name, {"obstacles": told.obstacles(), **told.more(), **setup})
         console.print(f"written: {', '.join(map(str, paths))}", soft_wrap=True)
+
+
+def _check_quick(earlier: Path, quick: bool) -> None:
+    """Quick figures are not to be taken for others, nor others for quick ones."""
+    try:
+        was = json.loads(earlier.read_text(encoding="utf-8"))["quick"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return
+    if was != quick:
+        words = {True: "with --quick", False: "without --quick"}
+        raise UserError(f"{earlier.parent}: holds figures {words[was]}; choose another folder with --out")
 
 
 _LINES: tuple[tuple[str, str, str], ...] = (
@@ -321,7 +361,10 @@ ScenesOption = Annotated[
     list[str] | None, typer.Option("--scene", help=f"Scene of the data, or {GENERATED}; may be given several times.")
 ]
 RowsOption = Annotated[list[str] | None, typer.Option("--row", help="Only this row; may be given several times.")]
-OutOption = Annotated[Path, typer.Option(help="Everything goes there; what is there is gone on with.")]
+OutOption = Annotated[
+    Path | None,
+    typer.Option(help="Everything goes there, and what is there is gone on with; runs/<name>, or runs/<name>-quick."),
+]
 ConfigOption = Annotated[
     Path | None, typer.Option(help="YAML file with the recipe; see housekeep_configs/selftrain.yaml.")
 ]
@@ -337,7 +380,7 @@ RecoveredOption = Annotated[
     Path | None, typer.Option(help=f"JSON file of recovered tasks, for {' and '.join(RECOVERED)} as well.")
 ]
 QuickOption = Annotated[bool, typer.Option(help="One task each, once, a few steps: shows the way, not the figures.")]
-ShowOption = Annotated[bool, typer.Option("--show", help="Play nothing: show what is there.")]
+ShowOption = Annotated[bool, typer.Option("--show", help="Play nothing: show what is there, and write the files anew.")]
 
 
 def run_settings(**options: Any) -> dict[str, Any]:
@@ -347,7 +390,7 @@ def run_settings(**options: Any) -> dict[str, Any]:
 
 
 def command(
-    make: Callable[[list[Study], Sequence[str] | None], Experiment], quick_scenes: int, about: str | None
+    make: Callable[[list[Study], Sequence[str] | None], SceneExperiment], quick_scenes: int, about: str | None
 ) -> Callable[..., None]:
     """The command line of a table over scenes.
 
@@ -372,8 +415,9 @@ def command(
         recovered: RecoveredOption = None,
         quick: QuickOption = False,
         show: ShowOption = False,
-        out: OutOption = Path("runs/paper"),
+        out: OutOption = None,
     ) -> None:
+        out = out or default_out("paper", quick)
         given = run_settings(
             **{"data": data, "person": person, "model": model, "adapter": adapter, "base_url": base_url},
             **{"simulator": simulator, "workers": workers},
@@ -382,12 +426,24 @@ def command(
         chosen = scenes or [*SCENES, *(RECOVERED if recovered else ())]
         chosen = chosen[:quick_scenes] if quick and not scenes else chosen
         folders = _folders(data, recovered, out) if recovered and set(chosen) & set(RECOVERED) else {}
-        studies = [Study(placed(_with_data(taught, folders.get(scene)), scene, quick), scene, out) for scene in chosen]
-        setup = {"config": shareable(taught), "quick": quick}
-        carry_out(make(studies, rows), out, show, Console(), setup)
+
+        def study(scene: str) -> Study:
+            config = _with_data(taught, folders.get(scene))
+            return Study(config if show else placed(config, scene, quick), scene, out)
+
+        experiment = make([study(scene) for scene in chosen], rows)
+        others = [scene for scene in ALL_SCENES if scene not in chosen and (out / scene).is_dir()]
+        everything = [*experiment.studies, *(Study(taught, scene, out) for scene in others)]
+        whole = make(sorted(everything, key=lambda each: ALL_SCENES.index(each.scene)), None)
+        carry_out(experiment, out, show, Console(), {"config": shareable(taught), "quick": quick}, whole)
 
     main.__doc__ = about
     return main
+
+
+def default_out(name: str, quick: bool) -> Path:
+    """Where an experiment's files go when nobody says."""
+    return Path("runs") / (f"{name}-quick" if quick else name)
 
 
 def _folders(data: Path | None, recovered: Path, out: Path) -> dict[str, Path]:

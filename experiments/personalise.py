@@ -10,7 +10,7 @@ whose wishes for the things of the training tasks differ most are taken.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -31,6 +31,7 @@ from experiments.paper import (
     ShowOption,
     WorkersOption,
     carry_out,
+    default_out,
     placed,
     recipe,
     run_settings,
@@ -45,6 +46,7 @@ from household.errors import UserError
 from selftrain.loop import Observer, SelfTraining, play
 from selftrain.loop_config import NamedTasksConfig, SelfTrainingConfig
 from selftrain.record import EpisodeRecord, read_records
+from selftrain.tasks import task_names
 from selftrain.trainers import Start
 
 NOBODY, MAJORITY = "nobody", "majority"
@@ -87,12 +89,15 @@ class Pair:
     def cells(self) -> list[Cell]:
         """Success of every robot for both people."""
         marked = self._config.run.adapter is not None
+        config = self._config.measuring(self.test)
+        expected = len(task_names(config)) * config.runs
         return [
             Cell(
                 f"taught for {taught}",
                 f"tidies for {tested}",
                 Figure.over(self.records(taught, tested), success),
                 marked=marked,
+                expected=expected,
             )
             for taught in self.taught
             for tested in self.people
@@ -100,7 +105,10 @@ class Pair:
 
     def gains(self) -> dict[str, Figure | None]:
         """By how much each person's own robot is better for them than the majority's, episode by episode."""
-        return {person: Figure.of(self._gains(person)) for person in self.people}
+        return {
+            person: Figure.gained(self.records(person, person), self.records(MAJORITY, person), success)
+            for person in self.people
+        }
 
     def things(self) -> list[SameThing]:
         """Things that the two people's robots put in different places."""
@@ -110,11 +118,6 @@ class Pair:
             for tested in self.people
             for thing in same_things(self.records(one, tested), self.records(other, tested))
         ]
-
-    def _gains(self, person: str) -> list[tuple[Hashable, float]]:
-        common = {record.name: success(record.result) for record in self.records(MAJORITY, person)}
-        own = [record for record in self.records(person, person) if record.name in common]
-        return [(record.episode.task, success(record.result) - common[record.name]) for record in own]
 
     def _model(self, person: str, observer: Observer) -> Start:
         run = self._config.run
@@ -201,7 +204,7 @@ class Personalise:
 
 def _told(pair: Pair) -> list[str]:
     return [
-        f"{person}'s own robot minus the majority's, for {person}, episode by episode: {gain} points"
+        f"{person}'s own robot minus the majority's, for {person}, episode by episode: {gain} points, n={gain.episodes}"
         for person, gain in pair.gains().items()
         if gain
     ]
@@ -230,7 +233,7 @@ def main(
     workers: WorkersOption = None,
     quick: QuickOption = False,
     show: ShowOption = False,
-    out: OutOption = Path("runs/personalise"),
+    out: OutOption = None,
 ) -> None:
     """Teach one person's robot, and try it out for others.
 
@@ -240,6 +243,7 @@ def main(
 
       python -m experiments.personalise --people ada,bruno --workers 8
     """
+    out = out or default_out("personalise", quick)
     given = run_settings(
         data=data, model=model, adapter=adapter, base_url=base_url, simulator=simulator, workers=workers
     )
@@ -251,7 +255,8 @@ def main(
         if who != "none"
     ]
     if not pairs:
-        raise UserError("nobody to tidy for; leave --people or --annotators out, or name two")
+        where = "; annotators take the Housekeep folder: give --data or HOUSEKEEP_DATA" if not data else ""
+        raise UserError(f"nobody to tidy for; leave --people or --annotators out, or name two{where}")
     console = Console()
     experiment = Personalise(pairs, out)
     carry_out(experiment, out, show, console, {"config": shareable(taught), "quick": quick})

@@ -32,12 +32,13 @@ class Figure:
 
     Attributes:
         mean: of all episodes.
-        error: the mean's standard error, in which the runs of a task count once; see selftrain.metrics.
+        error: the mean's standard error, in which the runs of a task count once; see selftrain.metrics. One task tells
+            none.
         episodes: how many there were, None where nobody said.
     """
 
     mean: float
-    error: float
+    error: float | None
     episodes: int | None = None
 
     @classmethod
@@ -46,16 +47,26 @@ class Figure:
         found = list(episodes)
         if not found:
             return None
-        values = [value for _, value in found]
-        return cls(float(np.mean(values)), standard_error(values, [task for task, _ in found]), len(found))
+        values, tasks = [value for _, value in found], [task for task, _ in found]
+        error = standard_error(values, tasks) if len(set(tasks)) > 1 else None
+        return cls(float(np.mean(values)), error, len(found))
 
     @classmethod
     def over(cls, records: Iterable[EpisodeRecord], measure: Callable[[ResultLine], float]) -> Figure | None:
         """A measure's figure over some episodes, None when there are none."""
         return cls.of((record.episode.task, measure(record.result)) for record in records)
 
+    @classmethod
+    def gained(
+        cls, after: Iterable[EpisodeRecord], before: Iterable[EpisodeRecord], measure: Callable[[ResultLine], float]
+    ) -> Figure | None:
+        """By how much a measure has grown, episode by episode, over those that are in both; None when none is."""
+        earlier = {record.name: measure(record.result) for record in before}
+        both = [record for record in after if record.name in earlier]
+        return cls.of((record.episode.task, measure(record.result) - earlier[record.name]) for record in both)
+
     def __str__(self) -> str:
-        return f"{self.mean:.1f} ± {self.error:.1f}"
+        return f"{self.mean:.1f}" if self.error is None else f"{self.mean:.1f} ± {self.error:.1f}"
 
 
 @dataclass(frozen=True)
@@ -67,6 +78,7 @@ class Cell:
         ours: None while nothing has been played.
         published: None where nothing was.
         marked: whether the model behind it had also learned from something that the published one had not.
+        expected: how many episodes there will be, None where nobody said.
     """
 
     row: str
@@ -74,6 +86,12 @@ class Cell:
     ours: Figure | None
     published: Figure | None = None
     marked: bool = False
+    expected: int | None = None
+
+    @property
+    def missing(self) -> bool:
+        """Whether not all of its episodes have been played."""
+        return self.expected is not None and (self.ours is None or (self.ours.episodes or 0) < self.expected)
 
 
 @dataclass(frozen=True)
@@ -135,6 +153,7 @@ class Results:
                 "ours": vars(cell.ours) if cell.ours else None,
                 "published": vars(cell.published) if cell.published else None,
                 "marked": cell.marked,
+                "expected": cell.expected,
             }
             for cell in self.cells
         ]
@@ -206,7 +225,9 @@ def draw(results: Sequence[Results], path: Path) -> None:
             _panel(axes, [cell for cell in each.cells if cell.column == column])
             axes.set_title(column, fontsize=9)
         line[0].set_ylabel(each.title, fontsize=8, wrap=True)
-    handles = dict(zip(*reversed(panels[0][0].get_legend_handles_labels()), strict=True))
+    handles: dict[str, Any] = {}
+    for axes in panels.flat:
+        handles |= zip(*reversed(axes.get_legend_handles_labels()), strict=True)
     if handles:
         panels[0][0].legend(handles.values(), handles.keys(), fontsize=7)
     picture.savefig(path, dpi=150)
@@ -235,24 +256,32 @@ def _published() -> dict[str, Any]:
 def _told(cell: Cell | None) -> str:
     if cell is None:
         return ""
-    lines = [f"{cell.ours}", f"n={cell.ours.episodes}"] if cell.ours else ["–"]
+    of = f" of {cell.expected}" if cell.missing else ""
+    lines = [f"{cell.ours}", f"n={cell.ours.episodes}{of}"] if cell.ours else ["–"]
     return "\n".join([*lines, *([f"({cell.published})"] if cell.published else [])])
 
 
 def _numbers(figure: Figure | None) -> tuple[float | int | str | None, ...]:
     if figure is None:
         return ("", "", "")
-    return (round(figure.mean, 3), round(figure.error, 3), "" if figure.episodes is None else figure.episodes)
+    error = "" if figure.error is None else round(figure.error, 3)
+    return (round(figure.mean, 3), error, "" if figure.episodes is None else figure.episodes)
 
 
 def _panel(axes: Any, cells: Sequence[Cell]) -> None:
     names = [f"{cell.row}{MARK if cell.marked else ''}" for cell in cells]
     place = dict(zip((cell.row for cell in cells), range(len(cells)), strict=True))
-    ours = [(place[cell.row], cell.ours) for cell in cells if cell.ours]
     theirs = [(place[cell.row], cell.published) for cell in cells if cell.published]
-    if ours:
-        errors = [figure.error for _, figure in ours]
-        axes.bar([x for x, _ in ours], [figure.mean for _, figure in ours], yerr=errors, capsize=3, label="ours")
+    for missing, label in ((False, "ours"), (True, "ours, unfinished")):
+        ours = [(place[cell.row], cell.ours) for cell in cells if cell.ours and cell.missing == missing]
+        if ours:
+            errors = [figure.error or 0.0 for _, figure in ours]
+            means = [figure.mean for _, figure in ours]
+            look = {"alpha": 0.4, "hatch": "//"} if missing else {}
+            axes.bar([x for x, _ in ours], means, yerr=errors, capsize=3, label=label, color="C0", **look)
+    for cell in cells:
+        if cell.ours is None:
+            axes.text(place[cell.row], 0, "not played", rotation=90, ha="center", va="bottom", fontsize=7, color="gray")
     if theirs:
         means, errors = ([getattr(figure, key) for _, figure in theirs] for key in ("mean", "error"))
         axes.errorbar([x for x, _ in theirs], means, yerr=errors, fmt="o", mfc="none", color="black", label="paper")

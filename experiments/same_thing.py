@@ -46,13 +46,18 @@ class SameThing:
 def same_things(ones: Sequence[EpisodeRecord], others: Sequence[EpisodeRecord]) -> list[SameThing]:
     """What two robots moved to different places in the same episodes: mugs first, then what is right once.
 
+    What they did alike in several runs of a task is told once.
+
     Args:
         ones: records of the one robot.
         others: of the other, for the same person.
     """
     by_name = {record.name: record for record in others}
     found = [thing for one in ones if one.name in by_name for thing in _same(one, by_name[one.name])]
-    return sorted(found, key=lambda thing: (not thing.name.startswith(_LIKED), sum(thing.right) != 1, thing.record))
+    once = {(thing.record.rpartition("-run")[0], thing.name, thing.one, thing.other): thing for thing in found[::-1]}
+    return sorted(
+        once.values(), key=lambda thing: (not thing.name.startswith(_LIKED), sum(thing.right) != 1, thing.record)
+    )
 
 
 def draw_same_thing(thing: SameThing, records: Sequence[EpisodeRecord], people: tuple[str, str], path: Path) -> None:

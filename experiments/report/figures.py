@@ -11,7 +11,7 @@ from typing import Any
 from selftrain.metrics import summary
 from selftrain.record import EpisodeRecord
 
-Key = tuple[str, str, str]
+Key = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ def rows(records: Sequence[EpisodeRecord]) -> list[Row]:
     for record in records:
         header = record.episode
         name = f"{header.scene}, {header.task_set}" if header.task_set else header.scene
-        groups.setdefault((planner_of(record), name, ""), []).append(record)
-    result = [_row(name, planner, members) for (planner, name, _), members in sorted(groups.items())]
-    planners = {planner for planner, _, _ in groups}
+        groups.setdefault((planner_of(record), name), []).append(record)
+    result = [_row(name, planner, members) for (planner, name), members in sorted(groups.items())]
+    planners = {planner for planner, _ in groups}
     if len(groups) > len(planners) > 1:
         result += [_row("all scenes", one, [r for r in records if planner_of(r) == one]) for one in sorted(planners)]
     elif len(groups) > 1 and len(planners) == 1:

@@ -78,6 +78,10 @@ def _read(folder: Path) -> tuple[list[EpisodeRecord], list[str]]:
     """The records that can be read, and a note for each that cannot."""
     if not folder.is_dir():
         raise UserError(f"{folder}: no such folder; name the folder of a run (it has episodes/ in it)")
+    if (folder / "summary.json").exists():
+        runs = sorted(path.parent.relative_to(folder) for path in folder.glob("*/evaluation/*/episodes"))
+        named = f", such as {folder / runs[-1]}" if runs else ""
+        raise UserError(f"{folder}: is a self-training, with many runs in it; name one of them{named}")
     paths = sorted(folder.glob("episodes/*.jsonl")) or sorted(folder.glob("*/episodes/*.jsonl"))
     records, notes = [], []
     for path in paths:

@@ -17,7 +17,7 @@ from rich.console import Console
 from experiments.ablations import Ablations
 from experiments.cross_scene import CrossScene
 from experiments.main_results import MainResults
-from experiments.paper import GENERATED, Experiment, Study, carry_out, placed, recipe
+from experiments.paper import GENERATED, Experiment, Study, carry_out, placed, recipe, success
 from experiments.results import Figure, published
 from household.errors import UserError
 from household.housekeep.reader import HousekeepData
@@ -32,9 +32,9 @@ def study(out: Path, adapter: str | None = None, scene: str = "Merom_1_int") -> 
 
 
 def fill(studied: Study, row: str, *ends: str) -> None:
-    """Test episodes of a row that leave the mug somewhere."""
-    for run, end in enumerate(ends):
-        save(make_record({"mug 1": end}, run=run), studied.records(row, "test"))
+    """Test episodes of a row, each of a task of its own, that leave the mug somewhere."""
+    for number, end in enumerate(ends):
+        save(make_record({"mug 1": end}, episode=number), studied.records(row, "test"))
 
 
 def shown(experiment: Experiment, out: Path) -> str:
@@ -46,10 +46,12 @@ def shown(experiment: Experiment, out: Path) -> str:
 def test_the_main_table_is_computed_from_records(tmp_path: Path) -> None:
     studied = study(tmp_path)
     fill(studied, "LLM-Planner", TABLE, TABLE)
+    fill(studied, "ST1", TABLE, SHELF, SHELF, SHELF)
     fill(studied, "ST2", SHELF, SHELF, SHELF, TABLE)
     told = shown(MainResults([studied]), tmp_path)
-    assert "75.0 ± 25.0" in told and "n=4" in told and "(25.2 ± 4.0)" in told
+    assert "75.0 ± 25.0" in told and "n=4 of 25" in told and "(25.2 ± 4.0)" in told
     assert "things left alone" in told
+    assert "Merom_1_int test, episode by episode: ST2 - ST1: 0.0 ± 40.8" in told
     rows = list(csv.DictReader((tmp_path / "main_results.csv").open()))
     by_name = {(row["row"], row["column"]): row for row in rows}
     cell = by_name["ST2", "Merom_1_int test"]
@@ -57,7 +59,7 @@ def test_the_main_table_is_computed_from_records(tmp_path: Path) -> None:
     assert (cell["published_mean"], cell["published_standard_error"], cell["marked"]) == ("25.2", "4.0", "0")
     assert by_name["IL", "Merom_1_int train"]["mean"] == ""
     words = (tmp_path / "main_results.md").read_text()
-    assert "| ST2 | –<br>(18.5 ± 2.6) | 75.0 ± 25.0<br>n=4<br>(25.2 ± 4.0) |" in words
+    assert "| ST2 | –<br>(18.5 ± 2.6) | 75.0 ± 25.0<br>n=4 of 25<br>(25.2 ± 4.0) |" in words
     content = json.loads((tmp_path / "main_results.json").read_text())
     assert content["obstacles"]["Merom_1_int test"]["ST2"]["things"]["tidied"] == 0.75
     assert content["obstacles"]["Merom_1_int test"]["IL"]["things"] == {}
@@ -72,6 +74,29 @@ def test_rows_that_start_from_an_adapter_are_marked(tmp_path: Path) -> None:
     assert "start" not in plain.rows and "†" not in plain.markdown
 
 
+def test_one_task_tells_no_error(tmp_path: Path) -> None:
+    studied = study(tmp_path)
+    for run in range(5):
+        save(make_record({"mug 1": SHELF if run else TABLE}, run=run), studied.records("IL", "test"))
+    assert studied.cell("IL", "test", success, "success_rate").ours == Figure(80.0, None, 5)
+    assert "80.0<br>n=5 of 25<br>" in MainResults([studied]).results()[0].markdown
+
+
+def test_files_tell_of_everything_that_is_there(tmp_path: Path) -> None:
+    here, there = study(tmp_path), study(tmp_path, scene="Pomaria_2_int")
+    for each in (here, there):
+        fill(each, "IL", SHELF)
+    console = Console(record=True, width=200, file=io.StringIO())
+    some, everything = MainResults([here], ["IL"]), MainResults([here, there])
+    carry_out(some, tmp_path, True, console, {"quick": False}, everything)
+    told = console.export_text()
+    assert "Merom_1_int" in told and "Pomaria_2_int" not in told and "SayCan" not in told
+    rows = list(csv.DictReader((tmp_path / "main_results.csv").open()))
+    assert {row["column"].partition(" ")[0] for row in rows} == {"Merom_1_int", "Pomaria_2_int"} and len(rows) == 6 * 4
+    with pytest.raises(UserError, match="without --quick"):
+        carry_out(some, tmp_path, True, console, {"quick": True})
+
+
 def test_only_the_rows_that_were_asked_for_are_shown(tmp_path: Path) -> None:
     assert MainResults([study(tmp_path)], ["ST2", "IL"]).results()[0].rows == ["IL", "ST2"]
     with pytest.raises(UserError, match="no row 'ST9'"):
@@ -84,9 +109,9 @@ def test_ablations_measure_the_same_records(tmp_path: Path) -> None:
     save(record, studied.records("IL", "test"))
     executable, placements = Ablations([studied]).results()
     cells = {(cell.row, cell.column): cell for cell in (*executable.cells, *placements.cells)}
-    assert cells["IL", "Merom_1_int test"].ours == Figure(1.0, 0.0, 1)
+    assert cells["IL", "Merom_1_int test"].ours == Figure(1.0, None, 1)
     told = shown(Ablations([studied]), tmp_path)
-    assert "50.0 ± 0.0" in told and "(96.5 ± 1.4)" in told
+    assert "50.0" in told and "n=1 of 25" in told and "(96.5 ± 1.4)" in told
 
 
 def test_transfer_takes_two_scenes_and_shows_both_ways(tmp_path: Path) -> None:
@@ -96,7 +121,7 @@ def test_transfer_takes_two_scenes_and_shows_both_ways(tmp_path: Path) -> None:
     save(make_record({"mug 1": SHELF}), here.folder / "elsewhere" / there.scene / "imitate" / "episodes")
     moved, own = CrossScene([here, there]).results()
     assert moved.columns == ["Merom_1_int → Pomaria_2_int", "Pomaria_2_int → Merom_1_int"]
-    assert [cell.ours for cell in moved.cells][:2] == [Figure(100.0, 0.0, 1), None]
+    assert [cell.ours for cell in moved.cells][:2] == [Figure(100.0, None, 1), None]
     assert own.cells[0].published == Figure(12.6, 9.0)
 
 
@@ -179,9 +204,10 @@ def test_a_second_call_goes_on_where_the_first_stopped(
     assert second.returncode == 0, second.stderr
     assert written.items() <= {path: path.stat().st_mtime_ns for path in tmp_path.rglob("episodes/*.jsonl")}.items()
     rows = csv.DictReader((tmp_path / "main_results.csv").open())
-    assert [(row["row"], row["episodes"]) for row in rows] == [
-        (row, "1") for row in ("LLM-Planner", "IL", "ST1") for _ in range(2)
-    ]
+    played = {(row["row"], row["episodes"]) for row in rows}
+    assert played == {*((row, "1") for row in ("SayCan", "LLM-Planner", "IL", "ST1")), ("SayPlan", ""), ("ST2", "")}
+    slow = run("main_results", "--row", "IL", "--scene", GENERATED, "--out", str(tmp_path), *learner)
+    assert slow.returncode == 2 and "with --quick" in slow.stderr
 
 
 def test_what_there_is_is_shown_when_playing_fails(
@@ -196,3 +222,24 @@ def test_what_there_is_is_shown_when_playing_fails(
 def test_a_mistake_is_told_in_one_line(run: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path) -> None:
     failed = run("main_results", "--quick", "--out", str(tmp_path))
     assert failed.returncode == 2 and len(failed.stderr.strip().splitlines()) == 1 and "--data" in failed.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.housekeep
+def test_what_is_taught_in_one_scene_is_tested_in_the_other(
+    learner: list[str],
+    run: Callable[..., subprocess.CompletedProcess[str]],
+    housekeep: HousekeepData,
+    tmp_path: Path,
+) -> None:
+    options = ["--quick", "--data", str(housekeep.root), "--row", "IL", "--out", str(tmp_path), *learner]
+    done = run("cross_scene", *options)
+    assert done.returncode == 0, done.stderr
+    scenes = ("Merom_1_int", "Pomaria_2_int")
+    for taught, tested in (scenes, scenes[::-1]):
+        played = tmp_path / taught / "elsewhere" / tested / "imitate"
+        (record,) = played.glob("episodes/*.jsonl")
+        assert record.name.startswith(tested)
+        assert json.loads((played / "config.json").read_text())["adapter"].startswith(f"{tmp_path / taught}/")
+    shown = run("cross_scene", "--show", *options[:1], *options[3:])
+    assert shown.returncode == 0, shown.stderr

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import io
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,6 +23,7 @@ from selftrain.config import load_config
 from selftrain.record import EpisodeRecord, read_records
 from selftrain.run import Run
 from tests.experiments.records import SHELF, TABLE, make_record, save
+from tests.selftrain.tiny import save_learner, save_prompt
 
 SOFA = "living room 0 sofa 3"
 
@@ -56,8 +61,8 @@ def pair(tmp_path: Path) -> Pair:
     """Two people; Ada's robot puts her mug on the shelf, Bruno's and everybody's do not."""
     made = Pair(placed(recipe(True), GENERATED, few=True), ("ada", "bruno"), 0.25, tmp_path / "pair")
     for taught, end in (("ada", SHELF), ("bruno", SOFA), ("majority", TABLE)):
-        for run in range(2):
-            save(make_record({"mug 1": end}, run=run), tmp_path / "pair" / taught / "for-ada" / "episodes")
+        for number in range(2):
+            save(make_record({"mug 1": end}, episode=number), tmp_path / "pair" / taught / "for-ada" / "episodes")
     return made
 
 
@@ -69,13 +74,13 @@ def test_the_table_has_every_robot_for_both(pair: Pair, tmp_path: Path) -> None:
     assert cells["taught for nobody", "tidies for bruno"] is None
     assert pair.gains() == {"ada": Figure(100.0, 0.0, 2), "bruno": None}
     console = Console(record=True, width=160, file=io.StringIO())
-    carry_out(Personalise([pair], tmp_path), tmp_path, True, console, {})
+    carry_out(Personalise([pair], tmp_path), tmp_path, True, console, {"quick": True})
     told = console.export_text()
     assert (
-        "own robot minus the majority's, for ada, episode by episode: 100.0 ± 0.0 points" in told
+        "own robot minus the majority's, for ada, episode by episode: 100.0 ± 0.0 points, n=2" in told
         and "differ by 0.25" in told
     )
-    assert "100.0 ± 0.0<br>n=2" in (tmp_path / "personalise.md").read_text()
+    assert "100.0 ± 0.0<br>n=2 |" in (tmp_path / "personalise.md").read_text()
 
 
 def test_the_same_thing_in_two_places_is_found(pair: Pair) -> None:
@@ -83,6 +88,11 @@ def test_the_same_thing_in_two_places_is_found(pair: Pair) -> None:
     assert [(thing.name, thing.one, thing.other, thing.right) for thing in found] == [
         ("mug 1", SHELF, SOFA, (True, False))
     ] * 2
+
+
+def test_what_is_done_in_every_run_is_told_once() -> None:
+    ones, others = ([make_record({"mug 1": end}, run=run) for run in range(3)] for end in (SHELF, SOFA))
+    assert [thing.record for thing in same_things(ones, others)] == [ones[0].name]
 
 
 def test_mugs_come_first_and_what_one_robot_left_does_not_come() -> None:
@@ -111,3 +121,30 @@ def test_the_two_ways_of_a_thing_are_drawn(tmp_path: Path) -> None:
 def _put(record: EpisodeRecord, thing: str, place: str) -> EpisodeRecord:
     placements = {**record.result.placements, thing: place}
     return record.model_copy(update={"result": record.result.model_copy(update={"placements": placements})})
+
+
+@pytest.mark.slow
+def test_everybody_has_a_robot_and_both_try_all(tmp_path: Path) -> None:
+    pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
+    few = ["run.max_steps=30", "run.most_plans=1", "run.sampling.max_tokens=8", "training.most_tokens=16384"]
+    small = ["training.rank=2", "training.device=cpu", "training.dtype=float32", "iterations=1"]
+    model = f"local:{save_learner(tmp_path / 'tiny')}"
+    command = [sys.executable, "-m", "experiments.personalise", "--quick", "--people", "ada,bruno", "--model", model]
+    env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"} | {"OMP_NUM_THREADS": "1"}
+    settings = [*few, *small, f"run.prompt={save_prompt(tmp_path / 'short.yaml')}"]
+    done = subprocess.run(
+        [*command, "--out", str(tmp_path / "out"), *settings], capture_output=True, text=True, env=env, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    pair = tmp_path / "out" / GENERATED / "ada-bruno"
+    told = {
+        (taught, tested): json.loads((pair / taught / f"for-{tested}" / "config.json").read_text())
+        for taught in ("nobody", "majority", "ada", "bruno")
+        for tested in ("ada", "bruno")
+    }
+    assert all(config["person"] == tested for (_, tested), config in told.items())
+    assert told["nobody", "ada"]["adapter"] is None
+    assert told["bruno", "ada"]["adapter"] == str(pair / "bruno" / "selftraining" / "iteration-1" / "adapter")
+    assert json.loads((pair / "bruno" / "selftraining" / "config.json").read_text())["run"]["person"] == "bruno"
+    content = json.loads((tmp_path / "out" / "personalise.json").read_text())
+    assert [cell["ours"]["episodes"] for cell in content["tables"][0]["cells"]] == [1] * 8

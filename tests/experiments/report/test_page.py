@@ -174,6 +174,14 @@ def test_damaged_records_are_left_out_and_named(run_folder: Path, tmp_path: Path
     assert "zebra.jsonl" in Page(write_report(folder, film=False)).text
 
 
+def test_a_self_training_is_not_taken_for_its_demonstrations(run_folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(run_folder / "episodes", tmp_path / "demonstrate" / "episodes")
+    shutil.copytree(run_folder / "episodes", tmp_path / "iteration-1" / "evaluation" / "test" / "episodes")
+    (tmp_path / "summary.json").write_text("{}")
+    with pytest.raises(UserError, match="iteration-1/evaluation/test"):
+        write_report(tmp_path)
+
+
 def test_several_runs_in_one_folder(run_folder: Path, tmp_path: Path) -> None:
     shutil.copytree(run_folder, tmp_path / "both" / "one")
     shutil.copytree(run_folder, tmp_path / "both" / "two")
