@@ -56,7 +56,8 @@ def same_things(ones: Sequence[EpisodeRecord], others: Sequence[EpisodeRecord]) 
     found = [thing for one in ones if one.name in by_name for thing in _same(one, by_name[one.name])]
     once = {(thing.record.rpartition("-run")[0], thing.name, thing.one, thing.other): thing for thing in found[::-1]}
     return sorted(
-        once.values(), key=lambda thing: (not thing.name.startswith(_LIKED), sum(thing.right) != 1, thing.record)
+        list(once.values())[::-1],
+        key=lambda thing: (not thing.name.startswith(_LIKED), sum(thing.right) != 1, thing.record),
     )
 
 
