@@ -54,10 +54,11 @@ def same_things(ones: Sequence[EpisodeRecord], others: Sequence[EpisodeRecord]) 
     """
     by_name = {record.name: record for record in others}
     found = [thing for one in ones if one.name in by_name for thing in _same(one, by_name[one.name])]
-    once = {(thing.record.rpartition("-run")[0], thing.name, thing.one, thing.other): thing for thing in found[::-1]}
+    once: dict[tuple[str, ...], SameThing] = {}
+    for thing in found:
+        once.setdefault((thing.record.rpartition("-run")[0], thing.name, thing.one, thing.other), thing)
     return sorted(
-        list(once.values())[::-1],
-        key=lambda thing: (not thing.name.startswith(_LIKED), sum(thing.right) != 1, thing.record),
+        once.values(), key=lambda thing: (not thing.name.startswith(_LIKED), sum(thing.right) != 1, thing.record)
     )
 
 
