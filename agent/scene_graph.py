@@ -93,12 +93,12 @@ class SceneGraph:
         return set(self.graph) - known
 
     def enter(self, room: str) -> None:
-        """Remember that the robot went into a room."""
+        """Remember that the robot went to a room, whether or not it got there."""
         self.graph.nodes[room]["entered"] = True
 
     @property
     def entered(self) -> tuple[str, ...]:
-        """The rooms that the robot went into, as far as it did so on purpose."""
+        """The rooms that the robot went to on purpose, whether or not it got there."""
         return tuple(name for name, entered in self.graph.nodes(data="entered") if entered)
 
     @property
