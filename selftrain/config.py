@@ -88,6 +88,7 @@ class RunConfig(Settings):
     simulator: SimulatorName
     gpu: int = Field(default=-1, ge=-1)
     runs: int = Field(ge=1)
+    series: int = Field(default=0, ge=0)
     max_steps: int = Field(ge=1)
     most_plans: int = Field(ge=1)
     most_idle_plans: int = Field(ge=1)

@@ -205,9 +205,9 @@ class SelfTraining:
         grow, settings = self.config.grow, self.config.filter
         drawn_as = {"temperature": grow.temperature, "top_p": grow.top_p, "n": grow.replies}
         sampling = self.config.run.sampling.model_copy(update=drawn_as)
-        config = self.config.playing(
-            self.config.training_tasks, runs=grow.runs, sampling=sampling, model=model.model, adapter=model.adapter
-        )
+        # What is tried anew is to be drawn anew, or a model that has learned little tries the same again.
+        changes = {"runs": grow.runs, "series": iteration, "model": model.model, "adapter": model.adapter}
+        config = self.config.playing(self.config.training_tasks, sampling=sampling, **changes)
         play(f"{name}: grow", config, self.folder / name / "grow", self._observer)
         tried = self._tried(iteration)
         options = FilterSettings(

@@ -87,7 +87,7 @@ class Player:
         Raises:
             UserError: when something outside the program is wrong.
         """
-        config, seed = self._config, _seed(self._config.seed, job)
+        config, seed = self._config, _seed(self._config, job)
         env = RearrangementEnv(simulator, [task], config.max_steps, float(np.deg2rad(config.look_down)))
         env.reset()
         writer = RecordWriter(folder, job.name)
@@ -244,6 +244,7 @@ def _context(config: RunConfig) -> ContextGenerator:
     return ContextGenerator(PromptTemplate.load(config.prompt), config.most_steps_per_plan)
 
 
-def _seed(seed: int, job: Job) -> int:
-    parts = [seed, zlib.crc32(job.task.scene.encode()), job.task.episode, job.run]
+def _seed(config: RunConfig, job: Job) -> int:
+    parts = [config.seed, zlib.crc32(job.task.scene.encode()), job.task.episode, job.run]
+    parts += [config.series] if config.series else []
     return int(np.random.SeedSequence(parts).generate_state(1)[0])

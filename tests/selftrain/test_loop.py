@@ -20,6 +20,7 @@ from household.housekeep.reader import HousekeepData
 from selftrain.loop import Observer, SelfTraining
 from selftrain.loop_config import load_selftraining
 from selftrain.pairs import read_pairs
+from selftrain.record import read_records
 from tests.selftrain.tiny import save_learner, save_prompt
 
 Unheard: type[Observer] = type("Unheard", (), {})
@@ -118,6 +119,14 @@ def test_each_model_is_the_start_of_the_next(whole: Path) -> None:
     used = json.loads((whole / "iteration-2" / "grow" / "config.json").read_text())
     assert used["adapter"] == str(whole / "iteration-1" / "adapter")
     assert used["sampling"]["temperature"] == 1.0
+
+
+def test_each_iteration_tries_anew(whole: Path) -> None:
+    one, other = (
+        {record.name: record.episode.seed for record in read_records(whole / name / "grow" / "episodes")}
+        for name in PHASES[2:]
+    )
+    assert one.keys() == other.keys() and not set(one.values()) & set(other.values())
 
 
 def test_each_iteration_learns_more_slowly_than_the_one_before(whole: Path) -> None:
