@@ -429,11 +429,13 @@ def command(
 
         def study(scene: str) -> Study:
             config = _with_data(taught, folders.get(scene))
-            return Study(config if show else placed(config, scene, quick), scene, out)
+            # What is shown are records; it does not take the data.
+            return Study(config if show and config.run.data is None else placed(config, scene, quick), scene, out)
 
         experiment = make([study(scene) for scene in chosen], rows)
-        others = [scene for scene in ALL_SCENES if scene not in chosen and (out / scene).is_dir()]
-        everything = [*experiment.studies, *(Study(taught, scene, out) for scene in others)]
+        playable = {*(SCENES if data or show else ()), *folders, GENERATED}
+        others = [scene for scene in playable - set(chosen) if (out / scene).is_dir()]
+        everything = [*experiment.studies, *map(study, others)]
         whole = make(sorted(everything, key=lambda each: ALL_SCENES.index(each.scene)), None)
         carry_out(experiment, out, show, Console(), {"config": shareable(taught), "quick": quick}, whole)
 

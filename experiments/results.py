@@ -281,7 +281,8 @@ def _panel(axes: Any, cells: Sequence[Cell]) -> None:
             axes.bar([x for x, _ in ours], means, yerr=errors, capsize=3, label=label, color="C0", **look)
     for cell in cells:
         if cell.ours is None:
-            axes.text(place[cell.row], 0, "not played", rotation=90, ha="center", va="bottom", fontsize=7, color="gray")
+            look = {"transform": axes.get_xaxis_transform(), "va": "top", "ha": "center", "color": "gray"}
+            axes.text(place[cell.row], 0.97, "not played", rotation=90, fontsize=7, **look)
     if theirs:
         means, errors = ([getattr(figure, key) for _, figure in theirs] for key in ("mean", "error"))
         axes.errorbar([x for x, _ in theirs], means, yerr=errors, fmt="o", mfc="none", color="black", label="paper")

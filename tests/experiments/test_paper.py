@@ -167,6 +167,22 @@ def test_the_papers_tasks_are_played(housekeep: HousekeepData, few: bool, counts
     assert [config.measuring(chosen).runs for chosen in config.evaluation.tasks] == [1, 1 if few else 5]
 
 
+@pytest.mark.housekeep
+def test_what_is_there_is_shown_with_the_data_and_without(
+    housekeep: HousekeepData, run: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    for scene in ("Merom_1_int", "Pomaria_2_int"):
+        fill(study(tmp_path, scene=scene), "IL", SHELF)
+    options = ("main_results", "--show", "--scene", "Merom_1_int", "--out", str(tmp_path))
+    files = []
+    for more in ((), ("--data", str(housekeep.root))):
+        done = run(*options, *more)
+        assert done.returncode == 0, done.stderr
+        assert "n=1 of 25" in done.stdout
+        files.append((tmp_path / "main_results.csv").read_text())
+    assert files[0] == files[1] and "Pomaria_2_int test,100.0,,1" in files[0]
+
+
 @pytest.fixture(scope="module")
 def learner(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """Settings that make a tiny model learn little."""
