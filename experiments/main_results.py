@@ -4,8 +4,7 @@
 
 Every scene's baselines play its 20 training tasks once and its 5 tests five times with the model as it comes; it is
 taught with 10 demonstrations, then tries the training tasks and learns from what was good, and is measured in the same
-way after each phase. Tests are never learned from, and nothing is chosen by them. With an adapter to start from, the
-rows that build on it are marked.
+way after each phase. Tests are never learned from. With an adapter to start from, the rows that build on it are marked.
 """
 
 from __future__ import annotations

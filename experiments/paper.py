@@ -179,9 +179,9 @@ class Study:
             self.models(taught, observer)
 
     def models(self, rows: Iterable[str], observer: Observer) -> dict[str, Start]:
-        """The model of each row that self-training leads to, taught where that has not been done."""
-        iterations = max((list(PHASES).index(row) - 1 for row in rows if row in PHASES), default=0)
-        config = self.config.model_copy(update={"iterations": min(max(iterations, 0), self.config.iterations)})
+        """The model of each row, of IL and the iterations after it, taught where that has not been done."""
+        iterations = max(list(PHASES).index(row) - list(PHASES).index("IL") for row in rows)
+        config = self.config.model_copy(update={"iterations": min(iterations, self.config.iterations)})
         lines = SelfTraining(config, self.folder / "selftraining", observer).go()["phases"]
         draw_curve(lines, self.folder / "selftraining" / "learning_curve.png")
         rows_of = {phase: row for row, phase in PHASES.items()}
@@ -436,7 +436,9 @@ def command(
         playable = {*(SCENES if data or show else ()), *folders, GENERATED}
         others = [scene for scene in playable - set(chosen) if (out / scene).is_dir()]
         everything = [*experiment.studies, *map(study, others)]
-        whole = make(sorted(everything, key=lambda each: ALL_SCENES.index(each.scene)), None)
+        whole = (
+            make(sorted(everything, key=lambda each: ALL_SCENES.index(each.scene)), None) if rows or others else None
+        )
         carry_out(experiment, out, show, Console(), {"config": shareable(taught), "quick": quick}, whole)
 
     main.__doc__ = about

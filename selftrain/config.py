@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -20,7 +20,7 @@ from household.errors import UserError
 from household.simulator import SimulatorName
 
 COMPUTED = frozenset({"workers", "ray", "gpu", "batch_size", "concurrency", "timeout"})
-"""Settings of a run that tell how it is computed, and change nothing of what comes of it."""
+"""Settings of a run that tell how it is computed, and change nothing of what comes of it but by rounding."""
 
 MODEL_PLANNERS = ("llm", "sayplan", "saycan")
 
@@ -142,14 +142,29 @@ def load_config(
 
     What an adapter says of how it is meant to be asked wins over the packaged defaults, and what is given over both.
     """
-    base = packaged("run")
-    config = load_settings(RunConfig, base, file, settings, overrides)
-    told = config.told
-    if not told:
+    return load_as_told(RunConfig, packaged("run"), lambda config: config.told, file, settings, overrides)
+
+
+def load_as_told(
+    model: type[_Model],
+    base: DictConfig,
+    told: Callable[[_Model], Mapping[str, Any]],
+    file: Path | None,
+    settings: Mapping[str, Any] | None,
+    overrides: Sequence[str],
+) -> _Model:
+    """Put settings together whose defaults some of them tell; see load_settings.
+
+    Args:
+        model, base, file, settings, overrides: see load_settings.
+        told: what the settings tell of defaults, by key.
+    """
+    config = load_settings(model, base, file, settings, overrides)
+    if not told(config):
         return config
-    defaults = OmegaConf.merge(base, told)
+    defaults = OmegaConf.merge(base, told(config))
     assert isinstance(defaults, DictConfig)
-    return load_settings(RunConfig, defaults, file, settings, overrides)
+    return load_settings(model, defaults, file, settings, overrides)
 
 
 def packaged(name: str) -> DictConfig:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from omegaconf import DictConfig, OmegaConf
 from pydantic import Field, NonNegativeInt, model_validator
 
-from selftrain.config import COMPUTED, RunConfig, Settings, load_settings, packaged
+from selftrain.config import COMPUTED, RunConfig, Settings, load_as_told, packaged
 from selftrain.pairs import Wording
 
 
@@ -201,13 +201,11 @@ def load_selftraining(
     """Put the settings of a self-training together; see selftrain.config.load_config."""
     base = OmegaConf.merge({"run": packaged("run")}, packaged("selftrain"))
     assert isinstance(base, DictConfig)
-    config = load_settings(SelfTrainingConfig, base, file, settings, overrides)
-    told = config.run.told
-    if not told:
-        return config
-    defaults = OmegaConf.merge(base, {"run": told})
-    assert isinstance(defaults, DictConfig)
-    return load_settings(SelfTrainingConfig, defaults, file, settings, overrides)
+
+    def told(config: SelfTrainingConfig) -> dict[str, Any]:
+        return {"run": config.run.told} if config.run.told else {}
+
+    return load_as_told(SelfTrainingConfig, base, told, file, settings, overrides)
 
 
 def generated_tasks(houses: int) -> dict[str, Any]:

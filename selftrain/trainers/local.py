@@ -1,6 +1,7 @@
 """Trains a language model on this machine with PEFT and TRL.
 
-Several GPUs: ``accelerate launch -m selftrain.trainers.local FOLDER``, which the setting ``training.launcher`` does.
+Several GPUs: ``accelerate launch -m selftrain.trainers.local FOLDER PROCESS``, which the setting ``training.launcher``
+does; it ends with that process.
 """
 
 from __future__ import annotations
