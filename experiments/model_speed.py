@@ -109,14 +109,16 @@ def _reader_seconds(
 
     reader, count = Reader(network), len(first)
 
-    def write(rows: Any, logits: Any) -> None:
+    def write(logits: Any) -> None:
         for _ in range(written):
             tokens, _ = choose(logits, [1.0] * count, [1.0] * count, [0.5] * count)
-            logits = reader.step(rows, [[token] for token in tokens])
+            logits = reader.step([[token] for token in tokens])
 
-    read, _ = _timed(lambda: reader.read(first, [1] * count, written))
-    read_next, begun = _timed(lambda: reader.read(second, [1] * count, written))
-    return read, read_next, _timed(lambda: write(*begun))[0]
+    read, _ = _timed(lambda: reader.admit(first))
+    while reader.rows:
+        reader.drop(reader.rows - 1)
+    read_next, (_, begun) = _timed(lambda: reader.admit(second))
+    return read, read_next, _timed(lambda: write(begun))[0]
 
 
 def _generate_seconds(plain: Any, prompts: Sequence[Sequence[int]], written: int) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""Reads prompts and writes replies with a causal language model: many rows at once, their shared beginning once.
+"""Reads prompts and writes replies with a causal language model: many rows at once, what they share once.
 
 Imported only by :mod:`agent.models.local`, because it needs torch and transformers.
 """
@@ -6,20 +6,19 @@ Imported only by :mod:`agent.models.local`, because it needs torch and transform
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import takewhile
 from typing import Any
 
 import torch
 from transformers import AttentionInterface, AttentionMaskInterface, DynamicCache
-from transformers.cache_utils import Cache, DynamicLayer
-from transformers.integrations.sdpa_attention import sdpa_attention_forward
+from transformers.cache_utils import DynamicLayer
 from transformers.masking_utils import sdpa_mask
+
+from agent.models.key_values import KeyValues, shared_prefix_attention
 
 ATTENTION = "housewise_shared_prefix"
 
 # Architectures with plain softmax attention over all earlier tokens, which pass on to it what they are called with.
-# Others (windows, soft caps, sinks) keep their own attention and see the prefix copied in front of every row.
+# Others (windows, soft caps, sinks) keep their own attention.
 PLAIN_ATTENTION = frozenset({"llama", "mistral", "olmo2", "phi3", "qwen2", "qwen3", "smollm3"})
 
 # Tokens of prompts read in one forward pass. More gain a CPU nothing but padding; other devices want PASS_FACTOR more.
@@ -27,212 +26,37 @@ READ_TOKENS = 1024
 PASS_FACTOR = 16
 # Scoring keeps the logits of every token, a vocabulary each.
 SCORE_TOKENS = 1024
-# Columns of keys and values set aside beyond those in use.
-GROWTH = 256
 # Likeliest tokens that a nucleus is looked for in before the whole vocabulary is sorted.
 NUCLEUS = 1024
 
 
-@dataclass
-class _Window:
-    """Where in a cache the next keys and values go; shared by the layers of that cache."""
-
-    slots: int
-    capacity: int
-    rows: slice = field(default_factory=lambda: slice(0, 1))
-    start: int = 0
-    prefix: KeyValues | None = None
-    prefix_length: int = 0
-    joined: bool = False
-
-
-class _Layer(DynamicLayer):  # type: ignore[misc]
-    """Keys and values of one layer in memory set aside ahead, since growing by ``cat`` copies everything each token."""
-
-    def __init__(self, window: _Window, prefix: _Layer | None) -> None:
-        super().__init__()
-        self.window, self.prefix = window, prefix
-
-    def lazy_initialization(self, key_states: Any, value_states: Any) -> None:
-        self.keys = self._reserve(key_states)
-        self.values = self._reserve(value_states)
-        self.is_initialized = True
-
-    def _reserve(self, states: Any, held: Any = None) -> Any:
-        _, heads, _, width = states.shape
-        # Zeros, not empty: a masked column still meets a weight of 0, and 0 times a stray NaN is NaN.
-        memory = states.new_zeros(self.window.slots, heads, self.window.capacity, width)
-        if held is not None:
-            memory[:, :, : held.shape[2]] = held
-        return memory
-
-    def update(self, key_states: Any, value_states: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        window = self.window
-        end = window.start + key_states.shape[2]
-        window.capacity = max(window.capacity, end if end <= window.capacity else end + GROWTH)
-        if not self.is_initialized:
-            self.lazy_initialization(key_states, value_states)
-        if self.keys.shape[2] < window.capacity:
-            self.keys, self.values = self._reserve(key_states, self.keys), self._reserve(value_states, self.values)
-        self.keys[window.rows, :, window.start : end] = key_states
-        self.values[window.rows, :, window.start : end] = value_states
-        keys, values = self.keys[window.rows, :, :end], self.values[window.rows, :, :end]
-        return self.behind_prefix(keys, values) if window.joined else (keys, values)
-
-    def behind_prefix(self, keys: Any, values: Any) -> tuple[Any, Any]:
-        """The rows' keys and values with the shared prefix copied in front of each."""
-        if self.prefix is None or not self.window.prefix_length:
-            return keys, values
-        ahead = (part.expand(keys.shape[0], -1, -1, -1) for part in self.shared())
-        return torch.cat([next(ahead), keys], dim=2), torch.cat([next(ahead), values], dim=2)
-
-    def shared(self) -> tuple[Any, Any]:
-        """Keys and values of the shared prefix, one row."""
-        assert self.prefix is not None
-        length = self.window.prefix_length
-        return self.prefix.keys[:, :, :length], self.prefix.values[:, :, :length]
-
-    def get_seq_length(self) -> int:
-        return self.window.prefix_length + self.window.start
-
-    def get_mask_sizes(self, query_length: Any) -> tuple[int, int]:
-        # Older releases of transformers hand over the positions instead of their number.
-        new = query_length if isinstance(query_length, int) else query_length.shape[0]
-        return self.get_seq_length() + new, 0
-
-
-class KeyValues(Cache):  # type: ignore[misc]
-    """What a model has read of some rows, behind a prefix that all of them share."""
-
-    def __init__(
-        self,
-        layers: int,
-        slots: int,
-        capacity: int,
-        prefix: KeyValues | None = None,
-        length: int = 0,
-        joined: bool = False,
-    ) -> None:
-        self.window = _Window(slots, capacity, slice(0, slots), prefix=prefix, prefix_length=length, joined=joined)
-        super().__init__(
-            layers=[_Layer(self.window, prefix.layers[index] if prefix else None) for index in range(layers)]
-        )
-
-    def repeat(self, first: int, sources: Sequence[int]) -> None:
-        """Fill the slots from ``first`` on with what the slots ``sources`` hold."""
-        targets, used = slice(first, first + len(sources)), slice(0, self.window.start)
-        for memory in (part for layer in self.layers for part in (layer.keys, layer.values) if sources):
-            memory[targets, :, used] = memory[list(sources), :, used]
-
-
-def _attend(query: Any, key: Any, value: Any, mask: Any, scale: float | None) -> tuple[Any, Any]:
-    """Softmax attention that also returns the logarithm of each query's normaliser."""
-    if mask is not None:
-        mask = torch.zeros_like(mask, dtype=query.dtype).masked_fill_(~mask, float("-inf"))
-    if query.device.type == "cpu":
-        # The public function does not return the normalisers.
-        return torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(  # type: ignore[no-any-return]
-            query, key, value, attn_mask=mask, scale=scale
-        )
-    return _attend_anywhere(query, key, value, mask, scale)
-
-
-def _attend_anywhere(query: Any, key: Any, value: Any, mask: Any, scale: float | None) -> tuple[Any, Any]:
-    scores = (query @ key.transpose(-1, -2)).float() * (scale or query.shape[-1] ** -0.5)
-    if mask is not None:
-        scores = scores + mask
-    normaliser = scores.logsumexp(-1, keepdim=True)
-    return (scores - normaliser).exp().to(value.dtype) @ value, normaliser.squeeze(-1)
-
-
-def shared_prefix_attention(
-    module: Any, query: Any, key: Any, value: Any, attention_mask: Any, scaling: float | None = None, **kwargs: Any
-) -> tuple[Any, None]:
-    """Attention of rows that share a prefix, whose keys and values are read once for all rows instead of once per row.
-
-    Both halves are ordinary attention; their outputs are weighed by how much of the softmax each half holds.
-    """
-    cache: KeyValues | None = kwargs.pop("key_values", None)
-    layer = cache.layers[module.layer_idx] if cache is not None else None
-    if layer is None or query.shape[2] > 1:
-        if layer is not None:
-            key, value = layer.behind_prefix(key, value)
-        return sdpa_attention_forward(  # type: ignore[no-any-return]
-            module, query, key, value, attention_mask, scaling=scaling, **kwargs
-        )
-    rows, heads, _, width = query.shape
-    groups, length = key.shape[1], layer.window.prefix_length
-    query = query.reshape(rows, groups, heads // groups, width)
-    own_mask = None if attention_mask is None else attention_mask[..., length:]
-    output, own = _attend(query, key, value, own_mask, scaling)
-    if length:
-        packed = query.transpose(0, 1).reshape(1, groups, -1, width)
-        prefix_key, prefix_value = layer.shared()
-        ahead, shared = _attend(packed, prefix_key, prefix_value, None, scaling)
-        ahead = ahead.reshape(groups, rows, -1, width).transpose(0, 1)
-        shared = shared.reshape(groups, rows, -1).transpose(0, 1)
-        share = torch.sigmoid(shared - own).unsqueeze(-1)
-        output = torch.lerp(output.float(), ahead.float(), share).to(output.dtype)
-    return output.reshape(rows, 1, heads, width), None
-
-
-@dataclass
-class Rows:
-    """Prompts that a model has read and whose replies it is writing, one slot each.
-
-    Attributes:
-        cache: keys and values of every slot.
-        mask: False where a slot's column is padding.
-        positions: position of every slot's next token.
-        prompts: index of the prompt that every slot continues.
-    """
-
-    cache: KeyValues
-    mask: Any
-    positions: Any
-    prompts: list[int]
-
-    def widen(self, columns: int) -> None:
-        """Make room for so many columns."""
-        more = columns - self.mask.shape[1]
-        if more > 0:
-            room = torch.ones(len(self.mask), more + GROWTH, dtype=torch.bool, device=self.mask.device)
-            self.mask = torch.cat([self.mask, room], dim=1)
-
-    def drop(self, slot: int) -> None:
-        """Free a slot; the row of the last slot moves into it."""
-        last = len(self.prompts) - 1
-        if slot < last:
-            self.cache.repeat(slot, [last])
-            self.mask[slot] = self.mask[last]
-            self.positions[slot] = self.positions[last]
-            self.prompts[slot] = self.prompts[last]
-        self.prompts.pop()
-        self.cache.window.rows = slice(0, last)
-
-
 class Reader:
-    """Runs a causal language model over batches of prompts.
+    """Runs a causal language model over many rows at once, each at a place of its own in its text.
+
+    Rows come and go while others are being written. A slot keeps what it holds after its row is dropped, until another
+    row needs the room; a new prompt that begins like what some slot holds is read only from where they part.
 
     Args:
         model: a transformers causal language model.
-        reuse_prefix: read what the prompts of a batch share once, and keep it for the next batch.
+        reuse_prefix: read what prompts share once.
+
+    Attributes:
+        rows: how many rows are being written; they are in the first slots.
 
     Raises:
-        ValueError: when the model carries a recurrent state, which cannot be shared between prompts.
+        ValueError: when the model carries a recurrent state, which cannot be shared between prompts, or has attention
+            of a kind that is not known here.
     """
 
     def __init__(self, model: Any, reuse_prefix: bool = True) -> None:
-        config = model.config
-        layers = DynamicCache(config=config).layers
+        layers = DynamicCache(config=model.config).layers
         if getattr(model, "_is_stateful", False) or not all(isinstance(layer, DynamicLayer) for layer in layers):
-            raise ValueError(f"a {config.model_type} model keeps a recurrent state between tokens")
+            raise ValueError(f"a {model.config.model_type} model keeps a recurrent state between tokens")
         self.model = model
-        slides = _slides(config)
-        # Behind a shared prefix a row's padding lies in its middle, where a window would count it as text.
-        self.reuse_prefix = reuse_prefix and not slides
-        self.split = config.model_type in PLAIN_ATTENTION and not slides
-        if self.split:
+        self.reuse_prefix = reuse_prefix
+        self._windows = _windows(model.config.get_text_config())
+        self._split = model.config.model_type in PLAIN_ATTENTION and not any(self._windows.values())
+        if self._split:
             AttentionInterface.register(ATTENTION, shared_prefix_attention)
             AttentionMaskInterface.register(ATTENTION, sdpa_mask)
             model.set_attn_implementation(ATTENTION)
@@ -242,58 +66,56 @@ class Reader:
         self.forget()
 
     def forget(self) -> None:
-        """Drop the prefix kept from earlier batches."""
-        self._prefix = self._cache(1, GROWTH)
-        self._prefix_ids: list[int] = []
+        """Drop all rows and what has been read."""
+        self._cache = KeyValues(self.model.config.get_text_config().num_hidden_layers, self.model.device)
+        self.rows = self._shared = 0
 
-    def read(self, prompts: Sequence[Sequence[int]], copies: Sequence[int], room: int) -> tuple[Rows, Any]:
-        """Read prompts so that every copy of each can be continued.
+    def admit(self, prompts: Sequence[Sequence[int]]) -> tuple[list[int], Any]:
+        """Read prompts into new rows behind those being written.
 
         Args:
-            prompts: token ids, none empty.
-            copies: how many replies each prompt awaits.
-            room: tokens that a reply takes at most.
+            prompts: token ids, none empty; equal ones are read once.
 
         Returns:
-            The rows, and the logits of each row's next token.
+            Which of the prompts each new row holds, as an index, and the logits of each new row's next token.
         """
-        length = self._read_prefix(prompts)
-        # Rows of like length side by side, so that a pass over some of them holds little padding.
-        order = sorted(range(len(prompts)), key=lambda index: len(prompts[index]))
-        extra = [slot for slot, index in enumerate(order) for _ in range(copies[index] - 1)]
-        sources = [*range(len(order)), *extra]
-        own = [prompts[index][length:] for index in order]
-        cache = self._cache(len(sources), len(own[-1]) + min(room, GROWTH), self._prefix, length)
-        mask = torch.ones(len(sources), length + len(own[-1]) + room, dtype=torch.bool, device=self.model.device)
-        logits = torch.cat([part[:, -1] for _, part in self._passes(own, cache, mask, self._pass_tokens, keep=1)])
-        cache.repeat(len(order), extra)
-        mask[len(order) :] = mask[extra]
-        cache.window.rows = slice(0, len(sources))
-        positions = torch.tensor([length + len(own[source]) for source in sources], device=self.model.device)
-        return Rows(cache, mask, positions, [order[source] for source in sources]), logits[sources]
+        equal: dict[tuple[int, ...], list[int]] = {}
+        for index, prompt in enumerate(prompts):
+            equal.setdefault(tuple(prompt), []).append(index)
+        whole = list(map(list, equal))
+        slots = self._hold(whole, [len(prompt) - 1 for prompt in whole])
+        logits: dict[int, Any] = {}
+        for part, read in self._read(slots, whole, self._pass_tokens, keep=1):
+            logits |= zip((slots[index] for index in part), read[:, -1], strict=True)
+        holds = {slot: same[0] for slot, same in zip(slots, equal.values(), strict=True)}
+        self._cache.reserve(self.rows + len(prompts))
+        for slot, same in zip(slots, equal.values(), strict=True):
+            for index in same[1:]:
+                twin = self.rows + len(holds)
+                self._cache.copy(slot, twin, len(prompts[index]))
+                holds[twin], logits[twin] = index, logits[slot]
+        self.rows += len(holds)
+        self._share()
+        rows = sorted(holds)
+        return [holds[slot] for slot in rows], torch.stack([logits[slot] for slot in rows])
 
-    def step(self, rows: Rows, tokens: Sequence[Sequence[int]]) -> Any:
-        """Append tokens to every row, padded on the left where others get more.
+    def step(self, tokens: Sequence[Sequence[int]]) -> Any:
+        """Append tokens to every row.
 
         Args:
-            rows: the rows still being written.
             tokens: one or several for each row.
 
         Returns:
             The logits of each row's next token.
         """
-        count, width = len(tokens), max(map(len, tokens))
-        rows.widen(rows.cache.get_seq_length() + width)
-        device, first = self.model.device, rows.cache.get_seq_length()
-        pads = [width - len(own) for own in tokens]
-        for row, pad in enumerate(pads):
-            rows.mask[row, first : first + pad] = False
-        ids = torch.tensor([[0] * pad + list(own) for pad, own in zip(pads, tokens, strict=True)], device=device)
-        ahead = torch.arange(width, device=device) - torch.tensor(pads, device=device).unsqueeze(1)
-        positions = rows.positions[:count].unsqueeze(1) + ahead.clamp(min=0)
-        logits = self._run(ids, positions, rows.cache, rows.mask[:count], keep=1)
-        rows.positions[:count] += torch.tensor([len(own) for own in tokens], device=device)
-        return logits[:, -1]
+        return self._run(range(self.rows), tokens, keep=1, shared=self._shared)[:, -1]
+
+    def drop(self, row: int) -> None:
+        """End a row; the last row moves to its place."""
+        self.rows -= 1
+        if row < self.rows:
+            self._cache.swap(row, self.rows)
+        self._share()
 
     def score(self, prompt: Sequence[int], continuations: Sequence[Sequence[int]]) -> list[float]:
         """Log-probability of each continuation of one prompt.
@@ -305,81 +127,107 @@ class Reader:
         Returns:
             The sum over each continuation's tokens, in nats.
         """
-        length = self._read_prefix([prompt])
-        order = sorted(range(len(continuations)), key=lambda index: len(continuations[index]))
-        own = [[*prompt[length:], *continuations[index]] for index in order]
-        keep = len(continuations[order[-1]]) + 1
-        cache = self._cache(len(own), len(own[-1]), self._prefix, length)
-        mask = torch.ones(len(own), length + len(own[-1]), dtype=torch.bool, device=self.model.device)
-        scores = [0.0] * len(own)
-        for first, logits in self._passes(own, cache, mask, SCORE_TOKENS, keep):
-            for index, row in zip(order[first:], logits, strict=False):
+        whole = [[*prompt, *continuation] for continuation in continuations]
+        slots = self._hold(whole, [len(prompt) - 1] * len(whole))
+        keep = max(map(len, continuations)) + 1
+        scores = [0.0] * len(whole)
+        for part, logits in self._read(slots, whole, SCORE_TOKENS, keep):
+            for index, row in zip(part, logits, strict=True):
                 tokens = torch.tensor(continuations[index], device=row.device).unsqueeze(1)
                 steps = row[-len(tokens) - 1 : -1].float().log_softmax(-1)
                 scores[index] = float(steps.gather(1, tokens).sum())
         return scores
 
-    def _read_prefix(self, prompts: Sequence[Sequence[int]]) -> int:
-        """Have the prompts' common beginning read; every prompt keeps at least its last token to itself."""
+    def _hold(self, prompts: Sequence[list[int]], most: Sequence[int]) -> list[int]:
+        """Give each prompt one of the slots behind the rows, holding as much of it as has been read, up to the most."""
+        cache, wanted = self._cache, [prompt[:limit] for prompt, limit in zip(prompts, most, strict=True)]
+        cache.reserve(self.rows + len(prompts), max(map(len, prompts)))
+        # Those of which most has been read come first, before what they need is written over.
+        order = sorted(range(len(wanted)), key=lambda index: -self._longest(wanted[index])[1])
+        lengths = {}
+        for slot, index in enumerate(order, self.rows):
+            source, lengths[slot] = self._longest(wanted[index])
+            if source > slot:
+                cache.swap(source, slot)
+            elif source < slot:
+                cache.copy(source, slot, lengths[slot])
+        for slot, length in lengths.items():
+            del cache.tokens[slot][length:]
+        slots = [self.rows + order.index(index) for index in range(len(prompts))]
+        common = _agree(*wanted)
+        if self.reuse_prefix and len(prompts) > 1 and common > min(lengths.values()):
+            for _ in self._read(slots[:1], [prompts[0][:common]], self._pass_tokens, keep=1):
+                pass
+            for slot in slots[1:]:
+                if len(cache.tokens[slot]) < common:
+                    cache.copy(slots[0], slot, common)
+        return slots
+
+    def _longest(self, prompt: list[int]) -> tuple[int, int]:
+        """The slot that holds most of the beginning of a prompt, and how many tokens that is."""
         if not self.reuse_prefix:
-            return 0
-        common = list(_common(*(ids[:-1] for ids in prompts)))
-        held = len(list(_common(common, self._prefix_ids)))
-        if held < len(common):
-            self._prefix_ids = self._prefix_ids[:held]
-            mask = torch.ones(1, len(common), dtype=torch.bool, device=self.model.device)
-            for start in range(held, len(common), self._pass_tokens):
-                part = torch.tensor([common[start : start + self._pass_tokens]], device=self.model.device)
-                positions = torch.arange(start, start + part.shape[1], device=self.model.device).unsqueeze(0)
-                self._prefix.window.start = start
-                self._run(part, positions, self._prefix, mask, keep=1)
-            self._prefix_ids = common
-        return len(common)
+            return 0, 0
+        lengths = [_agree(prompt, held) for held in self._cache.tokens]
+        return max(enumerate(lengths), key=lambda found: found[1])
 
-    def _passes(
-        self, own: Sequence[Sequence[int]], cache: KeyValues, mask: Any, budget: int, keep: int
-    ) -> Iterator[tuple[int, Any]]:
-        """Read rows of ascending length, padded on the left, as many at once as the budget of tokens allows.
+    def _read(
+        self, slots: Sequence[int], prompts: Sequence[Sequence[int]], budget: int, keep: int
+    ) -> Iterator[tuple[list[int], Any]]:
+        """Read what slots do not hold yet of their prompts, as many at once as the budget of tokens allows.
 
-        Yields the first row of each pass and its logits. Afterwards all rows end in the same column.
+        Yields the prompts of each pass, as indices, and their last logits.
         """
-        length, longest, first = cache.window.prefix_length, len(own[-1]), 0
-        while first < len(own):
-            last = first + 1
-            while last < len(own) and len(own[last]) * (last + 1 - first) <= budget:
-                last += 1
-            width = len(own[last - 1])
-            pads = [width - len(ids) for ids in own[first:last]]
-            for row, pad in enumerate(pads, first):
-                mask[row, length : length + longest - width + pad] = False
-            ids = [[0] * pad + list(ids) for pad, ids in zip(pads, own[first:last], strict=True)]
-            positions = [[0] * pad + list(range(length, length + width - pad)) for pad in pads]
-            cache.window.rows, cache.window.start = slice(first, last), longest - width
-            device = self.model.device
-            read = self._run(
-                torch.tensor(ids, device=device), torch.tensor(positions, device=device), cache, mask[first:last], keep
-            )
-            yield first, read
-            first = last
+        held = self._cache.tokens
+        for slot, prompt in zip(slots, prompts, strict=True):
+            while len(prompt) - len(held[slot]) >= budget + keep:
+                self._run([slot], [prompt[len(held[slot]) :][:budget]], keep=1)
+        rests = [prompt[len(held[slot]) :] for slot, prompt in zip(slots, prompts, strict=True)]
+        # Rests of like length in one pass, so that it holds little padding.
+        order = sorted(range(len(rests)), key=lambda index: len(rests[index]))
+        while order:
+            count = 1
+            while count < len(order) and len(rests[order[count]]) * (count + 1) <= budget:
+                count += 1
+            part, order = sorted(order[:count], key=slots.__getitem__), order[count:]
+            yield part, self._run([slots[index] for index in part], [rests[index] for index in part], keep)
 
-    def _run(self, ids: Any, positions: Any, cache: KeyValues, mask: Any, keep: int) -> Any:
-        """One forward pass; the cache then ends behind the tokens read."""
-        columns = cache.get_seq_length() + ids.shape[1]
+    def _run(self, slots: Sequence[int], tokens: Sequence[Sequence[int]], keep: int, shared: int = 0) -> Any:
+        """One forward pass over what comes next in some slots, padded on the left; the logits of its last tokens."""
+        width = max(map(len, tokens))
+        pads = [width - len(own) for own in tokens]
+        positions = self._cache.aim(slots, pads, width)
+        self._cache.place.shared = shared
+        ids = [[0] * pad + list(own) for pad, own in zip(pads, tokens, strict=True)]
         logits = self.model(
-            input_ids=ids,
+            input_ids=torch.tensor(ids, device=self.model.device),
             position_ids=positions,
-            attention_mask=mask[:, :columns],
-            past_key_values=cache,
+            attention_mask=self._mask(positions),
+            past_key_values=self._cache,
             use_cache=True,
             logits_to_keep=keep,
-            **({"key_values": cache} if self.split else {}),
+            **({"key_values": self._cache} if self._split else {}),
         ).logits
-        cache.window.start += ids.shape[1]
+        for slot, own in zip(slots, tokens, strict=True):
+            self._cache.tokens[slot] += own
         return logits
 
-    def _cache(self, slots: int, capacity: int, prefix: KeyValues | None = None, length: int = 0) -> KeyValues:
-        layers = self.model.config.get_text_config().num_hidden_layers
-        return KeyValues(layers, slots, capacity, prefix, length, joined=not self.split)
+    def _mask(self, positions: Any) -> Any:
+        """What is added to attention scores: for each kind of attention that the model has, where it has several."""
+        columns = torch.arange(self._cache.place.end, device=positions.device)
+        masks = {}
+        for kind, window in self._windows.items():
+            seen = columns <= positions.unsqueeze(-1)
+            if window:
+                seen &= columns > positions.unsqueeze(-1) - window
+            masks[kind] = torch.zeros(seen.shape, dtype=self.model.dtype, device=seen.device)
+            masks[kind] = masks[kind].masked_fill_(~seen, float("-inf")).unsqueeze(1)
+        return masks if len(masks) > 1 else next(iter(masks.values()))
+
+    def _share(self) -> None:
+        """See how many columns all rows have in common."""
+        rows = self._cache.tokens[: self.rows]
+        shares = self._split and self.reuse_prefix and len(rows) > 1
+        self._shared = _agree(*rows) if shares else 0
 
 
 def choose(
@@ -445,14 +293,22 @@ def _invert(weights: Any, draws: Any) -> Any:
     return found.minimum(torch.searchsorted(cumulative, total))
 
 
-def _common(*sequences: Sequence[int]) -> Iterator[int]:
-    """The longest common beginning."""
-    columns = takewhile(lambda column: len(set(column)) == 1, zip(*sequences, strict=False))
-    return (column[0] for column in columns)
+def _agree(one: list[int], *others: list[int]) -> int:
+    """How many leading tokens are the same in all of some sequences."""
+    low, high = 0, min(map(len, (one, *others)))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if all(one[low:middle] == other[low:middle] for other in others):
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
-def _slides(config: Any) -> bool:
-    """Whether some layers see only a window of the latest tokens."""
-    kinds = getattr(config, "layer_types", None) or []
+def _windows(config: Any) -> dict[str, int]:
+    """How many tokens each kind of attention of a model sees; 0 for all."""
     window = getattr(config, "sliding_window", None) if getattr(config, "use_sliding_window", True) else None
-    return any(kind != "full_attention" for kind in kinds) if kinds else window is not None
+    kinds = getattr(config, "layer_types", None) or ["sliding_attention" if window else "full_attention"]
+    if unknown := set(kinds) - {"full_attention", "sliding_attention"}:
+        raise ValueError(f"a {config.model_type} model has {min(unknown).replace('_', ' ')}")
+    return {kind: window or 0 if kind == "sliding_attention" else 0 for kind in sorted(set(kinds))}

@@ -21,7 +21,6 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from agent.models import ChatModel, ChatModelError, ChatRequest, Reply
 from agent.models.base import Scorer
-from agent.models.batching import BatchingChatModel
 from household.errors import UserError
 from selftrain.config import MODEL_PLANNERS, RunConfig
 from selftrain.executors.base import Watcher
@@ -207,30 +206,30 @@ class _Model:
     def __init__(self, config: RunConfig) -> None:
         self._config = config
         self._opening = threading.Lock()
-        self._opened: tuple[ChatModel, BatchingChatModel] | None = None
+        self._opened: ChatModel | None = None
 
     def name(self) -> str:
         """What records call it, once it can answer."""
-        return self._open()[0].name
+        return self._open().name
 
     def complete(self, requests: list[ChatRequest]) -> list[list[Reply]]:
         """See ChatModel.complete."""
-        return self._open()[1].complete(requests)
+        return self._open().complete(requests)
 
     def score(self, request: ChatRequest, continuations: list[str]) -> list[float]:
         """See Scorer.score."""
-        model = self._open()[0]
+        model = self._open()
         assert isinstance(model, Scorer)
         return model.score(request, continuations)
 
-    def _open(self) -> tuple[ChatModel, BatchingChatModel]:
+    def _open(self) -> ChatModel:
         with self._opening:
             if self._opened is None:
                 folders = ray.get(ray.get_actor(_DESK).folders.remote())
                 with TemporaryDirectory(prefix="housewise-") as folder:
                     model = shared_model(_unpacked(self._config, folders, Path(folder)))
                 assert model is not None
-                self._opened = model, BatchingChatModel(model)
+                self._opened = model
             return self._opened
 
 

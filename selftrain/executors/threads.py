@@ -8,7 +8,6 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from pathlib import Path
 
 from agent.models import ChatModel
-from agent.models.batching import BatchingChatModel
 from household.simulator.base import Simulator
 from selftrain.config import RunConfig
 from selftrain.executors.base import Watcher
@@ -38,7 +37,7 @@ class Threads:
 
     def play(self, jobs: Sequence[Job]) -> None:
         """See Executor.play."""
-        model = self._model()
+        model = shared_model(self._config)
         try:
             with ThreadPoolExecutor(self._config.workers) as pool:
                 pending = [pool.submit(self._play, job, model) for job in jobs]
@@ -67,13 +66,6 @@ class Threads:
         answers = model or recorded_model(self._config, job)
         result = self._player.play(job, task, answers, self._simulator(), self._episodes, progress)
         self._watcher.ended(job, result)
-
-    def _model(self) -> ChatModel | None:
-        config = self._config
-        model = shared_model(config)
-        # SayCan has its actions scored, which a local model does for one episode at a time.
-        batched = config.workers > 1 and config.local and config.planner != "saycan"
-        return BatchingChatModel(model) if model is not None and batched else model
 
     def _simulator(self) -> Simulator:
         if not hasattr(self._local, "simulator"):

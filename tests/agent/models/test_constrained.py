@@ -141,9 +141,9 @@ def test_what_can_only_follow_is_read_not_written(model: LocalChatModel, monkeyp
     widths = []
     step = Reader.step
 
-    def counted(reader: Reader, rows: Any, tokens: Any) -> Any:
+    def counted(reader: Reader, tokens: Any) -> Any:
         widths.append(max(map(len, tokens)))
-        return step(reader, rows, tokens)
+        return step(reader, tokens)
 
     monkeypatch.setattr(Reader, "step", counted)
     assert [[reply.text for reply in several] for several in model.complete(requests)] == replies

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from agent.models.generation import PLAIN_ATTENTION, Reader, _attend, _attend_anywhere, choose  # noqa: E402
+from agent.models.generation import PLAIN_ATTENTION, Reader, choose  # noqa: E402
+from agent.models.key_values import attend, attend_anywhere  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -77,8 +78,9 @@ def generated(model: Any, prompt: list[int], count: int) -> list[int]:
 
 def written(reader: Reader, prompts: list[list[int]], copies: list[int], counts: list[int]) -> list[list[list[int]]]:
     """What the reader writes: for each prompt its copies, each of the prompt's count of tokens."""
-    rows, logits = reader.read(prompts, copies, max(counts))
-    active: list[tuple[int, list[int]]] = [(prompt, []) for prompt in rows.prompts]
+    which = [index for index, count in enumerate(copies) for _ in range(count)]
+    order, logits = reader.admit([prompts[index] for index in which])
+    active: list[tuple[int, list[int]]] = [(which[index], []) for index in order]
     done: list[list[list[int]]] = [[] for _ in prompts]
     while active:
         logits[:, 2] = float("-inf")
@@ -88,12 +90,12 @@ def written(reader: Reader, prompts: list[list[int]], copies: list[int], counts:
             prompt, text = active[slot]
             if len(text) == counts[prompt]:
                 done[prompt].append(text)
-                rows.drop(slot)
+                reader.drop(slot)
                 active[slot] = active[-1]
                 active.pop()
         if active:
-            assert rows.prompts == [prompt for prompt, _ in active]
-            logits = reader.step(rows, [[text[-1]] for _, text in active])
+            assert reader.rows == len(active)
+            logits = reader.step([[text[-1]] for _, text in active])
     return done
 
 
@@ -128,20 +130,64 @@ def test_a_kept_prefix_is_not_read_again() -> None:
     reader, base = Reader(model), tokens(100, seed=1)
     read: list[int] = []
     model.register_forward_pre_hook(lambda _, args, kwargs: read.append(kwargs["input_ids"].numel()), with_kwargs=True)
-    reader.read([base + tokens(5, 2), base + tokens(3, 3)], [1, 1], 4)
+    reader.admit([base + tokens(5, 2), base + tokens(3, 3)])
     assert sum(read) == 100 + 2 * 5
     read.clear()
-    reader.read([base + tokens(4, 4), base + tokens(4, 5)], [8, 8], 4)
+    reader.admit([base + tokens(4, 4), base + tokens(4, 5)] * 8)
     assert sum(read) == 2 * 4
     reader.forget()
     read.clear()
-    reader.read([base], [1], 4)
+    reader.admit([base])
     assert sum(read) == 100
+
+
+@pytest.mark.parametrize("reuse", [True, False])
+@pytest.mark.parametrize("kind", CONFIGS)
+def test_rows_come_and_go(kind: str, reuse: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agent.models.key_values.GROWTH", 4)
+    model, chance = network(kind), random.Random(0)
+    reader, shared = Reader(model, reuse), tokens(20, seed=1)
+    waiting = [(shared[: chance.choice([0, 12, 20])] + tokens(1 + index, index), chance.randrange(1, 9))
+               for index in range(14)]  # fmt: skip
+    # Conversations that go on, and one that is asked again.
+    waiting += [(waiting[3][0] + tokens(5, 30), 4), (waiting[9][0] + tokens(2, 31), 4), waiting[5]]
+    wanted = [generated(model, prompt, count) for prompt, count in waiting]
+    logits, active, texts = torch.empty(0, 97), list[int](), [list[int]() for _ in waiting]
+    ahead = list(range(len(waiting)))
+    while ahead or active:
+        count = chance.choice([1, 2, 3]) if len(active) < 4 else 0
+        new, ahead = ahead[:count], ahead[count:]
+        order, read = reader.admit([waiting[index][0] for index in new]) if new else ([], logits[:0])
+        logits, active = torch.cat([logits, read]), active + [new[index] for index in order]
+        logits[:, 2] = float("-inf")
+        for index, token in zip(active, logits.argmax(-1).tolist(), strict=True):
+            texts[index].append(token)
+        for slot in reversed(range(len(active))):
+            if len(texts[active[slot]]) == waiting[active[slot]][1]:
+                reader.drop(slot)
+                active[slot] = active[-1]
+                active.pop()
+        logits = reader.step([texts[index][-1:] for index in active]) if active else logits[:0]
+    assert texts == wanted
+
+
+def test_a_conversation_that_goes_on_is_not_read_again() -> None:
+    model = network()
+    reader, talks = Reader(model), [tokens(60, seed=seed) for seed in range(3)]
+    for _, text in zip(range(3), talks, strict=True):
+        reader.admit([text])
+    for _ in range(3):
+        reader.drop(0)
+    read: list[int] = []
+    model.register_forward_pre_hook(lambda _, args, kwargs: read.append(kwargs["input_ids"].numel()), with_kwargs=True)
+    reader.admit([talks[2] + tokens(3, 7), talks[0] + tokens(3, 8)])
+    reader.admit([talks[1] + tokens(4, 9)])
+    assert read == [2 * 3, 4]
 
 
 def test_more_tokens_than_one_pass_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agent.models.generation.READ_TOKENS", 16)
-    monkeypatch.setattr("agent.models.generation.GROWTH", 4)
+    monkeypatch.setattr("agent.models.key_values.GROWTH", 4)
     model = network()
     prompts = [tokens(45, 1) + tokens(own, own) for own in (3, 11, 20, 5, 8)]
     wanted = [[generated(model, prompt, 12)] for prompt in prompts]
@@ -151,12 +197,10 @@ def test_more_tokens_than_one_pass_takes(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_attention_is_the_same_on_every_device() -> None:
     query, key, value = torch.randn(2, 3, 4, 8), torch.randn(2, 3, 9, 8), torch.randn(2, 3, 9, 8)
-    mask = torch.rand(2, 1, 1, 9) > 0.3
-    additive = torch.zeros(mask.shape).masked_fill_(~mask, float("-inf"))
-    for here, anywhere in ((None, None), (mask, additive)):
-        for one, other in zip(
-            _attend(query, key, value, here, 0.3), _attend_anywhere(query, key, value, anywhere, 0.3), strict=True
-        ):
+    mask = torch.zeros(2, 1, 1, 9).masked_fill_(torch.rand(2, 1, 1, 9) < 0.3, float("-inf"))
+    for added in (None, mask):
+        parts = zip(attend(query, key, value, added, 0.3), attend_anywhere(query, key, value, added, 0.3), strict=True)
+        for one, other in parts:
             torch.testing.assert_close(one, other)
 
 

@@ -63,7 +63,7 @@ def test_greedy_replies_repeat(model: LocalChatModel) -> None:
 
 
 def test_a_reply_is_what_generate_writes(model: LocalChatModel) -> None:
-    network, tokenizer = model._open().model, model._tokenizer
+    network, tokenizer = model._open().reader.model, model._tokenizer
     messages = [{"role": "system", "content": SYSTEM.content}, {"role": "user", "content": QUESTIONS[1]}]
     ids = tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_tensors="pt", return_dict=True)
     with torch.inference_mode():
@@ -85,7 +85,7 @@ def test_replies_do_not_depend_on_the_kept_prefix(model: LocalChatModel) -> None
     requests = [ask(text) for text in QUESTIONS[:2]]
     kept = texts(model, *requests)
     again = texts(model, *requests)
-    reader = model._open()
+    reader = model._open().reader
     reader.forget()
     fresh = texts(model, *requests)
     reader.forget()
@@ -238,10 +238,12 @@ def test_an_adapter_changes_what_is_said(model: LocalChatModel, adapter: Path, d
     continuations = ["In the kitchen cupboard.", "On the roof."]
     scores = adapted.score(request, continuations)
     assert scores != pytest.approx(model.score(request, continuations), abs=0.5)
-    merged = not any(isinstance(module, peft.tuners.lora.LoraLayer) for module in adapted._open().model.modules())
+    merged = not any(
+        isinstance(module, peft.tuners.lora.LoraLayer) for module in adapted._open().reader.model.modules()
+    )
     assert merged == (dtype == "float32")
     plain = LocalChatModel(dtype="float32", device="cpu")
-    wrapped = peft.PeftModel.from_pretrained(plain._open().model, str(adapter)).eval()
+    wrapped = peft.PeftModel.from_pretrained(plain._open().reader.model, str(adapter)).eval()
     with torch.inference_mode():
         prompt = plain._prompt(request)
         for text, score in zip(continuations, scores, strict=True):
