@@ -19,8 +19,8 @@ from agent.models.base import Sampling
 from agent.models.constrained import Constraint, allowed_tokens
 from agent.models.generation import Reader, choose
 
-# Seconds without work after which the thread ends; the next request starts another.
-IDLE = 1.0
+# Seconds without work after which the thread ends, which a program that ends waits for; later requests start another.
+IDLE = 0.2
 
 
 @dataclass(eq=False)
@@ -108,7 +108,7 @@ class Writer:
 
     def _wake(self) -> None:
         if self._thread is None:
-            self._thread = threading.Thread(target=self._work, name="writer", daemon=True)
+            self._thread = threading.Thread(target=self._work, name="writer")
             self._thread.start()
         self._news.notify()
 
