@@ -104,7 +104,7 @@ class Scorer(Protocol):
 
 @runtime_checkable
 class ChatModel(Protocol):
-    """Answers conversations.
+    """Answers conversations; any number of threads may ask.
 
     Attributes:
         name: what records call the model.
@@ -117,7 +117,7 @@ class ChatModel(Protocol):
 
         Args:
             requests: the conversations; implementations answer them together where that is
-                faster (one batch in a local model, concurrent calls to a server).
+                faster (side by side in a local model, concurrent calls to a server).
 
         Returns:
             For each request, ``request.sampling.n`` replies.

