@@ -104,6 +104,26 @@ def test_pairs_of_one_pass_share_it(model: str, tmp_path: Path) -> None:
     assert together.metrics["last_loss"] == pytest.approx(alone.metrics["last_loss"], rel=1e-3)
 
 
+def test_memory_that_does_not_suffice_is_said_and_training_goes_on_with_less(model: str, tmp_path: Path) -> None:
+    import torch
+
+    def greedy(done: int, total: int, words: str) -> None:
+        if done == 2:
+            torch.empty(1 << 50)
+
+    start = Start(model=model)
+    with pytest.raises(UserError, match=r"out of memory.*training\.pairs_per_pass"):
+        LocalTrainer(training(epochs=2, pairs_per_pass=2, checkpoint_steps=1), progress=greedy).train(
+            PAIRS, start, tmp_path
+        )
+    steps: list[int] = []
+    less = LocalTrainer(
+        training(epochs=2, pairs_per_pass=1, checkpoint_steps=1), progress=lambda done, *_: steps.append(done)
+    )
+    assert less.train(PAIRS, start, tmp_path).metrics["steps"] == max(steps)
+    assert min(steps) > 1
+
+
 @pytest.mark.parametrize("damaged", [False, True])
 def test_a_killed_training_ends_as_if_it_had_not_been(model: str, tmp_path: Path, damaged: bool) -> None:
     def start(folder: Path, pause: float) -> subprocess.Popen[str]:
