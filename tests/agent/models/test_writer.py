@@ -16,9 +16,9 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the extra housewise[local] is not installed")
 
-from agent.models import ChatModelError, ChatRequest, Message, Sampling
-from agent.models.local import LocalChatModel
-from tests.agent.models.tiny import save_tiny_model
+from agent.models import ChatModelError, ChatRequest, Message, Sampling  # noqa: E402
+from agent.models.local import LocalChatModel  # noqa: E402
+from tests.agent.models.tiny import save_tiny_model  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
