@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
 
 import ray
-from ray.exceptions import RayActorError, RayError, RayTaskError
+from ray.exceptions import GetTimeoutError, RayActorError, RayError, RayTaskError
 from ray.util.actor_pool import ActorPool
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -36,6 +36,8 @@ _RETRIES = 50
 _GLANCE = 0.5
 # Seconds that an episode waits for a model whose machine was lost to be there again.
 _PATIENCE = 600.0
+# Seconds in which a model says whether it is there while it answers: what waits for a place is neither there nor lost.
+_PULSE = 20.0
 # Names are known only to the actors of one driver.
 _DESK = "desk"
 
@@ -151,10 +153,10 @@ class RemoteChatModel:
         end = 0.0
         while True:
             try:
-                return ray.get(getattr(self._actors[0], method).remote(*args))
+                return self._answer(self._actors[0], method, args)
             except RayTaskError as error:
                 _complain(error)
-            except RayActorError as error:
+            except (RayActorError, GetTimeoutError) as error:
                 end = end or time.monotonic() + _PATIENCE
                 if time.monotonic() > end:
                     raise ChatModelError(
@@ -163,6 +165,12 @@ class RemoteChatModel:
                     ) from error
             self._actors = self._actors[1:] + self._actors[:1]
             time.sleep(_GLANCE)
+
+    def _answer(self, actor: Any, method: str, args: Sequence[Any]) -> Any:
+        reply = getattr(actor, method).remote(*args)
+        while not ray.wait([reply], timeout=_PULSE)[0]:
+            ray.get(actor.is_there.options(concurrency_group="pulse").remote(), timeout=_PULSE)
+        return ray.get(reply)
 
 
 class _Stage:
@@ -207,6 +215,10 @@ class _Model:
         self._config = config
         self._opening = threading.Lock()
         self._opened: ChatModel | None = None
+
+    def is_there(self) -> bool:
+        """Answers at once, whatever else is going on."""
+        return True
 
     def name(self) -> str:
         """What records call it, once it can answer."""
@@ -310,7 +322,10 @@ def _start_models(config: RunConfig, episodes: int) -> dict[str, Any]:
     # A core is left for simulators, and any machine can take the place of a lost one.
     spared = int(min((count for count in cores if count > 1), default=1)) - 1
     needs = {"num_gpus": 1} if gpus else {"num_cpus": spared} if spared else {}
-    made, options = ray.remote(_Model), {"max_restarts": -1, "max_concurrency": episodes + 1, **needs}
+    made, options = (
+        ray.remote(concurrency_groups={"pulse": 1})(_Model),
+        {"max_restarts": -1, "max_concurrency": episodes + 1, **needs},
+    )
     names = [f"model-{number}" for number in range(min(max(gpus, 1), episodes))]
     models = {name: made.options(name=name, **options).remote(config) for name in names}
     try:
