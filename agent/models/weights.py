@@ -8,6 +8,7 @@ import json
 import logging
 import os
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -232,7 +233,8 @@ def with_adapter(network: Any, model: str, adapter: str | Path, trainable: bool 
     except ImportError:
         raise ChatModelError(f"adapter {adapter}: peft is not installed; run {INSTALL}") from None
     try:
-        wrapped = PeftModel.from_pretrained(network, str(folder), is_trainable=trainable)
+        with quiet():
+            wrapped = PeftModel.from_pretrained(network, str(folder), is_trainable=trainable)
     except SafetensorError as error:
         raise ChatModelError(
             f"adapter {adapter}: its weights are damaged ({_first_line(error)}); copy or train it again"
@@ -283,14 +285,16 @@ def _first_line(error: Exception) -> str:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keep transformers' progress bars and advice on loading off the terminal."""
+    """Keep transformers' progress bars and advice off the terminal, and what its authors have to tell PEFT's."""
     from transformers.utils import logging as chatter
 
     level, bars = chatter.get_verbosity(), chatter.is_progress_bar_enabled()
     chatter.set_verbosity_error()
     chatter.disable_progress_bar()
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)
+            yield
     finally:
         chatter.set_verbosity(level)
         if bars:

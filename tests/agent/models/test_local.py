@@ -253,6 +253,11 @@ def test_an_adapter_changes_what_is_said(model: LocalChatModel, adapter: Path, d
             assert score == pytest.approx(wanted, abs=0.01 if merged else 1.5)
 
 
+def test_an_adapter_is_put_on_without_a_word(adapter: Path, recwarn: pytest.WarningsRecorder) -> None:
+    LocalChatModel(adapter=adapter, device="cpu", dtype="bfloat16")
+    assert not [str(warning.message) for warning in recwarn]
+
+
 def test_an_adapter_of_another_model(adapter: Path, tmp_path: Path) -> None:
     settings = json.loads((adapter / "adapter_config.json").read_text())
     assert settings["base_model_name_or_path"] == "smollm2"
