@@ -21,6 +21,9 @@ from selftrain.record import ResultLine
 from selftrain.run import Run
 from selftrain.tasks import Job
 
+# What typer makes of an interrupt.
+_INTERRUPTED = 130
+
 app = typer.Typer(
     help="A household robot in simulation that learns what its people want.",
     no_args_is_help=True,
@@ -346,9 +349,16 @@ def main() -> None:
 
 
 def guarded(command: Callable[[], Any]) -> None:
-    """Run a command; a user's mistake ends in one line and exit code 2."""
+    """Run a command; a user's mistake ends in one line and exit code 2, an interrupt in one line and 130."""
     try:
         command()
+    except SystemExit as ending:
+        if ending.code != _INTERRUPTED:
+            raise
+        Console(stderr=True).print("interrupted; what is finished is kept")
+        sys.stdout.flush()
+        # Threads that wait for a server's reply would keep the user waiting.
+        os._exit(_INTERRUPTED)
     except UserError as error:
         Console(stderr=True, soft_wrap=True).print(f"[bold red]error:[/] {_plain(str(error))}", highlight=False)
         sys.exit(2)

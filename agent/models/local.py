@@ -136,7 +136,9 @@ class LocalChatModel:
         return scores
 
     def close(self) -> None:
-        """Release the weights and what has been read."""
+        """Release the weights and what has been read; replies that are being written end with a ChatModelError."""
+        if self._writer is not None:
+            self._writer.close()
         self._writer = None
 
     def _open(self) -> Writer:

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from agent.models.base import Sampling
+from agent.models.base import ChatModelError, Sampling
 from agent.models.constrained import Constraint, allowed_tokens
 from agent.models.generation import Reader, choose
 
@@ -81,6 +81,7 @@ class Writer:
         self._scoring: list[tuple[list[int], Sequence[Sequence[int]], Future[list[float]]]] = []
         self._active: list[Row] = []
         self._logits: Any = None
+        self._closed = False
 
     def write(self, rows: Sequence[Row]) -> None:
         """Write some replies; from any thread.
@@ -106,6 +107,12 @@ class Writer:
             self._wake()
         return future.result()
 
+    def close(self) -> None:
+        """End what is being written; those who wait for it get a ChatModelError."""
+        with self._news:
+            self._closed = True
+            self._news.notify()
+
     def _wake(self) -> None:
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, name="writer")
@@ -116,6 +123,7 @@ class Writer:
         with torch.inference_mode():
             while self._has_work():
                 try:
+                    self._check_open()
                     self._score()
                     self._admit()
                     self._write()
@@ -128,6 +136,17 @@ class Writer:
                 return True
             self._thread = None
             return False
+
+    def _check_open(self) -> None:
+        if not self._closed:
+            return
+        error = ChatModelError("the model has been closed")
+        with self._news:
+            self._active += self._line
+            scoring, self._line, self._scoring = self._scoring, [], []
+        for _, _, future in scoring:
+            future.set_exception(error)
+        raise error
 
     def _fail(self, error: BaseException) -> None:
         """Tell all whose rows were being written; what has been read may be damaged."""

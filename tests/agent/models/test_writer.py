@@ -109,6 +109,25 @@ def test_all_hear_of_a_failure_and_the_next_are_served(model: LocalChatModel, mo
     assert text(model, request) == wanted
 
 
+def test_those_who_wait_are_told_that_the_model_is_closed(model: LocalChatModel) -> None:
+    begun, step = threading.Event(), model._open().reader.step
+
+    def told(tokens: Any) -> Any:
+        begun.set()
+        return step(tokens)
+
+    model._open().reader.step = told  # type: ignore[method-assign]
+    with ThreadPoolExecutor(6) as pool:
+        asked = [pool.submit(model.complete, [ask(f"Story {number}?", 1500)]) for number in range(5)]
+        begun.wait()
+        scored = pool.submit(model.score, ask("Where to?", 1), ["here"])
+        model.close()
+        for future in asked:
+            with pytest.raises(ChatModelError, match="closed"):
+                future.result()
+        assert scored.exception() is None or isinstance(scored.exception(), ChatModelError)
+
+
 def test_a_program_can_be_interrupted(folder: Path) -> None:
     program = (
         "import signal, sys\n"
