@@ -322,10 +322,8 @@ def _start_models(config: RunConfig, episodes: int) -> dict[str, Any]:
     # A core is left for simulators, and any machine can take the place of a lost one.
     spared = int(min((count for count in cores if count > 1), default=1)) - 1
     needs = {"num_gpus": 1} if gpus else {"num_cpus": spared} if spared else {}
-    made, options = (
-        ray.remote(concurrency_groups={"pulse": 1})(_Model),
-        {"max_restarts": -1, "max_concurrency": episodes + 1, **needs},
-    )
+    made = ray.remote(concurrency_groups={"pulse": 1})(_Model)
+    options = {"max_restarts": -1, "max_concurrency": episodes + 1, **needs}
     names = [f"model-{number}" for number in range(min(max(gpus, 1), episodes))]
     models = {name: made.options(name=name, **options).remote(config) for name in names}
     try:
