@@ -109,14 +109,17 @@ def test_all_hear_of_a_failure_and_the_next_are_served(model: LocalChatModel, mo
     assert text(model, request) == wanted
 
 
-def test_those_who_wait_are_told_that_the_model_is_closed(model: LocalChatModel) -> None:
-    begun, step = threading.Event(), model._open().reader.step
+def test_those_who_wait_are_told_that_the_model_is_closed(
+    model: LocalChatModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, reader = threading.Event(), model._open().reader
+    step = reader.step
 
     def told(tokens: Any) -> Any:
         begun.set()
         return step(tokens)
 
-    model._open().reader.step = told  # type: ignore[method-assign]
+    monkeypatch.setattr(reader, "step", told)
     with ThreadPoolExecutor(6) as pool:
         asked = [pool.submit(model.complete, [ask(f"Story {number}?", 1500)]) for number in range(5)]
         begun.wait()
