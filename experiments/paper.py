@@ -21,7 +21,13 @@ from household.errors import UserError
 from household.housekeep.recovered import read_tasks, recover
 from selftrain.config import RunConfig
 from selftrain.loop import IMITATE, UNTRAINED, Observer, SelfTraining, play
-from selftrain.loop_config import SelfTrainingConfig, TasksConfig, load_selftraining
+from selftrain.loop_config import (
+    EvaluationConfig,
+    NamedTasksConfig,
+    SelfTrainingConfig,
+    TasksConfig,
+    load_selftraining,
+)
 from selftrain.pairs import read_pairs
 from selftrain.record import ResultLine, read_records
 from selftrain.tasks import task_names
@@ -102,14 +108,15 @@ def placed(recipe: SelfTrainingConfig, scene: str, few: bool) -> SelfTrainingCon
 
     Args:
         recipe: with the data, where there are any.
-        scene: its name, or GENERATED.
+        scene: its name, or GENERATED: there what would be played several times is played once in as many more houses.
         few: only the first task of each set.
 
     Raises:
         UserError: when there is no such scene, or tests are among what is learned from.
     """
     if scene == GENERATED:
-        config = recipe.model_copy(update={"run": recipe.run.model_copy(update={"data": None, "scenes": None})})
+        alone = recipe.run.model_copy(update={"data": None, "scenes": None})
+        config = recipe.model_copy(update={"run": alone, "evaluation": _once(recipe.evaluation)})
     elif recipe.run.data is None:
         raise UserError(
             f"{scene}: name the Housekeep folder with --data or HOUSEKEEP_DATA, or play --scene {GENERATED}"
@@ -119,6 +126,15 @@ def placed(recipe: SelfTrainingConfig, scene: str, few: bool) -> SelfTrainingCon
         config = _first(config) if few else config
     _keep_apart(config)
     return config
+
+
+def _once(evaluation: EvaluationConfig) -> EvaluationConfig:
+    """As many episodes, each in a house of its own: more houses tell more than playing the same ones again."""
+
+    def more(tasks: NamedTasksConfig) -> NamedTasksConfig:
+        return tasks.model_copy(update={"houses": tasks.houses * (tasks.runs or evaluation.runs), "runs": 1})
+
+    return evaluation.model_copy(update={"tasks": [more(tasks) for tasks in evaluation.tasks]})
 
 
 def _first(config: SelfTrainingConfig) -> SelfTrainingConfig:

@@ -152,6 +152,11 @@ def test_tests_are_never_learned_from() -> None:
     placed(recipe(False), GENERATED, few=False)
 
 
+def test_generated_houses_are_tested_once_each() -> None:
+    train, test = placed(recipe(False), GENERATED, few=False).evaluation.tasks
+    assert (train.houses, train.runs, test.houses, test.runs) == (20, 1, 25, 1)
+
+
 def test_a_scene_needs_data() -> None:
     with pytest.raises(UserError, match="--data"):
         placed(recipe(False), "Merom_1_int", few=False)

@@ -137,6 +137,12 @@ def test_self_training_asks_as_its_adapter_says() -> None:
     assert asked.sampling == alone.sampling.model_copy(update={"top_p": 0.5})
 
 
+@pytest.mark.parametrize("recipe", ["brain", "person", "paper"])
+def test_the_recipes_that_come_along_are_understood(recipe: str) -> None:
+    config = load_selftraining(Path(__file__).parents[2] / "housekeep_configs" / f"{recipe}.yaml")
+    assert config.run.prompt == "judging" and config.run.grounded
+
+
 def test_how_a_model_is_asked_can_be_set() -> None:
     address = "base_url=http://127.0.0.1:9/v1"
     model = shared_model(load_config(overrides=["model=m", address, "timeout=7", "workers=32", "continue_prefix=true"]))
