@@ -89,6 +89,8 @@ def same_setting(earlier: Any, now: Any) -> bool:
     if not isinstance(earlier, str) or not isinstance(now, str):
         return False
     before, after = (Path(name.removeprefix("local:")) for name in (earlier, now))
+    if before.is_dir() and after.is_dir():
+        return before.samefile(after)
     alike = len(after.parts) > 1 and before.parts[-2:] == after.parts[-2:]
     return alike and after.is_dir() and not before.exists()
 

@@ -1,5 +1,6 @@
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import agent
 from household.env import Task
 from household.errors import UserError
 from selftrain.config import load_config
@@ -25,6 +27,8 @@ from selftrain.record import (
 )
 from selftrain.run import Run
 from tests.selftrain.conftest import header
+
+TIDY = Path(agent.__file__).parent / "adapters" / "tidy"
 
 # Anything that a model or a server may send, lone surrogates included.
 TEXT = st.text(st.characters(exclude_categories=()), max_size=40)
@@ -61,6 +65,17 @@ def test_two_programs_do_not_write_to_one_folder(tmp_path: Path) -> None:
     with alone(tmp_path / "run"), pytest.raises(UserError, match="another program is writing there"):
         Run(load_config(settings={"houses": 1, "planner": "scripted"}), tmp_path / "run").play()
     assert Run(load_config(settings={"houses": 1, "planner": "scripted"}), tmp_path / "run").play()["overall"]
+
+
+def test_an_adapter_is_the_same_however_its_folder_is_named(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(TIDY, tmp_path / "here" / "adapters" / "tidy"))
+    other = Path(shutil.copytree(TIDY, tmp_path / "there" / "adapters" / "tidy"))
+    (tmp_path / "config.json").write_text(load_config(settings={"adapter": str(folder)}).model_dump_json())
+    Run(load_config(settings={"adapter": os.path.relpath(folder)}), tmp_path)
+    with pytest.raises(UserError, match="other settings \\(adapter\\)"):
+        Run(load_config(settings={"adapter": str(other)}), tmp_path)
+    folder.rename(tmp_path / "gone")
+    Run(load_config(settings={"adapter": str(other)}), tmp_path)
 
 
 def test_what_is_written_is_read(tmp_path: Path, first: EpisodeLine) -> None:
