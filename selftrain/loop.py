@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-from pydantic import ValidationError
 
 from agent.adapters import ASKED_WITH, AskedWith
 from agent.prompt import ContextGenerator, PromptTemplate
@@ -276,7 +275,7 @@ class SelfTraining:
             return
         try:
             earlier = SelfTrainingConfig.model_validate(json.loads(path.read_text(encoding="utf-8")))
-        except (OSError, ValueError, ValidationError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise UserError(f"{path}: not the settings of a self-training; choose another folder with --out") from error
         made = {
             "imitated": TrainedModel.load(self.folder / IMITATE) is not None,

@@ -71,7 +71,7 @@ class Run:
             return
         try:
             earlier = RunConfig.model_validate(json.loads(path.read_text(encoding="utf-8")))
-        except ValueError as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise UserError(f"{path}: not the settings of a run; choose another folder with --out") from error
         changed = [key for key, value in self.config.identity.items() if not same_setting(earlier.identity[key], value)]
         if changed:

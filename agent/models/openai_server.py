@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import email.utils
-import ipaddress
 import math
 import os
 import random
@@ -14,11 +13,11 @@ import time
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 import openai
 from pydantic import BaseModel, ValidationError
 
+from agent.models.address import is_address, is_loopback, is_redacted, redacted, secrets
 from agent.models.base import ChatModelError, ChatRequest, Reply
 from agent.models.constrained import follows
 from agent.models.gbnf import GrammarDialect, rooted
@@ -187,9 +186,11 @@ class OpenAIChatModel:
         self.continue_prefix = continue_prefix
         self.grammar_dialect = grammar_dialect
         self._url = base_url or OPENAI_URL
-        if not _is_address(self._url):
+        if not is_address(self._url):
             raise ChatModelError(f"model {model}: base_url is not a web address; give it as http://host:port/v1")
-        self._address = _shown(self._url)
+        if is_redacted(self._url):
+            raise ChatModelError(f"model {model}: base_url {self._url} has lost its password; give it in full")
+        self._address = redacted(self._url)
         self._key = (api_key or os.environ.get("OPENAI_API_KEY") or "").strip()
         if timeout <= 0 or max_retries < 0 or concurrency < 1:
             raise self._error("timeout or concurrency is not positive, or max_retries is negative", "correct them")
@@ -439,9 +440,9 @@ class OpenAIChatModel:
         return ChatModelError(self._redact(f"model {self.name} at {self._address}: {what}; {remedy}"))
 
     def _redact(self, text: str, shortest: int = 1) -> str:
-        secrets = [secret for secret in (self._key, urlsplit(self._url).password) if secret and len(secret) >= shortest]
-        for secret in secrets:
-            text = text.replace(secret, "[secret]")
+        for secret in secrets(self._key, self._url):
+            if len(secret) >= shortest:
+                text = text.replace(secret, "[secret]")
         return text
 
     def _excerpt(self, text: str, length: int = 200) -> str:
@@ -460,29 +461,6 @@ async def _all(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _is_address(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
-    except ValueError:
-        return False
-
-
-def is_loopback(url: str) -> bool:
-    """Whether an address is on this machine, where no proxy reaches it."""
-    host = urlsplit(url).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def _shown(url: str) -> str:
-    """An address without what may be secret in it."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
 def _retry_after(headers: Any) -> float | None:

@@ -255,7 +255,7 @@ def _check_adapter(model: str, adapter: str | Path) -> Path:
     try:
         recorded = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))
         base = recorded.get("base_model_name_or_path") or model
-    except (OSError, ValueError, AttributeError) as error:
+    except (OSError, ValueError, AttributeError, RecursionError) as error:
         raise ChatModelError(
             f"adapter {adapter}: no readable adapter_config.json ({_first_line(error)}); "
             f"name {' or '.join([_A_FOLDER, *packaged_adapters()])}"

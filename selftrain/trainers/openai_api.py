@@ -16,7 +16,7 @@ import openai
 from openai.types.fine_tuning import FineTuningJob
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from agent.models.openai_server import is_loopback
+from agent.models.address import is_loopback, redacted
 from household.errors import UserError
 from selftrain.loop_config import TrainingConfig
 from selftrain.pairs import Pair
@@ -194,4 +194,4 @@ def _client(base_url: str | None) -> openai.OpenAI:
         direct = openai.DefaultHttpxClient(trust_env=False) if address and is_loopback(address) else None
         return openai.OpenAI(base_url=address, api_key=key, max_retries=_RETRIES, http_client=direct)
     except (openai.OpenAIError, ValueError) as error:
-        raise UserError(f"base_url {address}: {error}; give it as http://host:port/v1") from None
+        raise UserError(f"base_url {redacted(address or '')}: {error}; give it as http://host:port/v1") from None
