@@ -4,7 +4,13 @@ from __future__ import annotations
 
 
 class UserError(Exception):
-    """Something outside the program is wrong; the message is one line: what, where, and the remedy."""
+    """Something outside the program is wrong; the message is one line: what, where, and the remedy.
+
+    Attributes:
+        exit_code: of a program that ends with it.
+    """
+
+    exit_code = 2
 
 
 class DataError(UserError):

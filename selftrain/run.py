@@ -8,6 +8,7 @@ from typing import Any
 
 from household.errors import UserError
 from selftrain.config import RunConfig
+from selftrain.failures import FailedEpisodesError, read_failures
 from selftrain.executors import Silent, Watcher, open_executor
 from selftrain.metrics import metrics
 from selftrain.record import alone, read_records, write_json, write_text
@@ -50,6 +51,7 @@ class Run:
             The figures over all records of the folder, as in ``metrics.json``.
 
         Raises:
+            FailedEpisodesError: when some episodes failed; the others are played, and it brings their figures.
             UserError: when something outside the program is wrong; finished episodes are kept.
         """
         with alone(self.folder):
@@ -61,8 +63,13 @@ class Run:
             write_json(self.folder / "config.json", self.config.model_dump())
             keep_files(self.config, self.folder)
             open_executor(self.config, self.episodes, watcher).play(jobs)
-        figures = metrics([(record.episode, record.result) for record in read_records(self.episodes)])
+        finished = [(record.episode, record.result) for record in read_records(self.episodes)]
+        failures = read_failures(self.episodes)
+        figures = metrics(finished, [each.reason for each in failures])
         write_json(self.folder / "metrics.json", figures)
+        mine = {job.name for job in self.jobs}
+        if failed := [each for each in failures if each.name in mine]:
+            raise FailedEpisodesError.of(failed, len(self.jobs), figures)
         return figures
 
     def _check_folder(self) -> None:
