@@ -34,14 +34,14 @@ def run_demo(out: Path, houses: int, seed: int, console: Console) -> Path:
     Returns:
         The report's path.
     """
-    from experiments.cli import play
     from experiments.report import write_report
+    from experiments.terminal import play
 
     common = {"houses": houses, "seed": seed}
     figures: dict[str, Any] = {}
     for name, settings in planners().items():
         console.rule(name)
-        figures[name] = play(load_config(settings={**common, **settings}), out / name.split()[0])
+        figures[name] = play(load_config(settings={**common, **settings}), out / name.split()[0], console)
     with console.status("making the report and the films"):
         path = write_report(out)
     console.print(_comparison(figures))

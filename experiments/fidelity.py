@@ -35,7 +35,8 @@ from agent.parser import parse_step
 from agent.vocabulary import Vocabulary
 from controller.published import PublishedController
 from controller.skills import Skill
-from experiments.cli import SimulatorOption, simulator_named
+from experiments.commands.options import SimulatorOption
+from experiments.commands.settings import simulator_named
 from household.env import MAX_STEPS, RearrangementEnv, Task
 from household.errors import UserError
 from household.housekeep.reader import HousekeepData

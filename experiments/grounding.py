@@ -22,7 +22,7 @@ from agent.models import ChatModel, ChatRequest, Message, Sampling, open_model
 from agent.planner import MOST_STEPS
 from agent.prompt import PromptTemplate
 from agent.scene_graph import SceneGraph, View
-from experiments.cli import Overrides
+from experiments.commands.options import Overrides
 from experiments.paper import success
 from experiments.results import Figure
 from experiments.tables import machine, table

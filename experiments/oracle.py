@@ -21,7 +21,7 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from experiments.cli import SimulatorOption
+from experiments.commands.options import SimulatorOption
 from experiments.tables import machine, table
 from household.errors import UserError
 from selftrain.config import RunConfig, load_config

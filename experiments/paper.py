@@ -12,7 +12,16 @@ from rich.console import Console
 
 from agent.prompt import PromptTemplate
 from experiments import oracle
-from experiments.cli import DataOption, Overrides, SimulatorOption
+from experiments.commands.options import (
+    ConfigOption,
+    DataOption,
+    Overrides,
+    PersonOption,
+    SimulatorOption,
+    TrainedModelOption,
+    TrainingUrlOption,
+    WorkersOption,
+)
 from experiments.obstacles import DISTURBED, FATES, kind
 from experiments.results import Cell, Figure, Results, published, write
 from experiments.selftraining import Terminal, draw_curve
@@ -381,17 +390,10 @@ OutOption = Annotated[
     Path | None,
     typer.Option(help="Everything goes there, and what is there is gone on with; runs/<name>, or runs/<name>-quick."),
 ]
-ConfigOption = Annotated[
-    Path | None, typer.Option(help="YAML file with the recipe; see housekeep_configs/selftrain.yaml.")
-]
-ModelOption = Annotated[str | None, typer.Option(help="As for housewise selftrain.")]
-BaseUrlOption = Annotated[str | None, typer.Option(help="A server with a fine-tuning API.")]
 AdapterOption = Annotated[
     str | None,
     typer.Option(help="Adapter to start from, as for housewise run: its rows are marked, baselines lack it."),
 ]
-PersonOption = Annotated[str | None, typer.Option(help="Whose preferences count: majority, ada, annotator-3, ...")]
-WorkersOption = Annotated[int | None, typer.Option(help="Episodes played at the same time.")]
 RecoveredOption = Annotated[
     Path | None, typer.Option(help=f"JSON file of recovered tasks, for {' and '.join(RECOVERED)} as well.")
 ]
@@ -423,9 +425,9 @@ def command(
         scenes: ScenesOption = None,
         rows: RowsOption = None,
         person: PersonOption = None,
-        model: ModelOption = None,
+        model: TrainedModelOption = None,
         adapter: AdapterOption = None,
-        base_url: BaseUrlOption = None,
+        base_url: TrainingUrlOption = None,
         simulator: SimulatorOption = None,
         workers: WorkersOption = None,
         recovered: RecoveredOption = None,

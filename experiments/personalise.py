@@ -17,19 +17,23 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from experiments.cli import DataOption, Overrides, SimulatorOption
+from experiments.commands.options import (
+    ConfigOption,
+    DataOption,
+    Overrides,
+    SimulatorOption,
+    TrainedModelOption,
+    TrainingUrlOption,
+    WorkersOption,
+)
 from experiments.obstacles import obstacles
 from experiments.paper import (
     GENERATED,
     SCENES,
     AdapterOption,
-    BaseUrlOption,
-    ConfigOption,
-    ModelOption,
     OutOption,
     QuickOption,
     ShowOption,
-    WorkersOption,
     carry_out,
     default_out,
     placed,
@@ -226,9 +230,9 @@ def main(
     annotators: Annotated[
         str | None, typer.Option(help="Two annotators, as in annotator-1,annotator-7; none leaves them out.")
     ] = None,
-    model: ModelOption = None,
+    model: TrainedModelOption = None,
     adapter: AdapterOption = None,
-    base_url: BaseUrlOption = None,
+    base_url: TrainingUrlOption = None,
     simulator: SimulatorOption = None,
     workers: WorkersOption = None,
     quick: QuickOption = False,

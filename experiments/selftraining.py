@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from experiments.tables import bars
+from experiments.terminal import Live
 from selftrain.executors import Watcher
 from selftrain.loop import SelfTraining
 from selftrain.loop_config import SelfTrainingConfig
@@ -47,8 +48,6 @@ class Terminal:
     @contextmanager
     def playing(self, name: str, session: Run) -> Iterator[Watcher]:
         """See Observer.playing."""
-        from experiments.cli import Live
-
         self._console.rule(f"{name} ({len(session.jobs)} episodes)")
         with bars(self._console) as shown:
             yield Live(shown, session, session.config.max_steps)

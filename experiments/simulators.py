@@ -31,7 +31,7 @@ from rich.console import Console
 from rich.progress import track
 
 from experiments import oracle
-from experiments.cli import simulator_named
+from experiments.commands.settings import simulator_named
 from experiments.tables import machine, table
 from household.env import Task
 from household.navigation import NavMesh

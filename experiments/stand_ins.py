@@ -23,7 +23,8 @@ import typer
 from numpy.typing import NDArray
 from rich.console import Console
 
-from experiments.cli import SimulatorOption, simulator_named
+from experiments.commands.options import SimulatorOption
+from experiments.commands.settings import simulator_named
 from household.env import Task
 from household.episode import HouseObject, ObjectModel
 from household.geometry import IDENTITY, Pose

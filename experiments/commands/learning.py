@@ -1,0 +1,101 @@
+"""``housewise selftrain``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from experiments.commands.options import (
+    EXECUTION,
+    MODEL,
+    TASK,
+    ConfigOption,
+    DataOption,
+    OutOption,
+    Overrides,
+    PersonOption,
+    RayOption,
+    SceneOption,
+    SimulatorOption,
+    TrainedModelOption,
+    TrainingUrlOption,
+    WorkersOption,
+)
+from experiments.commands.settings import check_houses, data_folder, given
+
+
+def selftrain(
+    overrides: Overrides = None,
+    config: ConfigOption = None,
+    data: DataOption = None,
+    scene: SceneOption = None,
+    houses: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Generated houses to train in; half as many show the task, a quarter as many test.",
+            rich_help_panel=TASK,
+        ),
+    ] = None,
+    person: PersonOption = None,
+    model: TrainedModelOption = None,
+    adapter: Annotated[
+        str | None,
+        typer.Option(metavar="NAME|FOLDER", help="Adapter of a local model to go on from.", rich_help_panel=MODEL),
+    ] = None,
+    base_url: TrainingUrlOption = None,
+    iterations: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="How often the model tries and learns from it.", rich_help_panel=MODEL),
+    ] = None,
+    simulator: SimulatorOption = None,
+    runs: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="How often it tries each task in an iteration.", rich_help_panel=EXECUTION),
+    ] = None,
+    workers: WorkersOption = None,
+    ray: RayOption = None,
+    out: OutOption = None,
+) -> None:
+    """Teach a model what these people want: it sees the task done, imitates, then tries and learns from what was good.
+
+    Each phase is a folder with what was learned (pairs.jsonl), why (filter.json), the training curve, the model and how
+    good it is (evaluation/). A self-training that was stopped goes on where it was when the same command is given.
+
+    Examples:
+
+      housewise selftrain --houses 4 --iterations 1 --workers 4 --out runs/first         # generated houses, a laptop
+
+      housewise selftrain --houses 40 --person ada --workers 16 --out runs/ada           # one person's robot
+
+      housewise selftrain --data ~/housekeep --scene Merom_1_int --workers 16 --out runs/merom filter.name=balanced
+
+      housewise selftrain --model local:Qwen/Qwen2.5-0.5B-Instruct training.gradient_checkpointing=true
+
+      housewise selftrain --model gpt-4o-mini-2024-07-18 training.trainer=openai
+    """
+    from experiments.selftraining import run_selftraining
+    from selftrain.loop_config import generated_tasks, load_selftraining
+
+    options = {
+        "run": {
+            "data": data_folder(data, houses),
+            "scenes": scene or None,
+            "person": person,
+            "model": model,
+            "adapter": adapter,
+            "base_url": base_url,
+            "simulator": simulator,
+            "workers": workers,
+            "ray": ray,
+        },
+        "iterations": iterations,
+        "grow": {"runs": runs},
+        **({} if houses is None else generated_tasks(houses)),
+    }
+    settings = load_selftraining(config, given(options), overrides or [])
+    check_houses(settings.run)
+    run_selftraining(settings, out or Path("runs/selftrain"), Console())

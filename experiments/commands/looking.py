@@ -1,0 +1,56 @@
+"""``housewise demo``, ``housewise report`` and ``housewise doctor``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from experiments.commands.options import DataOption, SimulatorOption
+from experiments.commands.settings import simulator_named
+
+
+def demo(
+    out: Annotated[Path, typer.Option(help="Where its runs and its report go.")] = Path("runs/demo"),
+    houses: Annotated[int, typer.Option(help="How many generated houses.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of the first house.")] = 3,
+) -> None:
+    """Watch it work: a generated house, the local model and the scripted planner side by side, a report with films."""
+    from experiments.demo import run_demo
+
+    run_demo(out, houses, seed, Console())
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(help="Folder of a run.")] = Path("runs/latest"),
+    film: Annotated[bool, typer.Option(help="Include a film of each episode.")] = True,
+    simulator: SimulatorOption = None,
+) -> None:
+    """Make one self-contained page of a run: maps, pictures, scene graphs, plans and films."""
+    from experiments.report import write_report
+
+    console = Console()
+    with console.status("making the report") as status:
+        path = write_report(
+            folder,
+            film=film,
+            simulator=simulator_named(simulator),
+            progress=lambda done, total: status.update(f"making the report: {done} of {total} episodes"),
+        )
+    console.print(f"report: {path}")
+
+
+def doctor(
+    data: DataOption = None,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the findings there as well.")] = None,
+) -> None:
+    """Say what is here of simulators, accelerators, models and data, what is missing, and the command that gets it.
+
+    It fails when the embedded simulator does not work; everything else is optional.
+    """
+    from experiments.doctor import run_doctor
+
+    if not run_doctor(data, json_file, Console()):
+        raise typer.Exit(1)

@@ -1,0 +1,61 @@
+"""From the options of a command to settings; settings are what selftrain.config and selftrain.loop_config say."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from household.errors import UserError
+
+if TYPE_CHECKING:
+    from household.simulator import SimulatorName
+    from selftrain.config import RunConfig
+
+
+def given(options: dict[str, Any]) -> dict[str, Any]:
+    """Options without those that were not given."""
+    nested = {key: given(value) if isinstance(value, dict) else value for key, value in options.items()}
+    return {key: value for key, value in nested.items() if value is not None}
+
+
+def data_folder(data: Path | None, houses: int | None) -> str | None:
+    """The Housekeep folder, where it is wanted: who asks for generated houses may have it in the environment.
+
+    Raises:
+        UserError: when both are asked for.
+    """
+    if data is None or houses is None:
+        return str(data) if data else None
+    if str(data) == os.environ.get("HOUSEKEEP_DATA"):
+        return None
+    raise UserError("--houses are generated, and --data is for houses of the Housekeep data; give one of them")
+
+
+def check_houses(settings: RunConfig) -> None:
+    """Refuse to play generated houses where others are meant.
+
+    Raises:
+        UserError: when a scene or episodes are named without the data.
+    """
+    if settings.data is None and (settings.scenes or settings.episodes is not None):
+        asked = f"scene {settings.scenes[0]}" if settings.scenes else f"episodes {settings.episodes}"
+        raise UserError(f"{asked}: of the Housekeep data; give its folder with --data or HOUSEKEEP_DATA")
+
+
+def episode_numbers(text: str | None) -> list[int] | str | None:
+    """Episode ids, or the name of a task set."""
+    if text is None or not text.replace(",", "").replace(" ", "").isdigit():
+        return text
+    return [int(part) for part in text.split(",") if part.strip()]
+
+
+def simulator_named(name: str | None) -> SimulatorName:
+    """The simulator that an option names; the usual one where it is not given.
+
+    Raises:
+        UserError: when there is none of that name.
+    """
+    from selftrain.config import load_config
+
+    return load_config(settings={"simulator": name} if name else {}).simulator

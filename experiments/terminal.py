@@ -1,0 +1,97 @@
+"""Runs on the terminal: live progress, and a table at the end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import Progress, TaskID
+from rich.table import Table
+
+from experiments.tables import bars
+from household.errors import UserError
+from selftrain.config import RunConfig, load_config
+from selftrain.record import ResultLine, read_records
+from selftrain.run import Run
+from selftrain.tasks import Job
+
+
+def play(settings: RunConfig, out: Path, console: Console) -> dict[str, Any]:
+    """Play a run with live progress, print its table, and return its figures."""
+    session = Run(settings, out)
+    done = len(session.finished)
+    if done:
+        console.print(
+            f"{done} of {len(session.jobs)} episodes are there already; playing the other {len(session.open)}"
+        )
+    with bars(console) as progress:
+        figures = session.play(Live(progress, session, settings.max_steps))
+    console.print(summary_table(figures))
+    console.print(f"records: {session.episodes}   figures: {out / 'metrics.json'}   see them: housewise report {out}")
+    return figures
+
+
+def play_again(folder: Path, simulator: str | None, out: Path, console: Console) -> None:
+    """Play the replies of an earlier run again, and say in how many episodes the same things end in the same places.
+
+    Args:
+        folder: of the earlier run.
+        simulator: another one than the earlier run's, None for the same.
+        out: folder of the new run.
+        console: where progress goes.
+
+    Raises:
+        UserError: when there is nothing to play again, or something outside the program is wrong.
+    """
+    earlier = {record.name: record for record in read_records(folder / "episodes")}
+    if not earlier:
+        raise UserError(f"{folder}: holds no finished episodes; name the folder of a run (it has episodes/ in it)")
+    first = next(iter(earlier.values())).episode
+    changed = {"planner": "replay", "records": str(folder / "episodes"), "simulator": simulator or first.simulator}
+    play(load_config(settings={**first.config, **changed}), out, console)
+    again = {record.name: record for record in read_records(out / "episodes")}
+    same = sum(earlier[name].result.placements == record.result.placements for name, record in again.items())
+    console.print(f"same final placements: {same} of {len(again)} episodes")
+
+
+class Live:
+    """Shows a run's progress: all episodes, and each one that is being played."""
+
+    def __init__(self, progress: Progress, session: Run, max_steps: int) -> None:
+        self._progress, self._max_steps = progress, max_steps
+        self._bars: dict[str, TaskID] = {}
+        self._all = progress.add_task("episodes", total=len(session.jobs), completed=len(session.finished))
+
+    def began(self, job: Job) -> None:
+        """See Watcher.began."""
+        self._bars[job.name] = self._progress.add_task(job.name, total=self._max_steps)
+
+    def stepped(self, job: Job, steps: int, plans: int) -> None:
+        """See Watcher.stepped."""
+        self._progress.update(self._bars[job.name], completed=steps, description=f"{job.name} plan {plans}")
+
+    def ended(self, job: Job, result: ResultLine) -> None:
+        """See Watcher.ended."""
+        self._progress.remove_task(self._bars.pop(job.name))
+        self._progress.advance(self._all)
+        self._progress.console.print(
+            f"{job.name}: success {100 * result.success_rate:.0f} %, {result.ended} after {result.steps} steps and "
+            f"{result.plans} plans"
+        )
+
+
+def summary_table(figures: dict[str, Any]) -> Table:
+    """The figures of a run, a row for each scene: percent, counts and means over episodes."""
+    table = Table(title="success: (correct at the end - at the start) / misplaced at the start, %")
+    table.add_column("scene", overflow="fold", min_width=11)
+    for column in ("n", "success", "±", "exec", "put", "plans", "steps", "tokens", "s"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for name, row in {**figures["by_task_set"], "all": figures["overall"]}.items():
+        if not row["episodes"]:
+            continue
+        tokens = row["prompt_tokens"] + row["completion_tokens"]
+        cells = (row["success_rate"], row["success_rate_stderr"], 100 * row["executability"], row["unique_placements"])
+        rest = (row["plans"], row["steps"], tokens, row["seconds"])
+        table.add_row(name, str(row["episodes"]), *(f"{c:.1f}" for c in cells), *(f"{c:.0f}" for c in rest))
+    return table
