@@ -12,6 +12,16 @@ class UserError(Exception):
 
     exit_code = 2
 
+    def __str__(self) -> str:
+        return printable(super().__str__())
+
 
 class DataError(UserError):
     """A file of the data is missing, damaged or contradicts another."""
+
+
+def printable(text: str) -> str:
+    """A text with nothing in it that would make a terminal do something: what is unseen becomes a space or ?."""
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() or each == "\n" else " " if each.isspace() else "?" for each in text)

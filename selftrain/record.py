@@ -1,8 +1,8 @@
 """Episode records: one JSON-lines file per episode, written as it happens, readable without this code.
 
 A file holds one ``episode`` line, a ``plan`` line for each plan with an ``action`` line for each of its steps after
-it, and one ``result`` line. While the episode runs the file's name ends in ``.partial``; where it could not be played to
-its end, it ends in ``.failed``, and a ``failure`` line is its last.
+it, and one ``result`` line. While the episode runs the file's name ends in ``.partial``; where it could not be played
+to its end, it ends in ``.failed``, and a ``failure`` line is its last.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ from typing import Any
 
 from household.errors import UserError
 from selftrain.config import RunConfig
-from selftrain.failures import FailedEpisodesError, read_failures
 from selftrain.executors import Silent, Watcher, open_executor
+from selftrain.failures import FailedEpisodesError, read_failures
 from selftrain.metrics import metrics
 from selftrain.record import alone, read_records, write_json, write_text
 from selftrain.tasks import Job, task_names

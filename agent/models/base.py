@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
-from household.errors import UserError
+from household.errors import UserError, printable
 
 
 class ChatModelError(UserError):
@@ -26,7 +26,7 @@ class RequestError(ChatModelError):
         self.reason = reason
 
     def __str__(self) -> str:
-        return str(self.args[0])
+        return printable(str(self.args[0]))
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from experiments.commands.options import (
     EXECUTION,
@@ -25,6 +24,7 @@ from experiments.commands.options import (
     WorkersOption,
 )
 from experiments.commands.settings import check_houses, data_folder, given
+from experiments.console import Console
 
 
 def selftrain(

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from experiments.commands.options import DataOption, SimulatorOption
 from experiments.commands.settings import simulator_named
+from experiments.console import Console
 
 
 def demo(
