@@ -5,11 +5,13 @@ from __future__ import annotations
 import base64
 import ipaddress
 import re
+from collections.abc import Iterable
 from urllib.parse import unquote, urlsplit
 
 HIDDEN = "***"
 """Stands for what is secret where an address is shown or kept."""
 
+_LONGEST = 2000
 # A password may hold what ends the host's part of an address elsewhere, so that all goes up to the last @.
 _BEFORE_HOST = re.compile(r"^(?P<scheme>[a-zA-Z][\w+.-]*://)?.*@", re.DOTALL)
 _IN_TEXT = re.compile(r"(?<=://)[^\s/'\"]*@")
@@ -18,6 +20,8 @@ _AFTER_PATH = re.compile(r"(?P<mark>[?#]).+$", re.DOTALL)
 
 def is_address(url: str) -> bool:
     """Whether this is an address of the web."""
+    if len(url) > _LONGEST or not url.isprintable() or " " in url:
+        return False
     try:
         parts = urlsplit(url)
         return parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
@@ -64,3 +68,10 @@ def secrets(key: str, url: str) -> list[str]:
     user, password = parts.username or "", parts.password or ""
     sent = base64.b64encode(f"{unquote(user)}:{unquote(password)}".encode()).decode() if user or password else ""
     return sorted({key, password, unquote(password), sent} - {""}, key=len, reverse=True)
+
+
+def concealed(text: str, secret: Iterable[str]) -> str:
+    """A text without any of some secrets."""
+    for each in secret:
+        text = text.replace(each, "[secret]")
+    return text
