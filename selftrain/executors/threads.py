@@ -81,7 +81,12 @@ class Threads:
                 raise _Interrupted
             self._watcher.stepped(job, steps, plans)
 
-        self._outcomes.tell(job, self._stage().play(job, model, self._episodes, progress))
+        try:
+            self._outcomes.tell(job, self._stage().play(job, model, self._episodes, progress))
+        except BaseException:
+            # Before this thread takes the next episode.
+            self._stop.set()
+            raise
 
     def _stage(self) -> Stage:
         if not hasattr(self._local, "stage"):
