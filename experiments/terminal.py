@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.progress import Progress, TaskID
-from rich.table import Table
 
-from experiments.tables import bars
+from experiments.commands.folders import shown
+from experiments.tables import Fitted, bars, table
 from household.errors import UserError
 from selftrain.config import RunConfig, load_config
 from selftrain.record import ResultLine, read_records
@@ -20,6 +21,7 @@ from selftrain.tasks import Job
 def play(settings: RunConfig, out: Path, console: Console) -> dict[str, Any]:
     """Play a run with live progress, print its table, and return its figures."""
     session = Run(settings, out)
+    told(console, f"run: {out}   (stopped, it goes on with the same command and --out {shlex.quote(str(out))})")
     done = len(session.finished)
     if done:
         console.print(
@@ -28,8 +30,14 @@ def play(settings: RunConfig, out: Path, console: Console) -> dict[str, Any]:
     with bars(console) as progress:
         figures = session.play(Live(progress, session, settings.max_steps))
     console.print(summary_table(figures))
-    console.print(f"records: {session.episodes}   figures: {out / 'metrics.json'}   see them: housewise report {out}")
+    told(console, f"records: {session.episodes}   figures: {out / 'metrics.json'}")
+    told(console, f"look at it: {shown('report', out)}")
     return figures
+
+
+def told(console: Console, words: str) -> None:
+    """Print a line that may hold paths and names: as it is, and unbroken, so that it can be copied."""
+    console.print(words, markup=False, highlight=False, soft_wrap=True)
 
 
 def play_again(folder: Path, simulator: str | None, out: Path, console: Console) -> None:
@@ -52,7 +60,7 @@ def play_again(folder: Path, simulator: str | None, out: Path, console: Console)
     play(load_config(settings={**first.config, **changed}), out, console)
     again = {record.name: record for record in read_records(out / "episodes")}
     same = sum(earlier[name].result.placements == record.result.placements for name, record in again.items())
-    console.print(f"same final placements: {same} of {len(again)} episodes")
+    told(console, f"same final placements: {same} of {len(again)} episodes")
 
 
 class Live:
@@ -81,17 +89,16 @@ class Live:
         )
 
 
-def summary_table(figures: dict[str, Any]) -> Table:
+def summary_table(figures: dict[str, Any]) -> Fitted:
     """The figures of a run, a row for each scene: percent, counts and means over episodes."""
-    table = Table(title="success: (correct at the end - at the start) / misplaced at the start, %")
-    table.add_column("scene", overflow="fold", min_width=11)
-    for column in ("n", "success", "±", "exec", "put", "plans", "steps", "tokens", "s"):
-        table.add_column(column, justify="right", no_wrap=True)
+    columns = ("scene", "n", "success", "±", "exec", "put", "plans", "steps", "tokens", "s")
+    rows = []
     for name, row in {**figures["by_task_set"], "all": figures["overall"]}.items():
         if not row["episodes"]:
             continue
         tokens = row["prompt_tokens"] + row["completion_tokens"]
         cells = (row["success_rate"], row["success_rate_stderr"], 100 * row["executability"], row["unique_placements"])
         rest = (row["plans"], row["steps"], tokens, row["seconds"])
-        table.add_row(name, str(row["episodes"]), *(f"{c:.1f}" for c in cells), *(f"{c:.0f}" for c in rest))
-    return table
+        shown_figures = (*(f"{cell:.1f}" for cell in cells), *(f"{cell:.0f}" for cell in rest))
+        rows.append((name.replace("/", " "), str(row["episodes"]), *shown_figures))
+    return table("success: (correct at the end - at the start) / misplaced at the start, %", columns, rows)

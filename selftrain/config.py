@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
@@ -16,7 +18,7 @@ from yaml import YAMLError
 from agent.adapters import asked_with
 from agent.models.gbnf import GrammarDialect
 from agent.scripted import Order
-from household.errors import UserError
+from household.errors import UserError, alternatives
 from household.simulator import SimulatorName
 
 COMPUTED = frozenset({"workers", "ray", "gpu", "batch_size", "concurrency", "timeout"})
@@ -186,14 +188,14 @@ def load_settings(
     Args:
         model: what they have to fit.
         base: the defaults, with every key that there is.
-        file: a YAML file with some of the keys.
+        file: a YAML file with some of the keys, or the name of one of configs().
         settings: values by key, from command-line options.
         overrides: ``key=value`` texts, with dots for nested keys.
 
     Raises:
         UserError: for an unknown key or a value that does not fit; the message names it and what would fit.
     """
-    parts = [_from_file(file)] if file else []
+    parts = [_from_file(find_config(file))] if file else []
     parts += [OmegaConf.create(dict(settings or {})), _from_overrides(overrides)]
     try:
         for part in parts:
@@ -206,7 +208,35 @@ def load_settings(
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
+        if first["type"] == "literal_error":
+            known = re.findall(r"'([^']*)'", first["ctx"]["expected"])
+            raise UserError(
+                f"setting {field}: no {first['input']!r}; {alternatives(str(first['input']), known)}"
+            ) from error
         raise UserError(f"setting {field}: {first['msg']}, not {first['input']!r}") from error
+
+
+def configs() -> dict[str, Path]:
+    """The configuration files that come with the package, by name."""
+    folder = Path(str(resources.files("housekeep_configs")))
+    return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
+
+
+def find_config(name_or_path: Path) -> Path:
+    """A configuration file: a path where there is a file, else the package's of that name.
+
+    Raises:
+        UserError: when there is neither; the message names what there is.
+    """
+    with contextlib.suppress(OSError):
+        if name_or_path.exists() and not name_or_path.is_dir():
+            return name_or_path
+    known, name = configs(), str(name_or_path).removesuffix(".yaml")
+    if name not in known:
+        raise UserError(
+            f"{name_or_path}: no such configuration file, and none of that name; {alternatives(name, known)}"
+        )
+    return known[name]
 
 
 def _from_file(path: Path) -> DictConfig:
