@@ -12,7 +12,7 @@ from rich.console import Console
 
 from experiments.commands.folders import shown
 from experiments.tables import Fitted, bars, table
-from experiments.terminal import Live, told
+from experiments.terminal import Live, going_on, told
 from selftrain.executors import Watcher
 from selftrain.loop import SelfTraining
 from selftrain.loop_config import SelfTrainingConfig
@@ -32,16 +32,15 @@ def run_selftraining(config: SelfTrainingConfig, out: Path, console: Console) ->
         What ``summary.json`` holds.
     """
     training = SelfTraining(config, out, Terminal(console))
-    told(
-        console, f"self-training: {out}   (stopped, it goes on with the same command and --out {shlex.quote(str(out))})"
-    )
-    summary = training.go()
+    told(console, f"self-training: {out}", f"look at it, now or later: {shown('report', out)}")
+    with going_on(console, out):
+        summary = training.go()
     draw_curve(summary["phases"], out / "learning_curve.png")
     console.print(phases_table(summary["phases"]))
     last = summary["phases"][-1]
     model = ["--model", last["model"], *(["--adapter", last["adapter"]] if last["adapter"] else [])]
-    told(console, f"figures: {out / 'summary.json'}   {out / 'learning_curve.png'}")
-    told(console, f"use it: {shlex.join(['housewise', 'run', *model])}")
+    told(console, f"figures:    {out / 'summary.json'}", f"curve:      {out / 'learning_curve.png'}")
+    told(console, f"use it:     {shlex.join(['housewise', 'run', *model])}")
     told(console, f"look at it: {shown('report', out)}")
     return summary
 

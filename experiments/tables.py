@@ -37,20 +37,14 @@ class Fitted:
     rows: Sequence[Sequence[str]]
     left: Collection[str] = ()
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
-        for number, part in enumerate(self._parts(options.max_width)):
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text | Table]:
+        yield Text(self.title, style="table.title")
+        for part in self._parts(options.max_width):
             widths = self._widths(part, options.max_width)
-            made = Table(
-                title=None if number else Text(self.title),
-                title_justify="left",
-                box=SIMPLE_HEAD,
-                show_edge=False,
-                padding=(0, 1, 0, 0),
-                pad_edge=False,
-            )
+            made = Table(box=SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), pad_edge=False)
             for index, width in zip(part, widths, strict=True):
                 side: JustifyMethod = "left" if self._words(index) else "right"
-                made.add_column(Text(self.columns[index]), justify=side, width=width)
+                made.add_column(Text(self.columns[index]), justify=side, width=width, overflow="fold")
             for row in self.rows:
                 made.add_row(*(Text(row[index]) for index in part))
             yield made

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,23 +23,35 @@ from selftrain.tasks import Job
 def play(settings: RunConfig, out: Path, console: Console) -> dict[str, Any]:
     """Play a run with live progress, print its table, and return its figures."""
     session = Run(settings, out)
-    told(console, f"run: {out}   (stopped, it goes on with the same command and --out {shlex.quote(str(out))})")
+    told(console, f"run: {out}", f"look at it, now or later: {shown('report', out)}")
     done = len(session.finished)
     if done:
         console.print(
             f"{done} of {len(session.jobs)} episodes are there already; playing the other {len(session.open)}"
         )
-    with bars(console) as progress:
+    with going_on(console, out), bars(console) as progress:
         figures = session.play(Live(progress, session, settings.max_steps))
     console.print(summary_table(figures))
-    told(console, f"records: {session.episodes}   figures: {out / 'metrics.json'}")
+    told(console, f"records:    {session.episodes}", f"figures:    {out / 'metrics.json'}")
     told(console, f"look at it: {shown('report', out)}")
     return figures
 
 
-def told(console: Console, words: str) -> None:
-    """Print a line that may hold paths and names: as it is, and unbroken, so that it can be copied."""
-    console.print(words, markup=False, highlight=False, soft_wrap=True)
+def told(console: Console, *lines: str) -> None:
+    """Print lines that may hold paths and names: as they are, and unbroken, so that they can be copied."""
+    for line in lines:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def going_on(console: Console, out: Path) -> Iterator[None]:
+    """Say how to go on, where something is stopped."""
+    try:
+        yield
+    except (KeyboardInterrupt, UserError):
+        if any(out.rglob("*.jsonl")):
+            told(console, f"to go on: the same command with --out {shlex.quote(str(out))}")
+        raise
 
 
 def play_again(folder: Path, simulator: str | None, out: Path, console: Console) -> None:

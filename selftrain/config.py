@@ -266,6 +266,8 @@ def _refuse_unknown(given: DictConfig, known: DictConfig, source: str, prefix: s
         name = f"{prefix}{key}"
         if key not in known:
             close = difflib.get_close_matches(key, [str(k) for k in known], n=1)
+            if name == "run":
+                raise UserError(f"{source}: holds a recipe of self-training, for housewise selftrain")
             hint = f"did you mean {prefix}{close[0]}?" if close else f"known keys: {', '.join(str(k) for k in known)}"
             raise UserError(f"{source}: unknown setting {name!r}; {hint}")
         if isinstance(known[key], DictConfig):
