@@ -6,7 +6,6 @@ import inspect
 import os
 import sys
 from collections.abc import Callable
-from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
@@ -23,6 +22,8 @@ _INTERRUPTED = 130
 
 def _show_version(asked: bool) -> None:
     if asked:
+        from importlib.metadata import version
+
         typer.echo(f"housewise {version('housewise')}")
         raise typer.Exit()
 
@@ -33,10 +34,7 @@ def _paragraphs(text: str) -> str:
     return "\n\n".join(part if part.startswith(" ") else " ".join(part.splitlines()) for part in parts)
 
 
-app = typer.Typer(
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-)
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 
 
 @app.callback()

@@ -15,7 +15,7 @@ from experiments.commands.folders import shown
 from experiments.tables import Fitted, bars, table
 from household.errors import UserError
 from selftrain.config import RunConfig, load_config
-from selftrain.record import ResultLine, read_records
+from selftrain.record import EpisodeRecord, ResultLine, read_records
 from selftrain.run import Run
 from selftrain.tasks import Job
 
@@ -54,21 +54,35 @@ def going_on(console: Console, out: Path) -> Iterator[None]:
         raise
 
 
-def play_again(folder: Path, simulator: str | None, out: Path, console: Console) -> None:
+Records = dict[str, EpisodeRecord]
+"""Records by name."""
+
+
+def records_of(folder: Path) -> Records:
+    """The finished episodes of a run, by name.
+
+    Raises:
+        UserError: when there is none.
+    """
+    records = {record.name: record for record in read_records(folder / "episodes")}
+    if not records:
+        raise UserError(f"{folder}: holds no finished episodes; name the folder of a run (it has episodes/ in it)")
+    return records
+
+
+def play_again(folder: Path, earlier: Records, simulator: str | None, out: Path, console: Console) -> None:
     """Play the replies of an earlier run again, and say in how many episodes the same things end in the same places.
 
     Args:
         folder: of the earlier run.
+        earlier: its records; see records_of.
         simulator: another one than the earlier run's, None for the same.
         out: folder of the new run.
         console: where progress goes.
 
     Raises:
-        UserError: when there is nothing to play again, or something outside the program is wrong.
+        UserError: when something outside the program is wrong.
     """
-    earlier = {record.name: record for record in read_records(folder / "episodes")}
-    if not earlier:
-        raise UserError(f"{folder}: holds no finished episodes; name the folder of a run (it has episodes/ in it)")
     first = next(iter(earlier.values())).episode
     changed = {"planner": "replay", "records": str(folder / "episodes"), "simulator": simulator or first.simulator}
     play(load_config(settings={**first.config, **changed}), out, console)

@@ -112,9 +112,10 @@ def replay(
 
       housewise replay runs/merom --simulator habitat
     """
-    from experiments.terminal import play_again
+    from experiments.terminal import play_again, records_of
 
     earlier = folder or newest(of_several=False, replays=False)
+    records = records_of(earlier)
     place = earlier if earlier.name.strip(".") else earlier.resolve()
     with run_folder(out, f"{place.name}-replay", place.parent) as target:
-        play_again(earlier, simulator, target, Console())
+        play_again(earlier, records, simulator, target, Console())

@@ -66,6 +66,7 @@ def test_the_command_at_the_end_makes_the_report_and_so_does_none(tmp_path: Path
 def test_without_runs_the_newest_is_none(tmp_path: Path) -> None:
     for command in ("report", "replay"):
         assert "no run with finished episodes" in one_line(housewise(tmp_path, command))
+    assert "no finished episodes" in one_line(housewise(tmp_path, "replay", tmp_path / "nowhere" / "run"))
     assert not list(tmp_path.iterdir())
 
 
