@@ -140,7 +140,7 @@ def test_more_houses_may_join_a_run(tmp_path: Path) -> None:
         (["--data", "/nowhere"], "HOUSEKEEP_DATA"),
         (["--person", "nobody"], "nobody"),
         (["--person", "adda"], "did you mean ada?"),
-        (["--adapter", "tydi"], "did you mean tidy?"),
+        (["--adapter", "tiddy"], "did you mean tidy?"),
         (["--config", "persn"], "did you mean person?"),
         (["--config", "person"], "for housewise selftrain"),
         (["--scene", "Merom_1_int"], "--data or HOUSEKEEP_DATA"),
