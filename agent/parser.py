@@ -25,7 +25,11 @@ _COMPLETE = re.compile(
 )
 _CONDITION = re.compile(r"\b(?:if|when|whenever|once|until|till|unless)\b", re.IGNORECASE)
 _THOUGHT, _THOUGHT_END = "<think>", "</think>"
-_BEFORE_END = re.compile(r"(?:[\s,;.:]|\b(?:and|then|so|now|the|step\s*\d+)\b)+$", re.IGNORECASE)
+# Runs of what leads up to the end of a plan, or else something that is said.
+_SAID_BEFORE_END = re.compile(
+    r"[\s,;.:]+|\b(?:and|then|so|now|the|step\s*\d+)\b|(?P<said>\w+|.)", re.IGNORECASE | re.DOTALL
+)
+# For words with single spaces between them: these patterns try every way to share a run of spaces out.
 _VERBS = (
     (
         ActionKind.GO_TO,
@@ -83,7 +87,7 @@ def parse_plan(reply: str, vocabulary: Vocabulary, most: int | None = None) -> P
         end = _COMPLETE.search(line)
         if end and _CONDITION.search(line[: end.start()]):
             end = None
-        step = parse_step(_BEFORE_END.sub("", line[: end.start()][:_LONGEST_LINE]) if end else line, vocabulary)
+        step = parse_step(_before_end(line[: end.start()][:_LONGEST_LINE]) if end else line, vocabulary)
         if end is None or step.action is not None:
             if len(steps) == most:
                 break
@@ -104,7 +108,7 @@ def spoken(reply: str) -> str:
 def parse_step(line: str, vocabulary: Vocabulary) -> ParsedStep:
     """Read one step, for example ``"step 3: Pick up the mug."``."""
     raw = line.strip()[:_LONGEST_LINE]
-    words = unnumbered(raw).strip(".!;,' ").lower()
+    words = " ".join(unnumbered(raw).strip(".!;,' ").lower().split())
     for kind, pattern in _VERBS:
         match = pattern.match(words)
         if match:
@@ -131,6 +135,11 @@ def _resolve(raw: str, kind: ActionKind, said: dict[str, str], vocabulary: Vocab
     if target.name is None:
         return ParsedStep(raw, None, target.problem)
     return ParsedStep(raw, HighLevelAction(kind, target.name))
+
+
+def _before_end(line: str) -> str:
+    """A line without the words that lead from what it says to the end of the plan: ", and then the"."""
+    return line[: max((part.end() for part in _SAID_BEFORE_END.finditer(line) if part["said"]), default=0)]
 
 
 def _lines(reply: str) -> list[str]:

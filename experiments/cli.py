@@ -9,11 +9,11 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from experiments.commands.learning import selftrain
 from experiments.commands.looking import demo, doctor, list_, report
 from experiments.commands.playing import replay, run
+from experiments.console import Console, complain, give_up_output, let_write_anything
 from household.errors import UserError
 
 # What typer makes of an interrupt.
@@ -68,27 +68,45 @@ def main() -> None:
 
 
 def guarded(command: Callable[[], Any]) -> None:
-    """Run a command; a user's mistake ends in one line and exit code 2, an interrupt in one line and 130."""
+    """Run a command; a user's mistake ends in one line and exit code 2, an interrupt in one line and 130.
+
+    The code is 3 where some episodes of a run failed, and 1 where nobody reads the output any more.
+    """
+    let_write_anything()
     try:
         command()
-    except SystemExit as ending:
-        if ending.code != _INTERRUPTED:
-            raise
-        Console(stderr=True).print("interrupted; what is finished is kept")
         sys.stdout.flush()
+    except SystemExit as ending:
+        _end(ending)
+    except UserError as error:
+        complain(str(error))
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        give_up_output()
+        sys.exit(1)
+    except OSError as error:
+        _refuse(error)
+
+
+def _end(ending: SystemExit) -> None:
+    """End as typer wants it."""
+    if ending.code == _INTERRUPTED:
+        Console(stderr=True).print("interrupted; what is finished is kept")
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        _refuse(error)
+    if ending.code == _INTERRUPTED:
         # Threads that wait for a server's reply would keep the user waiting.
         os._exit(_INTERRUPTED)
-    except UserError as error:
-        Console(stderr=True, soft_wrap=True).print(f"[bold red]error:[/] {_plain(str(error))}", highlight=False)
-        sys.exit(2)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+    raise ending
 
 
-def _plain(text: str) -> str:
-    """One line, with nothing that rich would take for markup."""
-    return " ".join(text.split()).replace("[", "\\[")
+def _refuse(error: OSError) -> None:
+    """Say what the system refuses: a file that is named, or else the output."""
+    give_up_output()
+    complain(f"{error.filename or 'the output'}: {error.strerror or error}; give another path, or make room")
+    sys.exit(2)
 
 
 if __name__ == "__main__":

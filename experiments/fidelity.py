@@ -26,7 +26,6 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
@@ -37,6 +36,7 @@ from controller.published import PublishedController
 from controller.skills import Skill
 from experiments.commands.options import SimulatorOption
 from experiments.commands.settings import simulator_named
+from experiments.console import Console
 from household.env import MAX_STEPS, RearrangementEnv, Task
 from household.errors import UserError
 from household.housekeep.reader import HousekeepData

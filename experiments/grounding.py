@@ -15,7 +15,6 @@ from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from agent.grammar import plan_grammar
 from agent.models import ChatModel, ChatRequest, Message, Sampling, open_model
@@ -23,6 +22,7 @@ from agent.planner import MOST_STEPS
 from agent.prompt import PromptTemplate
 from agent.scene_graph import SceneGraph, View
 from experiments.commands.options import Overrides
+from experiments.console import Console
 from experiments.paper import success
 from experiments.results import Figure
 from experiments.tables import machine, table

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from agent.grammar import plan_grammar
 from agent.judgement import apart, read, subjects
 from agent.models import ChatModel, ChatRequest, Sampling, open_model
 from agent.prompt import ContextGenerator, PromptTemplate
+from experiments.console import Console
 from experiments.tables import machine, table
 from household.tasks import wishes
 from selftrain.lessons import Lesson, lessons_in

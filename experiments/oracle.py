@@ -18,10 +18,10 @@ from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.progress import track
 
 from experiments.commands.options import SimulatorOption
+from experiments.console import Console
 from experiments.tables import machine, table
 from household.errors import UserError
 from selftrain.config import RunConfig, load_config

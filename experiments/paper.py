@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Any, Protocol
 
 import typer
-from rich.console import Console
 
 from agent.prompt import PromptTemplate
 from experiments import oracle
@@ -22,6 +21,7 @@ from experiments.commands.options import (
     TrainingUrlOption,
     WorkersOption,
 )
+from experiments.console import Console
 from experiments.obstacles import DISTURBED, FATES, kind
 from experiments.results import Cell, Figure, Results, published, write
 from experiments.selftraining import Terminal, draw_curve

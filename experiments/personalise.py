@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from experiments.commands.options import (
     ConfigOption,
@@ -26,6 +25,7 @@ from experiments.commands.options import (
     TrainingUrlOption,
     WorkersOption,
 )
+from experiments.console import Console
 from experiments.obstacles import obstacles
 from experiments.paper import (
     GENERATED,

@@ -12,8 +12,8 @@ from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
+from experiments.console import Console
 from experiments.tables import machine, table
 from selftrain.config import RunConfig, load_config
 from selftrain.executors import Silent

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.text import Text
 
 from experiments.commands.folders import shown
 from experiments.tables import Fitted, bars, table
@@ -75,7 +76,9 @@ class Terminal:
         figures = ", ".join(
             f"{name} {row['success_rate']:.1f} %" for name, row in phase["evaluation"].items() if row["episodes"]
         )
-        self._console.print(f"[bold]{phase['phase']}[/]: success {figures or 'not measured'}")
+        self._console.print(Text(phase["phase"], "bold"), f": success {figures or 'not measured'}", sep="")
+        if failed := sum(row.get("failed", 0) for row in phase["evaluation"].values()):
+            self._console.print(f"left out: {failed} episodes that failed; the same command tries them again")
 
 
 def phases_table(phases: Sequence[dict[str, Any]]) -> Fitted:

@@ -27,11 +27,11 @@ import imageio.v3 as imageio
 import numpy as np
 import typer
 from numpy.typing import NDArray
-from rich.console import Console
 from rich.progress import track
 
 from experiments import oracle
 from experiments.commands.settings import simulator_named
+from experiments.console import Console
 from experiments.tables import machine, table
 from household.env import Task
 from household.navigation import NavMesh

@@ -29,9 +29,9 @@ import numpy as np
 import trimesh
 import typer
 from numpy.typing import NDArray
-from rich.console import Console
 
 from controller.skills import Controller
+from experiments.console import Console
 from experiments.tables import machine, table
 from household.env import MAX_STEPS, RearrangementEnv, Task
 from household.episode import HouseObject

@@ -21,10 +21,10 @@ import numpy as np
 import trimesh
 import typer
 from numpy.typing import NDArray
-from rich.console import Console
 
 from experiments.commands.options import SimulatorOption
 from experiments.commands.settings import simulator_named
+from experiments.console import Console
 from household.env import Task
 from household.episode import HouseObject, ObjectModel
 from household.geometry import IDENTITY, Pose

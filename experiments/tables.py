@@ -94,7 +94,7 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], lef
 def bars(console: Console) -> Progress:
     """Progress that is gone when it is over, with the time left."""
     return Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),

@@ -15,7 +15,8 @@ from experiments.commands.folders import shown
 from experiments.tables import Fitted, bars, table
 from household.errors import UserError
 from selftrain.config import RunConfig, load_config
-from selftrain.record import EpisodeRecord, ResultLine, read_records
+from selftrain.failures import FailedEpisodesError
+from selftrain.record import EpisodeRecord, FailureLine, ResultLine, read_records
 from selftrain.run import Run
 from selftrain.tasks import Job
 
@@ -29,12 +30,23 @@ def play(settings: RunConfig, out: Path, console: Console) -> dict[str, Any]:
         console.print(
             f"{done} of {len(session.jobs)} episodes are there already; playing the other {len(session.open)}"
         )
-    with going_on(console, out), bars(console) as progress:
-        figures = session.play(Live(progress, session, settings.max_steps))
-    console.print(summary_table(figures))
-    told(console, f"records:    {session.episodes}", f"figures:    {out / 'metrics.json'}")
-    told(console, f"look at it: {shown('report', out)}")
+    try:
+        with going_on(console, out), bars(console) as progress:
+            figures = session.play(Live(progress, session, settings.max_steps))
+    except FailedEpisodesError as error:
+        _show(error.figures, out, console)
+        raise
+    _show(figures, out, console)
     return figures
+
+
+def _show(figures: dict[str, Any], out: Path, console: Console) -> None:
+    """The figures of a run, and where its files are."""
+    console.print(summary_table(figures))
+    if failed := figures["failed"]["episodes"]:
+        told(console, f"not among them: {failed} that failed")
+    told(console, f"records:    {out / 'episodes'}", f"figures:    {out / 'metrics.json'}")
+    told(console, f"look at it: {shown('report', out)}")
 
 
 def told(console: Console, *lines: str) -> None:
@@ -109,12 +121,20 @@ class Live:
 
     def ended(self, job: Job, result: ResultLine) -> None:
         """See Watcher.ended."""
-        self._progress.remove_task(self._bars.pop(job.name))
-        self._progress.advance(self._all)
+        self._over(job)
         self._progress.console.print(
             f"{job.name}: success {100 * result.success_rate:.0f} %, {result.ended} after {result.steps} steps and "
             f"{result.plans} plans"
         )
+
+    def failed(self, job: Job, failure: FailureLine) -> None:
+        """See Watcher.failed."""
+        self._over(job)
+        self._progress.console.print(f"{job.name}: failed: {failure.error}")
+
+    def _over(self, job: Job) -> None:
+        self._progress.remove_task(self._bars.pop(job.name))
+        self._progress.advance(self._all)
 
 
 def summary_table(figures: dict[str, Any]) -> Fitted:

@@ -7,11 +7,27 @@ from collections.abc import Iterable
 
 
 class UserError(Exception):
-    """Something outside the program is wrong; the message is one line: what, where, and the remedy."""
+    """Something outside the program is wrong; the message is one line: what, where, and the remedy.
+
+    Attributes:
+        exit_code: of a program that ends with it.
+    """
+
+    exit_code = 2
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class DataError(UserError):
     """A file of the data is missing, damaged or contradicts another."""
+
+
+def printable(text: str) -> str:
+    """A text with nothing in it that would make a terminal do something: what is unseen becomes a space or ?."""
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() or each == "\n" else " " if each.isspace() else "?" for each in text)
 
 
 def alternatives(word: str, known: Iterable[str]) -> str:

@@ -12,19 +12,26 @@ from typing import Any, Literal, TypeVar
 
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_serializer, model_validator
 from yaml import YAMLError
 
 from agent.adapters import asked_with
+from agent.models.address import redacted, without_passwords
 from agent.models.gbnf import GrammarDialect
 from agent.scripted import Order
 from household.errors import UserError, alternatives
 from household.simulator import SimulatorName
+from selftrain.literals import DEEPEST, Literals
 
 COMPUTED = frozenset({"workers", "ray", "gpu", "batch_size", "concurrency", "timeout"})
 """Settings of a run that tell how it is computed, and change nothing of what comes of it but by rounding."""
 
 MODEL_PLANNERS = ("llm", "sayplan", "saycan")
+
+# No computer plays as much; what is beyond is a slip of the pen that would fill its memory.
+_MOST = 1_000_000
+_LARGEST_SEED = 2**63 - 1
+_LONGEST_VALUE = 200
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
@@ -40,8 +47,8 @@ class SamplingConfig(Settings):
 
     temperature: float = Field(ge=0)
     top_p: float = Field(gt=0, le=1)
-    max_tokens: int = Field(ge=1)
-    n: int = Field(default=1, ge=1)
+    max_tokens: int = Field(ge=1, le=_MOST)
+    n: int = Field(default=1, ge=1, le=_MOST)
 
 
 class ControllerConfig(Settings):
@@ -49,8 +56,8 @@ class ControllerConfig(Settings):
 
     kind: Literal["standard", "published"]
     goal_radius: float = Field(gt=0)
-    most_walk: int = Field(ge=1)
-    most_look: int = Field(ge=0)
+    most_walk: int = Field(ge=1, le=_MOST)
+    most_look: int = Field(ge=0, le=_MOST)
 
 
 class DemonstratorConfig(Settings):
@@ -69,17 +76,17 @@ class RunConfig(Settings):
     data: str | None
     scenes: list[str] | None
     episodes: list[int] | str | None
-    houses: int = Field(ge=1)
-    seed: int = Field(ge=0)
+    houses: int = Field(ge=1, le=_MOST)
+    seed: int = Field(ge=0, le=_LARGEST_SEED)
     objects: tuple[int, int] = (5, 10)
     misplaced: tuple[int, int] = (3, 7)
     person: str
     planner: Literal["llm", "sayplan", "saycan", "scripted", "demonstrator", "replay"]
     model: str
-    base_url: str | None
+    base_url: str | None = Field(repr=False)
     adapter: str | None
     prompt: str
-    most_steps_per_plan: int = Field(ge=1)
+    most_steps_per_plan: int = Field(ge=1, le=_MOST)
     sampling: SamplingConfig
     # These have defaults, so that runs from before there was one can be read.
     grounded: bool = False
@@ -89,18 +96,18 @@ class RunConfig(Settings):
     records: str | None
     simulator: SimulatorName
     gpu: int = Field(default=-1, ge=-1)
-    runs: int = Field(ge=1)
-    series: int = Field(default=0, ge=0)
-    max_steps: int = Field(ge=1)
-    most_plans: int = Field(ge=1)
-    most_idle_plans: int = Field(ge=1)
+    runs: int = Field(ge=1, le=_MOST)
+    series: int = Field(default=0, ge=0, le=_LARGEST_SEED)
+    max_steps: int = Field(ge=1, le=_MOST)
+    most_plans: int = Field(ge=1, le=_MOST)
+    most_idle_plans: int = Field(ge=1, le=_MOST)
     replan_when_blocked: bool = True
     look_down: float
     controller: ControllerConfig
-    workers: int = Field(ge=1)
+    workers: int = Field(ge=1, le=_MOST)
     ray: str | None = None
-    batch_size: int = Field(default=16, ge=1)
-    concurrency: int | None = Field(default=None, ge=1)
+    batch_size: int = Field(default=16, ge=1, le=_MOST)
+    concurrency: int | None = Field(default=None, ge=1, le=_MOST)
     timeout: float = Field(default=60.0, gt=0)
     continue_prefix: bool = False
 
@@ -120,6 +127,11 @@ class RunConfig(Settings):
         if self.misplaced[0] > self.objects[0]:
             raise ValueError("no more things can be misplaced than there are; lower misplaced or raise objects")
         return self
+
+    @field_serializer("base_url")
+    def _without_password(self, base_url: str | None) -> str | None:
+        """What is kept and compared; the connection is made with the address itself."""
+        return base_url and redacted(base_url)
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -162,11 +174,8 @@ def load_as_told(
         told: what the settings tell of defaults, by key.
     """
     config = load_settings(model, base, file, settings, overrides)
-    if not told(config):
-        return config
-    defaults = OmegaConf.merge(base, told(config))
-    assert isinstance(defaults, DictConfig)
-    return load_settings(model, defaults, file, settings, overrides)
+    defaults = told(config)
+    return load_settings(model, base, file, settings, overrides, defaults) if defaults else config
 
 
 def packaged(name: str) -> DictConfig:
@@ -182,38 +191,45 @@ def load_settings(
     file: Path | None = None,
     settings: Mapping[str, Any] | None = None,
     overrides: Sequence[str] = (),
+    told: Mapping[str, Any] | None = None,
 ) -> _Model:
     """Put settings together; later ones win.
+
+    ``${...}`` is evaluated in what the user wrote as such, the file and the overrides, and nowhere else: values by key
+    may come from a record or from an adapter of somebody else's.
 
     Args:
         model: what they have to fit.
         base: the defaults, with every key that there is.
         file: a YAML file with some of the keys, or the name of one of configs().
-        settings: values by key, from command-line options.
+        settings: values by key, from command-line options or records.
         overrides: ``key=value`` texts, with dots for nested keys.
+        told: values by key that replace defaults.
 
     Raises:
         UserError: for an unknown key or a value that does not fit; the message names it and what would fit.
     """
-    parts = [_from_file(find_config(file))] if file else []
-    parts += [OmegaConf.create(dict(settings or {})), _from_overrides(overrides)]
+    literals = Literals()
+    given, written = _from_file(find_config(file)) if file else OmegaConf.create(), _from_overrides(overrides)
     try:
-        for part in parts:
-            _refuse_unknown(part, base, str(file) if file and part is parts[0] else "the command line")
-        merged = OmegaConf.to_container(OmegaConf.merge(base, *parts), resolve=True)
+        values = OmegaConf.create(literals.hidden(dict(settings or {})))
+        for part, source in ((given, str(file)), (values, "the command line"), (written, "the command line")):
+            _refuse_unknown(part, base, source)
+        parts = [base, OmegaConf.create(literals.hidden(dict(told or {}))), given, values, written]
+        merged = literals.shown(OmegaConf.to_container(OmegaConf.merge(*parts), resolve=True))
     except OmegaConfBaseException as error:
-        raise UserError(f"setting {error.full_key}: {str(error).splitlines()[0]}") from error
+        raise UserError(f"setting {error.full_key}: {without_passwords(_first_line(error))}") from error
+    except RecursionError:
+        raise UserError(_too_deep("the settings")) from None
     try:
         return model.model_validate(merged)
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
         if first["type"] == "literal_error":
-            known = re.findall(r"'([^']*)'", first["ctx"]["expected"])
-            raise UserError(
-                f"setting {field}: no {first['input']!r}; {alternatives(str(first['input']), known)}"
-            ) from error
-        raise UserError(f"setting {field}: {first['msg']}, not {first['input']!r}") from error
+            known = alternatives(str(first["input"]), re.findall(r"'([^']*)'", first["ctx"]["expected"]))
+            raise UserError(f"setting {field}: no {_brief(first['input'])}; {known}") from error
+        raise UserError(f"setting {field}: {first['msg']}, not {_brief(first['input'])}") from error
 
 
 def configs() -> dict[str, Path]:
@@ -244,8 +260,12 @@ def _from_file(path: Path) -> DictConfig:
         loaded = OmegaConf.create(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UserError(f"{path}: no such configuration file ({error.strerror})") from error
+    except RecursionError:
+        raise UserError(_too_deep(str(path))) from None
+    except AssertionError:  # OmegaConf's for a text without keys
+        loaded = None
     except Exception as error:  # YAML's many errors
-        raise UserError(f"{path}: not readable as YAML ({str(error).splitlines()[0]})") from error
+        raise UserError(f"{path}: not readable as YAML ({_first_line(error)})") from error
     if not isinstance(loaded, DictConfig):
         raise UserError(f"{path}: has to hold keys and values")
     return loaded
@@ -254,11 +274,31 @@ def _from_file(path: Path) -> DictConfig:
 def _from_overrides(overrides: Sequence[str]) -> DictConfig:
     for text in overrides:
         if "=" not in text:
-            raise UserError(f"{text!r}: write settings as key=value, for example runs=5")
+            raise UserError(f"{_brief(text)}: write settings as key=value, for example runs=5")
     try:
         return OmegaConf.from_dotlist(list(overrides))
     except (OmegaConfBaseException, ValueError, YAMLError) as error:
-        raise UserError(f"{' '.join(' '.join(overrides).split())}: {str(error).splitlines()[0]}") from error
+        told = without_passwords(" ".join(" ".join(overrides).split()))
+        raise UserError(f"{told}: {without_passwords(_first_line(error))}") from error
+    except RecursionError:
+        raise UserError(_too_deep("the command line")) from None
+
+
+def _too_deep(source: str) -> str:
+    return f"{source}: settings are nested more than {DEEPEST} levels deep; write them as in housekeep_configs/"
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
+
+
+def _brief(value: object) -> str:
+    """A value as it is shown: not all of it where it is long, and no password of an address."""
+    try:
+        text = without_passwords(repr(value))
+    except (RecursionError, ValueError):  # a number of more digits than Python writes
+        return f"this {type(value).__name__}"
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}..."
 
 
 def _refuse_unknown(given: DictConfig, known: DictConfig, source: str, prefix: str = "") -> None:

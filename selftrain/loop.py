@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-from pydantic import ValidationError
 
 from agent.adapters import ASKED_WITH, AskedWith
 from agent.prompt import ContextGenerator, PromptTemplate
@@ -18,6 +17,7 @@ from household.errors import UserError
 from household.tasks import wishes
 from selftrain.config import RunConfig
 from selftrain.executors import Watcher
+from selftrain.failures import FailedEpisodesError
 from selftrain.filters import FilterSettings, apply, find_filter, statistics
 from selftrain.hindsight import Experience, corrected
 from selftrain.lessons import lessons_about, lessons_in
@@ -29,6 +29,8 @@ from selftrain.tasks import Job, load_task, task_names
 from selftrain.trainers import Progress, Start, TrainedModel, open_trainer
 
 DEMONSTRATE, IMITATE, UNTRAINED = "demonstrate", "imitate", "untrained"
+# Share of the episodes of a phase that may have failed while it still counts.
+_MOST_FAILED = 0.25
 # Only of a few places is it known what people think: where no right one is known, there may still be one.
 _REVIEW = LessonsConfig(houses=1, each=1, places=(10, 40), things=(8, 20), elsewhere=False)
 
@@ -59,14 +61,20 @@ def play(name: str, config: RunConfig, folder: Path, observer: Observer) -> dict
         observer: told of every episode.
 
     Returns:
-        Its figures, as in ``metrics.json``.
+        Its figures, as in ``metrics.json``; a few episodes that failed are left out and counted there.
 
     Raises:
+        FailedEpisodesError: when too many have failed for the others to stand for all.
         UserError: see Run.
     """
     session = Run(config, folder)
     with observer.playing(name, session) as watcher:
-        return session.play(watcher)
+        try:
+            return session.play(watcher)
+        except FailedEpisodesError as error:
+            if error.share > _MOST_FAILED:
+                raise
+            return error.figures
 
 
 class SelfTraining:
@@ -272,7 +280,9 @@ class SelfTraining:
         for tasks in self.config.evaluation.tasks:
             config = self.config.measuring(tasks, model=model.model, adapter=model.adapter)
             folder = self.folder / name / "evaluation" / tasks.name
-            figures[tasks.name] = play(f"{name}: {tasks.name}", config, folder, self._observer)["overall"]
+            played = play(f"{name}: {tasks.name}", config, folder, self._observer)
+            failed = played["failed"]["episodes"]
+            figures[tasks.name] = played["overall"] | ({"failed": failed} if failed else {})
         phase = {"phase": name, **model.model_dump(), "evaluation": figures}
         write_json(self.folder / name / "evaluation" / "metrics.json", phase)
         self._observer.reached(phase)
@@ -284,7 +294,7 @@ class SelfTraining:
             return
         try:
             earlier = SelfTrainingConfig.model_validate(json.loads(path.read_text(encoding="utf-8")))
-        except (OSError, ValueError, ValidationError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise UserError(f"{path}: not the settings of a self-training; choose another folder with --out") from error
         made = {
             "imitated": TrainedModel.load(self.folder / IMITATE) is not None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
@@ -13,11 +13,12 @@ from selftrain.record import EpisodeLine, ResultLine
 Finished = tuple[EpisodeLine, ResultLine]
 
 
-def metrics(episodes: Sequence[Finished]) -> dict[str, Any]:
+def metrics(episodes: Sequence[Finished], failed: Sequence[str] = ()) -> dict[str, Any]:
     """The figures of ``metrics.json``: over all episodes, by scene, and by scene and task set.
 
     Args:
         episodes: first and last line of each record.
+        failed: why other episodes failed, which are counted and are in no mean.
     """
     return {
         "overall": _summary(episodes),
@@ -25,6 +26,7 @@ def metrics(episodes: Sequence[Finished]) -> dict[str, Any]:
         "by_task_set": _grouped(
             episodes, lambda header: f"{header.scene}/{header.task_set}" if header.task_set else header.scene
         ),
+        "failed": {"episodes": len(failed), "reasons": dict(Counter(failed).most_common())},
     }
 
 

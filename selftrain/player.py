@@ -26,7 +26,7 @@ from household.simulator import open_simulator
 from household.simulator.base import Simulator
 from selftrain.config import MODEL_PLANNERS, RunConfig
 from selftrain.demonstrator import Demonstrator
-from selftrain.record import EpisodeLine, RecordWriter, ResultLine, read_record
+from selftrain.record import EpisodeLine, ResultLine, Writer, read_record
 from selftrain.rollout import Limits, Progress, Rollout, room_anchors
 from selftrain.tasks import Job
 
@@ -68,7 +68,7 @@ class Player:
         task: Task,
         model: ChatModel | None,
         simulator: Simulator,
-        folder: Path,
+        writer: Writer,
         progress: Progress,
     ) -> ResultLine:
         """Play an episode to its end.
@@ -78,7 +78,7 @@ class Player:
             task: its house and what stands in it.
             model: answers; None where the planner asks none.
             simulator: to play in.
-            folder: of the record.
+            writer: takes the record's lines.
             progress: told of every low-level step.
 
         Returns:
@@ -90,14 +90,10 @@ class Player:
         config, seed = self._config, _seed(self._config, job)
         env = RearrangementEnv(simulator, [task], config.max_steps, float(np.deg2rad(config.look_down)))
         env.reset()
-        writer = RecordWriter(folder, job.name)
-        try:
-            limits = Limits(config.most_plans, config.most_idle_plans, config.replan_when_blocked)
-            planner, controller = self._planner(task, env, seed, model), self._controller(env)
-            rollout = Rollout(env, planner, controller, writer, progress, limits)
-            return rollout.play(self._header(job, task, seed))
-        finally:
-            writer.close()
+        limits = Limits(config.most_plans, config.most_idle_plans, config.replan_when_blocked)
+        planner, controller = self._planner(task, env, seed, model), self._controller(env)
+        rollout = Rollout(env, planner, controller, writer, progress, limits)
+        return rollout.play(self._header(job, task, seed))
 
     def _planner(self, task: Task, env: RearrangementEnv, seed: int, model: ChatModel | None) -> Planner:
         if self._shown is not None:

@@ -1,7 +1,8 @@
 """Episode records: one JSON-lines file per episode, written as it happens, readable without this code.
 
 A file holds one ``episode`` line, a ``plan`` line for each plan with an ``action`` line for each of its steps after
-it, and one ``result`` line. While the episode runs the file's name ends in ``.partial``.
+it, and one ``result`` line. While the episode runs the file's name ends in ``.partial``; where it could not be played
+to its end, it ends in ``.failed``, and a ``failure`` line is its last.
 """
 
 from __future__ import annotations
@@ -30,6 +31,20 @@ def _writable(text: Any) -> Any:
 Words = Annotated[str, BeforeValidator(_writable)]
 """What a model wrote."""
 
+MOST = 10**12
+"""More than anything that is counted here can be; sums of such numbers still are numbers."""
+
+
+def _counted(number: Any) -> Any:
+    """A number of tokens; 0 for one that no model reads or writes, which says as little as none."""
+    return 0 if isinstance(number, int | float) and not 0 <= number <= MOST else number
+
+
+Count = Annotated[int, Field(ge=0, le=MOST)]
+Tokens = Annotated[Count, BeforeValidator(_counted)]
+"""What a server says that a model has read or written."""
+Seconds = Annotated[float, Field(ge=0, le=MOST, allow_inf_nan=False)]
+
 
 class _Line(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -41,8 +56,8 @@ class EpisodeLine(_Line):
     type: Literal["episode"] = "episode"
     version: int = 1
     scene: str
-    episode: int
-    run: int
+    episode: Count
+    run: Count
     task_set: str = ""
     seed: int
     planner: str
@@ -66,35 +81,35 @@ class ExchangeLine(_Line):
 
     prompt: list[dict[str, Words]]
     reply: Words
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
+    prompt_tokens: Tokens = 0
+    completion_tokens: Tokens = 0
 
 
 class TriedLine(_Line):
     """Another reply to the same prompt, and what it would have done: it was tried, and then taken back."""
 
     reply: Words
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
+    prompt_tokens: Tokens = 0
+    completion_tokens: Tokens = 0
     complete: bool = False
     reward: float = 0.0
     done: list[Words] = Field(default_factory=list)
     """Its steps that succeeded, as written."""
     moved: list[str] = Field(default_factory=list)
-    discovered: int = 0
+    discovered: Count = 0
 
 
 class PlanLine(_Line):
     """A plan: what the model was asked and what it answered."""
 
     type: Literal["plan"] = "plan"
-    plan: int
-    step: int
+    plan: Count
+    step: Count
     prompt: list[dict[str, Words]] = Field(default_factory=list)
     reply: Words
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    model_seconds: float = 0.0
+    prompt_tokens: Tokens = 0
+    completion_tokens: Tokens = 0
+    model_seconds: Seconds = 0.0
     complete: bool = False
     known: Mapping[str, Mapping[str, Sequence[str]]] = Field(default_factory=dict)
     """What the robot knew: objects by receptacle by room."""
@@ -121,7 +136,7 @@ class ActionLine(_Line):
     """A step of a plan, and what came of it."""
 
     type: Literal["action"] = "action"
-    plan: int
+    plan: Count
     raw: Words
     action: str | None = None
     kind: str | None = None
@@ -129,8 +144,8 @@ class ActionLine(_Line):
     destination: str | None = None
     status: Literal["succeeded", "failed", "skipped"]
     reason: str = ""
-    start: int
-    end: int
+    start: Count
+    end: Count
     low_level: str = ""
     """One letter per low-level action: f forward, l and r turn, u and d look, g grab or release."""
     aimed: list[str] = Field(default_factory=list)
@@ -140,7 +155,7 @@ class ActionLine(_Line):
     discovered: list[str] = Field(default_factory=list)
     moved: dict[str, tuple[str, str]] = Field(default_factory=dict)
     reward: float = 0.0
-    seconds: float = 0.0
+    seconds: Seconds = 0.0
 
 
 class ResultLine(_Line):
@@ -149,23 +164,44 @@ class ResultLine(_Line):
     type: Literal["result"] = "result"
     ended: Literal["complete", "out of steps", "out of plans"]
     success_rate: float
-    correct_start: int
-    correct_end: int
-    misplaced_start: int
-    objects: int
+    correct_start: Count
+    correct_end: Count
+    misplaced_start: Count
+    objects: Count
     placements: Placements
-    plans: int
-    steps: int
-    actions: int
-    succeeded: int
-    failed: int
-    skipped: int
-    unique_placements: int
-    prompt_tokens: int
-    completion_tokens: int
-    model_seconds: float
-    seconds: float
+    plans: Count
+    steps: Count
+    actions: Count
+    succeeded: Count
+    failed: Count
+    skipped: Count
+    unique_placements: Count
+    prompt_tokens: Tokens
+    completion_tokens: Tokens
+    model_seconds: Seconds
+    seconds: Seconds
 
+
+class FailureLine(_Line):
+    """Why an episode could not be played to its end.
+
+    Attributes:
+        reason: the same for all episodes that fail alike.
+        error: what happened to this one.
+        traceback: where, if it is a defect.
+    """
+
+    type: Literal["failure"] = "failure"
+    reason: Words
+    error: Words
+    traceback: Words = ""
+
+
+Outcome = ResultLine | FailureLine
+"""What becomes of an episode."""
+
+FAILED = ".failed"
+"""What the name of a failed episode's record ends in."""
 
 Line = Annotated[EpisodeLine | PlanLine | ActionLine | ResultLine, Field(discriminator="type")]
 
@@ -211,7 +247,7 @@ class EpisodeRecord(BaseModel):
 
 
 class RecordWriter:
-    """Writes the lines of one episode as they happen; the file gets its final name with the result.
+    """Writes the lines of one episode as they happen; the file gets its final name with the result or the failure.
 
     Args:
         folder: where records live; made when it is missing.
@@ -224,13 +260,14 @@ class RecordWriter:
     def __init__(self, folder: Path, name: str) -> None:
         self._final = folder / f"{name}.jsonl"
         self._partial = folder / f"{name}.jsonl.partial"
+        self._failed = folder / f"{name}.jsonl{FAILED}"
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._stream: IO[str] = self._partial.open("w", encoding="utf-8")
         except OSError as error:
             raise UserError(f"{self._partial}: cannot be written ({error.strerror}); choose another folder") from error
 
-    def write(self, line: EpisodeLine | PlanLine | ActionLine | ResultLine) -> None:
+    def write(self, line: EpisodeLine | PlanLine | ActionLine | Outcome) -> None:
         """Append a line.
 
         Raises:
@@ -239,10 +276,12 @@ class RecordWriter:
         try:
             self._stream.write(line.model_dump_json() + "\n")
             self._stream.flush()
-            if isinstance(line, ResultLine):
+            if isinstance(line, ResultLine | FailureLine):
                 os.fsync(self._stream.fileno())
                 self._stream.close()
-                self._partial.replace(self._final)
+                self._partial.replace(self._final if isinstance(line, ResultLine) else self._failed)
+            if isinstance(line, ResultLine):
+                self._failed.unlink(missing_ok=True)
         except OSError as error:
             raise UserError(
                 f"{self._partial}: cannot be written ({error.strerror}); make room and run the same command again: "

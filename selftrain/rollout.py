@@ -166,7 +166,7 @@ class Rollout:
         """Carry out a plan, see what comes of it, and take it back."""
         state, kept = self.env.state, (self.graph, self._attempts, self._tally, self.writer, self._progress)
         trial = _Trial()
-        self.graph, self._attempts, self._tally = self.graph.copy(), list(self._attempts), _Tally()
+        self.graph, self._attempts, self._tally = self.graph.copy(), list(self._attempts), _Tally(plans=1)
         self.writer, self._progress = trial, lambda steps, plans: None
         try:
             done = self._follow(plan)

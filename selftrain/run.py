@@ -9,8 +9,9 @@ from typing import Any
 from household.errors import UserError
 from selftrain.config import RunConfig
 from selftrain.executors import Silent, Watcher, open_executor
+from selftrain.failures import FailedEpisodesError, read_failures
 from selftrain.metrics import metrics
-from selftrain.record import alone, read_records, write_json, write_text
+from selftrain.record import FAILED, alone, read_records, write_json, write_text
 from selftrain.tasks import Job, task_names
 
 
@@ -50,6 +51,7 @@ class Run:
             The figures over all records of the folder, as in ``metrics.json``.
 
         Raises:
+            FailedEpisodesError: when some episodes failed; the others are played, and it brings their figures.
             UserError: when something outside the program is wrong; finished episodes are kept.
         """
         with alone(self.folder):
@@ -63,8 +65,13 @@ class Run:
             write_json(self.folder / "config.json", self.config.model_dump())
             keep_files(self.config, self.folder, anew=not begun(self.episodes))
             open_executor(self.config, self.episodes, watcher).play(jobs)
-        figures = metrics([(record.episode, record.result) for record in read_records(self.episodes)])
+        finished = [(record.episode, record.result) for record in read_records(self.episodes)]
+        failures = read_failures(self.episodes)
+        figures = metrics(finished, [each.reason for each in failures])
         write_json(self.folder / "metrics.json", figures)
+        mine = {job.name for job in self.jobs}
+        if failed := [each for each in failures if each.name in mine]:
+            raise FailedEpisodesError.of(failed, len(self.jobs), figures)
         return figures
 
     def _check_folder(self) -> None:
@@ -74,7 +81,7 @@ class Run:
             return
         try:
             earlier = RunConfig.model_validate(json.loads(path.read_text(encoding="utf-8")))
-        except ValueError as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise UserError(f"{path}: not the settings of a run; choose another folder with --out") from error
         changed = [key for key, value in self.config.identity.items() if not same_setting(earlier.identity[key], value)]
         if changed:
@@ -87,7 +94,7 @@ class Run:
 
 def begun(episodes: Path) -> bool:
     """Whether a folder of records has an episode that was played to its end, or that failed."""
-    return any(path.name.endswith((".jsonl", ".jsonl.failed")) for path in episodes.glob("*"))
+    return any(path.name.endswith((".jsonl", f".jsonl{FAILED}")) for path in episodes.glob("*"))
 
 
 def same_setting(earlier: Any, now: Any) -> bool:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from household.env import Task
 from household.errors import UserError
 from household.housekeep.reader import HousekeepData
-from household.tasks import episodes_of, generated_task, housekeep_task
+from household.tasks import episodes_of, generated_task, housekeep_task, wishes
 from selftrain.config import RunConfig
 from selftrain.record import record_name
 
@@ -48,18 +48,33 @@ class Job:
 
 
 def task_names(config: RunConfig) -> list[TaskName]:
-    """The tasks of a run, in order.
+    """The tasks of a run, in order, each of them once.
 
     Raises:
-        UserError: when a scene, an episode or a task set does not exist.
+        UserError: when a scene, an episode, a task set or the person does not exist.
     """
+    check_person(config)
     if config.data is None:
         return [TaskName(f"generated-{number}", number) for number in range(config.seed, config.seed + config.houses)]
     data = _housekeep(config.data)
     names = [name for scene in config.scenes or _playable(data) for name in _of_scene(data, scene, config.episodes)]
     if not names:
         raise UserError("no episode to play; see --scene and --episodes")
-    return names
+    return list(dict.fromkeys(names))
+
+
+def check_person(config: RunConfig) -> None:
+    """See whether the data, where a run needs it, and the person are there.
+
+    Raises:
+        DataError: when they are not; the message names them.
+    """
+    if config.data is None:
+        wishes(config.person)
+    elif config.person != "majority":
+        _housekeep(config.data).preferences(config.person)
+    else:
+        _housekeep(config.data)
 
 
 def load_task(name: TaskName, config: RunConfig) -> Task:

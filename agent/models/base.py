@@ -6,11 +6,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
-from household.errors import UserError
+from household.errors import UserError, printable
 
 
 class ChatModelError(UserError):
     """A model could not answer; the message names the model and what to do about it."""
+
+
+class RequestError(ChatModelError):
+    """One request cannot be answered, though others can.
+
+    Args:
+        message: one line.
+        reason: what went wrong in words that are the same for all requests to which it happens.
+    """
+
+    def __init__(self, message: str, reason: str) -> None:
+        super().__init__(message, reason)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return printable(str(self.args[0]))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from agent.models.base import ChatModelError, ChatRequest, Reply, Sampling
+from agent.models.base import ChatModelError, ChatRequest, Reply, RequestError, Sampling
 from agent.models.constrained import Constraint, Grammars
 from agent.models.tokens import end_of_turn, prompt_tokens
 from agent.models.weights import SMOLLM2, load, out_of_memory
@@ -153,9 +153,10 @@ class LocalChatModel:
     def _limit(self, prompt: list[int], sampling: Sampling) -> int:
         """Tokens that a reply to this prompt may take."""
         if not 0 < len(prompt) < self._context:
-            raise ChatModelError(
+            raise RequestError(
                 f"model {self.name}: the prompt has {len(prompt)} tokens and the model reads 1 to {self._context - 1}; "
-                "shorten the prompt or use a model with a longer context"
+                "shorten the prompt or use a model with a longer context",
+                f"model {self.name}: the prompt is longer than it reads",
             )
         return min(sampling.max_tokens, self._context - len(prompt))
 

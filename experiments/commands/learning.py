@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from experiments.commands.choices import completing
 from experiments.commands.folders import dated, run_folder
@@ -26,6 +25,7 @@ from experiments.commands.options import (
     WorkersOption,
 )
 from experiments.commands.settings import check, data_folder, given
+from experiments.console import Console
 
 
 def selftrain(

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from experiments.commands.choices import KINDS
 from experiments.commands.folders import newest
 from experiments.commands.options import DataOption, SimulatorOption
 from experiments.commands.settings import simulator_named
+from experiments.console import Console
 from household.errors import UserError, alternatives
 
 

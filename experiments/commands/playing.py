@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from experiments.commands.folders import dated, newest, run_folder
 from experiments.commands.options import (
@@ -30,6 +29,7 @@ from experiments.commands.options import (
     WorkersOption,
 )
 from experiments.commands.settings import check, data_folder, episode_numbers, given
+from experiments.console import Console
 
 
 def run(

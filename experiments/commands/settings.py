@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,10 @@ from household.errors import UserError, alternatives
 if TYPE_CHECKING:
     from household.simulator import SimulatorName
     from selftrain.config import RunConfig
+
+
+# So long, no more: Python refuses to read a number of thousands of digits.
+_NUMBERS = re.compile(r"\s*[0-9]{1,18}\s*(?:,\s*(?:[0-9]{1,18}\s*)?)*")
 
 
 def given(options: dict[str, Any]) -> dict[str, Any]:
@@ -62,7 +67,7 @@ def _check_adapter(name: str | None) -> None:
 
 def episode_numbers(text: str | None) -> list[int] | str | None:
     """Episode ids, or the name of a task set."""
-    if text is None or not text.replace(",", "").replace(" ", "").isdigit():
+    if text is None or not _NUMBERS.fullmatch(text):
         return text
     return [int(part) for part in text.split(",") if part.strip()]
 

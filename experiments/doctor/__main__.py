@@ -4,8 +4,7 @@ import os
 import sys
 from pathlib import Path
 
-from rich.console import Console
-
+from experiments.console import Console
 from experiments.doctor import run_doctor
 
 if __name__ == "__main__":

@@ -12,12 +12,12 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 from household.errors import UserError
-from household.simulator.base import Simulator
 from selftrain.config import RunConfig
-from selftrain.executors.base import Watcher
-from selftrain.player import Player, new_simulator, recorded_model
-from selftrain.record import ResultLine
-from selftrain.tasks import Job, load_task
+from selftrain.executors.base import Outcomes, Watcher
+from selftrain.player import Player
+from selftrain.record import Outcome
+from selftrain.stage import Stage
+from selftrain.tasks import Job
 
 _GLANCE = 1.0
 
@@ -44,14 +44,14 @@ class Processes:
         """See Executor.play."""
         count = min(self._config.workers, os.cpu_count() or 1, len(jobs))
         spawn = multiprocessing.get_context("spawn")
-        told = (self._config, self._episodes, os.getpid())
-        with ProcessPoolExecutor(count, spawn, initializer=_Stage.enter, initargs=told) as pool:
+        told, outcomes = (self._config, self._episodes, os.getpid()), Outcomes(self._watcher)
+        with ProcessPoolExecutor(count, spawn, initializer=_Process.enter, initargs=told) as pool:
             coming = {pool.submit(_play, job): job for job in jobs}
             try:
                 for done in as_completed(coming):
-                    result = done.result()
+                    outcome = done.result()
                     self._watcher.began(coming[done])
-                    self._watcher.ended(coming[done], result)
+                    outcomes.tell(coming[done], outcome)
             except BrokenProcessPool as error:
                 raise UserError(
                     f"one of {count} processes was killed, perhaps because memory ran out; lower --workers and run the "
@@ -61,27 +61,25 @@ class Processes:
                 pool.shutdown(wait=False, cancel_futures=True)
 
 
-class _Stage:
+class _Process:
     """What a process plays with, from its first episode on."""
 
-    entered: _Stage
+    entered: _Process
 
     def __init__(self, config: RunConfig, episodes: Path) -> None:
-        self._player, self._config, self._episodes = Player(config), config, episodes
-        self._simulator: Simulator = new_simulator(config)
+        self._stage, self._episodes = Stage(Player(config), config), episodes
 
     @classmethod
     def enter(cls, config: RunConfig, episodes: Path, parent: int) -> None:
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
         cls.entered = cls(config, episodes)
 
-    def play(self, job: Job) -> ResultLine:
-        task, answers = load_task(job.task, self._config), recorded_model(self._config, job)
-        return self._player.play(job, task, answers, self._simulator, self._episodes, lambda steps, plans: None)
+    def play(self, job: Job) -> Outcome:
+        return self._stage.play(job, None, self._episodes, lambda steps, plans: None)
 
 
-def _play(job: Job) -> ResultLine:
-    return _Stage.entered.play(job)
+def _play(job: Job) -> Outcome:
+    return _Process.entered.play(job)
 
 
 def _end_with(parent: int) -> None:

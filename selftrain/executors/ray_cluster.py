@@ -23,11 +23,12 @@ from agent.models import ChatModel, ChatModelError, ChatRequest, Reply
 from agent.models.base import Scorer
 from household.errors import UserError
 from selftrain.config import MODEL_PLANNERS, RunConfig
-from selftrain.executors.base import Watcher
-from selftrain.player import Player, new_simulator, recorded_model, shared_model
-from selftrain.record import ResultLine, write_text
+from selftrain.executors.base import Outcomes, Watcher
+from selftrain.player import Player, recorded_model, shared_model
+from selftrain.record import FAILED, Outcome, ResultLine, write_text
 from selftrain.rollout import Progress
-from selftrain.tasks import Job, load_task
+from selftrain.stage import Stage
+from selftrain.tasks import Job
 
 # How often an episode is played again that was lost with its worker: beyond that, it is what kills workers. Until Ray
 # notices that a machine is gone, several tries fail at once, which count.
@@ -76,7 +77,7 @@ class RayCluster:
 
     def _play(self, jobs: Sequence[Job], stages: Sequence[Any], desk: Any) -> None:
         pool, waiting, playing = ActorPool(list(stages)), iter(jobs), dict[str, Job]()
-        failure: RayError | None = None
+        outcomes, failure = Outcomes(self._watcher), None
         while True:
             while failure is None and pool.has_free() and (job := next(waiting, None)) is not None:
                 answers = recorded_model(self._config, job)
@@ -86,16 +87,25 @@ class RayCluster:
             if not pool.has_next():
                 break
             try:
-                name, text, result = pool.get_next_unordered(timeout=_GLANCE)
+                name, text, outcome = pool.get_next_unordered(timeout=_GLANCE)
+                self._keep(name, text, outcome)
+                outcomes.tell(playing.pop(name), outcome)
             except TimeoutError:
                 self._look(desk, playing)
-            except RayError as error:
+            except (RayError, UserError) as error:
                 failure = failure or error
-            else:
-                write_text(self._episodes / f"{name}.jsonl", text)
-                self._watcher.ended(playing.pop(name), result)
-        if failure is not None:
+        if isinstance(failure, RayError):
             _complain(failure)
+        if failure is not None:
+            raise failure
+
+    def _keep(self, name: str, text: str, outcome: Outcome) -> None:
+        """Write a record that has come from elsewhere; see RecordWriter."""
+        path = self._episodes / f"{name}.jsonl"
+        failed = path.with_name(path.name + FAILED)
+        write_text(path if isinstance(outcome, ResultLine) else failed, text)
+        if isinstance(outcome, ResultLine):
+            failed.unlink(missing_ok=True)
 
     def _stages(self, count: int) -> list[Any]:
         openers = self._openers(count)
@@ -177,18 +187,17 @@ class _Stage:
     """Plays episodes on the machine where Ray puts it."""
 
     def __init__(self, player: Player, config: RunConfig, open_model: Callable[[], ChatModel | None]) -> None:
-        self._player, self._config, self._open_model = player, config, open_model
-        self._simulator = new_simulator(config)
+        self._open_model = open_model
+        self._stage = Stage(player, config, ends_run=lambda error: isinstance(error, RayError))
 
-    def play(self, job: Job, answers: ChatModel | None) -> tuple[str, str, ResultLine]:
-        """An episode's name, its record and how it ended."""
+    def play(self, job: Job, answers: ChatModel | None) -> tuple[str, str, Outcome]:
+        """An episode's name, its record and what became of it."""
         try:
-            task = load_task(job.task, self._config)
-            with TemporaryDirectory(prefix="housewise-") as folder:
-                result = self._player.play(
-                    job, task, answers or self._model, self._simulator, Path(folder), self._progress(job.name)
-                )
-                return job.name, (Path(folder) / f"{job.name}.jsonl").read_text(encoding="utf-8"), result
+            with TemporaryDirectory(prefix="housewise-") as name:
+                folder = Path(name)
+                outcome = self._stage.play(job, answers or self._model, folder, self._progress(job.name))
+                ending = "" if isinstance(outcome, ResultLine) else FAILED
+                return job.name, (folder / f"{job.name}.jsonl{ending}").read_text(encoding="utf-8"), outcome
         except UserError as error:
             raise UserError(f"on {socket.gethostname()}: {error}") from error
 
@@ -362,7 +371,7 @@ def _complain(error: RayError) -> NoReturn:
     """Raise what a user can do something about as such; a defect stays what it is."""
     cause = error.cause if isinstance(error, RayTaskError) else None
     if isinstance(cause, UserError):
-        raise type(cause)(str(cause)) from error
+        raise type(cause)(*cause.args) from error
     if cause is not None:
         raise error
     raise UserError(

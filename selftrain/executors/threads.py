@@ -8,18 +8,18 @@ from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
 from agent.models import ChatModel
-from household.simulator.base import Simulator
 from selftrain.config import RunConfig
-from selftrain.executors.base import Watcher
-from selftrain.player import Player, new_simulator, recorded_model, shared_model
-from selftrain.tasks import Job, load_task
+from selftrain.executors.base import Outcomes, Watcher
+from selftrain.player import Player, shared_model
+from selftrain.stage import Stage
+from selftrain.tasks import Job
 
 # Seconds that episodes have to end in after an interrupt.
 _PATIENCE = 5.0
 
 
-class _Interrupted(Exception):
-    """The episode is of no use any more."""
+class _Interrupted(BaseException):
+    """The episode is of no use any more; that is nobody's failure."""
 
 
 class Threads:
@@ -40,7 +40,8 @@ class Threads:
         self._local = threading.local()
         self._loading = threading.Lock()
         self._stop, self._interrupted = threading.Event(), threading.Event()
-        self._simulators: list[Simulator] = []
+        self._stages: list[Stage] = []
+        self._outcomes = Outcomes(watcher)
 
     def play(self, jobs: Sequence[Job]) -> None:
         """See Executor.play."""
@@ -65,16 +66,14 @@ class Threads:
         _, left = wait(pending, _PATIENCE if self._interrupted.is_set() else None)
         pool.shutdown(wait=not left, cancel_futures=True)
         if not left:
-            for simulator in self._simulators:
-                simulator.close()
+            for stage in self._stages:
+                stage.close()
         if model is not None:
             model.close()
 
     def _play(self, job: Job, model: ChatModel | None) -> None:
         if self._stop.is_set():
             return
-        with self._loading:
-            task = load_task(job.task, self._config)
         self._watcher.began(job)
 
         def progress(steps: int, plans: int) -> None:
@@ -82,13 +81,17 @@ class Threads:
                 raise _Interrupted
             self._watcher.stepped(job, steps, plans)
 
-        answers = model or recorded_model(self._config, job)
-        result = self._player.play(job, task, answers, self._simulator(), self._episodes, progress)
-        self._watcher.ended(job, result)
+        try:
+            self._outcomes.tell(job, self._stage().play(job, model, self._episodes, progress))
+        except BaseException:
+            # Before this thread takes the next episode.
+            self._stop.set()
+            raise
 
-    def _simulator(self) -> Simulator:
-        if not hasattr(self._local, "simulator"):
-            self._local.simulator = new_simulator(self._config)
-            self._simulators.append(self._local.simulator)
-        simulator: Simulator = self._local.simulator
-        return simulator
+    def _stage(self) -> Stage:
+        if not hasattr(self._local, "stage"):
+            # Whatever the model says of its end is nobody's failure either.
+            self._local.stage = Stage(self._player, self._config, self._loading, lambda _: self._interrupted.is_set())
+            self._stages.append(self._local.stage)
+        stage: Stage = self._local.stage
+        return stage

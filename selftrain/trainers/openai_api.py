@@ -16,7 +16,9 @@ import openai
 from openai.types.fine_tuning import FineTuningJob
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from agent.models.openai_server import is_loopback
+from agent.models.address import concealed, is_loopback, redacted, secrets, without_passwords
+from agent.models.server_answer import count
+from agent.models.server_connection import setup_problem
 from household.errors import UserError
 from selftrain.loop_config import TrainingConfig
 from selftrain.pairs import Pair
@@ -28,6 +30,7 @@ FEWEST = 10
 
 _LABEL = "housewise"
 _RETRIES = 5
+_LARGEST_LOSS = 1e9
 
 _T = TypeVar("_T")
 
@@ -90,7 +93,7 @@ class OpenAITrainer:
         digest = hashlib.sha256(f"{start.model}\n{self.config.epochs}\n{self.seed}\n{lines}".encode()).hexdigest()
         job = self._follow(self._submitted(folder, start, digest), folder)
         write_text(folder / "curve.csv", self._curve(job.id))
-        metrics = {"pairs": float(len(pairs)), "tokens": float(job.trained_tokens or 0)}
+        metrics = {"pairs": float(len(pairs)), "tokens": float(count(job.trained_tokens))}
         return TrainedModel(model=job.fine_tuned_model or "", metrics=metrics).save(folder)
 
     def _submitted(self, folder: Path, start: Start, digest: str) -> str:
@@ -146,7 +149,9 @@ class OpenAITrainer:
         """The losses that the job told of as CSV."""
         events = self._ask(lambda: list(self._client.fine_tuning.jobs.list_events(name, limit=100)))
         told = [event.data for event in events if event.type == "metrics" and isinstance(event.data, dict)]
-        rows = sorted((row["step"], row["train_loss"]) for row in told if {"step", "train_loss"} <= row.keys())
+        pairs = [(count(row.get("step")), row.get("train_loss")) for row in told]
+        known = [(step, loss) for step, loss in pairs if isinstance(loss, int | float) and abs(loss) < _LARGEST_LOSS]
+        rows = sorted((step, float(loss)) for step, loss in known)
         return "".join(["step,loss\n", *(f"{step},{loss}\n" for step, loss in rows)])
 
     def _ask(self, question: Callable[[], _T]) -> _T:
@@ -159,13 +164,19 @@ class OpenAITrainer:
         except openai.APIStatusError as error:
             told = error.body.get("message") if isinstance(error.body, dict) else None
             raise UserError(
-                f"{where}: answered {error.status_code} ({' '.join(str(told or error.body).split())[:200]}); check the "
-                "model's name, the account and that the server offers fine-tuning, and run the same command again"
+                f"{where}: answered {error.status_code} ({self._excerpt(told or error.body)}); check the model's name, "
+                "the account and that the server offers fine-tuning, and run the same command again"
             ) from None
-        except openai.OpenAIError as error:
+        except Exception as error:  # the library's, and those of what it makes of an answer
             raise UserError(
-                f"{where}: {error}; check the network and base_url, and run the same command again"
+                f"{where}: {type(error).__name__} ({self._excerpt(error)}); check the network and base_url, and run "
+                "the same command again"
             ) from None
+
+    def _excerpt(self, told: object) -> str:
+        """A line of what a server or the library says, without what is secret."""
+        line = concealed(" ".join(str(told).split()), secrets(self._client.api_key, str(self._client.base_url)))
+        return without_passwords(line)[:200]
 
 
 def training_lines(pairs: Sequence[Pair]) -> str:
@@ -193,5 +204,6 @@ def _client(base_url: str | None) -> openai.OpenAI:
     try:
         direct = openai.DefaultHttpxClient(trust_env=False) if address and is_loopback(address) else None
         return openai.OpenAI(base_url=address, api_key=key, max_retries=_RETRIES, http_client=direct)
-    except (openai.OpenAIError, ValueError) as error:
-        raise UserError(f"base_url {address}: {error}; give it as http://host:port/v1") from None
+    except Exception as error:  # the HTTP library's many
+        what, remedy = setup_problem(error)
+        raise UserError(f"base_url {redacted(address or '')}: {what}; {remedy}, as in http://host:port/v1") from None

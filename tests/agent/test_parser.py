@@ -1,4 +1,7 @@
 import random
+import re
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 
@@ -7,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.actions import ActionKind, HighLevelAction
-from agent.parser import ParsedPlan, parse_plan, parse_step
+from agent.parser import ParsedPlan, _before_end, parse_plan, parse_step
 from agent.vocabulary import Vocabulary
 
 HOUSE = Vocabulary(
@@ -357,3 +360,40 @@ def test_a_hostile_reply_costs_little(start: str, unit: str) -> None:
     check(f"{reply[:19_000]}x mission complete")
     assert time.process_time() - began < 2
     assert all(len(step.raw) <= 300 for step in plan.steps)
+
+
+LINES = ("place mug 1 on the sink", "pick the mug up", "go back to kitchen 0", "get saucer 1 off the bed", "look at x")
+SPACES = st.text(" \t\u00a0\x85\x1f", min_size=1, max_size=30)
+
+
+@given(st.sampled_from(LINES), st.lists(SPACES, min_size=6, max_size=6))
+def test_white_space_means_nothing(line: str, spaces: list[str]) -> None:
+    wide = "".join(word + space for word, space in zip(line.split(), spaces, strict=False))
+    assert told(wide) == told(line)
+
+
+BEFORE_END = st.lists(st.sampled_from(("and", "then", "so", "the", "step 3", "step", "x", "-", " ", ", ", ".", "\t")))
+
+
+@settings(max_examples=500)
+@given(BEFORE_END.map("".join) | st.text(max_size=40))
+def test_what_leads_to_the_end_is_left_out(words: str) -> None:
+    leading = re.compile(r"(?:[\s,;.:]|\b(?:and|then|so|now|the|step\s*\d+)\b)+$", re.IGNORECASE)
+    assert _before_end(words) == leading.sub("", words)
+
+
+HANGS = """
+from agent.parser import parse_plan, parse_step
+from agent.vocabulary import Vocabulary
+for start in ("place", "place a", "place a on", "pick", "pick a", "go", "go to a", "take a from", "step 1"):
+    for unit in (" ", "\\t", "a ", " on", " up", " from", "from ", " and", ",", "step 1", " mission"):
+        for line in ((start + unit * 300)[:290] + "x", (start + unit * 300)[:280] + "x mission complete"):
+            for _ in range(25):
+                parse_step(line, Vocabulary())
+            parse_plan("\\n".join([line] * 60), Vocabulary())
+"""
+
+
+def test_no_line_takes_long() -> None:
+    """A pattern that shares spaces out in every way takes a third of a second for one such line, and hours for all."""
+    subprocess.run([sys.executable, "-c", HANGS], check=True, timeout=120)

@@ -1,14 +1,20 @@
+import json
+import shutil
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import agent
+from agent.models import ChatModelError
 from agent.models.openai_server import OpenAIChatModel
 from household.errors import UserError
 from selftrain.config import RunConfig, load_config
+from selftrain.literals import Literals
 from selftrain.loop_config import load_selftraining
 from selftrain.player import shared_model
+from selftrain.run import Run
 
 
 def refusal(*overrides: str, file: Path | None = None, **settings: object) -> str:
@@ -97,13 +103,111 @@ def test_settings_can_point_to_others() -> None:
     assert load_config(overrides=["seed=4", "runs=${seed}"]).runs == 4
 
 
+SECRET = "a-key-of-somebodys"
+
+
+@pytest.fixture
+def key(monkeypatch: pytest.MonkeyPatch) -> str:
+    """A text that asks for a secret of the environment."""
+    monkeypatch.setenv("SOMEBODYS_KEY", SECRET)
+    return "${oc.env:SOMEBODYS_KEY}"
+
+
+def test_the_environment_is_read_where_the_user_writes_so(key: str, tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(f"person: {key}\nmodel: ${{person}}-2\n")
+    config = load_config(file, overrides=[f"records={key}"])
+    assert (config.person, config.model, config.records) == (SECRET, f"{SECRET}-2", SECRET)
+
+
+def test_the_environment_is_not_read_for_a_record(key: str, tmp_path: Path) -> None:
+    odd = f"\\\\{key} \\{key} ${{ ${{model}} ??? {{}} {key}"
+    file = tmp_path / "mine.yaml"
+    file.write_text("model: x-${person}\n")
+    config = load_config(file, {"person": odd, "scenes": [key], "sampling": {"n": 2}}, ["records=y-${model}"])
+    assert (config.person, config.scenes, config.model, config.records) == (odd, [key], f"x-{odd}", f"y-x-{odd}")
+    assert config.sampling.n == 2 and load_config(settings={"seed": 4}, overrides=["runs=${seed}"]).runs == 4
+    assert "SOMEBODYS_KEY" in refusal(episodes={key: key}) and SECRET not in refusal(planner=key)
+
+
+def test_the_environment_is_not_read_for_an_adapter(key: str, tmp_path: Path) -> None:
+    tidy = shutil.copytree(Path(agent.__file__).parent / "adapters" / "tidy", tmp_path / "tidy")
+    (tidy / "housewise.json").write_text(json.dumps({"prompt": key, "sampling": {"max_tokens": 77}}))
+    config = load_config(settings={"adapter": str(tidy)})
+    assert (config.prompt, config.sampling.max_tokens) == (key, 77)
+    assert load_selftraining(settings={"run": {"adapter": str(tidy)}}).run.prompt == key
+
+
+LEAVES = st.text(alphabet="${}\\:a") | st.integers()
+
+
+@given(st.recursive(LEAVES, lambda part: st.lists(part) | st.dictionaries(st.text(), part), max_leaves=8))
+def test_what_is_hidden_comes_back(value: object) -> None:
+    literals = Literals()
+    hidden = literals.hidden(value)
+    assert not any("${" in str(leaf) for leaf in leaves(hidden))
+    assert literals.shown(hidden) == value
+
+
+def leaves(value: object) -> list[object]:
+    parts = list(value.values()) if isinstance(value, dict) else value
+    return [leaf for part in parts for leaf in leaves(part)] if isinstance(parts, list) else [value]
+
+
+def test_a_password_of_an_address_is_not_kept(tmp_path: Path) -> None:
+    address = "http://somebody:pass/word@127.0.0.1:9/v1?key=abc"
+    config = load_config(settings={"base_url": address, "model": "m"})
+    assert config.base_url == address
+    kept = config.model_dump_json()
+    assert '"http://***@127.0.0.1:9/v1?***"' in kept
+    assert not any(secret in kept + repr(config) for secret in ("somebody", "pass/word", "abc"))
+    (tmp_path / "config.json").write_text(kept)
+    Run(config, tmp_path)
+    with pytest.raises(UserError, match="other settings \\(base_url\\)"):
+        Run(load_config(settings={"base_url": "http://127.0.0.1:9/v1", "model": "m"}), tmp_path)
+    with pytest.raises(ChatModelError, match="has lost its password"):
+        shared_model(load_config(tmp_path / "config.json"))
+    told = load_selftraining(settings={"run": {"base_url": address}})
+    assert "pass/word" not in str(told.model_dump()) + str(told.identity(imitated=True, improved=True)) + repr(told)
+
+
+@pytest.mark.parametrize(
+    "override",
+    [
+        "base_url=[http://u:secret@h]",
+        "base_url=[http://u:secret@h",
+        "http://u:secret@h",
+        "base_url={a: http://u:secret@h}",
+    ],
+)
+def test_a_password_of_an_address_is_not_shown(override: str) -> None:
+    assert "secret" not in refusal(override)
+
+
+def test_settings_of_a_run_that_are_nested_too_deep_are_refused(tmp_path: Path) -> None:
+    for content in ("[" * 100_000, '{"person": ' + '{"a": ' * 5000 + "1" + "}" * 5001):
+        (tmp_path / "config.json").write_text(content)
+        with pytest.raises(UserError, match="not the settings of a run"):
+            Run(load_config(), tmp_path)
+
+
 def test_a_wrong_file_is_named(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     assert refusal(file=file).startswith(f"{file}: no such configuration file")
     file.mkdir()
     assert refusal(file=file).startswith(f"{file}: ")
     file.rmdir()
-    for content in (b"runs: [\n 1", b"- 1\n- 2", b"\xff\xfe\x00", b"\x00", b"{a: {b: {c"):
+    for content in (
+        b"runs: [\n 1",
+        b"- 1\n- 2",
+        b"\xff\xfe\x00",
+        b"\x00",
+        b"{a: {b: {c",
+        b"42",
+        b"true",
+        b"1.5",
+        b"''",
+    ):
         file.write_bytes(content)
         assert refusal(file=file).startswith(f"{file}: ")
     file.write_text("sampling:\n  temprature: 1")
@@ -115,6 +219,32 @@ def test_a_wrong_file_is_named(tmp_path: Path) -> None:
     # The file is right, the command line is wrong.
     file.write_text("runs: 2")
     assert refusal("rusn=1", file=file).startswith("the command line: ")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "person: " + "[" * 3000,
+        "person: " + "{a: " * 300 + "1" + "}" * 300,
+        "sampling: " + "{a: " * 60 + "1" + "}" * 60,
+        "episodes: " + "[" * 90 + "]" * 90,
+        "seed: " + "9" * 5000,
+        "seed: " + "9" * 400,
+        "seed: 9223372036854775808",
+        "houses: 1000000000000",
+        "? [a, b]\n: 3",
+        "? {a: b}\n: 3",
+        "sampling: {1.5: 3}",
+        "null: 3",
+        "2020-01-01: 3",
+        "true: 3",
+        "1: 2",
+    ],
+)
+def test_odd_files_are_refused_in_a_line(content: str, tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(content)
+    assert len(refusal(file=file)) < 700
 
 
 def test_an_empty_file_changes_nothing(tmp_path: Path) -> None:

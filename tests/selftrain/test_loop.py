@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +19,15 @@ pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 
 from household.errors import UserError
 from household.housekeep.reader import HousekeepData
-from selftrain.loop import Observer, SelfTraining
+from selftrain.config import load_config
+from selftrain.executors import Silent, Watcher
+from selftrain.failures import FailedEpisodesError
+from selftrain.loop import Observer, SelfTraining, play
 from selftrain.loop_config import load_selftraining
 from selftrain.pairs import read_pairs
 from selftrain.record import read_records
+from selftrain.run import Run
+from tests.household.housekeep_folder import EPISODES, episode, make_folder, write_episodes
 from tests.selftrain.tiny import save_learner, save_prompt
 
 Unheard: type[Observer] = type("Unheard", (), {})
@@ -272,3 +279,32 @@ def test_the_command_line_teaches() -> None:
         [sys.executable, "-m", "experiments.cli", "selftrain", "--help"], capture_output=True, text=True, check=True
     ).stdout
     assert "housewise selftrain --houses 4" in help_text and "--person" in help_text
+
+
+class Heard:
+    """Takes what is told of the episodes of a phase."""
+
+    def __init__(self) -> None:
+        self.failed: list[str] = []
+
+    @contextmanager
+    def playing(self, name: str, session: Run) -> Iterator[Watcher]:
+        heard = Silent()
+        heard.failed = lambda job, failure: self.failed.append(job.name)  # type: ignore[method-assign]
+        yield heard
+
+
+@pytest.mark.parametrize(("spoilt", "goes_on"), [(1, True), (2, False)])
+def test_a_few_episodes_that_fail_are_left_out(tmp_path: Path, spoilt: int, goes_on: bool) -> None:
+    data = make_folder(tmp_path / "data")
+    damaged = {"start_matrix": [[0.0, 0.0], [0.0, 1.0], [0.0, 0.0]]}
+    episodes = [episode(number) | (damaged if number < spoilt else {}) for number in range(5)]
+    write_episodes(data / EPISODES, {"episodes": episodes})
+    config = load_config(settings={"data": str(data), "planner": "demonstrator", "max_steps": 30})
+    heard: Any = Heard()
+    if not goes_on:
+        with pytest.raises(FailedEpisodesError, match="2 of 5 episodes failed"):
+            play("demonstrate", config, tmp_path / "run", heard)
+        return
+    figures = play("demonstrate", config, tmp_path / "run", heard)
+    assert (figures["overall"]["episodes"], figures["failed"]["episodes"]) == (4, 1) and len(heard.failed) == 1

@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,13 @@ import agent
 from household.env import Task
 from household.errors import UserError
 from selftrain.config import load_config
+from selftrain.failures import read_failures
+from selftrain.metrics import metrics
 from selftrain.record import (
     ActionLine,
     EpisodeLine,
     EpisodeRecord,
+    FailureLine,
     PlanLine,
     RecordWriter,
     ResultLine,
@@ -233,3 +237,41 @@ def test_a_json_file_is_the_old_one_or_the_new_one(tmp_path: Path, monkeypatch: 
     write_json(path, {"two": 2})
     assert json.loads(path.read_text()) == {"two": 2}
     assert [file.name for file in path.parent.iterdir()] == ["metrics.json"]
+
+
+@pytest.mark.parametrize("odd", ["1" + "0" * 400, "-1", "-1e300", "1e300", "-" + "9" * 400])
+def test_counts_that_no_model_has_do_no_harm(tmp_path: Path, first: EpisodeLine, odd: str) -> None:
+    """An earlier version wrote down whatever a server had said."""
+    path = written(tmp_path / "episodes", first, PlanLine(plan=0, step=0, reply=""), result())
+    text = path.read_text()
+    for name, count in (("prompt_tokens", 1), ("completion_tokens", 1)):
+        text = text.replace(f'"{name}":{count},', f'"{name}":{odd},').replace(f'"{name}":0,', f'"{name}":{odd},')
+    assert odd in text
+    path.write_text(text)
+    record = read_record(path)
+    assert record.result.prompt_tokens == record.plans[0].completion_tokens == 0
+    assert json.dumps(metrics([(record.episode, record.result)]))
+
+
+@pytest.mark.parametrize("name", ["steps", "plans", "objects", "succeeded", "correct_end", "seconds", "model_seconds"])
+@pytest.mark.parametrize("odd", ["1" + "0" * 400, "-1", "1e400", "NaN", "Infinity", '"many"', "null"])
+def test_other_numbers_that_are_none_are_named(tmp_path: Path, first: EpisodeLine, name: str, odd: str) -> None:
+    path = written(tmp_path, first, result())
+    path.write_text(re.sub(rf'"{name}":[\d.]+', f'"{name}":{odd}', path.read_text()))
+    assert odd in path.read_text()
+    with pytest.raises(UserError, match="line 2 is not a record's"):
+        read_record(path)
+
+
+def test_a_record_that_fails_keeps_its_lines_and_the_next_one_replaces_it(tmp_path: Path, first: EpisodeLine) -> None:
+    writer = RecordWriter(tmp_path, "toy-0007-run0")
+    writer.write(first)
+    writer.write(ACTION)
+    writer.write(FailureLine(reason="a \ud800 reason", error="an error", traceback="a\nb"))
+    writer.close()
+    assert [path.name for path in tmp_path.iterdir()] == ["toy-0007-run0.jsonl.failed"]
+    (failed,) = read_failures(tmp_path)
+    assert (failed.header, failed.reason, failed.failure.traceback) == (first, "a ? reason", "a\nb")
+    assert list(read_records(tmp_path)) == []
+    written(tmp_path, first, result())
+    assert [path.name for path in tmp_path.iterdir()] == ["toy-0007-run0.jsonl"]

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import threading
+import traceback
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
+
+from agent.models import ChatModelError, ChatRequest, Message, Sampling
+from agent.models.openai_server import OpenAIChatModel
 
 Body = dict[str, Any]
 Answer = Callable[["Handler", Body], None]
@@ -53,7 +57,9 @@ class Handler(BaseHTTPRequestHandler):
                 self.server.under_way -= 1
 
     def do_GET(self) -> None:
-        if self.server.models is None:
+        if self.server.raw_models is not None:
+            self.reply(200, self.server.raw_models)
+        elif self.server.models is None:
             self.reply(404, {"error": {"message": "not found"}})
         else:
             self.reply(
@@ -88,6 +94,7 @@ class ChatServer(ThreadingHTTPServer):
         self.headers: list[dict[str, str]] = []
         self.answers: list[Answer] = [says("hello")]
         self.models: list[str] | None = None
+        self.raw_models: bytes | None = None
         self.under_way = self.most_under_way = 0
         self.ending = threading.Event()
 
@@ -137,3 +144,39 @@ def server() -> Iterator[ChatServer]:
         running.ending.set()
         running.shutdown()
         thread.join()
+
+
+KEY = "sk-very-secret-0123456789"
+Open = Callable[..., OpenAIChatModel]
+
+
+def ask(text: str = "Where does the mug go?", prefix: str = "", **sampling: Any) -> ChatRequest:
+    return ChatRequest((Message("system", "You tidy."), Message("user", text)), Sampling(**sampling), prefix)
+
+
+@pytest.fixture
+def open_server(server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    opened: list[OpenAIChatModel] = []
+
+    def opener(**options: Any) -> OpenAIChatModel:
+        defaults = {"model": "m", "base_url": server.url, "timeout": 5.0, "max_retries": 2, "backoff": 0.01}
+        opened.append(OpenAIChatModel(**{**defaults, **options}))
+        return opened[-1]
+
+    yield opener
+    for model in opened:
+        model.close()
+
+
+def failure(model: OpenAIChatModel, request: ChatRequest | None = None, name: str = "m") -> str:
+    """The line that a failing request ends with."""
+    with pytest.raises(ChatModelError) as caught:
+        model.complete([request or ask()])
+    line = str(caught.value)
+    assert "\n" not in line and len(line) < 600
+    assert line.startswith(f"model {name} at {model._address}: ")
+    assert ";" in line
+    shown = "".join(traceback.format_exception(caught.value))
+    assert KEY not in shown
+    return line

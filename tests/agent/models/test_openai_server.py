@@ -8,50 +8,14 @@ import logging
 import os
 import threading
 import time
-import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from agent.models import ChatModelError, ChatRequest, Message, Sampling, open_model
+from agent.models import ChatModelError, ChatRequest, Message, open_model
 from agent.models.openai_server import OpenAIChatModel
-from tests.agent.models.conftest import ChatServer, Handler, completion, fails, says, sends
-
-KEY = "sk-very-secret-0123456789"
-Open = Callable[..., OpenAIChatModel]
-
-
-def ask(text: str = "Where does the mug go?", prefix: str = "", **sampling: Any) -> ChatRequest:
-    return ChatRequest((Message("system", "You tidy."), Message("user", text)), Sampling(**sampling), prefix)
-
-
-@pytest.fixture
-def open_server(server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    opened: list[OpenAIChatModel] = []
-
-    def opener(**options: Any) -> OpenAIChatModel:
-        defaults = {"base_url": server.url, "timeout": 5.0, "max_retries": 2, "backoff": 0.01}
-        opened.append(OpenAIChatModel("m", **{**defaults, **options}))
-        return opened[-1]
-
-    yield opener
-    for model in opened:
-        model.close()
-
-
-def failure(model: OpenAIChatModel, request: ChatRequest | None = None) -> str:
-    """The line that a failing request ends with."""
-    with pytest.raises(ChatModelError) as caught:
-        model.complete([request or ask()])
-    line = str(caught.value)
-    assert "\n" not in line and len(line) < 600
-    assert line.startswith(f"model m at {model._address}: ")
-    assert ";" in line
-    shown = "".join(traceback.format_exception(caught.value))
-    assert KEY not in shown
-    return line
+from tests.agent.models.conftest import KEY, ChatServer, Handler, Open, ask, completion, fails, failure, says, sends
 
 
 def test_answers_come_in_order_with_counts(server: ChatServer, open_server: Open) -> None:

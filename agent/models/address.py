@@ -1,0 +1,77 @@
+"""Addresses of servers: whether they are any, and what is secret about them."""
+
+from __future__ import annotations
+
+import base64
+import ipaddress
+import re
+from collections.abc import Iterable
+from urllib.parse import unquote, urlsplit
+
+HIDDEN = "***"
+"""Stands for what is secret where an address is shown or kept."""
+
+_LONGEST = 2000
+# A password may hold what ends the host's part of an address elsewhere, so that all goes up to the last @.
+_BEFORE_HOST = re.compile(r"^(?P<scheme>[a-zA-Z][\w+.-]*://)?.*@", re.DOTALL)
+_IN_TEXT = re.compile(r"(?<=://)[^\s/'\"]*@")
+_AFTER_PATH = re.compile(r"(?P<mark>[?#]).+$", re.DOTALL)
+
+
+def is_address(url: str) -> bool:
+    """Whether this is an address of the web."""
+    if len(url) > _LONGEST or not url.isprintable() or " " in url:
+        return False
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        return False
+
+
+def is_loopback(url: str) -> bool:
+    """Whether an address is on this machine, where no proxy reaches it."""
+    try:
+        host = urlsplit(url).hostname or ""
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def redacted(url: str) -> str:
+    """An address without user, password and parameters; the same again for one that has lost them already."""
+    hidden = _BEFORE_HOST.sub(lambda found: f"{found['scheme'] or ''}{HIDDEN}@", url, count=1)
+    return _AFTER_PATH.sub(lambda found: f"{found['mark']}{HIDDEN}", hidden, count=1)
+
+
+def without_passwords(text: str) -> str:
+    """A text in which addresses have lost user and password."""
+    return _IN_TEXT.sub(f"{HIDDEN}@", text)
+
+
+def is_redacted(url: str) -> bool:
+    """Whether an address has lost something that it needs."""
+    return HIDDEN in url
+
+
+def secrets(key: str, url: str) -> list[str]:
+    """Texts that must not be shown: the key, and the password of an address in every form that it is sent in.
+
+    Args:
+        key: for the server; may be empty.
+        url: of the server; it has to be an address.
+
+    Returns:
+        The longest first, so that none remains when they are replaced in turn.
+    """
+    parts = urlsplit(url)
+    user, password = parts.username or "", parts.password or ""
+    sent = base64.b64encode(f"{unquote(user)}:{unquote(password)}".encode()).decode() if user or password else ""
+    return sorted({key, password, unquote(password), sent} - {""}, key=len, reverse=True)
+
+
+def concealed(text: str, secret: Iterable[str]) -> str:
+    """A text without any of some secrets."""
+    for each in secret:
+        text = text.replace(each, "[secret]")
+    return text
