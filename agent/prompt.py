@@ -15,13 +15,19 @@ from typing_extensions import Self
 
 from agent.models.base import Message
 from agent.scene_graph import SceneGraph
-from household.errors import UserError
+from household.errors import UserError, alternatives
 from household.names import without_numbers
 
 Placeholders = Mapping[str, AbstractSet[str]]
 """What may stand in braces in each field; fields that are not named may hold anything."""
 
 _STAND_INS = {"most_steps": 1, "step": 1}
+
+
+def packaged_prompts() -> list[str]:
+    """Names of the templates that come with the package."""
+    folder = resources.files("housekeep_configs") / "prompts"
+    return sorted(file.name.removesuffix(".yaml") for file in folder.iterdir() if file.name.endswith(".yaml"))
 
 
 class Template(BaseModel):
@@ -61,7 +67,8 @@ class Template(BaseModel):
         try:
             return cls.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
         except OSError as error:
-            raise UserError(f"{name_or_path}: no such prompt template; give a file, or '{cls.packaged}'") from error
+            known = alternatives(str(name_or_path), packaged_prompts())
+            raise UserError(f"{name_or_path}: no such prompt template; {known}, or give a file") from error
         except ValidationError as error:
             first = error.errors()[0]
             field = ".".join(str(part) for part in first["loc"])

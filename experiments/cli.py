@@ -1,16 +1,17 @@
-"""The command line: ``housewise demo | run | report | replay | selftrain | doctor``; see experiments.commands."""
+"""The command line, ``housewise``: puts the commands of experiments.commands together."""
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
 from experiments.commands.learning import selftrain
-from experiments.commands.looking import demo, doctor, report
+from experiments.commands.looking import demo, doctor, list_, report
 from experiments.commands.playing import replay, run
 from experiments.console import Console, complain, let_write_anything, settle_output
 from household.errors import UserError
@@ -18,14 +19,44 @@ from household.errors import UserError
 # What typer makes of an interrupt.
 _INTERRUPTED = 130
 
-app = typer.Typer(
-    help="A household robot in simulation that learns what its people want.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
-for _command in (demo, run, report, replay, selftrain, doctor):
-    app.command()(_command)
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(f"housewise {version('housewise')}")
+        raise typer.Exit()
+
+
+def _paragraphs(text: str) -> str:
+    """A help text whose lines may be broken anew, but for those that are indented."""
+    parts = inspect.cleandoc(text).split("\n\n")
+    return "\n\n".join(part if part.startswith(" ") else " ".join(part.splitlines()) for part in parts)
+
+
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
+
+
+@app.callback()
+def _housewise(
+    asked: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """A household robot in simulation that learns what its people want."""
+
+
+_COMMANDS: dict[str, Callable[..., None]] = {
+    "demo": demo,
+    "run": run,
+    "report": report,
+    "replay": replay,
+    "selftrain": selftrain,
+    "list": list_,
+    "doctor": doctor,
+}
+for _name, _command in _COMMANDS.items():
+    app.command(_name, help=_paragraphs(_command.__doc__ or ""))(_command)
 
 
 def main() -> None:

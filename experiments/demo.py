@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from agent.adapters import packaged_adapters
+from experiments.tables import Fitted, table
 from selftrain.config import load_config
 
 # The untrained model seldom says anything that can be done; there is no need to ask it 150 times.
@@ -53,18 +53,11 @@ def run_demo(out: Path, houses: int, seed: int, console: Console) -> Path:
     return path
 
 
-def _comparison(figures: dict[str, Any]) -> Table:
-    table = Table(title="the same houses")
-    for column in ("planner", "success %", "executable %", "plans", "steps", "seconds"):
-        table.add_column(column)
+def _comparison(figures: dict[str, Any]) -> Fitted:
+    columns = ("planner", "success %", "executable %", "plans", "steps", "seconds")
+    rows = []
     for name, figure in figures.items():
         row = figure["overall"]
-        table.add_row(
-            name,
-            f"{row['success_rate']:.0f}",
-            f"{100 * row['executability']:.0f}",
-            f"{row['plans']:.0f}",
-            f"{row['steps']:.0f}",
-            f"{row['seconds']:.0f}",
-        )
-    return table
+        shares = (row["success_rate"], 100 * row["executability"], row["plans"], row["steps"], row["seconds"])
+        rows.append((name, *(f"{share:.0f}" for share in shares)))
+    return table("the same houses", columns, rows)

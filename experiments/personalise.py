@@ -200,7 +200,8 @@ class Personalise:
                 continue
             columns = ("thing", "house", "was", f"{one}'s robot", f"{other}'s robot")
             rows = [(thing.name, thing.house, thing.start, thing.one, thing.other) for thing in things]
-            console.print(table(f"the same thing, tidied by {one}'s and by {other}'s robot", columns, rows))
+            title = f"the same thing, tidied by {one}'s and by {other}'s robot"
+            console.print(table(title, columns, rows, left=columns))
             path = self.out / f"{one}-{other}.png"
             draw_same_thing(things[0], pair.records(one, things[0].person), pair.people, path)
             console.print(f"picture: {path}", soft_wrap=True)

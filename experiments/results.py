@@ -23,8 +23,6 @@ from selftrain.record import EpisodeRecord, ResultLine, write_json, write_text
 
 MARK = "†"
 
-_MOST_COLUMNS = 4
-
 
 @dataclass(frozen=True)
 class Figure:
@@ -161,11 +159,7 @@ class Results:
 
     def show(self, console: Console) -> None:
         """Print the table and its notes, no more columns at a time than a terminal has room for."""
-        heads = ("", *self.columns)
-        for first in range(1, len(heads), _MOST_COLUMNS):
-            part = slice(first, first + _MOST_COLUMNS)
-            rows = [(row[0], *row[part]) for row in self.words]
-            console.print(table(self.title, (heads[0], *heads[part]), rows))
+        console.print(table(self.title, ("", *self.columns), self.words))
         console.print(Group(*(Text(note) for note in self._said)))
 
     @property

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
-from experiments.tables import bars
-from experiments.terminal import Live
+from experiments.commands.folders import shown
+from experiments.tables import Fitted, bars, table
+from experiments.terminal import Live, going_on, told
 from selftrain.executors import Watcher
 from selftrain.loop import SelfTraining
 from selftrain.loop_config import SelfTrainingConfig
@@ -31,12 +32,17 @@ def run_selftraining(config: SelfTrainingConfig, out: Path, console: Console) ->
     Returns:
         What ``summary.json`` holds.
     """
-    summary = SelfTraining(config, out, Terminal(console)).go()
+    training = SelfTraining(config, out, Terminal(console))
+    told(console, f"self-training: {out}", f"look at it, now or later: {shown('report', out)}")
+    with going_on(console, out):
+        summary = training.go()
     draw_curve(summary["phases"], out / "learning_curve.png")
     console.print(phases_table(summary["phases"]))
     last = summary["phases"][-1]
-    model = f"--model {last['model']}" + (f" --adapter {last['adapter']}" if last["adapter"] else "")
-    console.print(f"use it: housewise run {model}   figures: {out / 'summary.json'}   {out / 'learning_curve.png'}")
+    model = ["--model", last["model"], *(["--adapter", last["adapter"]] if last["adapter"] else [])]
+    told(console, f"figures:    {out / 'summary.json'}", f"curve:      {out / 'learning_curve.png'}")
+    told(console, f"use it:     {shlex.join(['housewise', 'run', *model])}")
+    told(console, f"look at it: {shown('report', out)}")
     return summary
 
 
@@ -75,23 +81,18 @@ class Terminal:
             self._console.print(f"left out: {failed} episodes that failed; the same command tries them again")
 
 
-def phases_table(phases: Sequence[dict[str, Any]]) -> Table:
+def phases_table(phases: Sequence[dict[str, Any]]) -> Fitted:
     """A row for each phase: success (percent, standard error) and executability (percent) on every set of tasks."""
-    table = Table(title="self-training: success ± standard error, and steps that could be done, %")
-    table.add_column("phase")
-    for column in ("tasks", "n", "success", "±", "exec", "put", "plans"):
-        table.add_column(column, justify="left" if column == "tasks" else "right")
+    columns = ("phase", "tasks", "n", "success", "±", "exec", "put", "plans")
+    rows = []
     for phase in phases:
-        for number, (name, row) in enumerate(phase["evaluation"].items()):
+        for name, row in phase["evaluation"].items():
             cells = (row["success_rate"], row["success_rate_stderr"], 100 * row["executability"])
             rest = (row["unique_placements"], row["plans"])
-            table.add_row(
-                "" if number else phase["phase"],
-                name,
-                str(row["episodes"]),
-                *(f"{cell:.1f}" for cell in (*cells, *rest)),
-            )
-    return table
+            figures = (f"{cell:.1f}" for cell in (*cells, *rest))
+            rows.append((phase["phase"], name, str(row["episodes"]), *figures))
+    title = "self-training: success ± standard error, and steps that could be done, %"
+    return table(title, columns, rows, left=("tasks",))
 
 
 def draw_curve(phases: Sequence[dict[str, Any]], path: Path) -> None:

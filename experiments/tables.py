@@ -4,22 +4,91 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Console
+from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, JustifyMethod
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
+
+_GAP = 2
 
 
-def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    """A table whose first column is words and whose others are figures."""
-    made = Table(title=title)
-    for column in columns:
-        made.add_column(column, justify="left" if column == columns[0] else "right")
-    for row in rows:
-        made.add_row(*row)
-    return made
+@dataclass(frozen=True)
+class Fitted:
+    """A table whose first column is words and whose others are figures, printed in as much room as there is.
+
+    Names and headings are wrapped between words, figures never; columns that do not fit even so go into a further
+    table with the same rows.
+
+    Attributes:
+        title: what its figures are.
+        columns: their names.
+        rows: a cell for each column; a cell may have several lines.
+        left: columns that hold words as well.
+    """
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    left: Collection[str] = ()
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text | Table]:
+        yield Text(self.title, style="table.title")
+        for part in self._parts(options.max_width):
+            widths = self._widths(part, options.max_width)
+            made = Table(box=SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), pad_edge=False)
+            for index, width in zip(part, widths, strict=True):
+                side: JustifyMethod = "left" if self._words(index) else "right"
+                made.add_column(Text(self.columns[index]), justify=side, width=width, overflow="fold")
+            for row in self.rows:
+                made.add_row(*(Text(row[index]) for index in part))
+            yield made
+
+    def _parts(self, width: int) -> list[list[int]]:
+        """Which columns stand in each table: as many as there is room for beside the first."""
+        parts = [[0]]
+        for index in range(1, len(self.columns)):
+            if len(parts[-1]) > 1 and self._room([*parts[-1], index], self._least) > width:
+                parts.append([0])
+            parts[-1].append(index)
+        return parts
+
+    def _widths(self, part: Sequence[int], width: int) -> list[int]:
+        """How wide the columns of a table are: where not all have room on one line, names have what is left."""
+        if self._room(part, self._most) <= width:
+            return [self._most(index) for index in part]
+        figures = [self._least(index) for index in part[1:]]
+        left = width - sum(figures) - _GAP * len(figures)
+        return [max(1, min(self._most(0), left)), *figures]
+
+    def _room(self, part: Sequence[int], measure: Callable[[int], int]) -> int:
+        return sum(map(measure, part)) + _GAP * (len(part) - 1)
+
+    def _most(self, index: int) -> int:
+        """The width in which nothing is wrapped."""
+        return max(cell_len(line) for cell in self._cells(index) for line in cell.split("\n"))
+
+    def _least(self, index: int) -> int:
+        """The width in which only names and headings are wrapped, between words."""
+        heading, *cells = self._cells(index)
+        pieces = [piece for cell in cells for piece in (cell.split() if self._words(index) else cell.split("\n"))]
+        return max(map(cell_len, [*heading.split(), *pieces]), default=1)
+
+    def _words(self, index: int) -> bool:
+        return index == 0 or self.columns[index] in self.left
+
+    def _cells(self, index: int) -> list[str]:
+        return [self.columns[index], *(row[index] for row in self.rows)]
+
+
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], left: Collection[str] = ()) -> Fitted:
+    """A table of figures; see Fitted."""
+    return Fitted(title, columns, list(rows), left)
 
 
 def bars(console: Console) -> Progress:

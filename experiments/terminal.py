@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.progress import Progress, TaskID
-from rich.table import Table
 
-from experiments.tables import bars
+from experiments.commands.folders import shown
+from experiments.tables import Fitted, bars, table
 from household.errors import UserError
 from selftrain.config import RunConfig, load_config
 from selftrain.failures import FailedEpisodesError
-from selftrain.record import FailureLine, ResultLine, read_records
+from selftrain.record import EpisodeRecord, FailureLine, ResultLine, read_records
 from selftrain.run import Run
 from selftrain.tasks import Job
 
@@ -21,13 +24,14 @@ from selftrain.tasks import Job
 def play(settings: RunConfig, out: Path, console: Console) -> dict[str, Any]:
     """Play a run with live progress, print its table, and return its figures."""
     session = Run(settings, out)
+    told(console, f"run: {out}", f"look at it, now or later: {shown('report', out)}")
     done = len(session.finished)
     if done:
         console.print(
             f"{done} of {len(session.jobs)} episodes are there already; playing the other {len(session.open)}"
         )
     try:
-        with bars(console) as progress:
+        with going_on(console, out), bars(console) as progress:
             figures = session.play(Live(progress, session, settings.max_steps))
     except FailedEpisodesError as error:
         _show(error.figures, out, console)
@@ -40,31 +44,63 @@ def _show(figures: dict[str, Any], out: Path, console: Console) -> None:
     """The figures of a run, and where its files are."""
     console.print(summary_table(figures))
     if failed := figures["failed"]["episodes"]:
-        console.print(f"not among them: {failed} that failed")
-    console.print(f"records: {out / 'episodes'}   figures: {out / 'metrics.json'}   see them: housewise report {out}")
+        told(console, f"not among them: {failed} that failed")
+    told(console, f"records:    {out / 'episodes'}", f"figures:    {out / 'metrics.json'}")
+    told(console, f"look at it: {shown('report', out)}")
 
 
-def play_again(folder: Path, simulator: str | None, out: Path, console: Console) -> None:
+def told(console: Console, *lines: str) -> None:
+    """Print lines that may hold paths and names: as they are, and unbroken, so that they can be copied."""
+    for line in lines:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def going_on(console: Console, out: Path) -> Iterator[None]:
+    """Say how to go on, where something is stopped."""
+    try:
+        yield
+    except (KeyboardInterrupt, UserError):
+        if any(out.rglob("*.jsonl")):
+            told(console, f"to go on: the same command with --out {shlex.quote(str(out))}")
+        raise
+
+
+Records = dict[str, EpisodeRecord]
+"""Records by name."""
+
+
+def records_of(folder: Path) -> Records:
+    """The finished episodes of a run, by name.
+
+    Raises:
+        UserError: when there is none.
+    """
+    records = {record.name: record for record in read_records(folder / "episodes")}
+    if not records:
+        raise UserError(f"{folder}: holds no finished episodes; name the folder of a run (it has episodes/ in it)")
+    return records
+
+
+def play_again(folder: Path, earlier: Records, simulator: str | None, out: Path, console: Console) -> None:
     """Play the replies of an earlier run again, and say in how many episodes the same things end in the same places.
 
     Args:
         folder: of the earlier run.
+        earlier: its records; see records_of.
         simulator: another one than the earlier run's, None for the same.
         out: folder of the new run.
         console: where progress goes.
 
     Raises:
-        UserError: when there is nothing to play again, or something outside the program is wrong.
+        UserError: when something outside the program is wrong.
     """
-    earlier = {record.name: record for record in read_records(folder / "episodes")}
-    if not earlier:
-        raise UserError(f"{folder}: holds no finished episodes; name the folder of a run (it has episodes/ in it)")
     first = next(iter(earlier.values())).episode
     changed = {"planner": "replay", "records": str(folder / "episodes"), "simulator": simulator or first.simulator}
     play(load_config(settings={**first.config, **changed}), out, console)
     again = {record.name: record for record in read_records(out / "episodes")}
     same = sum(earlier[name].result.placements == record.result.placements for name, record in again.items())
-    console.print(f"same final placements: {same} of {len(again)} episodes")
+    told(console, f"same final placements: {same} of {len(again)} episodes")
 
 
 class Live:
@@ -101,17 +137,16 @@ class Live:
         self._progress.advance(self._all)
 
 
-def summary_table(figures: dict[str, Any]) -> Table:
+def summary_table(figures: dict[str, Any]) -> Fitted:
     """The figures of a run, a row for each scene: percent, counts and means over episodes."""
-    table = Table(title="success: (correct at the end - at the start) / misplaced at the start, %")
-    table.add_column("scene", overflow="fold", min_width=11)
-    for column in ("n", "success", "±", "exec", "put", "plans", "steps", "tokens", "s"):
-        table.add_column(column, justify="right", no_wrap=True)
+    columns = ("scene", "n", "success", "±", "exec", "put", "plans", "steps", "tokens", "s")
+    rows = []
     for name, row in {**figures["by_task_set"], "all": figures["overall"]}.items():
         if not row["episodes"]:
             continue
         tokens = row["prompt_tokens"] + row["completion_tokens"]
         cells = (row["success_rate"], row["success_rate_stderr"], 100 * row["executability"], row["unique_placements"])
         rest = (row["plans"], row["steps"], tokens, row["seconds"])
-        table.add_row(name, str(row["episodes"]), *(f"{c:.1f}" for c in cells), *(f"{c:.0f}" for c in rest))
-    return table
+        shown_figures = (*(f"{cell:.1f}" for cell in cells), *(f"{cell:.0f}" for cell in rest))
+        rows.append((name.replace("/", " "), str(row["episodes"]), *shown_figures))
+    return table("success: (correct at the end - at the start) / misplaced at the start, %", columns, rows)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
+
 
 class UserError(Exception):
     """Something outside the program is wrong; the message is one line: what, where, and the remedy.
@@ -25,3 +28,16 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(each if each.isprintable() or each == "\n" else " " if each.isspace() else "?" for each in text)
+
+
+def alternatives(word: str, known: Iterable[str]) -> str:
+    """What could have been meant by a name that there is not, for the end of a message.
+
+    Args:
+        word: that was given.
+        known: what there is.
+    """
+    names = list(known)
+    close = difflib.get_close_matches(word, names, n=1)
+    guess = f"did you mean {close[0]}? " if close else ""
+    return f"{guess}there are {', '.join(names)}" if names else "there are none"

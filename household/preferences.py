@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeVar
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from household.errors import DataError
+from household.errors import DataError, alternatives
 
 Places = dict[str, list[str]]
 """Kinds of receptacle by kind of room; the room may be ``"any room"``."""
@@ -173,7 +173,9 @@ def load_person(name_or_path: str | Path) -> Person:
     path = Path(name_or_path)
     if path.is_file():
         return _read_person(path)
-    raise DataError(f"no person {name!r}: give one of {', '.join(people())}, or the path of a YAML file")
+    raise DataError(
+        f"no person {name!r}; {alternatives(name, ['majority', *people()])}, or give the path of a YAML file"
+    )
 
 
 def _folder() -> Path:

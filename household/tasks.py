@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from household.env import Task
-from household.errors import UserError
+from household.errors import UserError, alternatives
 from household.generator import generate
 from household.housekeep.reader import HousekeepData
 from household.preferences import Preferences, load_person, majority, people
@@ -76,9 +76,9 @@ def _task_set(scene: str, name: str) -> list[int]:
         (resources.files("housekeep_configs") / "task_sets" / "llm_personalize.yaml").read_text(encoding="utf-8")
     )["scenes"]
     if scene not in sets:
-        raise UserError(f"no task sets for {scene}; there are some for {', '.join(sets)}")
+        raise UserError(f"no task sets for {scene}; {alternatives(scene, sets)}")
     if name not in sets[scene]:
-        raise UserError(f"{scene} has no task set {name!r}; it has {', '.join(sets[scene])}")
+        raise UserError(f"{scene} has no task set {name!r}; {alternatives(name, sets[scene])}")
     return list(sets[scene][name])
 
 

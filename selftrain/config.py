@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
@@ -17,7 +19,7 @@ from agent.adapters import asked_with
 from agent.models.address import redacted, without_passwords
 from agent.models.gbnf import GrammarDialect
 from agent.scripted import Order
-from household.errors import UserError
+from household.errors import UserError, alternatives
 from household.simulator import SimulatorName
 from selftrain.literals import DEEPEST, Literals
 
@@ -199,7 +201,7 @@ def load_settings(
     Args:
         model: what they have to fit.
         base: the defaults, with every key that there is.
-        file: a YAML file with some of the keys.
+        file: a YAML file with some of the keys, or the name of one of configs().
         settings: values by key, from command-line options or records.
         overrides: ``key=value`` texts, with dots for nested keys.
         told: values by key that replace defaults.
@@ -208,7 +210,7 @@ def load_settings(
         UserError: for an unknown key or a value that does not fit; the message names it and what would fit.
     """
     literals = Literals()
-    given, written = _from_file(file) if file else OmegaConf.create(), _from_overrides(overrides)
+    given, written = _from_file(find_config(file)) if file else OmegaConf.create(), _from_overrides(overrides)
     try:
         values = OmegaConf.create(literals.hidden(dict(settings or {})))
         for part, source in ((given, str(file)), (values, "the command line"), (written, "the command line")):
@@ -224,7 +226,33 @@ def load_settings(
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
+        if first["type"] == "literal_error":
+            known = alternatives(str(first["input"]), re.findall(r"'([^']*)'", first["ctx"]["expected"]))
+            raise UserError(f"setting {field}: no {_brief(first['input'])}; {known}") from error
         raise UserError(f"setting {field}: {first['msg']}, not {_brief(first['input'])}") from error
+
+
+def configs() -> dict[str, Path]:
+    """The configuration files that come with the package, by name."""
+    folder = Path(str(resources.files("housekeep_configs")))
+    return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
+
+
+def find_config(name_or_path: Path) -> Path:
+    """A configuration file: a path where there is a file, else the package's of that name.
+
+    Raises:
+        UserError: when there is neither; the message names what there is.
+    """
+    with contextlib.suppress(OSError):
+        if name_or_path.exists() and not name_or_path.is_dir():
+            return name_or_path
+    known, name = configs(), str(name_or_path).removesuffix(".yaml")
+    if name not in known:
+        raise UserError(
+            f"{name_or_path}: no such configuration file, and none of that name; {alternatives(name, known)}"
+        )
+    return known[name]
 
 
 def _from_file(path: Path) -> DictConfig:
@@ -278,6 +306,8 @@ def _refuse_unknown(given: DictConfig, known: DictConfig, source: str, prefix: s
         name = f"{prefix}{key}"
         if key not in known:
             close = difflib.get_close_matches(key, [str(k) for k in known], n=1)
+            if name == "run":
+                raise UserError(f"{source}: holds a recipe of self-training, for housewise selftrain")
             hint = f"did you mean {prefix}{close[0]}?" if close else f"known keys: {', '.join(str(k) for k in known)}"
             raise UserError(f"{source}: unknown setting {name!r}; {hint}")
         if isinstance(known[key], DictConfig):

@@ -24,7 +24,7 @@ from selftrain.lessons import lessons_about, lessons_in
 from selftrain.loop_config import LessonsConfig, NamedTasksConfig, SelfTrainingConfig, TrainingConfig
 from selftrain.pairs import Pair, drawn, pairs_of, write_pairs
 from selftrain.record import alone, read_records, write_json
-from selftrain.run import Run, check_files, keep_files, same_setting
+from selftrain.run import Run, begun, check_files, keep_files, same_setting
 from selftrain.tasks import Job, load_task, task_names
 from selftrain.trainers import Progress, Start, TrainedModel, open_trainer
 
@@ -86,7 +86,7 @@ class SelfTraining:
 
     Args:
         config: what to do.
-        folder: made when it is missing; one that holds a self-training with other settings is refused.
+        folder: made when it is missing; one in which something was done with other settings is refused.
         observer: told of everything.
 
     Raises:
@@ -133,16 +133,24 @@ class SelfTraining:
             UserError: when something outside the program is wrong; what is finished is kept.
         """
         with alone(self.folder):
+            # Another program may have been at it since.
+            self._check_folder()
             return self._go()
 
     def _go(self) -> dict[str, Any]:
         write_json(self.folder / "config.json", self.config.model_dump())
-        keep_files(self.config.run, self.folder)
+        keep_files(self.config.run, self.folder, anew=not self._begun)
         phases: list[dict[str, Any]] = []
         for name, model in self._models():
             phases.append(self._evaluated(name, model))
             write_json(self.folder / "summary.json", {"phases": phases})
         return {"phases": phases}
+
+    @property
+    def _begun(self) -> bool:
+        """Whether anything has been played or learned."""
+        runs = (run for depth in ("*", "*/*", "*/*/*") for run in self.folder.glob(f"{depth}/episodes"))
+        return any(map(begun, runs)) or any(self.folder.glob("*/model.json"))
 
     @property
     def _start(self) -> Start:
@@ -282,7 +290,7 @@ class SelfTraining:
 
     def _check_folder(self) -> None:
         path = self.folder / "config.json"
-        if not path.exists():
+        if not path.exists() or not self._begun:
             return
         try:
             earlier = SelfTrainingConfig.model_validate(json.loads(path.read_text(encoding="utf-8")))

@@ -11,7 +11,7 @@ from selftrain.config import RunConfig
 from selftrain.executors import Silent, Watcher, open_executor
 from selftrain.failures import FailedEpisodesError, read_failures
 from selftrain.metrics import metrics
-from selftrain.record import alone, read_records, write_json, write_text
+from selftrain.record import FAILED, alone, read_records, write_json, write_text
 from selftrain.tasks import Job, task_names
 
 
@@ -20,7 +20,7 @@ class Run:
 
     Args:
         config: what to play and with what.
-        folder: made when it is missing; one that holds a run with other settings is refused.
+        folder: made when it is missing; one in which episodes were played with other settings is refused.
 
     Raises:
         UserError: when the folder or the settings do not fit.
@@ -55,13 +55,15 @@ class Run:
             UserError: when something outside the program is wrong; finished episodes are kept.
         """
         with alone(self.folder):
+            # Another program may have played here since.
+            self._check_folder()
             return self._play(watcher or Silent())
 
     def _play(self, watcher: Watcher) -> dict[str, Any]:
         jobs = self.open
         if jobs:
             write_json(self.folder / "config.json", self.config.model_dump())
-            keep_files(self.config, self.folder)
+            keep_files(self.config, self.folder, anew=not begun(self.episodes))
             open_executor(self.config, self.episodes, watcher).play(jobs)
         finished = [(record.episode, record.result) for record in read_records(self.episodes)]
         failures = read_failures(self.episodes)
@@ -74,7 +76,8 @@ class Run:
 
     def _check_folder(self) -> None:
         path = self.folder / "config.json"
-        if not path.exists():
+        # Where nothing has been played, nothing is lost with other settings: a slip can be corrected.
+        if not path.exists() or not begun(self.episodes):
             return
         try:
             earlier = RunConfig.model_validate(json.loads(path.read_text(encoding="utf-8")))
@@ -87,6 +90,11 @@ class Run:
                 "--out, or use the same settings to resume it"
             )
         check_files(self.config, self.folder)
+
+
+def begun(episodes: Path) -> bool:
+    """Whether a folder of records has an episode that was played to its end, or that failed."""
+    return any(path.name.endswith((".jsonl", f".jsonl{FAILED}")) for path in episodes.glob("*"))
 
 
 def same_setting(earlier: Any, now: Any) -> bool:
@@ -102,14 +110,19 @@ def same_setting(earlier: Any, now: Any) -> bool:
     return alike and after.is_dir() and not before.exists()
 
 
-def keep_files(config: RunConfig, folder: Path) -> None:
+def keep_files(config: RunConfig, folder: Path, anew: bool = False) -> None:
     """Keep copies of files of the user's own that a run depends on: its prompt and its person.
+
+    Args:
+        config: of the run.
+        folder: of the copies.
+        anew: whether to replace copies that are there.
 
     Raises:
         UserError: when the disk does not take them.
     """
     for path, copy in _own_files(config, folder):
-        if not copy.exists():
+        if anew or not copy.exists():
             write_text(copy, path.read_text(encoding="utf-8"))
 
 

@@ -1,7 +1,7 @@
 """Makes a trained adapter fit to be handed on: half the size, nothing but what is needed to use it.
 
     python -m selftrain.ship runs/brain/iteration-2/adapter agent/adapters/tidy \\
-        --made-by "housewise selftrain --config housekeep_configs/brain.yaml --out runs/brain"
+        --made-by "housewise selftrain --config brain --out runs/brain"
 """
 
 from __future__ import annotations

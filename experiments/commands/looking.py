@@ -1,4 +1,4 @@
-"""``housewise demo``, ``housewise report`` and ``housewise doctor``."""
+"""``housewise demo``, ``report``, ``list`` and ``doctor``."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from typing import Annotated
 
 import typer
 
+from experiments.commands.choices import KINDS
+from experiments.commands.folders import newest
 from experiments.commands.options import DataOption, SimulatorOption
 from experiments.commands.settings import simulator_named
 from experiments.console import Console
+from household.errors import UserError, alternatives
 
 
 def demo(
@@ -24,7 +27,7 @@ def demo(
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(help="Folder of a run.")] = Path("runs/latest"),
+    folder: Annotated[Path | None, typer.Argument(help="Folder of a run; the newest in runs/ by default.")] = None,
     film: Annotated[bool, typer.Option(help="Include a film of each episode.")] = True,
     simulator: SimulatorOption = None,
 ) -> None:
@@ -34,12 +37,12 @@ def report(
     console = Console()
     with console.status("making the report") as status:
         path = write_report(
-            folder,
+            folder or newest(of_several=True),
             film=film,
             simulator=simulator_named(simulator),
             progress=lambda done, total: status.update(f"making the report: {done} of {total} episodes"),
         )
-    console.print(f"report: {path}")
+    console.print(f"report: {path}", markup=False, highlight=False, soft_wrap=True)
 
 
 def doctor(
@@ -54,3 +57,26 @@ def doctor(
 
     if not run_doctor(data, json_file, Console()):
         raise typer.Exit(1)
+
+
+def list_(
+    kind: Annotated[
+        str | None,
+        typer.Argument(help=f"One of {', '.join(KINDS)}; all by default.", autocompletion=lambda: list(KINDS)),
+    ] = None,
+    data: DataOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
+) -> None:
+    """List what options accept by name: planners, people, scenes, adapters, configurations and so on.
+
+    Examples:
+
+      housewise list people
+
+      housewise list scenes --data ~/housekeep
+    """
+    from experiments.listing import show_choices
+
+    if kind is not None and kind not in KINDS:
+        raise UserError(f"no list of {kind}; {alternatives(kind, KINDS)}")
+    show_choices([kind] if kind else list(KINDS), data, as_json, Console())

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from experiments.commands.choices import completing
+
 TASK, MODEL, EXECUTION = "Task", "Model", "Execution"
 """Headings of the help's panels."""
 
@@ -16,7 +18,11 @@ Overrides = Annotated[
 ]
 ConfigOption = Annotated[
     Path | None,
-    typer.Option(metavar="NAME|FILE", help="Settings: one of housewise list configs, or a YAML file."),
+    typer.Option(
+        metavar="NAME|FILE",
+        help="Settings: one of housewise list configs, or a YAML file.",
+        autocompletion=completing("configs"),
+    ),
 ]
 
 DataOption = Annotated[
@@ -30,12 +36,20 @@ DataOption = Annotated[
 ]
 SceneOption = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME", help="Scene of the data; may be given several times.", rich_help_panel=TASK),
+    typer.Option(
+        metavar="NAME",
+        help="Scene of the data; may be given several times.",
+        autocompletion=completing("scenes"),
+        rich_help_panel=TASK,
+    ),
 ]
 EpisodesOption = Annotated[
     str | None,
     typer.Option(
-        metavar="IDS|SET", help="Episode ids (3,17,40) or a task set (test, train) of the data.", rich_help_panel=TASK
+        metavar="IDS|SET",
+        help="Episode ids (3,17,40) or a task set (test, train) of the data.",
+        autocompletion=completing("task-sets"),
+        rich_help_panel=TASK,
     ),
 ]
 HousesOption = Annotated[int | None, typer.Option(metavar="N", help="How many generated houses.", rich_help_panel=TASK)]
@@ -46,17 +60,29 @@ SeedOption = Annotated[
 PersonOption = Annotated[
     str | None,
     typer.Option(
-        metavar="NAME|FILE", help="Whose preferences: majority, ada, ..., or annotator-3.", rich_help_panel=TASK
+        metavar="NAME|FILE",
+        help="Whose preferences: majority (the default), ada, ..., or annotator-3 of the data.",
+        autocompletion=completing("people"),
+        rich_help_panel=TASK,
     ),
 ]
 
 PlannerOption = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="llm, sayplan, saycan, scripted, demonstrator or replay.", rich_help_panel=MODEL),
+    typer.Option(
+        metavar="NAME",
+        help="llm, sayplan, saycan, scripted, demonstrator or replay; llm by default.",
+        autocompletion=completing("planners"),
+        rich_help_panel=MODEL,
+    ),
 ]
 ModelOption = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="local, local:<folder>, or a model's name at --base-url.", rich_help_panel=MODEL),
+    typer.Option(
+        metavar="NAME",
+        help="local (the default), local:<folder>, or a model's name at --base-url.",
+        rich_help_panel=MODEL,
+    ),
 ]
 TrainedModelOption = Annotated[
     str | None,
@@ -82,7 +108,10 @@ TrainingUrlOption = Annotated[
 AdapterOption = Annotated[
     str | None,
     typer.Option(
-        metavar="NAME|FOLDER", help="PEFT adapter of a local model: a folder, or tidy.", rich_help_panel=MODEL
+        metavar="NAME|FOLDER",
+        help="PEFT adapter of a local model: a folder, or tidy.",
+        autocompletion=completing("adapters"),
+        rich_help_panel=MODEL,
     ),
 ]
 RecordsOption = Annotated[
@@ -95,11 +124,13 @@ SimulatorOption = Annotated[
     typer.Option(
         metavar="NAME",
         help="raycast, which runs anywhere, or habitat, which takes habitat-sim.",
+        autocompletion=completing("simulators"),
         rich_help_panel=EXECUTION,
     ),
 ]
 RunsOption = Annotated[
-    int | None, typer.Option(metavar="N", help="How often each episode is played.", rich_help_panel=EXECUTION)
+    int | None,
+    typer.Option(metavar="N", help="How often each episode is played; once by default.", rich_help_panel=EXECUTION),
 ]
 WorkersOption = Annotated[
     int | None, typer.Option(metavar="N", help="Episodes played at the same time.", rich_help_panel=EXECUTION)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from experiments.commands.folders import dated, newest, run_folder
 from experiments.commands.options import (
     AdapterOption,
     BaseUrlOption,
@@ -27,7 +28,7 @@ from experiments.commands.options import (
     SimulatorOption,
     WorkersOption,
 )
-from experiments.commands.settings import check_houses, data_folder, episode_numbers, given
+from experiments.commands.settings import check, data_folder, episode_numbers, given
 from experiments.console import Console
 
 
@@ -53,13 +54,21 @@ def run(
 ) -> None:
     """Play episodes and record them.
 
+    The same command with --out FOLDER resumes the run in that folder: finished episodes are not played again. What
+    --planner, --person and other options accept by name is told by housewise list, every further setting by
+    housekeep_configs/run.yaml.
+
     Examples:
 
-      housewise run --houses 3 --planner scripted --out runs/scripted
+      # three generated houses and a planner that knows what people want
+      housewise run --houses 3 --planner scripted
 
-      housewise run --houses 3 --model local --workers 3 --out runs/local
+      # the local model with the adapter that comes along, three at a time
+      housewise run --houses 3 --adapter tidy --workers 3
 
-      housewise run --data ~/housekeep --scene Merom_1_int --episodes test --model gpt-4o --base-url http://localhost:8000/v1
+      # any OpenAI-compatible server, test tasks of the Housekeep data
+      housewise run --data ~/housekeep --scene Merom_1_int --episodes test \\
+          --model my-model --base-url http://localhost:8000/v1
     """
     from experiments.terminal import play
     from selftrain.config import load_config
@@ -82,23 +91,31 @@ def run(
         "ray": ray,
     }
     settings = load_config(config, given(options), overrides or [])
-    check_houses(settings)
-    play(settings, out or Path("runs/latest"), Console())
+    check(settings)
+    with run_folder(out, dated(settings.planner)) as folder:
+        play(settings, folder, Console())
 
 
 def replay(
-    folder: Annotated[Path, typer.Argument(help="Folder of an earlier run.")],
+    folder: Annotated[
+        Path | None, typer.Argument(help="Folder of an earlier run; the newest in runs/ by default.")
+    ] = None,
     simulator: SimulatorOption = None,
-    out: Annotated[Path | None, typer.Option(help="Folder of the new run; <folder>-replay by default.")] = None,
+    out: OutOption = None,
 ) -> None:
     """Play the replies of an earlier run again, and say whether the same things end up in the same places.
 
     Examples:
 
-      housewise replay runs/latest
+      # the newest run in runs/
+      housewise replay
 
-      housewise replay runs/latest --simulator habitat
+      housewise replay runs/merom --simulator habitat
     """
-    from experiments.terminal import play_again
+    from experiments.terminal import play_again, records_of
 
-    play_again(folder, simulator, out or folder.with_name(folder.name + "-replay"), Console())
+    earlier = folder or newest(of_several=False, replays=False)
+    records = records_of(earlier)
+    place = earlier if earlier.name.strip(".") else earlier.resolve()
+    with run_folder(out, f"{place.name}-replay", place.parent) as target:
+        play_again(earlier, records, simulator, target, Console())

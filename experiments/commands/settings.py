@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from household.errors import UserError
+from household.errors import UserError, alternatives
 
 if TYPE_CHECKING:
     from household.simulator import SimulatorName
@@ -37,15 +37,32 @@ def data_folder(data: Path | None, houses: int | None) -> str | None:
     raise UserError("--houses are generated, and --data is for houses of the Housekeep data; give one of them")
 
 
-def check_houses(settings: RunConfig) -> None:
-    """Refuse to play generated houses where others are meant.
+def check(settings: RunConfig) -> None:
+    """Find names that nothing has, and generated houses where others are meant, before a model is loaded.
 
     Raises:
-        UserError: when a scene or episodes are named without the data.
+        UserError: naming what there is.
     """
+    from household.housekeep.reader import HousekeepData
+    from household.tasks import wishes
+
     if settings.data is None and (settings.scenes or settings.episodes is not None):
         asked = f"scene {settings.scenes[0]}" if settings.scenes else f"episodes {settings.episodes}"
         raise UserError(f"{asked}: of the Housekeep data; give its folder with --data or HOUSEKEEP_DATA")
+    if settings.data is None:
+        wishes(settings.person)
+    elif settings.person != "majority":
+        HousekeepData(settings.data).preferences(settings.person)
+    _check_adapter(settings.adapter)
+
+
+def _check_adapter(name: str | None) -> None:
+    from agent.adapters import adapter_folder, packaged_adapters
+
+    if name is not None and not adapter_folder(name).is_dir():
+        raise UserError(
+            f"adapter {name}: no such folder, and none of that name; {alternatives(name, packaged_adapters())}"
+        )
 
 
 def episode_numbers(text: str | None) -> list[int] | str | None:

@@ -138,6 +138,8 @@ def test_settings_of_a_folder_that_are_nested_without_end(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "config.json").write_text("[" * 100_000)
+    (tmp_path / "episodes").mkdir()
+    (tmp_path / "episodes" / "generated-0-0000-run0.jsonl").touch()
     told = said(capsys, monkeypatch, "run", *SCRIPTED, "--out", tmp_path)
     assert "config.json: not the settings of a run" in told
 

@@ -112,7 +112,7 @@ def test_errors_name_file_field_and_remedy(tmp_path: Path, text: str, problem: s
 
 
 def test_a_missing_person_is_told_who_there_is() -> None:
-    with pytest.raises(DataError, match="no person 'zoe': give one of ada, bruno, "):
+    with pytest.raises(DataError, match="no person 'zoe'; there are majority, ada, bruno, "):
         load_person("zoe")
 
 
