@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -35,6 +35,8 @@ _DOORS = "metadata_v2_readjusted_with_outer_doors_v2.yaml"
 
 # Neither can hold anything; planners are never told of them.
 _FIXTURES = ("door", "window", "picture")
+COMING_AND_GOING = frozenset({"bottom cabinet", "shelf", "top cabinet"})
+"""Kinds of receptacles of which an episode has all that the scene has, or none; all others take part in every one."""
 _HANGING = ("mirror", "towel_rack", "door", "window", "picture")
 _SIZES: dict[str, Vec3] = {"stove": (0.7, 0.9, 0.7), "dishwasher": (0.6, 0.9, 0.6), "dryer": (0.65, 0.9, 0.65)}
 _USUAL_SIZE: Vec3 = (0.6, 0.8, 0.6)
@@ -173,7 +175,7 @@ class HousekeepData:
         notes.append("walls and floor inferred from the navigation mesh: the scene's shell is not used")
         hanging = [thing.box for thing in receptacles if _is(thing.key, _HANGING)]
         walls = structure(free_floor(navmesh.area, standing, hanging))
-        rooms, shell = self._rooms(name, receptacles), self.root / _SCENES / "scenes" / f"{name}.glb"
+        rooms, shell = _rooms(receptacles), self.root / _SCENES / "scenes" / f"{name}.glb"
         return Scene(
             name,
             rooms,
@@ -278,23 +280,6 @@ class HousekeepData:
                     raise DataError(f"{where}: {_first(error)}; fetch the file again") from error
         return None
 
-    def _rooms(self, scene: str, receptacles: tuple[Receptacle, ...]) -> tuple[Room, ...]:
-        """Rooms in the order in which their anchors are listed.
-
-        A room's anchor is its first receptacle that takes part in every episode, as in the published runs.
-        """
-        always: set[str] | None = None
-        if self.has_episodes(scene):
-            always = set.intersection(*(set(raw["recs_keys"]) for raw in self._raw_episodes(scene).values()))
-        names = dict.fromkeys(thing.room for thing in receptacles if thing.room is not None)
-        rooms = []
-        for name in names:
-            inside = [thing.key for thing in receptacles if thing.room == name]
-            anchors = [key for key in inside if always is None or key in always] or inside
-            rooms.append(Room(name, kind_of(name.replace(" ", "_")), anchors[0]))
-        order = {thing.key: number for number, thing in enumerate(receptacles)}
-        return tuple(sorted(rooms, key=lambda room: order[room.anchor or ""]))
-
     def has_episodes(self, scene: str) -> bool:
         """Whether the folder has an episode file for a scene."""
         return any((self.root / EPISODES).glob(f"*/{scene}.json.gz"))
@@ -390,6 +375,23 @@ def _shelf_state(packer: _Packer) -> ShelfState:
     )
     items = tuple(ShelfItem(match.rect.id, match.shelf_idx, match.space_idx) for match in packer.matches)
     return ShelfState(packer.bottom_left, packer.size, rows, items)
+
+
+def _rooms(receptacles: Sequence[Receptacle]) -> tuple[Room, ...]:
+    """Rooms in the order in which their anchors are listed.
+
+    A room's anchor is its first receptacle that takes part in every episode, as in the published runs.
+    """
+    names = dict.fromkeys(thing.room for thing in receptacles if thing.room is not None)
+    firsts = {name: _anchor([thing for thing in receptacles if thing.room == name]) for name in names}
+    order = [thing.key for thing in receptacles]
+    rooms = [Room(name, kind_of(name.replace(" ", "_")), first.key) for name, first in firsts.items()]
+    return tuple(sorted(rooms, key=lambda room: order.index(room.anchor or "")))
+
+
+def _anchor(inside: Sequence[Receptacle]) -> Receptacle:
+    lasting = [thing for thing in inside if thing.usable and thing.kind not in COMING_AND_GOING]
+    return (lasting or [thing for thing in inside if thing.usable] or inside)[0]
 
 
 def _kind(file: str) -> str:
