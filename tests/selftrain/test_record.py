@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -233,3 +234,22 @@ def test_a_json_file_is_the_old_one_or_the_new_one(tmp_path: Path, monkeypatch: 
     write_json(path, {"two": 2})
     assert json.loads(path.read_text()) == {"two": 2}
     assert [file.name for file in path.parent.iterdir()] == ["metrics.json"]
+
+
+NUMBERS = ["NaN", "Infinity", "-Infinity", "1e999", "1e300"]
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("field", ['"path":[[0.5', '"reward":0.0', '"success_rate":0.5', '"seconds":2.5'])
+def test_a_record_holds_finite_numbers(tmp_path: Path, first: EpisodeLine, field: str, number: str) -> None:
+    path = written(tmp_path, first, ACTION, result())
+    text = path.read_text()
+    assert field in text
+    kept = number == "1e300" and "path" not in field
+    path.write_text(text.replace(field, re.sub(r"[0-9.]+$", number, field)))
+    if kept:
+        assert read_record(path)
+    else:
+        with pytest.raises(UserError, match=r"line \d is not a record's") as refused:
+            read_record(path)
+        assert "\n" not in str(refused.value)
