@@ -133,7 +133,7 @@ def figures(played: Sequence[Played]) -> dict[str, Any]:
         "success_rate": {group: row["success_rate"] for group, row in summaries.items()},
         "success_rate_stderr": {group: row["success_rate_stderr"] for group, row in summaries.items()},
         "by_group": summaries,
-        "left": {group: dict(_reasons(one.left for one in played if one.group == group)) for group in groups},
+        "left": {group: _reasons(one.left for one in played if one.group == group) for group in groups},
         "imperfect": [
             {
                 "episode": one.name,
@@ -148,9 +148,9 @@ def figures(played: Sequence[Played]) -> dict[str, Any]:
     }
 
 
-def _reasons(left: Iterable[dict[str, str]]) -> Counter[str]:
+def _reasons(left: Iterable[dict[str, str]]) -> dict[str, int]:
     """How many objects were left for each reason, the most common first."""
-    return Counter(dict(Counter(why for one in left for why in one.values()).most_common()))
+    return dict(Counter(why for one in left for why in one.values()).most_common())
 
 
 def _groups(played: Sequence[Played]) -> list[str]:
@@ -229,10 +229,10 @@ def _show(console: Console, content: dict[str, Any]) -> None:
         for group, row in content["by_group"].items()
     ]
     console.print(table("full knowledge", ("scene", "episodes", "success %", "± s.e.", "steps", "plans"), groups))
-    rates = "  ".join(f"{group} {rate:.2f}" for group, rate in content["success_rate"].items())
     for group, left in content["left"].items():
         reasons = ", ".join(f"{count} {why}" for why, count in left.items()) or "nothing"
         console.print(f"left in {group}: {reasons}", soft_wrap=True)
+    rates = "  ".join(f"{group} {rate:.2f}" for group, rate in content["success_rate"].items())
     console.print(f"success_rate {rates}", soft_wrap=True)
 
 

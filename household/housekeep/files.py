@@ -75,6 +75,8 @@ class _Shelf(Fields):
 
 
 class Packer(Fields):
+    """The free and the taken space on one receptacle."""
+
     shelves: list[_Shelf]
     bottom_left: Spot
     size: Extent
