@@ -9,9 +9,8 @@ from enum import Enum
 import networkx as nx
 
 from agent.vocabulary import Vocabulary
-
-HOUSE = "house"
-ROBOT = "robot"
+from household.names import HOUSE as HOUSE
+from household.names import ROBOT as ROBOT
 
 
 class NodeKind(str, Enum):

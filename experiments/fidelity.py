@@ -4,7 +4,7 @@
 
 Four questions, each with its figures:
 
-* Parser: do recorded steps resolve to the recorded action and target?
+* Parser: do recorded steps resolve to the recorded action and target? Those to a room, to the recorded receptacle?
 * Effects: from the recorded placements before each action, does the same object end up in the same place?
 * Perception: does each action discover the same objects and receptacles, given what was known before it? Also over the
   actions before the first whose number of steps differs: until then the robot stands where the recorded one stood.
@@ -110,6 +110,9 @@ class Compared:
     condition: str
     parsed: int = 0
     agreed: int = 0
+    rooms: int = 0
+    rooms_agreed: int = 0
+    """Of the parsed steps, those that name a room."""
     left_open: int = 0
     agreed_open: int = 0
     effects: list[tuple[str, str, bool, bool, bool]] = field(default_factory=list)
@@ -230,15 +233,15 @@ class Player:
         """The receptacle to go to or look at for a room, a receptacle or an object."""
         if name in self._anchors:
             return self._anchors[name]
-        key = self._recording.keys[name]
-        if key not in self.world.objects:
+        key = self._recording.keys.get(name)
+        if key is None or key not in self.world.objects:
             return key
         if self._belief_step == self.env.steps and key in self._belief:
             return self._belief[key]
         return self.world.placements[key]
 
     def _known(self, name: str) -> bool:
-        return name in self._anchors or self._recording.keys[name] in self.seen
+        return name in self._anchors or self._recording.keys.get(name) in self.seen
 
     def _believe(self, thing: str, place: str) -> None:
         if self._belief_step != self.env.steps:
@@ -271,8 +274,12 @@ def _compare_parsing(recording: Recording, compared: Compared) -> None:
             compared.left_open += 1
             compared.agreed_open += ours is None
             continue
+        agreed = ours is not None and _resolved(ours, recording) == (step.kind, step.thing, step.place)
         compared.parsed += 1
-        compared.agreed += ours is not None and _resolved(ours, recording) == (step.kind, step.thing, step.place)
+        compared.agreed += agreed
+        if ours is not None and ours.target in vocabulary.rooms:
+            compared.rooms += 1
+            compared.rooms_agreed += agreed
 
 
 def _resolved(action: HighLevelAction, recording: Recording) -> tuple[ActionKind, str | None, str | None]:
@@ -359,6 +366,8 @@ def figures(results: Sequence[Compared]) -> dict[str, Any]:
     return {
         "episodes": len(results),
         "parse_agreement": sum(r.agreed for r in results) / max(sum(r.parsed for r in results), 1),
+        "room_agreement": sum(r.rooms_agreed for r in results) / max(sum(r.rooms for r in results), 1),
+        "room_steps": sum(r.rooms for r in results),
         "parse_left_open_agreement": sum(r.agreed_open for r in results) / max(sum(r.left_open for r in results), 1),
         "effect_agreement": float(np.mean([effect[-1] for effect in effects])) if effects else 0.0,
         "discovery_precision": precision,
@@ -460,7 +469,8 @@ def _print(console: Console, content: dict[str, Any]) -> None:
         )
     console.print(table)
     console.print(
-        f"parse_agreement {content['parse_agreement']:.4f}  effect_agreement {content['effect_agreement']:.4f}  "
+        f"parse_agreement {content['parse_agreement']:.4f}  room_agreement {content['room_agreement']:.4f} of "
+        f"{content['room_steps']} steps  effect_agreement {content['effect_agreement']:.4f}  "
         f"discovery_f1 {content['discovery_f1']:.4f} (precision {content['discovery_precision']:.3f}, recall "
         f"{content['discovery_recall']:.3f}; in step {content['discovery_f1_in_step']:.3f})"
     )

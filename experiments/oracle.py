@@ -1,16 +1,18 @@
 """How tidy a house gets when the robot knows what people want: what body, map and step limit leave possible.
 
     python -m experiments.oracle [--data HOUSEKEEP] [--houses 100] [--quick] [--json FILE] [--workers 2]
+    python -m experiments.oracle --data HOUSEKEEP --houses 0 --scene Pomaria_0_int --sample 50
 
-The scripted planner plays the tasks behind LLM-Personalize's tables, where there is data, and generated houses. It does
-whatever is nearest. Of every episode below 100 % the table says what was left, and why.
+The scripted planner plays the tasks behind LLM-Personalize's tables, where there is data, and generated houses; or of
+any scenes a sample of their episodes. It does whatever is nearest. Of every episode below 100 % the table says what was
+left, and why.
 """
 
 from __future__ import annotations
 
 import multiprocessing
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +31,7 @@ from selftrain.metrics import summary
 from selftrain.player import software_versions
 from selftrain.record import EpisodeRecord, ResultLine, read_records, write_json
 from selftrain.run import Run
-from selftrain.tasks import task_names
+from selftrain.tasks import TaskName, task_names
 
 SCENES = ("Merom_1_int", "Pomaria_2_int")
 GENERATED = "generated"
@@ -58,7 +60,12 @@ class Played:
 
 
 def episodes(
-    data: Path | None, houses: int, quick: bool, simulator: str | None = None
+    data: Path | None,
+    houses: int,
+    quick: bool,
+    simulator: str | None = None,
+    scenes: Sequence[str] = SCENES,
+    sample: int | None = None,
 ) -> Iterator[tuple[str, RunConfig]]:
     """The group and the settings of every episode to play.
 
@@ -67,16 +74,25 @@ def episodes(
         houses: how many generated houses.
         quick: of the data only the test tasks, and few houses.
         simulator: which; the usual one by default.
+        scenes: of the data.
+        sample: how many episodes of each scene, evenly spread over them; the tasks of the tables by default.
     """
     scripted = {"planner": "scripted", **({"simulator": simulator} if simulator else {})}
-    for scene in SCENES if data else ():
-        for task_set in ("test",) if quick else ("test", "train"):
+    task_sets = (None,) if sample else ("test",) if quick else ("test", "train")
+    for scene in scenes if data else ():
+        for task_set in task_sets:
             wanted = {"data": str(data), "scenes": [scene], "episodes": task_set, **scripted}
             config = load_config(settings=wanted)
-            for task in task_names(config):
+            for task in _spread(task_names(config), sample):
                 yield scene, config.model_copy(update={"episodes": [task.episode]})
     for house in range(min(houses, _QUICK_HOUSES) if quick else houses):
         yield GENERATED, load_config(settings={**scripted, "seed": house, "houses": 1})
+
+
+def _spread(tasks: Sequence[TaskName], sample: int | None) -> list[TaskName]:
+    """So many of some tasks, evenly spread over them; None takes all."""
+    few = min(sample or len(tasks), len(tasks))
+    return [tasks[number * len(tasks) // few] for number in range(few)]
 
 
 def play(group: str, config: RunConfig) -> Played:
@@ -117,6 +133,7 @@ def figures(played: Sequence[Played]) -> dict[str, Any]:
         "success_rate": {group: row["success_rate"] for group, row in summaries.items()},
         "success_rate_stderr": {group: row["success_rate_stderr"] for group, row in summaries.items()},
         "by_group": summaries,
+        "left": {group: _reasons(one.left for one in played if one.group == group) for group in groups},
         "imperfect": [
             {
                 "episode": one.name,
@@ -129,6 +146,11 @@ def figures(played: Sequence[Played]) -> dict[str, Any]:
             if one.result.success_rate < 1
         ],
     }
+
+
+def _reasons(left: Iterable[dict[str, str]]) -> dict[str, int]:
+    """How many objects were left for each reason, the most common first."""
+    return dict(Counter(why for one in left for why in one.values()).most_common())
 
 
 def _groups(played: Sequence[Played]) -> list[str]:
@@ -147,6 +169,13 @@ def main(
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures there.")] = None,
     workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 2,
     simulator: SimulatorOption = None,
+    scenes: Annotated[
+        list[str] | None, typer.Option("--scene", help="Scene of the data; give it again for more.")
+    ] = None,
+    sample: Annotated[
+        int | None,
+        typer.Option(min=1, help="So many episodes of each scene, spread over all, instead of the tables' tasks."),
+    ] = None,
 ) -> None:
     """Let the scripted planner, which knows what people want, tidy houses.
 
@@ -155,9 +184,11 @@ def main(
       python -m experiments.oracle --quick
 
       python -m experiments.oracle --data ~/housekeep --workers 8 --json oracle.json
+
+      python -m experiments.oracle --data ~/housekeep --houses 0 --scene Pomaria_0_int --sample 50
     """
     console = Console()
-    planned = list(episodes(data, houses, quick, simulator))
+    planned = list(episodes(data, houses, quick, simulator, scenes or SCENES, sample))
     if not planned:
         raise UserError("no episode to play; give --houses a number above 0, or name the Housekeep folder with --data")
     groups, configs = zip(*planned, strict=True)
@@ -169,6 +200,7 @@ def main(
     if json_file is not None:
         settings = configs[-1].model_dump(exclude={"data", "scenes", "episodes", "seed"})
         seeds = {"seed": 0, "houses": groups.count(GENERATED), "quick": quick}
+        seeds |= {"sample": sample} if sample else {}
         setup = {"config": settings, "software": software_versions(), "machine": machine()}
         write_json(json_file, {**content, **seeds, **setup})
 
@@ -197,6 +229,9 @@ def _show(console: Console, content: dict[str, Any]) -> None:
         for group, row in content["by_group"].items()
     ]
     console.print(table("full knowledge", ("scene", "episodes", "success %", "± s.e.", "steps", "plans"), groups))
+    for group, left in content["left"].items():
+        reasons = ", ".join(f"{count} {why}" for why, count in left.items()) or "nothing"
+        console.print(f"left in {group}: {reasons}", soft_wrap=True)
     rates = "  ".join(f"{group} {rate:.2f}" for group, rate in content["success_rate"].items())
     console.print(f"success_rate {rates}", soft_wrap=True)
 

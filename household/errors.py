@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+_MOST_SHOWN = 120
+
 
 class UserError(Exception):
     """Something outside the program is wrong; the message is one line: what, where, and the remedy.
@@ -41,3 +43,10 @@ def alternatives(word: str, known: Iterable[str]) -> str:
     close = difflib.get_close_matches(word, names, n=1)
     guess = f"did you mean {close[0]}? " if close else ""
     return f"{guess}there are {', '.join(names)}" if names else "there are none"
+
+
+def shown(text: object) -> str:
+    """Words of somebody else's, fit to be told on one line."""
+    line = " ".join(str(text).split())
+    line = line if line.isprintable() else line.encode("unicode_escape").decode()
+    return line if len(line) <= _MOST_SHOWN else line[:_MOST_SHOWN] + " ..."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isfinite
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +13,9 @@ from scipy.spatial.transform import Rotation
 Array = NDArray[np.float64]
 Vec3 = tuple[float, float, float]
 Quat = tuple[float, float, float, float]
+
+FARTHEST = 100.0
+"""Metres from the origin within which a house has to lie: what is drawn or searched grows with a house's extent."""
 
 IDENTITY: Quat = (0.0, 0.0, 0.0, 1.0)
 
@@ -22,6 +26,10 @@ class Pose:
 
     position: Vec3
     rotation: Quat = IDENTITY
+
+    def __post_init__(self) -> None:
+        if not all(map(isfinite, (*self.position, *self.rotation))) or not any(self.rotation):
+            raise ValueError(f"not a pose: position {self.position}, rotation {self.rotation}")
 
     def apply(self, points: ArrayLike) -> Array:
         """Take points (N, 3) from the thing's own frame to the world."""

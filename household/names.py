@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import re
 
+HOUSE, ROBOT = "house", "robot"
+"""What the house as a whole and the robot are called; nothing in the house may be."""
+
 _RECEPTACLE = re.compile(r"^(?P<room>[^-]+)-(?P<thing>.+)_\d+\.urdf$")
 _NUMBER = re.compile(r"_\d+$")
 _NUMBERS = re.compile(r" \d+\b")

@@ -39,7 +39,7 @@ _Model = TypeVar("_Model", bound=BaseModel)
 class Settings(BaseModel):
     """Settings of which every key is known and none changes."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class SamplingConfig(Settings):

@@ -93,7 +93,7 @@ class Player:
         limits = Limits(config.most_plans, config.most_idle_plans, config.replan_when_blocked)
         planner, controller = self._planner(task, env, seed, model), self._controller(env)
         rollout = Rollout(env, planner, controller, writer, progress, limits)
-        return rollout.play(self._header(job, task, seed))
+        return rollout.play(self._header(job, task, list(room_anchors(env)), seed))
 
     def _planner(self, task: Task, env: RearrangementEnv, seed: int, model: ChatModel | None) -> Planner:
         if self._shown is not None:
@@ -110,7 +110,7 @@ class Player:
             return PublishedController(env)
         return Controller(env, ControllerSettings(settings.goal_radius, settings.most_walk, settings.most_look))
 
-    def _header(self, job: Job, task: Task, seed: int) -> EpisodeLine:
+    def _header(self, job: Job, task: Task, rooms: list[str], seed: int) -> EpisodeLine:
         places = {key: task.scene.by_key[key].name for key in task.episode.receptacles}
         return EpisodeLine(
             scene=job.task.scene,
@@ -121,7 +121,7 @@ class Player:
             planner=self._config.planner,
             model=self._config.model if self._config.planner in MODEL_PLANNERS else None,
             simulator=self._config.simulator,
-            rooms=[room.name for room in task.scene.rooms],
+            rooms=rooms,
             placements={thing.name: places[thing.receptacle] for thing in task.episode.objects},
             correct={
                 thing.name: sorted(places[key] for key in thing.correct if key in places)
@@ -154,7 +154,7 @@ def scripted_planner(
         return keys.get(place) in correct[thing]
 
     def point(name: str) -> np.ndarray:
-        key = keys.get(name) or anchors[name] or ""
+        key = keys.get(name) or anchors[name]
         return np.asarray(task.scene.by_key[key].pose.position)[[0, 2]]
 
     def route(start: str | None, end: str) -> float:

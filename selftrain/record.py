@@ -46,8 +46,12 @@ Tokens = Annotated[Count, BeforeValidator(_counted)]
 Seconds = Annotated[float, Field(ge=0, le=MOST, allow_inf_nan=False)]
 
 
+# Far beyond any house, and any turn that a robot makes.
+_Near = Annotated[float, Field(ge=-1e4, le=1e4)]
+
+
 class _Line(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False)
 
 
 class EpisodeLine(_Line):
@@ -150,7 +154,7 @@ class ActionLine(_Line):
     """One letter per low-level action: f forward, l and r turn, u and d look, g grab or release."""
     aimed: list[str] = Field(default_factory=list)
     """Key that each ``g`` referred to."""
-    path: list[tuple[float, float, float]] = Field(default_factory=list)
+    path: list[tuple[_Near, _Near, _Near]] = Field(default_factory=list)
     """(x, z, yaw) after each low-level action, metres and radians."""
     discovered: list[str] = Field(default_factory=list)
     moved: dict[str, tuple[str, str]] = Field(default_factory=dict)

@@ -248,10 +248,8 @@ class Rollout:
         go = kind == ActionKind.GO_TO
         return self.controller.go_to(self._keys[target]) if go else self.controller.look_at(self._keys[target])
 
-    def _enter(self, room: str, kind: ActionKind) -> Skill | Outcome:
+    def _enter(self, room: str, kind: ActionKind) -> Skill:
         anchor = self._anchors[room]
-        if anchor is None:
-            return failed(f"{room} has nothing to go to")
         return self.controller.go_to(anchor) if kind == ActionKind.GO_TO else self.controller.look_at(anchor)
 
     def _drive(self, skill: Skill, trace: _Trace) -> Outcome:
@@ -334,13 +332,18 @@ class _Trace:
             self.aimed.append(aimed or "")
 
 
-def room_anchors(env: RearrangementEnv) -> dict[str, str | None]:
-    """The receptacle that stands for each room, in the order in which the robot is told of the rooms."""
+def room_anchors(env: RearrangementEnv) -> dict[str, str]:
+    """The receptacle that stands for each room, in the order in which the robot is told of the rooms.
+
+    A room without a usable receptacle in the episode has nothing to go to, and nothing can be there: the robot is not
+    told of it.
+    """
     world = env.world
-    anchors: dict[str, str | None] = {}
+    anchors: dict[str, str] = {}
     for room in world.scene.rooms:
         inside = [key for key, thing in world.receptacles.items() if thing.room == room.name and thing.usable]
-        anchors[room.name] = room.anchor if room.anchor in world.receptacles else next(iter(inside), None)
+        if inside:
+            anchors[room.name] = room.anchor if room.anchor in inside else inside[0]
     return anchors
 
 

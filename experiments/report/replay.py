@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from agent.scene_graph import ROBOT
 from household.env import Task
 from household.episode import HouseObject
-from household.errors import UserError
+from household.errors import UserError, shown
 from household.geometry import Pose, yaw_of
 from household.scene import Scene
 from household.simulator import SimulatorName, open_simulator
@@ -275,7 +275,7 @@ class _Replayer:
             if number < len(line.path):
                 self._follow(line.path[number])
             self._note(line.plan, line, grabbed=letter == "g")
-        self._claimed.update({name: place for name, (_, place) in line.moved.items()})
+        self._claim(line)
         self._agree(line)
 
     def _grab(self, aimed: str) -> None:
@@ -290,6 +290,16 @@ class _Replayer:
         if max(abs(x - body.x), abs(z - body.z), turned) > _SAME_PLACE:
             self._strayed += 1
             self._simulator.stand(BodyPose(x, z, yaw, body.pitch))
+
+    def _claim(self, line: ActionLine) -> None:
+        """Take in what the record says has moved, of what there is in this house."""
+        objects, receptacles = self._world.objects, self._world.receptacles
+        for name, (_, place) in line.moved.items():
+            if self._keys.get(name) in objects and (place == ROBOT or self._keys.get(place) in receptacles):
+                self._claimed[name] = place
+            else:
+                told = f"“{shown(name)}” to “{shown(place)}”"
+                self._differ(f"the record (step {line.start}) moves {told}, which are not both in this house")
 
     def _agree(self, line: ActionLine) -> None:
         """Put things where the record says, when that is not where they are."""

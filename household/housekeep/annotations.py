@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from household.errors import DataError
+from household.errors import DataError, shown
 from household.housekeep.unpickle import load_object
 from household.preferences import Preferences
 
@@ -83,6 +83,6 @@ def read_annotations(root: Path) -> Annotations:
         if ranks.ndim != 3 or ranks.shape[:2] != (len(places), len(categories)):
             raise ValueError(f"ranks are {ranks.shape}, expected {len(places)} x {len(categories)} x annotators")
         rows = {(room, receptacle): row for row, (room, receptacle) in enumerate(places)}
-    except (KeyError, TypeError, ValueError) as error:
-        raise DataError(f"{path}: not Housekeep's annotations ({error}); fetch the file again") from error
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise DataError(f"{path}: not Housekeep's annotations ({shown(error)}); fetch the file again") from error
     return Annotations(rows, {name: column for column, name in enumerate(categories)}, ranks)

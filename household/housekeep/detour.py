@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from shapely.geometry import Polygon
 
 from household.errors import DataError
+from household.geometry import FARTHEST
 from household.navigation import NavMesh
 
 _SET_HEADER = struct.Struct("<4sii5f2i")
@@ -27,7 +28,9 @@ _DETAIL = np.dtype([("vert_base", "<u4"), ("tri_base", "<u4"), ("vert_count", "u
 _DETAIL_FIELDS = ("vert_base", "tri_base", "vert_count", "tri_count")
 _LINK_BYTES = 12
 _MERGE = 1e-3
-_FARTHEST = 1e4
+# The ways through a house are sought among the pairs of its corners; the largest of the data has 293.
+_MOST_CORNERS = 4000
+_LEAST_AREA = 0.1
 
 
 class NavMeshFileError(DataError):
@@ -74,8 +77,10 @@ def _navmesh(tiles: list[_Tile], max_height: float) -> NavMesh:
     # Neighbouring polygons share corners only up to rounding: grow, join, shrink.
     area = shapely.union_all([shape.buffer(_MERGE, join_style="mitre") for shape in shapes])
     area = area.buffer(-_MERGE, join_style="mitre").simplify(_MERGE)
-    if not area.area > 0:
-        raise ValueError("its polygons have no area")
+    if not area.area >= _LEAST_AREA:
+        raise ValueError(f"its polygons have no area of {_LEAST_AREA} square metres")
+    if shapely.count_coordinates(area) > _MOST_CORNERS:
+        raise ValueError(f"its floor has more than {_MOST_CORNERS} corners")
     return NavMesh(area, float(np.median(vertices[:, 1])), np.unique(vertices[:, [0, 2]].round(6), axis=0))
 
 
@@ -97,6 +102,8 @@ def _tile(data: bytes) -> _Tile:
     if header[0] != b"VAND" or header[1] != 7:
         raise ValueError(f"tile starts with {header[0]!r}, version {header[1]}, expected b'VAND', version 7")
     polygon_count, vertex_count, link_count, detail_count, detail_vertices, detail_triangles = header[6:12]
+    if min(header[6:12]) < 0:
+        raise ValueError("a tile has fewer than no parts")
     offset = _TILE_HEADER.size
     vertices = _points(data, vertex_count, offset)
     offset += vertex_count * 12
@@ -107,6 +114,8 @@ def _tile(data: bytes) -> _Tile:
     extra = _points(data, detail_vertices, offset)
     offset += detail_vertices * 12
     triangles = np.frombuffer(data, "u1", detail_triangles * 4, offset).reshape(-1, 4)
+    if details["tri_count"].sum(dtype=np.int64) > detail_triangles:
+        raise ValueError("its polygons have more triangles than their tile")
     corners = [vertices[polygon["verts"][: polygon["count"]]] for polygon in polygons]
     return _Tile(
         corners,
@@ -117,8 +126,8 @@ def _tile(data: bytes) -> _Tile:
 
 def _points(data: bytes, count: int, offset: int) -> NDArray[np.float64]:
     points = np.frombuffer(data, "<f4", count * 3, offset).reshape(-1, 3)
-    if not (np.abs(points) < _FARTHEST).all():
-        raise ValueError(f"a vertex lies more than {_FARTHEST:.0f} m away")
+    if not (np.abs(points) < FARTHEST).all():
+        raise ValueError(f"a vertex lies more than {FARTHEST:.0f} m away")
     return points.astype(np.float64)
 
 

@@ -9,10 +9,12 @@ import numpy as np
 import trimesh
 from numpy.typing import NDArray
 
-from household.errors import DataError
+from household.errors import DataError, shown
+from household.geometry import FARTHEST
 from household.scene import Mesh
 
 _GREY = (150, 150, 150)
+_MOST_PIXELS = 1 << 26
 
 
 def read_model(path: Path) -> Mesh:
@@ -26,9 +28,11 @@ def read_model(path: Path) -> Mesh:
     try:
         mesh = Mesh.join([_part(part) for part in model_parts(path)])
     except Exception as error:  # trimesh raises whatever its parsers meet
-        raise DataError(f"{path}: not a readable OBJ model ({error}); fetch the file again") from error
+        raise DataError(f"{path}: not a readable OBJ model ({shown(error)}); fetch the file again") from error
     if not len(mesh.faces):
         raise DataError(f"{path}: the model has no triangles; fetch the file again")
+    if not (np.ptp(mesh.vertices, axis=0) <= FARTHEST).all():
+        raise DataError(f"{path}: the model is larger than {FARTHEST:.0f} m, or a vertex is nowhere; fetch it again")
     centre = (mesh.vertices.min(axis=0) + mesh.vertices.max(axis=0)) / 2
     return Mesh(mesh.vertices - centre, mesh.faces, mesh.colors)
 
@@ -52,6 +56,8 @@ def _face_colors(visual: Any, faces: NDArray[np.int64]) -> NDArray[np.uint8]:
     if image is None or uv is None:
         color = getattr(material, "main_color", _GREY)
         return np.tile(np.asarray(color, dtype=np.uint8)[:3], (len(faces), 1))
+    if image.width * image.height > _MOST_PIXELS:
+        raise ValueError(f"its texture has {image.width} x {image.height} pixels")
     pixels = np.asarray(image.convert("RGB"))
     height, width = pixels.shape[:2]
     middle = np.asarray(uv)[faces].mean(axis=1) % 1.0

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import ValidationError
 
 from household.episode import Episode, HouseObject, ObjectModel, ShelfItem, ShelfRow, ShelfSpan, ShelfState
-from household.errors import DataError
+from household.errors import DataError, shown
 from household.geometry import Pose, Quat, Vec3
 from household.housekeep.annotations import Annotations, read_annotations
 from household.housekeep.detour import read_navmesh
+from household.housekeep.fields import first
+from household.housekeep.files import Entry, EpisodeFields, Packer, read_episodes, read_metadata
 from household.housekeep.models import read_model
-from household.names import kind_of, spoken, spoken_receptacle
+from household.names import HOUSE, ROBOT, kind_of, spoken, spoken_receptacle
 from household.preferences import Preferences
 from household.scene import Mesh, Receptacle, Room, Scene
 from household.shapes import box
@@ -35,98 +33,12 @@ _DOORS = "metadata_v2_readjusted_with_outer_doors_v2.yaml"
 
 # Neither can hold anything; planners are never told of them.
 _FIXTURES = ("door", "window", "picture")
+COMING_AND_GOING = frozenset({"bottom cabinet", "shelf", "top cabinet"})
+"""Kinds of receptacles of which an episode has all that the scene has, or none; all others take part in every one."""
 _HANGING = ("mirror", "towel_rack", "door", "window", "picture")
 _SIZES: dict[str, Vec3] = {"stove": (0.7, 0.9, 0.7), "dishwasher": (0.6, 0.9, 0.6), "dryer": (0.65, 0.9, 0.65)}
 _USUAL_SIZE: Vec3 = (0.6, 0.8, 0.6)
 _LEAST_HEIGHT = 0.01
-
-
-class _Entry(BaseModel):
-    """One piece of furniture in a scene's metadata."""
-
-    model_config = ConfigDict(extra="ignore")
-    pos: Vec3
-    rot: Quat
-    room: str | None = None
-
-    @field_validator("rot")
-    @classmethod
-    def _turns(cls, rotation: Quat) -> Quat:
-        if not any(rotation):
-            raise ValueError("not a rotation")
-        return rotation
-
-
-class _Metadata(BaseModel):
-    """The file that names a scene's furniture; what stands on other furniture is mapped to it."""
-
-    model_config = ConfigDict(extra="ignore")
-    urdfs: dict[str, _Entry] = Field(min_length=1)
-    default_mapping: list[tuple[str, str]] | None = None
-
-    @field_validator("urdfs")
-    @classmethod
-    def _named(cls, urdfs: dict[str, _Entry]) -> dict[str, _Entry]:
-        for file, entry in urdfs.items():
-            spoken_receptacle(f"{entry.room}-{file}")
-        return urdfs
-
-
-class _Rect(BaseModel):
-    id: str
-    size: tuple[float, float]
-    bottom_left: tuple[float, float]
-
-
-class _Match(BaseModel):
-    rect: _Rect
-    space_idx: int
-    shelf_idx: int
-
-
-class _Space(BaseModel):
-    kind: str
-    dims: tuple[float, float]
-
-
-class _Shelf(BaseModel):
-    size: tuple[float, float]
-    bottom_left: tuple[float, float]
-    max_height: float
-    spaces: list[_Space]
-
-
-class _Packer(BaseModel):
-    shelves: list[_Shelf]
-    bottom_left: tuple[float, float]
-    size: tuple[float, float]
-    matches: list[_Match]
-
-    @model_validator(mode="after")
-    def _matched(self) -> _Packer:
-        for match in self.matches:
-            there = 0 <= match.shelf_idx < len(self.shelves)
-            if not there or not 0 <= match.space_idx < len(self.shelves[match.shelf_idx].spaces):
-                raise ValueError(f"{match.rect.id!r} lies on a shelf or in a space that it does not have")
-        return self
-
-
-class _Episode(BaseModel):
-    """The fields of an episode that we use, as the file has them."""
-
-    model_config = ConfigDict(extra="ignore")
-    episode_id: int
-    start_position: Vec3
-    start_rotation: Quat
-    start_matrix: list[list[float]]
-    end_matrix: list[list[float]]
-    objs_keys: list[str]
-    objs_cats: list[str]
-    objs_pos: list[Vec3]
-    objs_rot: list[Quat]
-    objs_files: list[str] = Field(default_factory=list)
-    recs_keys: list[str]
-    recs_packers: dict[str, _Packer] = Field(default_factory=dict)
 
 
 class HousekeepData:
@@ -173,7 +85,11 @@ class HousekeepData:
         notes.append("walls and floor inferred from the navigation mesh: the scene's shell is not used")
         hanging = [thing.box for thing in receptacles if _is(thing.key, _HANGING)]
         walls = structure(free_floor(navmesh.area, standing, hanging))
-        rooms, shell = self._rooms(name, receptacles), self.root / _SCENES / "scenes" / f"{name}.glb"
+        rooms = _rooms(receptacles)
+        if twice := _twice([HOUSE, ROBOT, *(room.name for room in rooms), *(thing.name for thing in receptacles)]):
+            where = self.root / _SCENES / "assets" / name / _METADATA
+            raise DataError(f"{where}: several things are called {twice!r}; fetch the file again")
+        shell = self.root / _SCENES / "scenes" / f"{name}.glb"
         return Scene(
             name,
             rooms,
@@ -199,9 +115,9 @@ class HousekeepData:
         if number not in raw:
             raise DataError(f"{path}: no episode {number}; it has {len(raw)}, from {min(raw)} to {max(raw)}")
         try:
-            checked = _Episode.model_validate(raw[number])
+            checked = EpisodeFields.model_validate(raw[number])
         except ValidationError as error:
-            raise DataError(f"{path}: episode {number}, {_first(error)}; fetch the file again") from error
+            raise DataError(f"{path}: episode {number}, {first(error)}; fetch the file again") from error
         return _convert(checked, self.scene(scene), path, self.root)
 
     def episodes(self, scene: str) -> Iterator[Episode]:
@@ -232,15 +148,15 @@ class HousekeepData:
     def _navmesh(self, scene: str) -> Path:
         return self.root / _SCENES / "scenes" / f"{scene}_approx.navmesh"
 
-    def _entries(self, scene: str) -> dict[str, _Entry]:
+    def _entries(self, scene: str) -> dict[str, Entry]:
         folder = self.root / _SCENES / "assets" / scene
-        furnished = _read_metadata(folder / _METADATA)
+        furnished = read_metadata(folder / _METADATA)
         carried = {thing for thing, _ in furnished.default_mapping or ()}
         entries = {file: entry for file, entry in furnished.urdfs.items() if file not in carried}
-        doors = _read_metadata(folder / _DOORS).urdfs if (folder / _DOORS).exists() else {}
+        doors = read_metadata(folder / _DOORS).urdfs if (folder / _DOORS).exists() else {}
         return entries | {file: entry for file, entry in doors.items() if "door" in file}
 
-    def _receptacle(self, scene: str, file: str, entry: _Entry, notes: list[str]) -> Receptacle:
+    def _receptacle(self, scene: str, file: str, entry: Entry, notes: list[str]) -> Receptacle:
         key = f"{entry.room}-{file}"
         kind = _kind(file)
         pose = Pose(entry.pos, entry.rot)
@@ -266,34 +182,18 @@ class HousekeepData:
         turned_back = Pose((0.0, 0.0, 0.0), _inverse(pose.rotation))
         return Mesh(turned_back.apply(world.vertices), world.faces, world.colors)
 
-    def _packer(self, scene: str, key: str) -> _Packer | None:
+    def _packer(self, scene: str, key: str) -> Packer | None:
         if not self.has_episodes(scene):
             return None
         for number, raw in self._raw_episodes(scene).items():
-            if key in raw.get("recs_packers", {}):
+            packers = raw.get("recs_packers")
+            if isinstance(packers, dict) and key in packers:
                 try:
-                    return _Packer.model_validate(raw["recs_packers"][key])
+                    return Packer.model_validate(packers[key])
                 except ValidationError as error:
                     where = f"{self._episode_file(scene)}: episode {number}, field recs_packers.{key}"
-                    raise DataError(f"{where}: {_first(error)}; fetch the file again") from error
+                    raise DataError(f"{where}: {first(error)}; fetch the file again") from error
         return None
-
-    def _rooms(self, scene: str, receptacles: tuple[Receptacle, ...]) -> tuple[Room, ...]:
-        """Rooms in the order in which their anchors are listed.
-
-        A room's anchor is its first receptacle that takes part in every episode, as in the published runs.
-        """
-        always: set[str] | None = None
-        if self.has_episodes(scene):
-            always = set.intersection(*(set(raw["recs_keys"]) for raw in self._raw_episodes(scene).values()))
-        names = dict.fromkeys(thing.room for thing in receptacles if thing.room is not None)
-        rooms = []
-        for name in names:
-            inside = [thing.key for thing in receptacles if thing.room == name]
-            anchors = [key for key in inside if always is None or key in always] or inside
-            rooms.append(Room(name, kind_of(name.replace(" ", "_")), anchors[0]))
-        order = {thing.key: number for number, thing in enumerate(receptacles)}
-        return tuple(sorted(rooms, key=lambda room: order[room.anchor or ""]))
 
     def has_episodes(self, scene: str) -> bool:
         """Whether the folder has an episode file for a scene."""
@@ -308,24 +208,21 @@ class HousekeepData:
 
     @lru_cache(maxsize=2)  # noqa: B019
     def _raw_episodes(self, scene: str) -> dict[int, dict[str, Any]]:
-        path = self._episode_file(scene)
-        try:
-            with gzip.open(path, "rt", encoding="utf-8") as stream:
-                episodes = json.load(stream)["episodes"]
-            if not all(isinstance(episode["recs_keys"], list) for episode in episodes) or not episodes:
-                raise ValueError("it holds no episode, or one without a list recs_keys")
-            return {int(episode["episode_id"]): episode for episode in episodes}
-        except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, RecursionError) as error:
-            raise DataError(f"{path}: damaged or incomplete ({error}); fetch the file again") from error
+        return read_episodes(self._episode_file(scene))
 
 
-def _convert(raw: _Episode, scene: Scene, path: Path, root: Path) -> Episode:
+def _convert(raw: EpisodeFields, scene: Scene, path: Path, root: Path) -> Episode:
     where = f"{path}: episode {raw.episode_id}"
     for key in raw.recs_keys:
         if key not in scene.by_key:
             raise DataError(f"{where}, field recs_keys: scene {scene.name} has no receptacle {key!r}; fetch both again")
+    if twice := _twice(raw.recs_keys):
+        raise DataError(f"{where}, field recs_keys: {twice!r} is there more than once; fetch it again")
+    rooms, places = (room.name for room in scene.rooms), (thing.name for thing in scene.receptacles)
+    if twice := _twice([HOUSE, ROBOT, *rooms, *places, *map(spoken, raw.objs_keys)]):
+        raise DataError(f"{where}, field objs_keys: several things are called {twice!r}; fetch it again")
     count = len(raw.objs_keys)
-    if not len(set(raw.objs_keys)) == len(raw.objs_cats) == len(raw.objs_pos) == count:
+    if not len(raw.objs_cats) == len(raw.objs_pos) == count:
         raise DataError(f"{where}, fields objs_keys, objs_cats and objs_pos do not go together; fetch it again")
     for matrix in (raw.start_matrix, raw.end_matrix):
         if len(matrix) != len(raw.recs_keys) or any(len(row) != count for row in matrix):
@@ -333,13 +230,15 @@ def _convert(raw: _Episode, scene: Scene, path: Path, root: Path) -> Episode:
             raise DataError(f"{where}, field start_matrix or end_matrix: not {size}; fetch it again")
     start, end = np.asarray(raw.start_matrix), np.asarray(raw.end_matrix)
     objects = tuple(_object(raw, number, start, end, scene, where) for number in range(len(raw.objs_keys)))
-    objects = tuple(replace(thing, model=_model(raw, number, root)) for number, thing in enumerate(objects))
+    objects = tuple(replace(thing, model=_model(raw, number, root, where)) for number, thing in enumerate(objects))
     shelves = {key: _shelf_state(packer) for key, packer in raw.recs_packers.items()}
     pose = Pose(raw.start_position, raw.start_rotation)
     return Episode(raw.episode_id, scene.name, pose, tuple(raw.recs_keys), objects, shelves, path.parent.name)
 
 
-def _object(raw: _Episode, number: int, start: np.ndarray, end: np.ndarray, scene: Scene, where: str) -> HouseObject:
+def _object(
+    raw: EpisodeFields, number: int, start: np.ndarray, end: np.ndarray, scene: Scene, where: str
+) -> HouseObject:
     key = raw.objs_keys[number]
     rows = np.flatnonzero(start[:, number])
     if len(rows) != 1:
@@ -359,16 +258,26 @@ def _object(raw: _Episode, number: int, start: np.ndarray, end: np.ndarray, scen
     )
 
 
-def _model(raw: _Episode, number: int, root: Path) -> ObjectModel | None:
+def _twice(names: Sequence[str]) -> str | None:
+    """The first name that is there again."""
+    seen: set[str] = set()
+    return next((name for name in names if name in seen or seen.add(name)), None)  # type: ignore[func-returns-value]
+
+
+def _model(raw: EpisodeFields, number: int, root: Path, where: str) -> ObjectModel | None:
     """An object's model, where the folder has it."""
     if number >= min(len(raw.objs_files), len(raw.objs_rot)):
         return None
     file = root / raw.objs_files[number]
-    inside = file.resolve().is_relative_to(root.resolve())
-    return ObjectModel(file, raw.objs_rot[number]) if inside and file.is_file() else None
+    try:
+        there = file.resolve().is_relative_to(root.resolve()) and file.is_file()
+    except (OSError, ValueError, RuntimeError) as error:
+        name = shown(raw.objs_files[number])
+        raise DataError(f"{where}, field objs_files: {name!r} cannot be a file; fetch it again") from error
+    return ObjectModel(file, raw.objs_rot[number]) if there else None
 
 
-def _footprint(raw: _Episode, receptacle: str, key: str) -> tuple[float, float]:
+def _footprint(raw: EpisodeFields, receptacle: str, key: str) -> tuple[float, float]:
     packer = raw.recs_packers.get(receptacle)
     for match in packer.matches if packer else ():
         if match.rect.id == key:
@@ -376,7 +285,7 @@ def _footprint(raw: _Episode, receptacle: str, key: str) -> tuple[float, float]:
     return (0.1, 0.1)
 
 
-def _shelf_state(packer: _Packer) -> ShelfState:
+def _shelf_state(packer: Packer) -> ShelfState:
     rows = tuple(
         ShelfRow(
             x=shelf.bottom_left[0],
@@ -392,6 +301,23 @@ def _shelf_state(packer: _Packer) -> ShelfState:
     return ShelfState(packer.bottom_left, packer.size, rows, items)
 
 
+def _rooms(receptacles: Sequence[Receptacle]) -> tuple[Room, ...]:
+    """Rooms in the order in which their anchors are listed.
+
+    A room's anchor is its first receptacle that takes part in every episode, as in the published runs.
+    """
+    names = dict.fromkeys(thing.room for thing in receptacles if thing.room is not None)
+    firsts = {name: _anchor([thing for thing in receptacles if thing.room == name]) for name in names}
+    order = [thing.key for thing in receptacles]
+    rooms = [Room(name, kind_of(name.replace(" ", "_")), first.key) for name, first in firsts.items()]
+    return tuple(sorted(rooms, key=lambda room: order.index(room.anchor or "")))
+
+
+def _anchor(inside: Sequence[Receptacle]) -> Receptacle:
+    lasting = [thing for thing in inside if thing.usable and thing.kind not in COMING_AND_GOING]
+    return (lasting or [thing for thing in inside if thing.usable] or inside)[0]
+
+
 def _kind(file: str) -> str:
     return spoken("_".join(file.removesuffix(".urdf").split("_")[:-2]).replace("_no_top", ""))
 
@@ -403,31 +329,3 @@ def _is(key: str, kinds: tuple[str, ...]) -> bool:
 def _inverse(rotation: Quat) -> Quat:
     x, y, z, w = rotation
     return (-x, -y, -z, w)
-
-
-class _Loader(yaml.SafeLoader):
-    """SafeLoader that also admits the tuples in the data's YAML."""
-
-
-def _tuple(loader: _Loader, node: yaml.SequenceNode) -> tuple[Any, ...]:
-    return tuple(loader.construct_sequence(node))
-
-
-_Loader.add_constructor("tag:yaml.org,2002:python/tuple", _tuple)
-
-
-def _first(error: ValidationError) -> str:
-    """The first thing that is wrong, and where."""
-    first = error.errors()[0]
-    field = ".".join(str(part) for part in first["loc"])
-    return f"field {field}: {first['msg']}" if field else str(first["msg"])
-
-
-def _read_metadata(path: Path) -> _Metadata:
-    try:
-        return _Metadata.model_validate(yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader))
-    except ValidationError as error:
-        raise DataError(f"{path}: damaged metadata, {_first(error)}; fetch the file again") from error
-    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
-        told = " ".join(str(error).split())
-        raise DataError(f"{path}: not readable scene metadata ({told}); fetch the file again") from error

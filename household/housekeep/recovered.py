@@ -2,7 +2,9 @@
 
 The public copy of Housekeep lacks the episodes of two of LLM-Personalize's scenes, whose published logs tell where each
 thing starts and where it is wanted. From a JSON file of those, this makes episodes in Housekeep's own format: things of
-a kind's usual size are laid out on their receptacles, and the robot starts anywhere. Such files look like
+a kind's usual size are laid out on their receptacles, and the robot starts anywhere. A task that names no cabinet or
+shelf, neither as a start nor as wanted, had none: what the annotators want elsewhere is complete in it. Such files look
+like
 
     {"scenes": {"Rs_int": [{"set": "test", "start": {"vase 1": "bathroom 0 toilet 30"},
                             "correct": {"vase 1": ["living room 0 table 18"]}}]}}
@@ -11,6 +13,7 @@ a kind's usual size are laid out on their receptacles, and the robot starts anyw
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,7 +25,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from household.episode import ShelfState
 from household.errors import DataError
 from household.geometry import Vec3, yaw_rotation
-from household.housekeep.reader import EPISODES, HousekeepData
+from household.housekeep.reader import COMING_AND_GOING, EPISODES, HousekeepData
 from household.scene import Receptacle, Scene
 from household.shelves import Shelves
 
@@ -125,7 +128,7 @@ class _Layout:
     def episode(self, number: int, task: RecoveredTask) -> dict[str, Any]:
         """An episode in Housekeep's own format."""
         rng = np.random.default_rng(number)
-        places, keys = list(self._places.values()), [_key(name) for name in task.start]
+        places, keys = self._present(task), [_key(name) for name in task.start]
         shelves: dict[str, Shelves] = {}
         spots = [self._lay(name, self._place(place), shelves) for name, place in task.start.items()]
         x, z = self._scene.navmesh.random_point(rng)
@@ -146,6 +149,12 @@ class _Layout:
                 for key, shelf in shelves.items()
             },
         }
+
+    def _present(self, task: RecoveredTask) -> list[Receptacle]:
+        """The receptacles that take part in a task."""
+        named = {self._place(name).kind for name in (*task.start.values(), *itertools.chain(*task.correct.values()))}
+        absent = frozenset() if named & COMING_AND_GOING else COMING_AND_GOING
+        return [place for place in self._places.values() if place.kind not in absent]
 
     def _place(self, name: str) -> Receptacle:
         if name not in self._places:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +19,35 @@ from household.scene import Mesh
 from household.simulator.shading import lit_colors
 
 _WHITE = [255, 255, 255, 255]
+
+
+class Assets:
+    """Files that show meshes, each written once. Their names are our own: data may call a thing ``../../mug``.
+
+    Args:
+        folder: where they are.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def mesh(self, mesh: Mesh) -> Path:
+        """File of a mesh; see write_glb."""
+        arrays = (mesh.vertices, mesh.faces, mesh.colors)
+        path = self._path("mesh", b"".join(np.ascontiguousarray(array).tobytes() for array in arrays))
+        if not path.exists():
+            write_glb(mesh, path)
+        return path
+
+    def model(self, model: Path) -> Path:
+        """File of a textured model; see write_textured_glb."""
+        path = self._path("model", str(model).encode("utf-8", "surrogatepass"))
+        if not path.exists():
+            write_textured_glb(model, path)
+        return path
+
+    def _path(self, kind: str, content: bytes) -> Path:
+        return self._folder / f"{kind}-{hashlib.sha256(content).hexdigest()[:32]}.glb"
 
 
 def write_glb(mesh: Mesh, path: Path) -> None:

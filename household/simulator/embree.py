@@ -80,6 +80,8 @@ class Triangles:
         # Embree reads these where they are, and a little past the last vertex.
         self._vertices = np.append(np.asarray(vertices), np.zeros((1, 3)), axis=0).astype(np.float32, order="C")
         self._faces = np.asarray(faces).astype(np.uint32, order="C")
+        if not np.isfinite(self._vertices).all():
+            raise ValueError("a corner of a triangle is not a place")
         self.handle = self._build(number)
 
     def _build(self, number: int) -> ctypes.c_void_p:
@@ -135,6 +137,9 @@ class Rays:
     def aim(self, lens: Array, rotation: Array) -> None:
         """Send the rays out from the lens (3,), turned by a matrix (3, 3) from the camera's frame to the world."""
         packets, _, width = self._packets.shape
+        # Embree never comes back from a ray that starts or leads nowhere.
+        if not (np.isfinite(lens.astype(np.float32)).all() and np.isfinite(rotation).all()):
+            raise ValueError(f"the robot is nowhere, or looks nowhere: {lens}")
         directions = rotation.astype(np.float32) @ self._local
         self._packets[:, _ORIGIN] = lens[:, None]
         self._packets[:, _DIRECTION] = directions.reshape(3, packets, width).swapaxes(0, 1)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,8 +22,8 @@ from household.errors import DataError, UserError
 from household.geometry import Box, Pose, Vec3
 from household.navigation import NavMesh
 from household.proxies import object_mesh
-from household.scene import Mesh, Receptacle, Scene
-from household.simulator.assets import write_glb, write_stage, write_textured_glb
+from household.scene import Receptacle, Scene
+from household.simulator.assets import Assets, write_stage
 from household.simulator.base import SENSORS, BodyPose, Camera, Observation, Sensor
 from household.simulator.house import HouseSimulator
 from household.simulator.shading import SKY
@@ -102,6 +101,7 @@ class HabitatSimulator(HouseSimulator):
         self._gpu = gpu
         self._package = habitat_sim()
         self._files = TemporaryDirectory(prefix="housewise-habitat-")
+        self._assets = Assets(Path(self._files.name))
         self._sim: Any = None
         self._house: tuple[Scene, tuple[str, ...]] | None = None
         self._things: dict[str, Any] = {}
@@ -183,14 +183,14 @@ class HabitatSimulator(HouseSimulator):
         self._manager.remove_all_objects()
         self._things = {}
         for thing in furniture:
-            self._add(thing.key, self._template(str(self._furniture(scene, thing))), thing.pose, static=True)
+            self._add(thing.key, self._template(str(self._furniture(thing))), thing.pose, static=True)
         self._house = house
 
     def _open(self, scene: Scene) -> None:
         """Load the scene's shell, or the walls that stand in for it."""
         if self._house is not None and self._house[0] is scene:
             return
-        stage = scene.shell or write_stage(self._export(f"{scene.name}/structure", scene.structure))
+        stage = scene.shell or write_stage(self._assets.mesh(scene.structure))
         config = self._configuration(stage)
         if self._sim is None:
             self._sim = self._package.Simulator(config)
@@ -251,9 +251,7 @@ class HabitatSimulator(HouseSimulator):
 
     def _stand_in(self, thing: HouseObject) -> str:
         """Template of a solid of an object's size."""
-        width, height, depth = (round(1000 * length) for length in thing.size)
-        name = f"objects/{thing.category}-{width}x{height}x{depth}"
-        return self._template(str(self._export(name, object_mesh(thing.category, thing.size))))
+        return self._template(str(self._assets.mesh(object_mesh(thing.category, thing.size))))
 
     def _modelled(self, model: ObjectModel, size: Vec3) -> str:
         """Template of an object's own model, scaled to the size that the data give."""
@@ -281,24 +279,8 @@ class HabitatSimulator(HouseSimulator):
             manager.register_template(template, file)
         return file
 
-    def _furniture(self, scene: Scene, thing: Receptacle) -> Path:
-        name = f"{scene.name}/{thing.key}"
-        if thing.model is None:
-            return self._export(name, thing.mesh)
-        path = self._file(name)
-        if not path.exists():
-            write_textured_glb(thing.model, path)
-        return path
-
-    def _export(self, name: str, mesh: Mesh) -> Path:
-        """File of a mesh; meshes of one name may differ."""
-        path = self._file(f"{name}-{zlib.crc32(mesh.vertices.tobytes() + mesh.colors.tobytes()):08x}")
-        if not path.exists():
-            write_glb(mesh, path)
-        return path
-
-    def _file(self, name: str) -> Path:
-        return Path(self._files.name) / f"{name}.glb"
+    def _furniture(self, thing: Receptacle) -> Path:
+        return self._assets.mesh(thing.mesh) if thing.model is None else self._assets.model(thing.model)
 
     def _vector(self, values: Sequence[float]) -> Any:
         import magnum

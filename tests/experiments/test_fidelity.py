@@ -90,7 +90,7 @@ def test_a_recording_of_our_own_robot_is_matched(recorded: Path) -> None:
     logs = json.loads(recorded.read_text(encoding="utf-8"))[0]["logs"]
     assert logs[-1]["current_mapping"]["end"]["mug 1"] == "kitchen 0 counter 1"
     found = compared(recorded)
-    assert found["parse_agreement"] == found["parse_left_open_agreement"] == 1.0
+    assert found["parse_agreement"] == found["parse_left_open_agreement"] == found["room_agreement"] == 1.0
     assert found["effect_agreement"] == found["final_placement_agreement"] == 1.0
     assert found["low_level_steps"] == found["low_level_steps_recorded"] > 1
     assert found["success_rate"] == found["success_rate_recorded"] == 100.0
@@ -108,7 +108,9 @@ def test_another_effect_is_told(recorded: Path) -> None:
 
 def test_another_target_is_told(recorded: Path) -> None:
     altered(recorded, lambda logs: logs[1]["step_parsed"].update(target_receptacle=COUNTER))
-    assert compared(recorded)["parse_agreement"] == pytest.approx(6 / 7)
+    found = compared(recorded)
+    assert found["parse_agreement"] == pytest.approx(6 / 7)
+    assert (found["room_steps"], found["room_agreement"]) == (2, 0.5)
 
 
 def test_discoveries_count_apart_until_a_walk_differs(recorded: Path) -> None:

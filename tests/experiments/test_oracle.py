@@ -82,6 +82,7 @@ def test_figures_are_means_by_group() -> None:
     assert found["success_rate"] == {"a": 75.0, "b": 100.0}
     assert found["success_rate_stderr"] == pytest.approx({"a": 25.0, "b": 0.0})
     assert [one["episode"] for one in found["imperfect"]] == ["a-2"]
+    assert found["left"] == {"a": {"undiscovered": 1}, "b": {}}
 
 
 def test_without_data_generated_houses_are_played() -> None:
@@ -97,6 +98,15 @@ def test_with_data_the_tasks_of_the_tables_are_played(housekeep: HousekeepData) 
         planned = list(episodes(housekeep.root, 0, quick))
         assert [group for group, _ in planned] == [scene for scene in SCENES for _ in range(count)]
         assert all(len(task_names(config)) == 1 for _, config in planned)
+
+
+@pytest.mark.housekeep
+def test_of_any_scene_a_sample_is_played_that_spreads_over_its_episodes(housekeep: HousekeepData) -> None:
+    planned = list(episodes(housekeep.root, 0, False, scenes=["Pomaria_0_int", "Ihlen_1_int"], sample=4))
+    assert [group for group, _ in planned] == ["Pomaria_0_int"] * 4 + ["Ihlen_1_int"] * 4
+    assert [task_names(config)[0].episode for _, config in planned[:4]] == [0, 250, 500, 750]
+    every = list(episodes(housekeep.root, 0, False, scenes=["Ihlen_1_int"], sample=10_000))
+    assert len({task_names(config)[0].episode for _, config in every}) == len(every) == 200
 
 
 def oracle(*arguments: str | Path) -> subprocess.CompletedProcess[str]:

@@ -379,6 +379,8 @@ def test_nobody_is_told_with_who_there_is(root: Path, who: str) -> None:
         {"room_receptacles": ["kitchen|counter"], "objects": ["mug"], "ranks": np.zeros((1, 1))},
         {"room_receptacles": ["kitchen"], "objects": ["mug"], "ranks": np.zeros((1, 1, 10))},
         {"room_receptacles": 7, "objects": ["mug"], "ranks": np.zeros((1, 1, 10))},
+        {"room_receptacles": ["kitchen|counter"], "objects": ["mug"], "ranks": [[[10**30]]]},
+        {"room_receptacles": ["kitchen|counter"], "objects": ["mug"], "ranks": "x" * 10_000},
         [1, 2],
         7,
     ],

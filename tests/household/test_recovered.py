@@ -11,7 +11,7 @@ import pytest
 from household.errors import DataError
 from household.housekeep.reader import HousekeepData
 from household.housekeep.recovered import read_tasks, recover
-from tests.household.housekeep_folder import BED, COUNTER, SCENE, make_folder
+from tests.household.housekeep_folder import BED, COUNTER, METADATA, SCENE, STOVE, make_folder
 
 COUNTER_NAME, BED_NAME, STOVE_NAME = "kitchen 0 counter 1", "bedroom 0 bed 3", "kitchen 0 stove 2"
 TRAIN = {"set": "train", "start": {"mug 1": BED_NAME}, "correct": {"mug 1": [COUNTER_NAME]}}
@@ -77,3 +77,18 @@ def test_what_does_not_fit_is_said(root: Path, tmp_path: Path, change: dict[str,
     with pytest.raises(DataError, match=message):
         recover(root, read_tasks(tasks_file(tmp_path / "tasks.json", TRAIN | change)), tmp_path / "made")
     assert not list((tmp_path / "made").rglob("*Bare_int.json.gz"))
+
+
+def test_cabinets_and_shelves_take_part_where_a_task_names_one(root: Path, tmp_path: Path) -> None:
+    metadata = root / METADATA
+    shelf = "  shelf_9_0.urdf: {room: bedroom_0, pos: [5.0, 0.5, 3.6], rot: [0.0, 0.0, 0.0, 1.0]}\n"
+    metadata.write_text(metadata.read_text() + shelf)
+    named = TRAIN | {"correct": {"mug 1": [COUNTER_NAME, "bedroom 0 shelf 9"]}}
+    data = HousekeepData(
+        recover(root, read_tasks(tasks_file(tmp_path / "tasks.json", TRAIN, named)), tmp_path / "made")
+    )
+    shelf_key = "bedroom_0-shelf_9_0.urdf"
+    assert shelf_key in data.scene("Bare_int").by_key
+    assert shelf_key not in data.episode("Bare_int", 0).receptacles
+    assert shelf_key in data.episode("Bare_int", 1).receptacles
+    assert set(data.episode("Bare_int", 0).receptacles) == {COUNTER, BED, STOVE}

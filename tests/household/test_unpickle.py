@@ -66,7 +66,9 @@ def test_no_file_can_run_code(tmp_path: Path, protocol: int) -> None:
         path.write_bytes(head + pickle.dumps(np.array(call, dtype=object), protocol=protocol))
         with pytest.raises(UnsafePickleError) as refused:
             load_object(path)
-        assert str(refused.value).startswith(f"{path}: refused, it names ")
+        # Before protocol 2 even numbers are written in ways that no data file needs.
+        said = "it names " if protocol >= 2 else "it "
+        assert str(refused.value).startswith(f"{path}: refused, {said}")
         assert "\n" not in str(refused.value)
         assert not trace.exists() and not trace.with_suffix(".npy").exists()
 

@@ -314,3 +314,25 @@ def test_any_values_give_settings_or_one_line(values: dict[str, str]) -> None:
         load_config(overrides=[f"{key}={value}" for key, value in values.items()])
     except UserError as error:
         assert str(error) and "\n" not in str(error)
+
+
+@pytest.mark.parametrize("number", [".nan", ".inf", "-.inf", "nan", "inf", "1e999"])
+@pytest.mark.parametrize("key", ["look_down", "timeout", "sampling.temperature", "controller.goal_radius"])
+def test_settings_are_finite(key: str, number: str) -> None:
+    assert refusal(f"{key}={number}").startswith(f"setting {key}: ")
+
+
+@pytest.mark.parametrize("number", [".nan", ".inf"])
+@pytest.mark.parametrize(
+    "key",
+    ["run.look_down", "training.learning_rate", "training.epochs", "imitation_epochs", "grow.temperature"]
+    + ["training.poll_seconds", "imitation_learning_rate", "rehearse"],
+)
+def test_settings_of_learning_are_finite(key: str, number: str) -> None:
+    with pytest.raises(UserError, match=f"setting {key}: "):
+        load_selftraining(overrides=[f"{key}={number}"])
+
+
+def test_thresholds_are_finite() -> None:
+    with pytest.raises(UserError, match=r"filter\.thresholds"):
+        load_selftraining(overrides=["filter.thresholds=[0.5,.nan]"])

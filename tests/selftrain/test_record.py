@@ -275,3 +275,22 @@ def test_a_record_that_fails_keeps_its_lines_and_the_next_one_replaces_it(tmp_pa
     assert list(read_records(tmp_path)) == []
     written(tmp_path, first, result())
     assert [path.name for path in tmp_path.iterdir()] == ["toy-0007-run0.jsonl"]
+
+
+NUMBERS = ["NaN", "Infinity", "-Infinity", "1e999", "1e300"]
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("field", ['"path":[[0.5', '"reward":0.0', '"success_rate":0.5', '"seconds":2.5'])
+def test_a_record_holds_finite_numbers(tmp_path: Path, first: EpisodeLine, field: str, number: str) -> None:
+    path = written(tmp_path, first, ACTION, result())
+    text = path.read_text()
+    assert field in text
+    kept = number == "1e300" and "path" not in field
+    path.write_text(text.replace(field, re.sub(r"[0-9.]+$", number, field)))
+    if kept:
+        assert read_record(path)
+    else:
+        with pytest.raises(UserError, match=r"line \d is not a record's") as refused:
+            read_record(path)
+        assert "\n" not in str(refused.value)

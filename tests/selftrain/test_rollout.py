@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from selftrain.pairs import pairs_of
 from selftrain.player import scripted_planner
 from selftrain.record import EpisodeRecord, RecordWriter, ResultLine, read_record
 from selftrain.rollout import LETTERS, Limits, Rollout, room_anchors
-from tests.household.toy import BED, COUNTER
+from tests.household.toy import BED, COUNTER, TABLE
 from tests.selftrain.conftest import header
 
 MUG_TO_COUNTER = """ go to bedroom 0
@@ -180,6 +181,27 @@ def test_rooms_are_entered_at_their_anchor(toy: Task) -> None:
     env = RearrangementEnv(RaycastSimulator(sensors=("instance",)), [toy])
     env.reset()
     assert room_anchors(env) == {"kitchen 0": COUNTER, "bedroom 0": BED}
+
+
+@pytest.fixture
+def without_bedroom(toy: Task) -> Task:
+    """An episode in which no receptacle of the bedroom takes part."""
+    places = tuple(key for key in toy.episode.receptacles if toy.scene.by_key[key].room == "kitchen 0")
+    objects = [replace(thing, receptacle=TABLE, correct=frozenset({COUNTER})) for thing in toy.episode.objects]
+    return Task(toy.scene, replace(toy.episode, receptacles=places, objects=tuple(objects)))
+
+
+def test_the_robot_is_told_of_no_room_without_a_receptacle(without_bedroom: Task, tmp_path: Path) -> None:
+    played = Played(without_bedroom, tmp_path)
+    assert room_anchors(played.env) == {"kitchen 0": COUNTER}
+    assert played.rollout.graph.rooms == ("kitchen 0",)
+    assert played.result.ended == "complete" and played.result.success_rate == 1.0
+    assert not any("bedroom" in (action.action or "") for action in played.record.actions)
+
+
+def test_a_model_that_goes_to_a_room_without_a_receptacle_goes_nowhere(without_bedroom: Task, tmp_path: Path) -> None:
+    played = Played(without_bedroom, tmp_path, " go to bedroom 0\nstep 2: go to kitchen 0")
+    assert [status for status, _ in played.outcomes[:2]] == ["skipped", "succeeded"]
 
 
 BLOCKED = (

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from household.errors import UserError
 from household.housekeep.reader import HousekeepData
 from household.simulator.base import Camera
 from selftrain.record import EpisodeLine, EpisodeRecord, read_records
-from tests.experiments.report.conftest import play
+from tests.experiments.report.conftest import Edit, play
 
 SMALL = Camera(64, 48)
 
@@ -112,3 +114,26 @@ def test_moments_are_spread(steps: int, most: int) -> None:
     assert moments == sorted(set(moments))
     assert {0, steps} <= set(moments)
     assert len(moments) <= max(most + 2, 4)
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [("unicorn 1", "the moon"), ("", ""), ("unicorn 1", "robot"), ("KNOWN", "the moon"), ("KNOWN", "KNOWN"),
+     ("PLACE", "PLACE"), ("robot", "robot"), ("KNOWN", "\x1b[2J" * 999)],
+)  # fmt: skip
+def test_a_record_that_moves_what_there_is_not_is_replayed_all_the_same(
+    edited: Callable[[Edit], Path], name: str, place: str
+) -> None:
+    def change(line: dict[str, Any]) -> None:
+        if line["type"] == "episode":
+            thing, receptacle = next(iter(line["placements"].items()))
+            names.update(KNOWN=thing, PLACE=receptacle)
+        if line["type"] == "action" and line["low_level"]:
+            line["moved"][names.get(name, name)] = ["nowhere", names.get(place, place)]
+
+    names: dict[str, str] = {}
+    record = record_of(edited(change))
+    played = again(record)
+    assert len(played.moments) == record.result.steps + 1
+    told = [text for text in played.differences if "not both in this house" in text]
+    assert told and all(text.isprintable() and len(text) < 500 for text in told)
