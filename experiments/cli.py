@@ -1,4 +1,4 @@
-"""The command line: ``housewise demo | run | selftrain | replay | report | doctor``."""
+"""The command line: ``housewise demo | run | selftrain | replay | report | compare | doctor``."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import Progress, TaskID
 from rich.table import Table
 
+from experiments.commands.reporting import compare, report
 from experiments.tables import bars
 from household.errors import UserError
 from household.simulator import SimulatorName
@@ -136,23 +137,8 @@ def replay(
     console.print(f"same final placements: {same} of {len(again)} episodes")
 
 
-@app.command()
-def report(
-    folder: Annotated[Path, typer.Argument(help="Folder of a run.")] = Path("runs/latest"),
-    film: Annotated[bool, typer.Option(help="Include a film of each episode.")] = True,
-    simulator: SimulatorOption = None,
-) -> None:
-    """Make one self-contained page of a run: maps, pictures, scene graphs, plans and films."""
-    from experiments.report import write_report
-
-    with console.status("making the report") as status:
-        path = write_report(
-            folder,
-            film=film,
-            simulator=simulator_named(simulator),
-            progress=lambda done, total: status.update(f"making the report: {done} of {total} episodes"),
-        )
-    console.print(f"report: {path}")
+app.command()(report)
+app.command()(compare)
 
 
 @app.command()
