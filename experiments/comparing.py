@@ -50,7 +50,7 @@ def _one(folder: Path) -> list[Entry]:
         raise UserError(f"{folder}: all of its {len(entries)} episodes failed; there is nothing to compare")
     if len(found) > 1:
         raise UserError(
-            f"{folder}: holds {len(found)} experiments ({'; '.join(sorted(found.values()))}); name the folder of one run"
+            f"{folder}: holds {len(found)} experiments ({'; '.join(sorted(found.values()))}); name one run's folder"
         )
     return entries
 
@@ -81,9 +81,7 @@ def _show(found: Comparison, entries: dict[str, list[Entry]], console: Console) 
     for row in found.differences:
         table.add_row(row.figure, *_cells(row))
     console.print(table)
-    say(
-        "±: standard error, with the runs of a task as one cluster; interval: Student's t. > = <: B higher, same, lower."
-    )
+    say("±: standard error, the runs of a task as one cluster; interval: Student's t. > = <: B higher, same, lower.")
 
 
 def _cells(row: Difference) -> tuple[str, ...]:

@@ -128,9 +128,7 @@ def _compared(
             continue
         found.append(made)
         if made.only_a or made.only_b or made.other_tasks:
-            notes.append(
-                f"Not the same episodes: {made.sets}. Their means can't be compared; the difference below can."
-            )
+            notes.append(f"Not the same episodes: {made.sets}. Compare the differences below, not the means.")
     return found, notes
 
 

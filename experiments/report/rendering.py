@@ -6,18 +6,17 @@ import base64
 from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import sha256
-from importlib import resources
-from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from experiments.report.svg import gauge, icon, mark
 from experiments.report.text import inert, plural
 from experiments.report.topdown import stage_gradient
 
-_FOLDER = "experiments.report"
+_FOLDER = Path(__file__).parent
 
 
 def render(template: str, facts: Mapping[str, Any]) -> str:
@@ -32,23 +31,14 @@ def render(template: str, facts: Mapping[str, Any]) -> str:
 
 def version() -> str:
     """A digest of all that decides what a page looks like: pages of another version are made again."""
-    sources = sorted(_sources(resources.files(_FOLDER)), key=lambda source: source.name)
-    return sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
-
-
-def _sources(folder: Traversable) -> list[Traversable]:
-    return [
-        source
-        for each in folder.iterdir()
-        for source in (_sources(each) if each.is_dir() else [each])
-        if source.name.endswith((".py", ".html", ".css", ".js"))
-    ]
+    sources = sorted(path for path in _FOLDER.rglob("*") if path.suffix in (".py", ".html", ".css", ".js"))
+    return sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
 
 
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
     environment = Environment(
-        loader=PackageLoader(_FOLDER, "templates"),
+        loader=FileSystemLoader(_FOLDER / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_shown,
@@ -75,7 +65,7 @@ def _shown(value: Any) -> Any:
 
 
 def _text(name: str) -> str:
-    return (resources.files(_FOLDER) / name).read_text(encoding="utf-8")
+    return (_FOLDER / name).read_text(encoding="utf-8")
 
 
 def _hash(text: str) -> str:

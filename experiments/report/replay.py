@@ -274,16 +274,14 @@ class _Replayer:
     def _check(self) -> None:
         """Refuse what no episode can hold, whoever wrote the record."""
         for line in self._record.actions:
+            step = f"“{line.action or line.raw}” (step {line.start})"
+            path = np.asarray(line.path, dtype=np.float64)
             there = [*line.moved, *(place for pair in line.moved.values() for place in pair if place != ROBOT)]
             strange = [name for name in there if name not in self._keys]
             if strange:
-                raise UserError(
-                    f"“{line.action or line.raw}” (step {line.start}) moves {strange[0]!r}, which is not there"
-                )
-            if not np.isfinite(np.asarray(line.path, dtype=np.float64)).all():
-                raise UserError(f"“{line.action or line.raw}” (step {line.start}) has a path that is not of numbers")
-            if np.abs(np.asarray(line.path, dtype=np.float64)).max(initial=0.0) > _FARTHEST:
-                raise UserError(f"“{line.action or line.raw}” (step {line.start}) has a path that leaves the house")
+                raise UserError(f"{step} moves {strange[0]!r}, which is not there")
+            if not np.isfinite(path).all() or np.abs(path).max(initial=0.0) > _FARTHEST:
+                raise UserError(f"{step} has a path that leads out of the house")
 
     def play(self) -> Replay:
         self._note(-1, None, grabbed=False)

@@ -152,9 +152,7 @@ def read_entries(folder: Path) -> tuple[list[Entry], list[str]]:
         entries += _failed(run / "episodes", name)
         begun = sum(1 for _ in (run / "episodes").glob("*.jsonl.partial"))
         if begun:
-            notes.append(
-                f"{plural(begun, 'episode')} of {name or 'this run'} {'is' if begun == 1 else 'are'} unfinished."
-            )
+            notes.append(f"Unfinished in {name or 'this run'}: {plural(begun, 'episode')}.")
     if not entries:
         more = f" ({notes[0]})" if notes else ""
         raise UserError(f"{folder}: no finished episodes in it; play some with housewise run --out {folder}{more}")
@@ -192,9 +190,7 @@ def _failed(folder: Path, run: str) -> Iterator[Entry]:
 def _entry(path: Path, run: str) -> Entry:
     record = read_record(path)
     if not math.isfinite(record.result.success_rate):
-        raise UserError(
-            f"{path}: success_rate is {record.result.success_rate}; delete the file to run the episode again"
-        )
+        raise UserError(f"{path}: success_rate is not a number; delete the file to run the episode again")
     faults: dict[str, int] = {}
     for fate in fates(record):
         if not fate.is_right:
