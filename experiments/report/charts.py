@@ -10,7 +10,7 @@ from markupsafe import Markup
 from experiments.report.svg import Point, path, tag
 
 _WIDTH, _HEIGHT = 560.0, 260.0
-_LEFT, _RIGHT, _TOP, _BOTTOM = 44.0, 16.0, 14.0, 34.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 56.0, 48.0, 14.0, 34.0
 _MARKS = ("M-4 -4h8v8h-8Z", "M0 -5l5 5l-5 5l-5 -5Z", "M-5 4l5 -9l5 9Z", "M-4 -1.5h8v3h-8Z")
 _DASHES = ("", "7 4", "2 4", "9 3 2 3")
 _MOST_LABELS = 8
@@ -85,7 +85,7 @@ def _grid(scale: _Scale, places: Sequence[str], unit: str) -> Markup:
         value = scale.low + share * (scale.high - scale.low)
         y = scale.y(value)
         parts.append(tag("path", d=path([(_LEFT, y), (_WIDTH - _RIGHT, y)])))
-        parts.append(tag("text", f"{value:.3g}{unit}", x=_LEFT - 6, y=y + 4, class_="tick"))
+        parts.append(tag("text", f"{value:.2g}{unit}" if abs(value) < 10 else f"{value:.0f}{unit}", x=_LEFT - 6, y=y + 4, class_="tick"))
     step = -(-len(places) // _MOST_LABELS)
     for place in range(0, len(places), step):
         parts.append(tag("text", places[place], x=scale.x(place), y=_HEIGHT - 12))

@@ -64,7 +64,8 @@ def rows(episodes: Sequence[Finished]) -> Rows:
     for one in episodes:
         groups.setdefault(experiment_of(one[0]), []).append(one)
     called = names(list(groups))
-    keys = differing(groups) or ["planner"]
+    differ = differing(groups)
+    keys = differ or ["planner"]
     ordered = sorted(groups, key=lambda experiment: called[experiment])
 
     def row(experiment: Experiment, scene: str, members: Sequence[Finished]) -> Row:
@@ -78,7 +79,7 @@ def rows(episodes: Sequence[Finished]) -> Rows:
         for experiment in ordered
     ]
     comparisons, notes = _compared(groups, ordered, called)
-    shared = [key for key in dict.fromkeys(key for experiment in ordered for key, _ in experiment) if key not in keys]
+    shared = [key for key in dict.fromkeys(key for experiment in ordered for key, _ in experiment) if key not in differ]
     return Rows(
         [label(key) for key in keys],
         [row(experiment, "", groups[experiment]) for experiment in ordered],

@@ -178,7 +178,7 @@ def _mark(draw: ImageDraw.ImageDraw, x: float, y: float, size: float, kind: str)
     else:
         far = size * 1.35
         draw.polygon([(x, y - far), (x + far, y), (x, y + far), (x - far, y)], _KINDS[kind], (255, 255, 255), 3)
-    _sign(draw, x, y, 0.5 * size, kind)
+    _sign(draw, x, y, (0.5 if kind == "right" else 0.4) * size, kind)
 
 
 def _sign(draw: ImageDraw.ImageDraw, x: float, y: float, size: float, kind: str) -> None:

@@ -24,6 +24,8 @@ from selftrain.record import read_record, write_text
 MOST_IN_ONE = 12
 """How many episodes one file shows with pictures, unless it is told otherwise."""
 
+_TOLD = ("planner", "model", "adapter", "prompt", "preferences of", "simulator")
+
 
 @dataclass(frozen=True)
 class Line:
@@ -147,6 +149,7 @@ def _write_index(
         "made": "",
         "name": folder.resolve().name,
         "facts": _facts(entries, figures),
+        "details": _details(entries, figures),
         "notes": [*told, *notes, *filter(None, [stale(folder, episodes) if episodes else ""])],
         "overall": overall(episodes),
         "rows": figures,
@@ -187,7 +190,7 @@ def rows_by_experiment(entries: Sequence[Entry]) -> dict[Experiment, list[Any]]:
 def _filters(entries: Sequence[Entry], agents: dict[Experiment, str]) -> dict[str, dict[str, None]]:
     """The options of each filter by its name; those among which there is nothing to choose are left out."""
     found = {what: dict.fromkeys(sorted(options)) for what, options in _kinds(entries, agents).items()}
-    return {what: options for what, options in found.items() if len(options) > 1 or what == "went wrong"}
+    return {what: options for what, options in found.items() if len(options) > 1 or (what == "went wrong" and options)}
 
 
 def _kinds(entries: Sequence[Entry], agents: dict[Experiment, str]) -> dict[str, set[str]]:
@@ -225,20 +228,18 @@ def _facts(entries: Sequence[Entry], figures: Rows) -> dict[str, str]:
         "houses": ["Housekeep data" if header.config.get("data") else "generated" for header in headers],
         "seed": [header.config.get("seed", header.seed) for header in headers],
         "started": [header.started.replace("T", " ")[:16] for header in headers[:1]],
-        "software": [f"{name} {version}" for header in headers[:1] for name, version in header.software.items()],
     }
     told = {name: ", ".join(dict.fromkeys(str(value) for value in values if value)) for name, values in facts.items()}
     first = {key: value for key, value in figures.common.items() if key in _TOLD}
-    return first | {name: text for name, text in told.items() if text} | _others(figures)
+    return first | {name: text for name, text in told.items() if text}
 
 
-_TOLD = ("planner", "model", "adapter", "prompt", "preferences of", "simulator")
-
-
-def _others(figures: Rows) -> dict[str, str]:
-    """The rest of the common settings, in one line."""
+def _details(entries: Sequence[Entry], figures: Rows) -> dict[str, str]:
+    """The rest of the common settings, and the programs that played the first episode."""
     rest = [f"{key} {value}" for key, value in figures.common.items() if key not in _TOLD]
-    return {"settings": " · ".join(rest)} if rest else {}
+    software = next((entry.header.software for entry in entries if entry.header), {})
+    told = {"settings": rest, "software": [f"{name} {version}" for name, version in software.items()]}
+    return {name: " · ".join(values) for name, values in told.items() if values}
 
 
 def _silent(done: int, total: int) -> None:

@@ -26,13 +26,15 @@ class Failure:
 
     Attributes:
         name: of its record.
-        reason: in words.
+        reason: the same for all that failed alike.
         header: the record's first line; None where it has none.
+        error: what happened to this one.
     """
 
     name: str
     reason: str
     header: EpisodeLine | None
+    error: str = ""
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,7 @@ class Entry:
         header: the record's first line; None where a failed episode has none.
         result: its last line; None when it failed.
         failure: why it failed, empty when it did not.
+        error: what happened when it failed.
         faults: how many objects it left out of place, by what became of them.
     """
 
@@ -56,6 +59,7 @@ class Entry:
     result: ResultLine | None
     failure: str
     faults: dict[str, int]
+    error: str = ""
 
     @property
     def title(self) -> str:
@@ -168,15 +172,16 @@ def read_failures(folder: Path) -> Iterator[Failure]:
     """Episodes of a folder that an error ended: ``<name>.jsonl.failed``, whose last line tells the reason."""
     for path in sorted(folder.glob("*.jsonl.failed")):
         try:
-            lines = path.read_text(encoding="utf-8").splitlines()
-            reason = str(json.loads(lines[-1])["reason"])
-        except (OSError, ValueError, LookupError, TypeError):
-            lines, reason = [], "its record cannot be read"
+            lines = path.read_bytes().strip().split(b"\n")
+            told = json.loads(lines[-1])
+            reason, error = str(told["reason"]), str(told.get("error", ""))
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            lines, reason, error = [b""], "its record is damaged", ""
         try:
-            header = EpisodeLine.model_validate_json(lines[0] if lines else "")
+            header = EpisodeLine.model_validate_json(lines[0])
         except ValidationError:
             header = None
-        yield Failure(path.name.removesuffix(".jsonl.failed"), reason, header)
+        yield Failure(path.name.removesuffix(".jsonl.failed"), reason, header, error)
 
 
 def _failed(folder: Path, run: str) -> Iterator[Entry]:
@@ -184,7 +189,7 @@ def _failed(folder: Path, run: str) -> Iterator[Entry]:
         path = folder / f"{failure.name}.jsonl.failed"
         # Who plays a failed episode again and finishes it has both files.
         if not (folder / f"{failure.name}.jsonl").exists():
-            yield Entry(path, run, digest(path), failure.header, None, failure.reason, {})
+            yield Entry(path, run, digest(path), failure.header, None, failure.reason, {}, failure.error)
 
 
 def _entry(path: Path, run: str) -> Entry:

@@ -54,7 +54,8 @@ def mark(kind: str, x: Number = 8, y: Number = 8, size: Number = 7, hollow: bool
         sign = path([(x - half, y), (x - 0.2 * half, y + 0.85 * half), (x + half, y - 0.75 * half)])
     elif kind == "wrong":
         outline = tag("path", d=path([(x, y - far), (x + far, y), (x, y + far), (x - far, y)], closed=True))
-        ends = [(x - half, y - half), (x + half, y + half)], [(x + half, y - half), (x - half, y + half)]
+        arm = 0.8 * half
+        ends = [(x - arm, y - arm), (x + arm, y + arm)], [(x + arm, y - arm), (x - arm, y + arm)]
         sign = "".join(map(path, ends))
     else:
         side = 0.9 * size

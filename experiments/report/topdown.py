@@ -217,7 +217,7 @@ def _furniture_names(plan: HousePlan, replay: Replay, fates: Sequence[Fate], lab
         corners = plan.furniture[name]
         x, y = corners.mean(axis=0)
         short = next((name.removeprefix(f"{room} ") for room in rooms if name.startswith(f"{room} ")), name)
-        width = _LETTER * _THING_FONT * len(short)
+        width = (_BOLD_LETTER if name in used else _LETTER) * _THING_FONT * len(short)
         spot = labels.near(float(x), float(y), width, _THING_FONT + 1, float(np.ptp(corners[:, 1])))
         if spot is not None:
             texts.append(tag("text", short, x=spot[0], y=spot[1] + 3, class_="used" if name in used else None))
