@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from selftrain.config import COMPUTED, RunConfig, load_config
+from selftrain.config import COMPUTED, load_config
 from selftrain.record import EpisodeLine
 
 Experiment = tuple[tuple[str, str], ...]
@@ -31,7 +31,7 @@ _LONGEST = 120
 
 def experiment_of(header: EpisodeLine) -> Experiment:
     """The experiment that an episode belongs to."""
-    settings = {key: header.config.get(key, value) for key, value in _defaults().items()}
+    settings = {key: header.config.get(key, value) for key, value in defaults().items()}
     settings |= {"planner": header.planner, "model": header.model, "simulator": header.simulator}
     left_out = set(_ELSEWHERE)
     if header.model is None:
@@ -84,11 +84,14 @@ def _agent(facts: Mapping[str, str | None]) -> str:
     return f"{planner} ({model}{f' with {adapter}' if adapter and adapter != NONE else ''})"
 
 
+def defaults() -> dict[str, Any]:
+    """The settings that a run has unless it is told otherwise: what older records leave out."""
+    return dict(_packaged())
+
+
 @lru_cache(maxsize=1)
-def _defaults() -> dict[str, Any]:
-    """What older records leave out."""
-    known: dict[str, Any] = load_config().model_dump()
-    return {key: known[key] for key in RunConfig.model_fields}
+def _packaged() -> dict[str, Any]:
+    return load_config().model_dump()
 
 
 def _flat(settings: Mapping[str, Any], before: str = "") -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 
 from markupsafe import Markup
@@ -18,6 +19,7 @@ from experiments.report.sources import ending
 from experiments.report.topdown import map_svg
 from experiments.report.tree import branches, tree_svg
 from household.errors import UserError
+from household.simulator import SimulatorName
 from selftrain.record import ActionLine, EpisodeRecord, ExchangeLine, PlanLine
 
 _SIGNS = {"succeeded": "✓", "failed": "✗", "skipped": "–"}
@@ -121,14 +123,14 @@ class Chapter:
 
 
 def make_chapter(
-    number: int, record: EpisodeRecord, simulator: FilmedSimulator, keep: Callable[[Film], str] | None
+    number: int, record: EpisodeRecord, simulator: SimulatorName, keep: Callable[[Film], str] | None
 ) -> Chapter:
     """Show an episode; without its house there are no pictures, and a note says why.
 
     Args:
         number: of the chapter, from 1.
         record: of the episode.
-        simulator: any; it is reset.
+        simulator: which takes the pictures.
         keep: puts a film where the page finds it, and returns its address there; None for no film.
     """
     found = fates(record)
@@ -146,7 +148,8 @@ def make_chapter(
     played = None
     try:
         task = find_task(record.episode)
-        played = replay(record, task, simulator, FRAMES if keep else 0)
+        with closing(FilmedSimulator(name=simulator)) as camera:
+            played = replay(record, task, camera, FRAMES if keep else 0)
         _illustrate(chapter, played, keep)
     except UserError as error:
         chapter.notes.append(f"No pictures of this episode: {error}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from markupsafe import Markup
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, FiniteFloat, ValidationError
 
 from experiments.report.charts import Series, chart, swatch
 from experiments.report.page import write_report
@@ -28,11 +29,8 @@ _EXAMPLES = 3
 class _Figures(BaseModel):
     """How good a model is at some tasks: what is shown of a run's figures."""
 
-    episodes: int = 0
-    success_rate: float = 0.0
-    success_rate_stderr: float = 0.0
-    executability: float = 0.0
-    plans: float = 0.0
+    success_rate: FiniteFloat = 0.0
+    success_rate_stderr: FiniteFloat = 0.0
 
 
 class _Phase(BaseModel):
@@ -41,7 +39,7 @@ class _Phase(BaseModel):
     phase: str
     model: str = ""
     adapter: str | None = None
-    metrics: dict[str, float] = Field(default_factory=dict)
+    metrics: dict[str, FiniteFloat] = Field(default_factory=dict)
     evaluation: dict[str, _Figures] = Field(default_factory=dict)
 
 
@@ -287,10 +285,10 @@ def _curve(path: Path, phase: str) -> Markup | str:
             rows = [(row["step"], float(row["loss"])) for row in csv.DictReader(stream) if row.get("loss")]
     except (OSError, ValueError, LookupError, csv.Error):
         return ""
-    if len(rows) < 2:
+    if sum(math.isfinite(loss) for _, loss in rows) < 2:
         return ""
-    steps, losses = [step for step, _ in rows], [loss for _, loss in rows]
-    return chart([Series("loss", losses)], steps, "", f"Training loss of {phase}, by step")
+    losses = [loss if math.isfinite(loss) else None for _, loss in rows]
+    return chart([Series("loss", losses)], [step for step, _ in rows], "", f"Training loss of {phase}, by step")
 
 
 def _link(folder: Path, report: Path) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from experiments.report.figures import Rows, overall, rows, stale
 from experiments.report.pages import Options, Page, Progress, link, make_pages, pages
 from experiments.report.pictures import data_uri
 from experiments.report.rendering import render
-from experiments.report.replay import FilmedSimulator
 from experiments.report.sources import Entry, finished, read_entries
 from household.errors import UserError
 from selftrain.record import read_record, write_text
@@ -117,11 +115,10 @@ def write_single(
     comparisons = _against(folder, entries, against)
     shown = [place for place, entry in enumerate(entries) if entry.result][:most]
     chapters: list[Chapter] = []
-    with closing(FilmedSimulator(name=options.simulator)) as camera:
-        for done, place in enumerate(shown):
-            tell(done, len(shown))
-            keep = (lambda film: data_uri(film.data)) if options.film else None
-            chapters.append(make_chapter(done + 1, read_record(entries[place].path), camera, keep))
+    for done, place in enumerate(shown):
+        tell(done, len(shown))
+        keep = (lambda film: data_uri(film.data)) if options.film else None
+        chapters.append(make_chapter(done + 1, read_record(entries[place].path), options.simulator, keep))
     tell(len(shown), len(shown))
     hrefs = [f"#e{shown.index(place) + 1}" if place in shown else "" for place in range(len(entries))]
     limit = f"{len(shown)} of {len(entries)} episodes are shown below with pictures, the worst first."

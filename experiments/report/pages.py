@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -20,7 +19,6 @@ from experiments.experiment import label
 from experiments.report.chapter import Chapter, make_chapter
 from experiments.report.film import Film, encoder
 from experiments.report.rendering import render, version
-from experiments.report.replay import FilmedSimulator
 from experiments.report.sources import Entry
 from household.errors import UserError
 from household.simulator import SimulatorName
@@ -192,9 +190,8 @@ def _make(page: Page) -> None:
         write_text(page.file, _rendered(page, None, page.key))
         return
     record = read_record(page.entry.path)
-    with closing(FilmedSimulator(name=page.options.simulator)) as camera:
-        keep = (lambda film: _kept(page, film)) if page.options.film else None
-        chapter = make_chapter(1, record, camera, keep)
+    keep = (lambda film: _kept(page, film)) if page.options.film else None
+    chapter = make_chapter(1, record, page.options.simulator, keep)
     # Pictures that could not be made may be made next time.
     write_text(page.file, _rendered(page, chapter, page.key if chapter.map else ""))
 

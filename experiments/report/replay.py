@@ -7,12 +7,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agent.scene_graph import ROBOT
+from experiments.experiment import defaults
 from household.env import Task
 from household.episode import HouseObject
 from household.errors import UserError
@@ -172,7 +173,7 @@ def _extent(mask: NDArray[np.bool_]) -> Extent:
 
 def settings_of(header: EpisodeLine) -> RunConfig:
     """The settings that a record was made with; what this version does not know of them is left out."""
-    known: dict[str, Any] = load_config().model_dump()
+    known = defaults()
     known.update({key: value for key, value in header.config.items() if key in known})
     return RunConfig.model_validate(known)
 

@@ -20,12 +20,12 @@ def tag(name: str, *content: str, **attributes: str | Number | None) -> Markup:
         content: what is in it; text is escaped, Markup is not.
         attributes: ``class_`` becomes ``class`` and ``font_size`` becomes ``font-size``; None leaves one out.
     """
-    parts = [
-        Markup(' {}="{}"').format(key.rstrip("_").replace("_", "-"), _plain(value))
+    parts = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape(_plain(value))}"'
         for key, value in attributes.items()
         if value is not None
-    ]
-    return Markup("<{0}{1}>{2}</{0}>").format(Markup(name), Markup("").join(parts), join(content))
+    )
+    return Markup(f"<{name}{parts}>{join(content)}</{name}>")
 
 
 def join(parts: Iterable[str]) -> Markup:
