@@ -5,6 +5,8 @@ import io
 import json
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
@@ -400,3 +402,21 @@ def test_unequal_sets_are_told(run_folder: Path) -> None:
     (note,) = found.notes
     assert "demonstrator: 1 episode; scripted: 3 episodes; 1 in common" in note
     assert found.comparisons[0].differences[0].mean == 0
+
+
+def test_on_the_command_line(two_runs: Path) -> None:
+    def housewise(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "experiments.cli", "report", *map(str, arguments)]
+        return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+
+    made = housewise(two_runs, "--no-film", "--workers", "2")
+    assert made.returncode == 0, made.stderr
+    assert f"report: {two_runs / 'report.html'}" in made.stdout
+    assert len(list((two_runs / "report").rglob("*.html"))) == 2
+    made = housewise(two_runs / "cut", "--single", "--most", "1", "--no-film", "--compare", two_runs / "whole")
+    assert made.returncode == 0, made.stderr
+    assert not (two_runs / "cut" / "report").exists()
+    page = Page(two_runs / "cut" / "report.html")
+    assert len(page.all("article")) == 1 and "Paired differences" in page.text
+    refused = housewise(two_runs / "whole", "--simulator", "crystal ball")
+    assert refused.returncode == 2 and "Traceback" not in refused.stderr
