@@ -11,8 +11,9 @@ from typing import Annotated, Any
 import typer
 
 from experiments.commands.learning import selftrain
-from experiments.commands.looking import demo, doctor, list_, report
+from experiments.commands.looking import demo, doctor, list_
 from experiments.commands.playing import replay, run
+from experiments.commands.reporting import compare, report
 from experiments.console import Console, complain, let_write_anything, settle_output
 from household.errors import UserError
 
@@ -50,6 +51,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "demo": demo,
     "run": run,
     "report": report,
+    "compare": compare,
     "replay": replay,
     "selftrain": selftrain,
     "list": list_,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Annotated, Any, Literal, Protocol
@@ -267,7 +268,8 @@ class RecordWriter:
         self._failed = folder / f"{name}.jsonl{FAILED}"
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self._stream: IO[str] = self._partial.open("w", encoding="utf-8")
+            self._partial.unlink(missing_ok=True)
+            self._stream: IO[str] = _open_new(self._partial, "w", encoding="utf-8")
         except OSError as error:
             raise UserError(f"{self._partial}: cannot be written ({error.strerror}); choose another folder") from error
 
@@ -365,18 +367,35 @@ def write_json(path: Path, content: Any) -> None:
 
 
 def write_text(path: Path, content: str) -> None:
-    """Write a file so that a crash leaves the old one or the new one, never half of one.
+    """Write a text file in UTF-8; see write_bytes."""
+    write_bytes(path, content.encode("utf-8"))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file so that a crash or a full disk leaves the old one or the new one, never half of one.
+
+    A link of that name is replaced by the file: a folder that somebody else made must not say where else is written.
 
     Raises:
         UserError: when the disk does not take it.
     """
-    partial = path.with_name(path.name + ".partial")
+    partial = path.with_name(f".{secrets.token_hex(8)}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with partial.open("w", encoding="utf-8") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        partial.replace(path)
+        try:
+            with _open_new(partial, "wb") as stream:
+                stream.write(content)
+                stream.flush()
+                os.fsync(stream.fileno())
+            partial.replace(path)
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            raise
     except OSError as error:
         raise UserError(f"{path}: cannot be written ({error.strerror}); make room or choose another folder") from error
+
+
+def _open_new(path: Path, mode: str, encoding: str | None = None) -> IO[Any]:
+    """Open a file that must not be there yet, not even as a link."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    return open(os.open(path, flags, 0o666), mode, encoding=encoding)  # noqa: PTH123 - there is no Path of a descriptor

@@ -1,4 +1,4 @@
-"""``housewise demo``, ``report``, ``list`` and ``doctor``."""
+"""``housewise demo``, ``list`` and ``doctor``."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from typing import Annotated
 import typer
 
 from experiments.commands.choices import KINDS
-from experiments.commands.folders import newest
-from experiments.commands.options import DataOption, SimulatorOption
-from experiments.commands.settings import simulator_named
+from experiments.commands.options import DataOption
 from experiments.console import Console
 from household.errors import UserError, alternatives
 
@@ -24,25 +22,6 @@ def demo(
     from experiments.demo import run_demo
 
     run_demo(out, houses, seed, Console())
-
-
-def report(
-    folder: Annotated[Path | None, typer.Argument(help="Folder of a run; the newest in runs/ by default.")] = None,
-    film: Annotated[bool, typer.Option(help="Include a film of each episode.")] = True,
-    simulator: SimulatorOption = None,
-) -> None:
-    """Make one self-contained page of a run: maps, pictures, scene graphs, plans and films."""
-    from experiments.report import write_report
-
-    console = Console()
-    with console.status("making the report") as status:
-        path = write_report(
-            folder or newest(of_several=True),
-            film=film,
-            simulator=simulator_named(simulator),
-            progress=lambda done, total: status.update(f"making the report: {done} of {total} episodes"),
-        )
-    console.print(f"report: {path}", markup=False, highlight=False, soft_wrap=True)
 
 
 def doctor(

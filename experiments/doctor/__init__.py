@@ -33,7 +33,16 @@ from experiments.doctor.findings import (
 from experiments.doctor.models import adapters, server, smollm2
 from experiments.doctor.packages import GET_CORE, packages, python
 from experiments.doctor.show import show
-from experiments.doctor.simulators import GET_DRIVER, GET_LAB, egl_drivers, habitat, habitat_lab, raycast
+from experiments.doctor.simulators import (
+    GET_DRIVER,
+    GET_ENCODER,
+    GET_LAB,
+    egl_drivers,
+    films,
+    habitat,
+    habitat_lab,
+    raycast,
+)
 from experiments.tables import machine
 
 __all__ = ["Finding", "checks", "examine", "run_doctor", "works"]
@@ -97,6 +106,7 @@ def checks(data: Path | None) -> tuple[Check, ...]:
         Check(SIMULATORS, "habitat", habitat, GET_DRIVER, apart=True),
         Check(SIMULATORS, "EGL drivers", egl_drivers, GET_DRIVER),
         Check(SIMULATORS, "habitat-lab", habitat_lab, GET_LAB),
+        Check(SIMULATORS, "films", films, GET_ENCODER),
         Check(ACCELERATORS, "CPU", cpu),
         Check(ACCELERATORS, "GPU", gpu, f"{again} torch", apart=True),
         *(_extra(MODELS, extra) for extra in ("grounded", "local", "train")),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 GET_DRIVER = "apt-get install libegl1 libgl1-mesa-dri"
 # habitat-lab asks for numpy 1.26.4 and nothing else, but works with later ones.
 GET_LAB = "pip install 'housewise[habitat]' && pip install --no-deps habitat-lab"
+GET_ENCODER = "pip install --force-reinstall imageio-ffmpeg"
 
 _DRIVERS = ("/etc/glvnd/egl_vendor.d", "/usr/share/glvnd/egl_vendor.d")
 _QUARTER_TURNS = (0.0, 1.6, 3.1, 4.7)
@@ -43,6 +44,18 @@ def habitat() -> list[Finding]:
         problem = told(SIMULATORS, "habitat", "broken", error).details
         return [Finding(SIMULATORS, "habitat", "broken", f"habitat-sim {version}: {problem}", GET_DRIVER)]
     return [Finding(SIMULATORS, "habitat", "ok", f"habitat-sim {version} shows a generated house")]
+
+
+def films() -> list[Finding]:
+    """Whether the report's films are MP4, which can be paused."""
+    try:
+        import imageio_ffmpeg
+
+        version = imageio_ffmpeg.get_ffmpeg_version()
+    except (ImportError, OSError, RuntimeError) as error:
+        problem = f"no encoder of MP4 ({error}): the report's films are animated pictures, which can't be paused"
+        return [Finding(SIMULATORS, "films", "missing", problem, GET_ENCODER)]
+    return [Finding(SIMULATORS, "films", "ok", f"MP4, with imageio-ffmpeg's ffmpeg {version}")]
 
 
 def _look_around(name: SimulatorName) -> None:

@@ -1,5 +1,5 @@
-"""``housewise report``: one page that shows a run, with everything in it."""
+"""``housewise report``: an index of a run, a page for each episode, and what became of every object."""
 
-from experiments.report.page import Progress, write_report
+from experiments.report.page import MOST_IN_ONE, Options, Progress, write_report, write_single
 
-__all__ = ["Progress", "write_report"]
+__all__ = ["MOST_IN_ONE", "Options", "Progress", "write_report", "write_single"]

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
+from experiments.experiment import planner_of
 from experiments.report.fates import Fate, fates, story, who_wants
-from experiments.report.figures import planner_of
-from experiments.report.film import FRAMES, make_film
+from experiments.report.film import FRAMES, Film, make_film
 from experiments.report.houseplan import house_plan
 from experiments.report.pictures import compress, data_uri
 from experiments.report.replay import FilmedSimulator, Picture, Replay, find_task, replay
+from experiments.report.sources import ending
 from experiments.report.topdown import map_svg
 from experiments.report.tree import branches, tree_svg
 from household.errors import UserError
+from household.simulator import SimulatorName
 from selftrain.record import ActionLine, EpisodeRecord, ExchangeLine, PlanLine
 
 _SIGNS = {"succeeded": "✓", "failed": "✗", "skipped": "–"}
@@ -63,7 +66,7 @@ class PlanCard:
 
 @dataclass(frozen=True)
 class FilmCard:
-    """A film, as shown."""
+    """A film, as shown; its address, and the picture that stands for it."""
 
     uri: str
     still: str
@@ -90,8 +93,17 @@ class Chapter:
 
     @property
     def title(self) -> str:
+        """Which episode it is, and who played."""
         header = self.record.episode
-        return f"{header.scene} · episode {header.episode} · run {header.run}"
+        return f"{header.scene} · episode {header.episode} · run {header.run} · {planner_of(header)}"
+
+    @property
+    def mood(self) -> str:
+        """What the score tells: that all is right, that some is, or that nothing has become better."""
+        result = self.record.result
+        if result.correct_end == result.objects:
+            return "right"
+        return "partly" if result.success_rate > 0 else "wrong"
 
     @property
     def facts(self) -> dict[str, str]:
@@ -99,25 +111,27 @@ class Chapter:
         result = self.record.result
         tokens = result.prompt_tokens + result.completion_tokens
         return {
-            "planner": planner_of(self.record),
+            "planner": planner_of(self.record.episode),
             "plans": str(result.plans),
             "low-level steps": str(result.steps),
             "actions executed": f"{result.succeeded} of {result.actions}",
             "unique placements": str(result.unique_placements),
             "tokens": f"{tokens:,}" if tokens else "–",
             "seconds": f"{result.seconds:.1f}",
-            "ended": result.ended,
+            "ended": ending(result),
         }
 
 
-def make_chapter(number: int, record: EpisodeRecord, simulator: FilmedSimulator, film: bool) -> Chapter:
+def make_chapter(
+    number: int, record: EpisodeRecord, simulator: SimulatorName, keep: Callable[[Film], str] | None
+) -> Chapter:
     """Show an episode; without its house there are no pictures, and a note says why.
 
     Args:
         number: of the chapter, from 1.
         record: of the episode.
-        simulator: any; it is reset.
-        film: whether to make one.
+        simulator: which takes the pictures.
+        keep: puts a film where the page finds it, and returns its address there; None for no film.
     """
     found = fates(record)
     wanting = who_wants(str(record.episode.config.get("person", "")))
@@ -134,15 +148,20 @@ def make_chapter(number: int, record: EpisodeRecord, simulator: FilmedSimulator,
     played = None
     try:
         task = find_task(record.episode)
-        played = replay(record, task, simulator, FRAMES if film else 0)
-        _illustrate(chapter, played, film)
+        with closing(FilmedSimulator(name=simulator)) as camera:
+            played = replay(record, task, camera, FRAMES if keep else 0)
+        _illustrate(chapter, played, keep)
     except UserError as error:
         chapter.notes.append(f"No pictures of this episode: {error}")
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        # A record by other hands may be wrong in ways that nobody has thought of; the other episodes are shown all the
+        # same.
+        chapter.notes.append(f"No pictures of this episode: its record can't be followed ({error!r})")
     chapter.plans = _plans(record, played)
     return chapter
 
 
-def _illustrate(chapter: Chapter, played: Replay, film: bool) -> None:
+def _illustrate(chapter: Chapter, played: Replay, keep: Callable[[Film], str] | None) -> None:
     if played.differences:
         told = "; ".join(played.differences[:3]) + ("; …" if len(played.differences) > 3 else "")
         chapter.notes.append(
@@ -152,10 +171,10 @@ def _illustrate(chapter: Chapter, played: Replay, film: bool) -> None:
         )
     plan = house_plan(played.task.scene, played.task.episode.receptacles)
     chapter.map = map_svg(plan, played, chapter.fates, f"Map of {chapter.title}. {chapter.story}")
-    if film:
+    if keep is not None:
         made = make_film(played, plan, chapter.fates)
         alt = f"Film of {chapter.title}, {made.frames} pictures: what the robot saw, beside the map of its way."
-        chapter.film = FilmCard(data_uri(made.data), data_uri(made.still), made.is_video, made.width, made.height, alt)
+        chapter.film = FilmCard(keep(made), data_uri(made.still), made.is_video, made.width, made.height, alt)
 
 
 def _plans(record: EpisodeRecord, played: Replay | None) -> list[PlanCard]:

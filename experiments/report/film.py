@@ -6,28 +6,30 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from matplotlib import get_data_path
 from PIL import Image, ImageDraw, ImageFont, features
 
+from experiments.report.boxes import Boxes
 from experiments.report.fates import Fate
 from experiments.report.houseplan import DETAIL, HousePlan, filled
 from experiments.report.pictures import compress
-from experiments.report.replay import Moment, Replay
+from experiments.report.replay import Extent, Moment, Replay, Shot
+from experiments.report.text import inert
 from experiments.report.topdown import stage_color
 
 FRAMES = 150
 
-_VIEW = (400, 300)
-_WIDEST_MAP = 480
-_BAR = 40
+_VIEW = (512, 384)
+_WIDEST_MAP = 520
+_GAP = 8
+_BAR = 48
+_LABEL = 15
 _STEP_MS, _GRAB_MS, _END_MS = 150, 700, 2500
-_INK, _SOFT, _PAPER = (30, 36, 48), (96, 104, 118), (247, 245, 240)
-_KINDS = {"right": (11, 138, 98), "wrong": (207, 69, 39), "unseen": (124, 130, 141)}
+_INK, _SOFT, _PAPER, _HELD = (30, 36, 48), (84, 92, 106), (247, 245, 240), (164, 92, 0)
+_KINDS = {"right": (11, 122, 88), "wrong": (193, 58, 32)}
 
 
 @dataclass(frozen=True)
@@ -60,9 +62,9 @@ def make_film(replay: Replay, plan: HousePlan, fates: Sequence[Fate]) -> Film:
     durations[-1] = _END_MS
     width, height = frames[0].size
     still = compress(np.asarray(frames[len(frames) // 2]))
-    if find_spec("imageio_ffmpeg") is not None:
-        return Film(_mp4(frames, durations), still, True, width, height, len(frames))
-    return Film(_animation(frames, durations), still, False, width, height, len(frames))
+    video = _mp4(frames, durations)
+    data = _animation(frames, durations) if video is None else video
+    return Film(data, still, video is not None, width, height, len(frames))
 
 
 class _Stage:
@@ -81,14 +83,36 @@ class _Stage:
     def frame(self, number: int) -> Image.Image:
         """The frame at the moment with this number."""
         moment = self._replay.moments[number]
-        width = _VIEW[0] + 8 + self._map.width
+        width = _VIEW[0] + _GAP + self._map.width
         # Video codecs want even sizes.
         frame = Image.new("RGB", (width + width % 2, _VIEW[1] + _BAR), _PAPER)
-        view = Image.fromarray(self._replay.frames[number]).resize(_VIEW, Image.Resampling.BICUBIC)
-        frame.paste(view, (0, _BAR))
-        frame.paste(self._situation(moment), (_VIEW[0] + 8, _BAR + (_VIEW[1] - self._map.height) // 2))
+        frame.paste(self._view(moment, self._replay.frames[number]), (0, _BAR))
+        frame.paste(self._situation(moment), (_VIEW[0] + _GAP, _BAR + (_VIEW[1] - self._map.height) // 2))
         self._caption(ImageDraw.Draw(frame), moment, frame.width)
         return frame
+
+    def _kind(self, name: str, moment: Moment) -> str:
+        return "right" if moment.placements.get(name, "") in self._wanted.get(name, ()) else "wrong"
+
+    def _view(self, moment: Moment, shot: Shot) -> Image.Image:
+        """What the robot sees, with the names of the objects in it, the largest first."""
+        image = Image.fromarray(shot.picture).resize(_VIEW, Image.Resampling.BICUBIC)
+        draw, boxes = ImageDraw.Draw(image, "RGBA"), Boxes(_VIEW)
+        if moment.holding:
+            text = f"in hand: {inert(moment.holding)}"
+            width = draw.textlength(text, _font(_LABEL)) + 16
+            boxes.block(_VIEW[0] / 2, _VIEW[1] - 16, width, 24)
+            _pill(draw, (_VIEW[0] / 2, _VIEW[1] - 16), width, text, _HELD, "")
+        across = _VIEW[0] / shot.picture.shape[1]
+        seen = {name: tuple(across * edge for edge in extent) for name, extent in shot.objects.items()}
+        for name, (left, top, right, bottom) in sorted(seen.items(), key=lambda item: -_area(shot.objects[item[0]])):
+            width = draw.textlength(inert(name), _font(_LABEL)) + 32
+            spot = boxes.around((left + right) / 2, (top + bottom) / 2, width, 22, (bottom - top) / 2, reach=3)
+            if spot is not None:
+                kind = self._kind(name, moment)
+                draw.rectangle((left - 2, top - 2, right + 2, bottom + 2), outline=(*_KINDS[kind], 255), width=2)
+                _pill(draw, spot, width, inert(name), _KINDS[kind], kind)
+        return image
 
     def _situation(self, moment: Moment) -> Image.Image:
         """The map with the way so far, the objects and the robot; drawn at twice the size to be smooth."""
@@ -100,8 +124,7 @@ class _Stage:
             draw.line(way, fill=(*stage_color(0.35), 200), width=4, joint="curve")
         for name, spot in moment.spots.items():
             x, y = (2 * self._scale * self._plan.frame.pixels(spot)[0]).tolist()
-            right = moment.placements.get(name, "") in self._wanted.get(name, ())
-            draw.ellipse((x - 8, y - 8, x + 8, y + 8), _KINDS["right" if right else "wrong"], (255, 255, 255), 3)
+            _mark(draw, x, y, 12, self._kind(name, moment))
         self._robot(draw, moment)
         return image.resize(self._map.size, Image.Resampling.BOX)
 
@@ -114,13 +137,57 @@ class _Stage:
             draw.ellipse((x - 6, y - 6, x + 6, y + 6), (255, 205, 70))
 
     def _caption(self, draw: ImageDraw.ImageDraw, moment: Moment, width: int) -> None:
-        """Above: what is being done on the left, what is in the hand on the right."""
-        doing = moment.action or "waiting for the first plan"
-        draw.text((10, 11), doing, _INK, _font(16), "lt")
+        """Above: what is being done on the left, how far it is on the right."""
         counter = f"plan {max(moment.plan, 0) + 1} · step {moment.step}"
-        draw.text((width - 10, 5), counter, _SOFT, _font(12), "rt")
-        hand = f"in hand: {moment.holding}" if moment.holding else "empty hand"
-        draw.text((width - 10, 21), hand, (164, 92, 0) if moment.holding else _SOFT, _font(13), "rt")
+        room = width - 40 - draw.textlength(counter, _font(15))
+        doing = _fitting(draw, inert(moment.action) or "waiting for the first plan", room)
+        draw.text((10, _BAR / 2), doing, _INK, _font(19), "lm")
+        draw.text((width - 10, _BAR / 2), counter, _SOFT, _font(15), "rm")
+
+
+def _area(extent: Extent) -> int:
+    return (extent.right - extent.left) * (extent.bottom - extent.top)
+
+
+def _fitting(draw: ImageDraw.ImageDraw, text: str, room: float) -> str:
+    """A text in one line, cut where there is no more room."""
+    text = " ".join(text.split())
+    if draw.textlength(text, _font(19)) <= room:
+        return text
+    while text and draw.textlength(f"{text}…", _font(19)) > room:
+        text = text[:-1]
+    return f"{text}…"
+
+
+def _pill(
+    draw: ImageDraw.ImageDraw, middle: tuple[float, float], width: float, text: str, color: tuple[int, ...], kind: str
+) -> None:
+    """A label; a sign before its text tells right from wrong to those who don't tell the colours apart."""
+    x, y = middle
+    draw.rounded_rectangle((x - width / 2, y - 11, x + width / 2, y + 11), 11, (*color, 235), (255, 255, 255, 255), 1)
+    at = x + 8 if kind else x
+    if kind:
+        _sign(draw, x - width / 2 + 12, y, 5, kind)
+    draw.text((at, y), text, (255, 255, 255), _font(_LABEL), "mm")
+
+
+def _mark(draw: ImageDraw.ImageDraw, x: float, y: float, size: float, kind: str) -> None:
+    """An object on the map: a disc with a tick, or a lozenge with a cross."""
+    if kind == "right":
+        draw.ellipse((x - size, y - size, x + size, y + size), _KINDS[kind], (255, 255, 255), 3)
+    else:
+        far = size * 1.35
+        draw.polygon([(x, y - far), (x + far, y), (x, y + far), (x - far, y)], _KINDS[kind], (255, 255, 255), 3)
+    _sign(draw, x, y, (0.5 if kind == "right" else 0.4) * size, kind)
+
+
+def _sign(draw: ImageDraw.ImageDraw, x: float, y: float, size: float, kind: str) -> None:
+    white, width = (255, 255, 255), 3 if size > 5 else 2
+    if kind == "right":
+        draw.line([(x - size, y), (x - size / 4, y + 0.8 * size), (x + size, y - 0.9 * size)], white, width, "curve")
+    else:
+        draw.line([(x - size, y - size), (x + size, y + size)], white, width)
+        draw.line([(x - size, y + size), (x + size, y - size)], white, width)
 
 
 def _base(plan: HousePlan) -> Image.Image:
@@ -133,9 +200,9 @@ def _base(plan: HousePlan) -> Image.Image:
 
 
 @lru_cache(maxsize=8)
-def _font(size: int) -> ImageFont.FreeTypeFont:
-    """DejaVu Sans as it comes with matplotlib, since every system has other fonts."""
-    return ImageFont.truetype(str(Path(get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"), size)
+def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+    """The font that comes with Pillow, since every system has other fonts."""
+    return ImageFont.load_default(size)
 
 
 def _animation(frames: Sequence[Image.Image], durations: Sequence[int]) -> bytes:
@@ -149,24 +216,39 @@ def _animation(frames: Sequence[Image.Image], durations: Sequence[int]) -> bytes
     return stream.getvalue()
 
 
-def _mp4(frames: Sequence[Image.Image], durations: Sequence[int]) -> bytes:
-    """H.264 at a constant rate: frames that last longer are repeated."""
-    import imageio.v3 as imageio
+def encoder() -> str:
+    """Where the program is that encodes MP4; empty where there is none."""
+    try:
+        import imageio_ffmpeg
+
+        return str(imageio_ffmpeg.get_ffmpeg_exe())
+    except (ImportError, OSError, RuntimeError):
+        return ""
+
+
+def _mp4(frames: Sequence[Image.Image], durations: Sequence[int]) -> bytes | None:
+    """H.264 at a constant rate, with frames that last longer repeated; None where it cannot be encoded."""
+    if not encoder():
+        return None
+    import imageio_ffmpeg
 
     with TemporaryDirectory() as folder:
         path = Path(folder) / "film.mp4"
-        shown = [
-            np.asarray(frame)
-            for frame, duration in zip(frames, durations, strict=True)
-            for _ in range(max(1, round(duration / _STEP_MS)))
-        ]
-        imageio.imwrite(
-            path,
-            np.stack(shown),
-            plugin="FFMPEG",
+        writer = imageio_ffmpeg.write_frames(
+            str(path),
+            frames[0].size,
             fps=1000 / _STEP_MS,
             codec="libx264",
+            quality=None,
             macro_block_size=2,
-            ffmpeg_params=["-crf", "27", "-movflags", "+faststart"],
+            output_params=["-crf", "26", "-preset", "veryfast", "-movflags", "+faststart"],
         )
-        return path.read_bytes()
+        try:
+            writer.send(None)
+            for frame, duration in zip(frames, durations, strict=True):
+                for _ in range(max(1, round(duration / _STEP_MS))):
+                    writer.send(frame.tobytes())
+            writer.close()
+            return path.read_bytes()
+        except OSError:
+            return None

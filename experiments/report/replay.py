@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agent.scene_graph import ROBOT
+from experiments.experiment import defaults
 from household.env import Task
 from household.episode import HouseObject
 from household.errors import UserError, shown
@@ -28,13 +29,17 @@ from selftrain.rollout import LETTERS
 from selftrain.tasks import TaskName, load_task
 
 Picture = NDArray[np.uint8]
-PHOTO, FILM = Camera(512, 384), Camera(256, 192)
+EYE = Camera(512, 384)
+"""Finer than the robot's own camera: for people to look at."""
+
 Spots = dict[str, tuple[float, float]]
 """(x, z) in metres by name of the object; what is in the hand has none."""
 
 _ACTIONS = {letter: action for action, letter in LETTERS.items()}
-# So many plans are worth the time that fine pictures take.
-_MOST_FINE = 40
+# Of things with fewer pixels nobody can tell what they are.
+_LEAST_PIXELS = 40
+# No house has its end so far away, metres.
+_FARTHEST = 1e4
 # Records round poses to millimetres.
 _SAME_PLACE = 0.01
 
@@ -66,6 +71,28 @@ class Moment:
     spots: Spots
 
 
+class Extent(NamedTuple):
+    """Where something is in a picture, pixels."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+
+@dataclass(frozen=True, eq=False)
+class Shot:
+    """A picture, and the objects in it.
+
+    Attributes:
+        picture: (height, width, 3).
+        objects: where each object is in it, by name.
+    """
+
+    picture: Picture
+    objects: dict[str, Extent]
+
+
 @dataclass
 class Replay:
     """An episode played again.
@@ -75,7 +102,7 @@ class Replay:
         moments: one before the first step and one after each.
         asked: number of the moment at which each plan was asked for, by the plan's number.
         photos: what the robot saw when plans were asked for, by number of the moment.
-        frames: what the robot saw at moments spread over the episode, smaller.
+        frames: what the robot saw at moments spread over the episode.
         differences: what came out otherwise than the record says; empty when nothing did.
     """
 
@@ -83,60 +110,70 @@ class Replay:
     moments: list[Moment] = field(default_factory=list)
     asked: dict[int, int] = field(default_factory=dict)
     photos: dict[int, Picture] = field(default_factory=dict)
-    frames: dict[int, Picture] = field(default_factory=dict)
+    frames: dict[int, Shot] = field(default_factory=dict)
     differences: list[str] = field(default_factory=list)
 
 
 class FilmedSimulator(DelegatingSimulator):
-    """A simulator with further cameras that take the pictures.
+    """A simulator with a further camera that takes the pictures.
 
     What can be grabbed depends on what the robot's own camera shows, so no other camera must replace it.
 
     Args:
-        photo: camera for single pictures.
-        film: camera for many.
+        eye: the further camera.
         name: of the simulator.
 
     Raises:
         UserError: when there is no such simulator here.
     """
 
-    def __init__(self, photo: Camera = PHOTO, film: Camera = FILM, name: SimulatorName = "raycast") -> None:
+    def __init__(self, eye: Camera = EYE, name: SimulatorName = "raycast") -> None:
         super().__init__(open_simulator(name, ("instance",)))
-        self._photo, self._film = (open_simulator(name, ("rgb",), camera) for camera in (photo, film))
+        self._eye = open_simulator(name, ("rgb", "instance"), eye)
         self.whereabouts: dict[str, Pose | None] = {}
 
     def reset(self, scene: Scene, receptacles: Sequence[str], objects: Sequence[HouseObject], body: BodyPose) -> None:
         """See Simulator.reset."""
-        for other in (self._photo, self._film):
-            other.reset(scene, receptacles, objects, body)
+        self._eye.reset(scene, receptacles, objects, body)
         super().reset(scene, receptacles, objects, body)
         self.whereabouts = {thing.key: thing.pose for thing in objects}
 
     def move_object(self, key: str, pose: Pose | None) -> None:
         """See Simulator.move_object."""
         super().move_object(key, pose)
-        for other in (self._photo, self._film):
-            other.move_object(key, pose)
+        self._eye.move_object(key, pose)
         self.whereabouts[key] = pose
 
     def close(self) -> None:
         """See Simulator.close."""
-        for simulator in (self._simulator, self._photo, self._film):
-            simulator.close()
+        self._simulator.close()
+        self._eye.close()
 
     def photo(self) -> Picture:
         """What the robot sees now, (height, width, 3)."""
-        return self._photo.observe(self.body).rgb
+        return self._eye.observe(self.body).rgb
 
-    def frame(self) -> Picture:
-        """The same with fewer pixels."""
-        return self._film.observe(self.body).rgb
+    def shot(self, names: Mapping[str, str]) -> Shot:
+        """What the robot sees now, and where the objects are in it.
+
+        Args:
+            names: of the objects, by key.
+        """
+        seen = self._eye.observe(self.body)
+        numbers = {number: names[key] for number, key in enumerate(self._eye.keys) if key in names}
+        pixels = np.bincount(seen.instance.ravel(), minlength=1)
+        large = [number for number in numbers if number < len(pixels) and pixels[number] >= _LEAST_PIXELS]
+        return Shot(seen.rgb, {numbers[number]: _extent(seen.instance == number) for number in large})
+
+
+def _extent(mask: NDArray[np.bool_]) -> Extent:
+    rows, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
+    return Extent(int(columns[0]), int(rows[0]), int(columns[-1]), int(rows[-1]))
 
 
 def settings_of(header: EpisodeLine) -> RunConfig:
     """The settings that a record was made with; what this version does not know of them is left out."""
-    known: dict[str, Any] = load_config().model_dump()
+    known = defaults()
     known.update({key: value for key, value in header.config.items() if key in known})
     return RunConfig.model_validate(known)
 
@@ -191,7 +228,8 @@ def _data_folder(config: RunConfig) -> str | None:
 @lru_cache(maxsize=4)
 def _load(name: TaskName, data: str | None, made: Made) -> Task:
     """A task; the same one again for the next run of an episode, so that its house need not be drawn again."""
-    return load_task(name, load_config(settings={"data": data, **made._asdict()}))
+    # Not through load_config: what a record says is not the user's own word.
+    return load_task(name, load_config().model_copy(update={"data": data, **made._asdict()}))
 
 
 def most_moments(steps: int, grabs: Collection[int], most: int) -> list[int]:
@@ -225,12 +263,26 @@ class _Replayer:
         simulator.reset(task.scene, episode.receptacles, episode.objects, body)
         self._world = World(task.scene, episode, simulator)
         self._names = {key: thing.name for key, thing in self._world.receptacles.items()}
-        self._names.update({key: thing.name for key, thing in self._world.objects.items()})
+        self._objects = {key: thing.name for key, thing in self._world.objects.items()}
+        self._names.update(self._objects)
         self._keys = {name: key for key, name in self._names.items()}
         self._claimed: Placements = dict(record.episode.placements)
         self._wanted = self._moments_to_picture(frames)
         self._replay = Replay(task)
         self._strayed = 0
+        self._check()
+
+    def _check(self) -> None:
+        """Refuse what no episode can hold, whoever wrote the record."""
+        for line in self._record.actions:
+            step = f"“{line.action or line.raw}” (step {line.start})"
+            path = np.asarray(line.path, dtype=np.float64)
+            there = [*line.moved, *(place for pair in line.moved.values() for place in pair if place != ROBOT)]
+            strange = [name for name in there if name not in self._keys]
+            if strange:
+                raise UserError(f"{step} moves {strange[0]!r}, which is not there")
+            if not np.isfinite(path).all() or np.abs(path).max(initial=0.0) > _FARTHEST:
+                raise UserError(f"{step} has a path that leads out of the house")
 
     def play(self) -> Replay:
         self._note(-1, None, grabbed=False)
@@ -258,8 +310,7 @@ class _Replayer:
         moment = len(self._replay.moments) - 1
         self._replay.asked[plan] = moment
         if moment not in self._replay.photos:
-            fine = len(self._record.plans) <= _MOST_FINE
-            self._replay.photos[moment] = self._simulator.photo() if fine else self._simulator.frame()
+            self._replay.photos[moment] = self._simulator.photo()
 
     def _act(self, line: ActionLine) -> None:
         if self._published and line.kind == "go to" and _was_walked(line):
@@ -330,7 +381,7 @@ class _Replayer:
         body = self._simulator.body
         replay.moments.append(Moment(number, plan, action, status, body, held, grabbed, self._placements(), spots))
         if number in self._wanted:
-            replay.frames[number] = self._simulator.frame()
+            replay.frames[number] = self._simulator.shot(self._objects)
 
     def _differ(self, text: str) -> None:
         self._replay.differences.append(text)

@@ -9,11 +9,12 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
+from experiments.report.boxes import Boxes
 from experiments.report.fates import Fate
 from experiments.report.houseplan import ROOM_LETTER, Area, HousePlan
 from experiments.report.pictures import compress, data_uri
 from experiments.report.replay import Replay
-from experiments.report.svg import Point, join, path, tag
+from experiments.report.svg import Point, join, mark, path, tag
 
 _STAGES = ((47, 56, 150), (118, 48, 168), (200, 48, 120), (235, 110, 30), (250, 190, 40))
 _CHUNKS = 72
@@ -22,6 +23,8 @@ _LETTER, _BOLD_LETTER = 0.6, 0.68
 _OBJECT_FONT = 12.0
 _THING_FONT = 9.0
 _PLAN_GAP = 19.0
+# From so far off a name needs a line to what it names.
+_FAR = 26.0
 _ROBOT = "M14 0L-9 10L-4.5 0L-9 -10Z"
 
 
@@ -35,12 +38,12 @@ def map_svg(plan: HousePlan, replay: Replay, fates: Sequence[Fate], title: str) 
         title: said to those who cannot see it.
     """
     width, height = plan.frame.size
-    labels = _Labels((width, height))
+    labels = Boxes((width, height))
     arrows, dots = _moves(plan, replay, fates, labels)
     ends = _ends(plan, replay, labels)
     names = _object_names(plan, replay, fates, labels)
-    stops = _stops(plan, replay, labels)
     rooms = _room_names(plan, labels)
+    stops = _stops(plan, replay, labels)
     things = _furniture_names(plan, replay, fates, labels)
     return tag(
         "svg",
@@ -104,7 +107,7 @@ def _walk(plan: HousePlan, replay: Replay) -> Markup:
     return tag("g", *under, *chunks, class_="walk")
 
 
-def _ends(plan: HousePlan, replay: Replay, labels: _Labels) -> Markup:
+def _ends(plan: HousePlan, replay: Replay, labels: Boxes) -> Markup:
     """Where the robot stood, and looked, at the start and at the end."""
     marks = []
     for name, moment, share in (("start", replay.moments[0], 0.0), ("end", replay.moments[-1], 1.0)):
@@ -115,12 +118,13 @@ def _ends(plan: HousePlan, replay: Replay, labels: _Labels) -> Markup:
         title = tag("title", f"the robot at the {name}")
         marks.append(tag("path", title, d=_ROBOT, fill=color, transform=place, class_="robot"))
         labels.block(x, y, 20, 20)
-        right, down = labels.beside(x, y, 30, 12)
-        marks.append(tag("text", name, x=right, y=down + 4))
+        spot = labels.beside(x, y, 30, 12)
+        if spot is not None:
+            marks.append(tag("text", name, x=spot[0], y=spot[1] + 4))
     return tag("g", *marks, class_="ends")
 
 
-def _stops(plan: HousePlan, replay: Replay, labels: _Labels) -> Markup:
+def _stops(plan: HousePlan, replay: Replay, labels: Boxes) -> Markup:
     """A numbered dot where each plan was asked for; of those close together only the first."""
     kept: list[Point] = []
     marks = []
@@ -138,20 +142,18 @@ def _stops(plan: HousePlan, replay: Replay, labels: _Labels) -> Markup:
     return tag("g", *marks, class_="stops")
 
 
-def _moves(plan: HousePlan, replay: Replay, fates: Sequence[Fate], labels: _Labels) -> tuple[Markup, Markup]:
-    """An arrow for each object that was moved; a ring where each started and a dot where it ended."""
+def _moves(plan: HousePlan, replay: Replay, fates: Sequence[Fate], labels: Boxes) -> tuple[Markup, Markup]:
+    """An arrow for each object that was moved; an outline where each started and a full sign where it ended."""
     arrows, dots = [], []
     for fate in fates:
         start, end = _start_and_end(plan, replay, fate)
-        labels.block(*start, 18, 18)
+        labels.block(*start, 20, 20)
         labels.block(*end, 16, 16)
         if fate.moved:
             arrows.append(_arrow(start, end, fate.end_class))
-        story = tag("title", f"{fate.name}: {fate.start} → {fate.end} ({fate.verdict})")
-        dots += [
-            tag("circle", story, cx=start[0], cy=start[1], r=7.5, class_=f"ring {fate.start_class}"),
-            tag("circle", story, cx=end[0], cy=end[1], r=4.6, class_=f"dot {fate.end_class}"),
-        ]
+        story = f"{fate.name}: {fate.start} → {fate.end} ({fate.verdict})"
+        dots.append(mark(fate.start_class, *start, 8, hollow=True, title=story))
+        dots.append(mark(fate.end_class, *end, 5.2, title=story))
     return tag("g", *arrows), tag("g", *dots)
 
 
@@ -186,17 +188,26 @@ def _arrow(start: Point, end: Point, kind: str) -> Markup:
     )
 
 
-def _object_names(plan: HousePlan, replay: Replay, fates: Sequence[Fate], labels: _Labels) -> Markup:
+def _object_names(plan: HousePlan, replay: Replay, fates: Sequence[Fate], labels: Boxes) -> Markup:
+    """Names beside objects, with a line to those for which there is room only farther off.
+
+    Where there is none at all, the name is in the sign's title and in the list beside the map.
+    """
     texts = []
     for fate in fates:
         _, (x, y) = _start_and_end(plan, replay, fate)
         width = _BOLD_LETTER * _OBJECT_FONT * len(fate.name)
         spot = labels.beside(x, y, width, _OBJECT_FONT + 2)
+        if spot is None:
+            continue
+        ahead = (min(max(x, spot[0] - width / 2), spot[0] + width / 2), spot[1])
+        if np.hypot(ahead[0] - x, ahead[1] - y) > _FAR:
+            texts.append(tag("path", d=path([(x, y), ahead]), class_=fate.end_class))
         texts.append(tag("text", fate.name, x=spot[0], y=spot[1] + 4, class_=fate.end_class))
     return tag("g", *texts, class_="names")
 
 
-def _furniture_names(plan: HousePlan, replay: Replay, fates: Sequence[Fate], labels: _Labels) -> Markup:
+def _furniture_names(plan: HousePlan, replay: Replay, fates: Sequence[Fate], labels: Boxes) -> Markup:
     """Short names of furniture where there is room for them; what had to do with the episode comes first."""
     used = {place for fate in fates for place in (fate.start, fate.end)}
     rooms = sorted((room.name for room in replay.task.scene.rooms), key=len, reverse=True)
@@ -206,73 +217,21 @@ def _furniture_names(plan: HousePlan, replay: Replay, fates: Sequence[Fate], lab
         corners = plan.furniture[name]
         x, y = corners.mean(axis=0)
         short = next((name.removeprefix(f"{room} ") for room in rooms if name.startswith(f"{room} ")), name)
-        width = _LETTER * _THING_FONT * len(short)
+        width = (_BOLD_LETTER if name in used else _LETTER) * _THING_FONT * len(short)
         spot = labels.near(float(x), float(y), width, _THING_FONT + 1, float(np.ptp(corners[:, 1])))
         if spot is not None:
             texts.append(tag("text", short, x=spot[0], y=spot[1] + 3, class_="used" if name in used else None))
     return tag("g", *texts, class_="things")
 
 
-def _room_names(plan: HousePlan, labels: _Labels) -> Markup:
+def _room_names(plan: HousePlan, labels: Boxes) -> Markup:
     texts = []
     for name, (x, y) in plan.rooms.items():
-        spot = labels.near(x, y, ROOM_LETTER * len(name), 16, 120) or (x, y)
-        texts.append(tag("text", name.upper(), x=spot[0], y=spot[1] + 5))
+        size = (ROOM_LETTER * len(name), 16)
+        spot = labels.near(x, y, *size, 120) or labels.beside(x, y, *size)
+        if spot is not None:
+            texts.append(tag("text", name.upper(), x=spot[0], y=spot[1] + 5))
     return tag("g", *texts, class_="rooms")
-
-
-class _Labels:
-    """Keeps texts and marks from covering each other; all in pixels, boxes by their middle and size.
-
-    Args:
-        size: of the picture.
-    """
-
-    def __init__(self, size: tuple[int, int]) -> None:
-        self._size = size
-        self._taken: list[tuple[float, float, float, float]] = []
-
-    def block(self, x: float, y: float, width: float, height: float) -> None:
-        """Take a place, whatever is there."""
-        self._taken.append((x, y, width, height))
-
-    def free(self, x: float, y: float, width: float, height: float) -> bool:
-        """Take a place if nothing is there."""
-        if self._covered(x, y, width, height) > 0:
-            return False
-        self.block(x, y, width, height)
-        return True
-
-    def beside(self, x: float, y: float, width: float, height: float) -> Point:
-        """Take the place beside a mark that covers the least."""
-        across = width / 2 + 11
-        around = [
-            (x + side * share * across, y + down * (9 + height / 2 + far))
-            for far in (0.0, height, 2 * height)
-            for side, down, share in (
-                (1, 0, 1), (-1, 0, 1), (0, -1, 0), (0, 1, 0), (1, -1, 0.7), (1, 1, 0.7), (-1, -1, 0.7), (-1, 1, 0.7),
-            )
-        ]  # fmt: skip
-        spot = min(around, key=lambda at: self._covered(at[0], at[1], width, height))
-        self.block(*spot, width, height)
-        return spot
-
-    def near(self, x: float, y: float, width: float, height: float, room: float) -> Point | None:
-        """Take the place at most half of ``room`` above or below a point, None where all are taken."""
-        far = max(0.0, (room - height) / 2)
-        for share in (0.0, -0.5, 0.5, -1.0, 1.0):
-            if self.free(x, y + share * far, width, height):
-                return x, y + share * far
-        return None
-
-    def _covered(self, x: float, y: float, width: float, height: float) -> float:
-        """Square pixels of what is taken, or out of the picture, that a box would cover."""
-        total = 0.0
-        for a, b, wide, high in self._taken:
-            over = (width + wide) / 2 - abs(x - a), (height + high) / 2 - abs(y - b)
-            total += max(0.0, over[0]) * max(0.0, over[1])
-        out = max(0.0, width / 2 - x, x + width / 2 - self._size[0])
-        return total + 4 * out * height + 4 * width * max(0.0, height / 2 - y, y + height / 2 - self._size[1])
 
 
 def _points(array: NDArray[np.float64]) -> list[Point]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from experiments.report.fates import HAND, Fate
-from experiments.report.svg import Point, tag
+from experiments.report.svg import Point, mark, tag
 from selftrain.record import EpisodeRecord
 
 _ROW = 19.0
@@ -156,19 +156,12 @@ class _Tree:
 
 
 def _leaf(fate: Fate, kind: str, y: float) -> Markup:
-    """An object; besides the colour a tick or a cross tells right from wrong."""
-    x = _THING_X
-    sign = {
-        "right": f"M{x - 3} {y}l2.2 2.4l4 -4.6",
-        "wrong": f"M{x - 2.6} {y - 2.6}l5.2 5.2m0 -5.2l-5.2 5.2",
-        "unseen": f"M{x - 3} {y}h6",
-    }[kind]
+    """An object; besides the colour its shape tells right from wrong."""
     return tag(
         "g",
         tag("title", f"{fate.name}: {fate.verdict}; wanted on {', '.join(fate.wanted) or 'nothing here'}"),
-        tag("circle", cx=x, cy=y, r=7),
-        tag("path", d=sign),
-        tag("text", fate.name, x=x + 13, y=y + 4),
+        mark(kind, _THING_X, y, 6.4),
+        tag("text", fate.name, x=_THING_X + 13, y=y + 4),
         class_=f"leaf {kind}{' moved' if fate.moved else ''}",
     )
 

@@ -21,7 +21,7 @@ from experiments.doctor.data import GET_DATA, housekeep
 from experiments.doctor.findings import Check, Finding, tried
 from experiments.doctor.models import adapter, adapters, server, smollm2
 from experiments.doctor.packages import packages, python
-from experiments.doctor.simulators import GET_DRIVER, GET_LAB, egl_drivers, habitat, habitat_lab
+from experiments.doctor.simulators import GET_DRIVER, GET_ENCODER, GET_LAB, egl_drivers, films, habitat, habitat_lab
 from household.errors import UserError
 from household.simulator.habitat import INSTALL
 from tests.household import housekeep_folder
@@ -445,3 +445,12 @@ def test_a_check_that_fails_is_a_finding() -> None:
 
     assert tried(Check("t", "w", fails, "mend")) == [Finding("t", "w", "broken", "OSError: last line", "mend")]
     assert tried(Check("t", "w", refuses)) == [Finding("t", "w", "broken", "it is broken", "mend it; now")]
+
+
+def test_the_encoder_of_films_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (found,) = films()
+    assert found.state == "ok" and "MP4" in found.details
+    # The package is there, and its program is not.
+    monkeypatch.setenv("IMAGEIO_FFMPEG_EXE", str(tmp_path / "nowhere"))
+    (found,) = films()
+    assert found.state == "missing" and found.remedy == GET_ENCODER

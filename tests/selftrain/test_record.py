@@ -1,6 +1,7 @@
 import json
 import os
 import re
+import resource
 import shutil
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,9 @@ from selftrain.record import (
     read_record,
     read_records,
     record_name,
+    write_bytes,
     write_json,
+    write_text,
 )
 from selftrain.run import Run
 from tests.selftrain.conftest import header
@@ -58,6 +61,13 @@ def written(folder: Path, first: EpisodeLine, *lines: PlanLine | ActionLine | Re
         writer.write(line)
     writer.close()
     return folder / f"{name}.jsonl"
+
+
+def fill_up(writer: RecordWriter) -> None:
+    """Put a device under a writer on which every write fails for want of space."""
+    descriptor = os.open("/dev/full", os.O_WRONLY)
+    os.dup2(descriptor, writer._stream.fileno())
+    os.close(descriptor)
 
 
 @pytest.fixture
@@ -187,9 +197,8 @@ def test_fields_of_later_versions_do_no_harm(tmp_path: Path, first: EpisodeLine)
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 def test_a_full_disk_is_told_and_leaves_finished_records(tmp_path: Path, first: EpisodeLine) -> None:
     done = written(tmp_path, first, result())
-    # A file that is really a device on which every write fails for want of space.
-    (tmp_path / "toy-0008-run0.jsonl.partial").symlink_to("/dev/full")
     writer = RecordWriter(tmp_path, "toy-0008-run0")
+    fill_up(writer)
     with pytest.raises(UserError) as refused:
         writer.write(first)
     assert str(refused.value) == (
@@ -205,9 +214,7 @@ def test_a_full_disk_is_told_and_leaves_finished_records(tmp_path: Path, first: 
 def test_a_disk_that_fills_up_later_is_told_too(tmp_path: Path, first: EpisodeLine) -> None:
     writer = RecordWriter(tmp_path, "x")
     writer.write(first)
-    descriptor = os.open("/dev/full", os.O_WRONLY)
-    os.dup2(descriptor, writer._stream.fileno())
-    os.close(descriptor)
+    fill_up(writer)
     with pytest.raises(UserError, match="No space left"):
         writer.write(result())
     writer.close()
@@ -296,3 +303,51 @@ def test_a_record_holds_finite_numbers(tmp_path: Path, first: EpisodeLine, field
         with pytest.raises(UserError, match=r"line \d is not a record's") as refused:
             read_record(path)
         assert "\n" not in str(refused.value)
+
+
+def test_a_full_disk_leaves_the_file_that_was_there(tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    write_text(path, "what was there")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    # Python ignores the signal that goes with it, so that a write over the limit fails as one to a full disk does.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
+    try:
+        with pytest.raises(UserError, match=r"report\.html: cannot be written \(File too large\); make room"):
+            write_bytes(path, bytes(100_000))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert path.read_text() == "what was there"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("name", ["report.html", "report.html.partial"])
+def test_nothing_is_written_through_links(tmp_path: Path, name: str) -> None:
+    precious, folder = tmp_path / "precious", tmp_path / "received"
+    precious.write_text("mine")
+    folder.mkdir()
+    (folder / name).symlink_to(precious)
+    write_text(folder / "report.html", "new")
+    assert precious.read_text() == "mine"
+    assert (folder / "report.html").read_text() == "new"
+    assert not (folder / "report.html").is_symlink()
+
+
+def test_no_record_is_written_through_links(tmp_path: Path, first: EpisodeLine) -> None:
+    precious, folder = tmp_path / "precious", tmp_path / "received"
+    precious.write_text("mine")
+    folder.mkdir()
+    for name in ("toy-0007-run0.jsonl", "toy-0007-run0.jsonl.partial"):
+        (folder / name).symlink_to(precious)
+    path = written(folder, first, result())
+    assert precious.read_text() == "mine"
+    assert read_record(path).result == result()
+    assert not path.is_symlink()
+
+
+def test_files_are_for_whom_the_user_lets_read_them(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        write_text(tmp_path / "page.html", "x")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "page.html").stat().st_mode & 0o777 == 0o640

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from experiments.report import chapter
 from selftrain.config import load_config
 from selftrain.run import Run
 
@@ -27,6 +28,11 @@ def play(folder: Path, **settings: Any) -> Path:
 def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of one episode that is cut after 160 steps."""
     return play(tmp_path_factory.mktemp("runs") / "short", max_steps=160)
+
+
+@pytest.fixture(autouse=True)
+def short_films(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chapter, "FRAMES", 10)
 
 
 @pytest.fixture

@@ -1,15 +1,21 @@
 from __future__ import annotations
 
+import re
+from itertools import combinations
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from experiments.report.boxes import Boxes
 from experiments.report.fates import HAND, Fate, fates, story, who_wants
 from experiments.report.houseplan import DETAIL, Frame, house_plan
 from experiments.report.replay import FilmedSimulator, find_task, replay
-from experiments.report.svg import tag
+from experiments.report.svg import gauge, mark, tag
+from experiments.report.text import inert
 from experiments.report.topdown import map_svg
 from experiments.report.tree import Branch, branches, room_of, tree_svg
 from household.simulator.base import Camera
@@ -20,6 +26,7 @@ def fate(name: str, start: str, end: str, *wanted: str, found: bool = True) -> F
     return Fate(name, start, end, wanted, found, start != end)
 
 
+KINDS = ("right", "wrong", "unseen")
 MUG = fate("mug 1", "kitchen 0 sink 1", "kitchen 0 shelf 2", "kitchen 0 shelf 2")
 BOOK = fate("book 1", "kitchen 0 shelf 2", HAND, "kitchen 0 shelf 2")
 SOAP = fate("soap 1", "bathroom 0 sink 3", "bathroom 0 sink 3", "kitchen 0 sink 1", found=False)
@@ -50,7 +57,10 @@ def test_trees_have_the_same_rows_and_differ_in_what_moved(run_folder: Path) -> 
     shown = [Branch("kitchen 0", ("kitchen 0 sink 1", "kitchen 0 shelf 2"), 3), Branch("bathroom 0", (), 0)]
     before, after = (ElementTree.fromstring(tree_svg(shown, [MUG, BOOK], late, "x <y>")) for late in (False, True))
     assert before.get("viewBox") == after.get("viewBox")
-    kinds = [[leaf.get("class") for leaf in tree.iter("g") if leaf.get("class") != "edges"] for tree in (before, after)]
+    kinds = [
+        [kind for leaf in tree.iter("g") if (kind := leaf.get("class", "")).startswith("leaf")]
+        for tree in (before, after)
+    ]
     assert kinds == [["leaf wrong moved", "leaf right moved"], ["leaf right moved", "leaf wrong moved"]]
 
 
@@ -78,8 +88,8 @@ def test_frame(turned: bool) -> None:
 def test_map_shows_house_and_moves(run_folder: Path) -> None:
     record = next(read_records(run_folder / "episodes"))
     task = find_task(record.episode)
-    played = replay(record, task, FilmedSimulator(Camera(8, 6), Camera(8, 6)), 0)
-    plan = house_plan(task.scene, task.episode.receptacles, 200, 200)
+    played = replay(record, task, FilmedSimulator(Camera(8, 6)), 0)
+    plan = house_plan(task.scene, task.episode.receptacles)
     width, height = plan.frame.size
     assert plan.picture.shape == (DETAIL * height, DETAIL * width, 4)
     assert set(plan.rooms) == {room.name for room in task.scene.rooms}
@@ -91,6 +101,42 @@ def test_map_shows_house_and_moves(run_folder: Path) -> None:
     assert {room.upper() for room in plan.rooms} <= texts
     arrows = [group for group in drawn.iter("g") if (group.get("class") or "").startswith("arrow")]
     assert 1 <= len(arrows) <= sum(thing.moved for thing in things)
+    boxes = [label_box(text) for text in drawn.iter("text") if text.text and not text.text.isdigit()]
+    across, down = plan.frame.size
+    assert all(left >= 0 and top >= 0 and right <= across and bottom <= down for left, top, right, bottom in boxes)
+    assert not [(one, other) for one, other in combinations(boxes, 2) if overlap(one, other)]
+
+
+def label_box(text: ElementTree.Element) -> tuple[float, float, float, float]:
+    """About where a label is: at least as wide as narrow letters make it."""
+    size = {True: 12.0, False: 9.0}[text.get("class") in ("right", "wrong", "unseen") or (text.text or "").isupper()]
+    x, y, half = float(text.get("x", 0)), float(text.get("y", 0)), 0.25 * size * len(text.text or "")
+    return x - half, y - 0.7 * size, x + half, y
+
+
+def overlap(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def test_right_and_wrong_differ_in_shape() -> None:
+    shapes = {kind: re.findall(r"<(\w+)", mark(kind)) + re.findall(r' d="([^"]*)"', mark(kind)) for kind in KINDS}
+    assert len({tuple(shape) for shape in shapes.values()}) == len(KINDS)
+    assert "<rect" in gauge(0.4) and "<rect" not in gauge(-0.4) and "dasharray" in gauge(-0.4)
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 300)] * 2, *[st.integers(4, 90)] * 2), max_size=25))
+def test_what_is_placed_covers_nothing(wanted: list[tuple[int, int, int, int]]) -> None:
+    boxes = Boxes((300, 300))
+    placed = []
+    for x, y, width, height in wanted:
+        if spot := boxes.beside(x, y, width, height):
+            placed.append((spot[0] - width / 2, spot[1] - height / 2, spot[0] + width / 2, spot[1] + height / 2))
+    assert not any(overlap(one, other) for one, other in combinations(placed, 2))
+
+
+def test_what_turns_or_controls_writing_is_seen_and_does_nothing() -> None:
+    assert inert("a\x1b[31mb\u202ec\ud800\x00\td\n") == "a␛[31mb‹U+202E›c\ufffd␀\td\n"
+    assert "\u202e" not in tag("text", "x\u202ey", title="\u202e")
 
 
 def test_svg_is_escaped() -> None:

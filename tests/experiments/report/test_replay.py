@@ -23,7 +23,7 @@ def record_of(folder: Path) -> EpisodeRecord:
 
 
 def again(record: EpisodeRecord, frames: int = 0) -> Replay:
-    return replay(record, find_task(record.episode), FilmedSimulator(SMALL, SMALL), frames)
+    return replay(record, find_task(record.episode), FilmedSimulator(SMALL), frames)
 
 
 def test_the_same_happens_again(run_folder: Path) -> None:
@@ -37,6 +37,25 @@ def test_the_same_happens_again(run_folder: Path) -> None:
     assert 5 <= len(played.frames) <= 16
     assert {0, record.result.steps} <= set(played.frames)
     assert all(picture.shape == (48, 64, 3) and np.ptp(picture) for picture in played.photos.values())
+
+
+def test_objects_are_found_in_the_pictures(run_folder: Path) -> None:
+    record = record_of(run_folder)
+    played = replay(record, find_task(record.episode), FilmedSimulator(Camera(256, 192)), 40)
+    found = [(number, name, extent) for number, shot in played.frames.items() for name, extent in shot.objects.items()]
+    assert found and {name for _, name, _ in found} <= set(record.episode.placements)
+    for number, name, extent in found:
+        assert 0 <= extent.left < extent.right < 256 and 0 <= extent.top < extent.bottom < 192
+        # What is in the hand is not in the house.
+        assert played.moments[number].holding != name
+
+
+@pytest.mark.parametrize("strange", [{"moved": {"ghost 1": ("moon", "bed")}}, {"path": [(float("nan"), 0.0, 0.0)]}])
+def test_what_no_episode_can_hold_is_named(run_folder: Path, strange: dict[str, Any]) -> None:
+    record = record_of(run_folder)
+    actions = [record.actions[0].model_copy(update=strange), *record.actions[1:]]
+    with pytest.raises(UserError, match=r"which is not there|out of the house"):
+        again(record.model_copy(update={"actions": actions}))
 
 
 def test_the_published_controllers_silent_nods_are_followed(tmp_path: Path) -> None:
