@@ -162,6 +162,8 @@ def test_a_password_of_an_address_is_not_kept(tmp_path: Path) -> None:
     assert '"http://***@127.0.0.1:9/v1?***"' in kept
     assert not any(secret in kept + repr(config) for secret in ("somebody", "pass/word", "abc"))
     (tmp_path / "config.json").write_text(kept)
+    (tmp_path / "episodes").mkdir()
+    (tmp_path / "episodes" / "generated-0-0000-run0.jsonl").touch()
     Run(config, tmp_path)
     with pytest.raises(UserError, match="other settings \\(base_url\\)"):
         Run(load_config(settings={"base_url": "http://127.0.0.1:9/v1", "model": "m"}), tmp_path)
