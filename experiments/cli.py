@@ -13,7 +13,7 @@ import typer
 from experiments.commands.learning import selftrain
 from experiments.commands.looking import demo, doctor, list_, report
 from experiments.commands.playing import replay, run
-from experiments.console import Console, complain, give_up_output, let_write_anything
+from experiments.console import Console, complain, let_write_anything, settle_output
 from household.errors import UserError
 
 # What typer makes of an interrupt.
@@ -74,39 +74,24 @@ def guarded(command: Callable[[], Any]) -> None:
     """
     let_write_anything()
     try:
-        command()
-        sys.stdout.flush()
+        try:
+            command()
+        finally:
+            settle_output()
     except SystemExit as ending:
-        _end(ending)
+        if ending.code != _INTERRUPTED:
+            raise
+        Console(stderr=True).print("interrupted; what is finished is kept")
+        # Threads that wait for a server's reply would keep the user waiting.
+        os._exit(_INTERRUPTED)
     except UserError as error:
         complain(str(error))
         sys.exit(error.exit_code)
     except BrokenPipeError:
-        give_up_output()
         sys.exit(1)
     except OSError as error:
-        _refuse(error)
-
-
-def _end(ending: SystemExit) -> None:
-    """End as typer wants it."""
-    if ending.code == _INTERRUPTED:
-        Console(stderr=True).print("interrupted; what is finished is kept")
-    try:
-        sys.stdout.flush()
-    except OSError as error:
-        _refuse(error)
-    if ending.code == _INTERRUPTED:
-        # Threads that wait for a server's reply would keep the user waiting.
-        os._exit(_INTERRUPTED)
-    raise ending
-
-
-def _refuse(error: OSError) -> None:
-    """Say what the system refuses: a file that is named, or else the output."""
-    give_up_output()
-    complain(f"{error.filename or 'the output'}: {error.strerror or error}; give another path, or make room")
-    sys.exit(2)
+        complain(f"{error.filename or 'the output'}: {error.strerror or error}; give another path, or make room")
+        sys.exit(2)
 
 
 if __name__ == "__main__":

@@ -47,7 +47,14 @@ def let_write_anything() -> None:
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
 
 
-def give_up_output() -> None:
-    """Write no more to the standard output, which takes nothing; Python would complain of it once more at its end."""
-    with suppress(OSError, ValueError):
+def settle_output() -> None:
+    """Write what is left to write; where the output takes nothing, leave it, or Python complains once more at its end.
+
+    Raises:
+        OSError: when it takes nothing.
+    """
+    try:
+        sys.stdout.flush()
+    except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise

@@ -68,7 +68,7 @@ FILTERS: dict[str, Filter] = {"positive": positive, "corrected": corrected, "ris
 
 
 def find_filter(name: str) -> Filter:
-    """A filter by name, or any function of the same form as ``module:function``.
+    """A filter by name, or any function of the same form as ``module:function``, whose module is imported and so run.
 
     Raises:
         UserError: when there is none.
@@ -78,9 +78,12 @@ def find_filter(name: str) -> Filter:
     module, _, function = name.partition(":")
     try:
         found: Filter = getattr(importlib.import_module(module), function)
-    except (ImportError, AttributeError, ValueError) as error:
+        if not callable(found):
+            raise TypeError(f"{function} is not a function")
+    except Exception as error:  # a module may raise anything
+        told = " ".join(f"{type(error).__name__}: {error}".split())
         raise UserError(
-            f"no filter {name!r} ({error}); give one of {', '.join(FILTERS)}, or module:function of your own"
+            f"no filter {name!r} ({told}); give one of {', '.join(FILTERS)}, or module:function of your own"
         ) from error
     return found
 

@@ -206,13 +206,13 @@ class _Stage:
         return self._open_model()
 
     def _progress(self, name: str) -> Progress:
-        desk, told = ray.get_actor(_DESK), 0.0
+        told = 0.0
 
         def progress(steps: int, plans: int) -> None:
             nonlocal told
             if time.monotonic() > told + _GLANCE:
                 told = time.monotonic()
-                desk.tell.remote(name, steps, plans)
+                ray.get_actor(_DESK).tell.remote(name, steps, plans)
 
         return progress
 

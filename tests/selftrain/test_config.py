@@ -154,6 +154,13 @@ def leaves(value: object) -> list[object]:
     return [leaf for part in parts for leaf in leaves(part)] if isinstance(parts, list) else [value]
 
 
+def begin(folder: Path, config: str) -> None:
+    """A run's folder with settings and an episode."""
+    (folder / "episodes").mkdir(exist_ok=True)
+    (folder / "episodes" / "generated-0-0000-run0.jsonl").touch()
+    (folder / "config.json").write_text(config)
+
+
 def test_a_password_of_an_address_is_not_kept(tmp_path: Path) -> None:
     address = "http://somebody:pass/word@127.0.0.1:9/v1?key=abc"
     config = load_config(settings={"base_url": address, "model": "m"})
@@ -161,9 +168,7 @@ def test_a_password_of_an_address_is_not_kept(tmp_path: Path) -> None:
     kept = config.model_dump_json()
     assert '"http://***@127.0.0.1:9/v1?***"' in kept
     assert not any(secret in kept + repr(config) for secret in ("somebody", "pass/word", "abc"))
-    (tmp_path / "config.json").write_text(kept)
-    (tmp_path / "episodes").mkdir()
-    (tmp_path / "episodes" / "generated-0-0000-run0.jsonl").touch()
+    begin(tmp_path, kept)
     Run(config, tmp_path)
     with pytest.raises(UserError, match="other settings \\(base_url\\)"):
         Run(load_config(settings={"base_url": "http://127.0.0.1:9/v1", "model": "m"}), tmp_path)
@@ -188,7 +193,7 @@ def test_a_password_of_an_address_is_not_shown(override: str) -> None:
 
 def test_settings_of_a_run_that_are_nested_too_deep_are_refused(tmp_path: Path) -> None:
     for content in ("[" * 100_000, '{"person": ' + '{"a": ' * 5000 + "1" + "}" * 5001):
-        (tmp_path / "config.json").write_text(content)
+        begin(tmp_path, content)
         with pytest.raises(UserError, match="not the settings of a run"):
             Run(load_config(), tmp_path)
 

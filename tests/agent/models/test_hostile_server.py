@@ -110,15 +110,20 @@ def test_too_long_an_answer_is_not_read_to_its_end(server: ChatServer, open_serv
     assert "more than 16 MB" in line and "within" not in line
 
 
-def test_what_an_attempt_has_shown_outlives_one_that_is_cut_short(server: ChatServer, open_server: Open) -> None:
-    def slowly(handler: Handler, _: Body) -> None:
+@pytest.mark.parametrize(
+    ("answer", "said"), [(fails(500, "model crashed"), "model crashed"), (sends(b"x" * 17_000_000), "more than 16 MB")]
+)
+def test_what_an_attempt_has_shown_outlives_one_that_is_cut_short(
+    server: ChatServer, open_server: Open, answer: Any, said: str
+) -> None:
+    def slowly(handler: Handler, body: Body) -> None:
         handler.server.ending.wait(1.0)
-        handler.reply(500, {"error": {"message": "model crashed"}})
+        answer(handler, body)
 
-    server.play(slowly)
     # The second attempt ends in the middle, because the time for both is over.
-    line = failure(open_server(timeout=1.3, max_retries=1, backoff=0.6))
-    assert "model crashed" in line
+    server.play(slowly, lambda handler, body: handler.server.ending.wait())
+    line = failure(open_server(timeout=2.0, max_retries=1, backoff=2.0))
+    assert said in line and "within" not in line
 
 
 def test_what_would_change_the_terminal_is_not_shown(server: ChatServer, open_server: Open) -> None:

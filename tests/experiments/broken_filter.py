@@ -1,0 +1,1 @@
+raise RuntimeError("a module may raise anything")
