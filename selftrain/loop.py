@@ -290,12 +290,14 @@ class SelfTraining:
 
     def _check_folder(self) -> None:
         path = self.folder / "config.json"
-        if not path.exists() or not self._begun:
+        if not path.exists():
             return
         try:
             earlier = SelfTrainingConfig.model_validate(json.loads(path.read_text(encoding="utf-8")))
         except (OSError, ValueError, RecursionError) as error:
             raise UserError(f"{path}: not the settings of a self-training; choose another folder with --out") from error
+        if not self._begun:
+            return
         made = {
             "imitated": TrainedModel.load(self.folder / IMITATE) is not None,
             "improved": any(self.folder.glob("iteration-*/model.json")),

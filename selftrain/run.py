@@ -76,13 +76,15 @@ class Run:
 
     def _check_folder(self) -> None:
         path = self.folder / "config.json"
-        # Where nothing has been played, nothing is lost with other settings: a slip can be corrected.
-        if not path.exists() or not begun(self.episodes):
+        if not path.exists():
             return
         try:
             earlier = RunConfig.model_validate(json.loads(path.read_text(encoding="utf-8")))
         except (OSError, ValueError, RecursionError) as error:
             raise UserError(f"{path}: not the settings of a run; choose another folder with --out") from error
+        # Where nothing has been played, nothing is lost with other settings: a slip can be corrected.
+        if not begun(self.episodes):
+            return
         changed = [key for key, value in self.config.identity.items() if not same_setting(earlier.identity[key], value)]
         if changed:
             raise UserError(

@@ -38,21 +38,14 @@ def data_folder(data: Path | None, houses: int | None) -> str | None:
 
 
 def check(settings: RunConfig) -> None:
-    """Find names that nothing has, and generated houses where others are meant, before a model is loaded.
+    """Find an adapter that there is not, and generated houses where others are meant, before a model is loaded.
 
     Raises:
         UserError: naming what there is.
     """
-    from household.housekeep.reader import HousekeepData
-    from household.tasks import wishes
-
     if settings.data is None and (settings.scenes or settings.episodes is not None):
         asked = f"scene {settings.scenes[0]}" if settings.scenes else f"episodes {settings.episodes}"
         raise UserError(f"{asked}: of the Housekeep data; give its folder with --data or HOUSEKEEP_DATA")
-    if settings.data is None:
-        wishes(settings.person)
-    elif settings.person != "majority":
-        HousekeepData(settings.data).preferences(settings.person)
     _check_adapter(settings.adapter)
 
 

@@ -123,6 +123,13 @@ def test_a_slip_before_anything_was_played_can_be_corrected(tmp_path: Path) -> N
     assert "seed" in one_line(housewise(tmp_path, *right, "--seed", "1"))
 
 
+def test_a_file_of_somebody_elses_is_not_written_over(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text('{"mine": 1}')
+    assert "not the settings of a run" in one_line(housewise(tmp_path, *QUICK, "--out", "."))
+    assert [path.name for path in tmp_path.iterdir()] == ["config.json"]
+    assert (tmp_path / "config.json").read_text() == '{"mine": 1}'
+
+
 def test_a_folder_in_which_all_failed_is_not_begun_anew(tmp_path: Path) -> None:
     assert housewise(tmp_path, *QUICK, "--out", "run").returncode == 0
     (record,) = (tmp_path / "run" / "episodes").glob("*.jsonl")

@@ -23,7 +23,7 @@ from selftrain.config import load_config
 from selftrain.executors import Silent, Watcher
 from selftrain.failures import FailedEpisodesError
 from selftrain.loop import Observer, SelfTraining, play
-from selftrain.loop_config import load_selftraining
+from selftrain.loop_config import SelfTrainingConfig, load_selftraining
 from selftrain.pairs import read_pairs
 from selftrain.record import read_records
 from selftrain.run import Run
@@ -190,6 +190,30 @@ def test_other_settings_are_refused_by_name(learner: Learner, whole: Path) -> No
     assert status == 2 and len(errors.strip().splitlines()) == 1
     assert "filter.most_per_object" in errors and "training.rank" in errors and "training.batch" not in errors
     assert content(whole) == before
+
+
+@pytest.mark.parametrize(
+    "done",
+    ["", "demonstrate/episodes/a.jsonl", "untrained/evaluation/test/episodes/a.jsonl.failed", "imitate/model.json"],
+)
+def test_other_settings_are_welcome_until_something_is_done(learner: Learner, tmp_path: Path, done: str) -> None:
+    def settings(seed: int) -> SelfTrainingConfig:
+        run = {"seed": seed, "model": f"local:{learner.model}", "prompt": str(learner.prompt)}
+        return load_selftraining(settings={"run": run})
+
+    (tmp_path / "config.json").write_text(settings(1).model_dump_json())
+    if done:
+        (tmp_path / done).parent.mkdir(parents=True)
+        trained = {"model": f"local:{learner.model}", "adapter": None}
+        (tmp_path / done).write_text(json.dumps(trained) if done.endswith("model.json") else "")
+        with pytest.raises(UserError, match=r"other settings \(run\.seed\)"):
+            SelfTraining(settings(2), tmp_path, Unheard())
+        SelfTraining(settings(1), tmp_path, Unheard())
+    else:
+        SelfTraining(settings(2), tmp_path, Unheard())
+        (tmp_path / "config.json").write_text("{}")
+        with pytest.raises(UserError, match="not the settings of a self-training"):
+            SelfTraining(settings(2), tmp_path, Unheard())
 
 
 def test_nothing_to_learn_leaves_what_was_learned_before(learner: Learner) -> None:
