@@ -25,7 +25,7 @@ from selftrain.loop_config import LessonsConfig, NamedTasksConfig, SelfTrainingC
 from selftrain.pairs import Pair, drawn, pairs_of, write_pairs
 from selftrain.record import alone, read_records, write_json
 from selftrain.run import Run, begun, check_files, keep_files, same_setting
-from selftrain.tasks import Job, load_task, task_names
+from selftrain.tasks import Job, check_person, load_task, task_names
 from selftrain.trainers import Progress, Start, TrainedModel, open_trainer
 
 DEMONSTRATE, IMITATE, UNTRAINED = "demonstrate", "imitate", "untrained"
@@ -118,6 +118,7 @@ class SelfTraining:
                 "run.prompt=judging, or wording=done, review=0 and imitation_review=0"
             )
         find_filter(config.filter.name)
+        check_person(config.run)
         tried = [config.training_tasks] if config.iterations or config.review or config.imitation_review else []
         for tasks in (config.demonstrations, *tried, *config.evaluation.tasks):
             task_names(config.playing(tasks))

@@ -12,7 +12,7 @@ from selftrain.executors import Silent, Watcher, open_executor
 from selftrain.failures import FailedEpisodesError, read_failures
 from selftrain.metrics import metrics
 from selftrain.record import FAILED, alone, read_records, write_json, write_text
-from selftrain.tasks import Job, task_names
+from selftrain.tasks import Job, check_person, task_names
 
 
 class Run:
@@ -31,6 +31,7 @@ class Run:
         self.folder = folder
         self.episodes = folder / "episodes"
         self._check_folder()
+        check_person(config)
         self.jobs = [Job(task, run) for task in task_names(config) for run in range(config.runs)]
 
     @property

@@ -86,7 +86,7 @@ def test_an_adapter_is_the_same_however_its_folder_is_named(tmp_path: Path) -> N
     other = Path(shutil.copytree(TIDY, tmp_path / "there" / "adapters" / "tidy"))
     (tmp_path / "config.json").write_text(load_config(settings={"adapter": str(folder)}).model_dump_json())
     (tmp_path / "episodes").mkdir()
-    (tmp_path / "episodes" / "played.jsonl").touch()
+    (tmp_path / "episodes" / "generated-0-0000-run0.jsonl").touch()
     Run(load_config(settings={"adapter": os.path.relpath(folder)}), tmp_path)
     with pytest.raises(UserError, match="other settings \\(adapter\\)"):
         Run(load_config(settings={"adapter": str(other)}), tmp_path)
