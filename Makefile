@@ -29,6 +29,7 @@ test-slow: install
 lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	rm -rf build && $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target build/installed .
 	$(BIN)/mypy
 
 clean:

@@ -12,9 +12,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from controller.skills import Controller, ControllerSettings, Skill
-from household.env import RearrangementEnv
-from household.geometry import Array
+from housewise.controller.skills import Controller, ControllerSettings, Skill
+from housewise.worlds.house.env import RearrangementEnv
+from housewise.worlds.house.geometry import Array
 
 
 class PublishedController(Controller):

@@ -13,10 +13,10 @@ from enum import Enum
 
 import numpy as np
 
-from household.env import RearrangementEnv
-from household.geometry import Array, forward_of
-from household.simulator.base import STEP, TURN, Action, BodyPose, Follower
-from household.world import REACH
+from housewise.worlds.house.env import RearrangementEnv
+from housewise.worlds.house.geometry import Array, forward_of
+from housewise.worlds.house.simulator.base import STEP, TURN, Action, BodyPose, Follower
+from housewise.worlds.house.world import REACH
 
 
 class Status(str, Enum):

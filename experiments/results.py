@@ -16,10 +16,10 @@ import yaml
 from rich.console import Console, Group
 from rich.text import Text
 
-from experiments.tables import machine, table
-from selftrain.metrics import standard_error
-from selftrain.player import software_versions
-from selftrain.record import EpisodeRecord, ResultLine, write_json, write_text
+from housewise.core.tables import machine, table
+from housewise.rollout.metrics import standard_error
+from housewise.rollout.record import EpisodeRecord, ResultLine, write_json, write_text
+from housewise.systems.personalize.player import software_versions
 
 MARK = "†"
 
@@ -30,7 +30,7 @@ class Figure:
 
     Attributes:
         mean: of all episodes.
-        error: the mean's standard error, in which the runs of a task count once; see selftrain.metrics. One task tells
+        error: the mean's standard error, in which the runs of a task count once; see rollout.metrics. One task tells
             none.
         episodes: how many there were, None where nobody said.
     """
@@ -242,7 +242,7 @@ def published(measure: str, scene: str, row: str, tasks: str) -> Figure | None:
 
 @lru_cache(maxsize=1)
 def _published() -> dict[str, Any]:
-    path = resources.files("housekeep_configs") / "published" / "llm_personalize.yaml"
+    path = resources.files("housewise.housekeep_configs") / "published" / "llm_personalize.yaml"
     content: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
     return content
 

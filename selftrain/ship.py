@@ -1,6 +1,6 @@
 """Makes a trained adapter fit to be handed on: half the size, nothing but what is needed to use it.
 
-    python -m selftrain.ship runs/brain/iteration-2/adapter agent/adapters/tidy \\
+    python -m housewise.selftrain.ship runs/brain/iteration-2/adapter language/adapters/tidy \\
         --made-by "housewise selftrain --config brain --out runs/brain"
 """
 
@@ -13,8 +13,8 @@ from typing import Annotated
 
 import typer
 
-from agent.adapters import ASKED_WITH
-from household.errors import UserError
+from housewise.core.errors import UserError
+from housewise.language.adapters import ASKED_WITH
 
 _WEIGHTS = "adapter_model.safetensors"
 _FILES = ("adapter_config.json", "README.md", ASKED_WITH)
@@ -80,6 +80,6 @@ def main(
 
 
 if __name__ == "__main__":
-    from experiments.cli import guarded
+    from housewise.cli import guarded
 
     guarded(lambda: typer.run(main))

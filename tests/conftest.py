@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from household.env import Task
-from household.generator import generate
-from household.housekeep.reader import HousekeepData
-from household.preferences import load_person
-from tests.household.toy import toy_task
+from housewise.worlds.house.env import Task
+from housewise.worlds.house.generator import generate
+from housewise.worlds.house.housekeep.reader import HousekeepData
+from housewise.worlds.house.preferences import load_person
+from tests.worlds.house.toy import toy_task
 
 # Shared machines stall now and then; what is slow shows in the suite's time, not in one example's.
-settings.register_profile("household", deadline=None)
-settings.load_profile("household")
+settings.register_profile("housewise", deadline=None)
+settings.load_profile("housewise")
 
 
 @pytest.fixture(scope="session")
@@ -36,5 +36,5 @@ def generated() -> Task:
 
 @pytest.fixture(scope="session")
 def toy() -> Task:
-    """A small house of known measures; see tests/household/toy.py."""
+    """A small house of known measures; see tests/worlds/house/toy.py."""
     return toy_task()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from selftrain.loop_config import TrainingConfig
-from selftrain.trainers.base import Progress, Start, TrainedModel, Trainer
+from housewise.selftrain.personalize.settings import TrainingConfig
+from housewise.selftrain.trainers.base import Progress, Start, TrainedModel, Trainer
 
 __all__ = ["Progress", "Start", "TrainedModel", "Trainer", "open_trainer"]
 
@@ -18,9 +18,9 @@ def open_trainer(config: TrainingConfig, seed: int, base_url: str | None, progre
         progress: told of how training goes.
     """
     if config.trainer == "openai":
-        from selftrain.trainers.openai_api import OpenAITrainer
+        from housewise.selftrain.trainers.openai_api import OpenAITrainer
 
         return OpenAITrainer(config, seed, base_url, progress)
-    from selftrain.trainers.local import LocalTrainer
+    from housewise.selftrain.trainers.local import LocalTrainer
 
     return LocalTrainer(config, seed, progress)

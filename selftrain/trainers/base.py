@@ -8,9 +8,9 @@ from typing import Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from household.errors import UserError
-from selftrain.pairs import Pair
-from selftrain.record import write_json
+from housewise.core.errors import UserError
+from housewise.rollout.record import write_json
+from housewise.selftrain.personalize.pairs import Pair
 
 ADAPTER, MODEL = "adapter", "model"
 """Folders, within a training's, of what a local training leaves: an adapter, or all weights."""
@@ -20,7 +20,7 @@ Progress = Callable[[int, int, str], None]
 
 
 class Start(BaseModel):
-    """The model that training goes on from, as ``agent.models.open_model`` takes it.
+    """The model that training goes on from, as ``housewise.language.open_model`` takes it.
 
     Attributes:
         model: ``"local"``, ``"local:<folder or name>"``, or a server's name of a model.

@@ -1,7 +1,7 @@
 """Trains a language model on this machine with PEFT and TRL.
 
-Several GPUs: ``accelerate launch -m selftrain.trainers.local FOLDER PROCESS``, which the setting ``training.launcher``
-does; it ends with that process.
+Several GPUs: ``accelerate launch -m housewise.selftrain.trainers.local FOLDER PROCESS``, which the setting
+``training.launcher`` does; it ends with that process.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from agent.models.tokens import prompt_tokens, reply_tokens
-from agent.models.weights import SMOLLM2, check_weights, load, out_of_memory, quiet, with_adapter
-from household.errors import UserError
-from selftrain.loop_config import TrainingConfig
-from selftrain.pairs import Pair, read_pairs, write_pairs
-from selftrain.record import write_json, write_text
-from selftrain.trainers.base import ADAPTER, MODEL, Progress, Start, TrainedModel
+from housewise.core.errors import UserError
+from housewise.language.local.tokens import prompt_tokens, reply_tokens
+from housewise.language.local.weights import SMOLLM2, check_weights, load, out_of_memory, quiet, with_adapter
+from housewise.rollout.record import write_json, write_text
+from housewise.selftrain.personalize.pairs import Pair, read_pairs, write_pairs
+from housewise.selftrain.personalize.settings import TrainingConfig
+from housewise.selftrain.trainers.base import ADAPTER, MODEL, Progress, Start, TrainedModel
 
 INSTALL = "pip install 'housewise[train]'"
 _JOB, _CHECKPOINTS = "job.json", "checkpoints"
@@ -99,7 +99,13 @@ class LocalTrainer:
         if self.config.launcher is None:
             return self.carry_out(pairs, start, folder)
         write_pairs(folder / "job.jsonl", pairs)
-        command = [*shlex.split(self.config.launcher), "-m", "selftrain.trainers.local", str(folder), str(os.getpid())]
+        command = [
+            *shlex.split(self.config.launcher),
+            "-m",
+            "housewise.selftrain.trainers.local",
+            str(folder),
+            str(os.getpid()),
+        ]
         try:
             subprocess.run(command, check=True)
         except (OSError, subprocess.CalledProcessError) as error:
@@ -132,7 +138,13 @@ class LocalTrainer:
             raise UserError(_OUT_OF_MEMORY) from error
 
     def _train(self, pairs: Sequence[Pair], start: Start, folder: Path) -> TrainedModel:
-        from selftrain.trainers.recipe import PairTrainer, arguments, last_checkpoint, plain_attention, quick_attention
+        from housewise.selftrain.trainers.recipe import (
+            PairTrainer,
+            arguments,
+            last_checkpoint,
+            plain_attention,
+            quick_attention,
+        )
 
         checkpoints = folder / _CHECKPOINTS
         settings = arguments(self.config, checkpoints, self.seed)
@@ -173,7 +185,7 @@ class LocalTrainer:
 
     def _network(self, start: Start) -> tuple[Any, Any]:
         """The model with what is to be trained in it, and its tokenizer."""
-        from selftrain.trainers.recipe import fresh_adapter
+        from housewise.selftrain.trainers.recipe import fresh_adapter
 
         model = start.model.partition(":")[2] or SMOLLM2
         full = self.config.method == "full"

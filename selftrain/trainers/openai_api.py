@@ -16,14 +16,14 @@ import openai
 from openai.types.fine_tuning import FineTuningJob
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from agent.models.address import concealed, is_loopback, redacted, secrets, without_passwords
-from agent.models.server_answer import count
-from agent.models.server_connection import setup_problem
-from household.errors import UserError
-from selftrain.loop_config import TrainingConfig
-from selftrain.pairs import Pair
-from selftrain.record import write_json, write_text
-from selftrain.trainers.base import Progress, Start, TrainedModel
+from housewise.core.errors import UserError
+from housewise.language.server.address import concealed, is_loopback, redacted, secrets, without_passwords
+from housewise.language.server.answer import count
+from housewise.language.server.connection import setup_problem
+from housewise.rollout.record import write_json, write_text
+from housewise.selftrain.personalize.pairs import Pair
+from housewise.selftrain.personalize.settings import TrainingConfig
+from housewise.selftrain.trainers.base import Progress, Start, TrainedModel
 
 FEWEST = 10
 """Pairs that the API asks for."""

@@ -1,6 +1,6 @@
 """The recipe of local training: what is optimised, in which order, and what a checkpoint is.
 
-Imported only by :mod:`selftrain.trainers.local`, because it needs torch, transformers, peft and trl.
+Imported only by :mod:`housewise.selftrain.trainers.local`, because it needs torch, transformers, peft and trl.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from torch.nn import functional
 from transformers import PrinterCallback, TrainerCallback, set_seed
 from trl import SFTConfig, SFTTrainer
 
-from agent.models.generation import PLAIN_ATTENTION
-from household.errors import UserError
-from selftrain.loop_config import TrainingConfig
-from selftrain.trainers.packing import IGNORED, shared_row
+from housewise.core.errors import UserError
+from housewise.language.local.generation import PLAIN_ATTENTION
+from housewise.selftrain.personalize.settings import TrainingConfig
+from housewise.selftrain.trainers.packing import IGNORED, shared_row
 
 Report = Callable[[int, int, list[dict[str, Any]]], None]
 """Told of steps done, steps in all, and the log so far."""

@@ -2,10 +2,10 @@ from collections.abc import Callable
 
 import pytest
 
-from controller.skills import Outcome, Skill
-from household.env import RearrangementEnv, Task
-from household.simulator.base import Action
-from household.simulator.raycast import RaycastSimulator
+from housewise.controller.skills import Outcome, Skill
+from housewise.worlds.house.env import RearrangementEnv, Task
+from housewise.worlds.house.simulator.base import Action
+from housewise.worlds.house.simulator.raycast import RaycastSimulator
 
 Drive = Callable[[Skill], tuple[Outcome, list[Action]]]
 

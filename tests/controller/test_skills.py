@@ -3,14 +3,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from controller.published import PublishedController
-from controller.skills import DONE, Controller, ControllerSettings, Outcome, Status, failed, skipped
-from household.env import RearrangementEnv, Task
-from household.simulator.base import Action, BodyPose
-from household.simulator.raycast import RaycastSimulator
-from household.world import REACH
+from housewise.controller.published import PublishedController
+from housewise.controller.skills import DONE, Controller, ControllerSettings, Outcome, Status, failed, skipped
+from housewise.worlds.house.env import RearrangementEnv, Task
+from housewise.worlds.house.simulator.base import Action, BodyPose
+from housewise.worlds.house.simulator.raycast import RaycastSimulator
+from housewise.worlds.house.world import REACH
 from tests.controller.conftest import drive
-from tests.household.toy import BED, COUNTER, STOOL, TABLE, thing
+from tests.worlds.house.toy import BED, COUNTER, STOOL, TABLE, thing
 
 BOTH = pytest.mark.parametrize("kind", [Controller, PublishedController])
 

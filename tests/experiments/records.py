@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from selftrain.record import ActionLine, EpisodeLine, EpisodeRecord, PlanLine, RecordWriter, ResultLine
+from housewise.rollout.record import ActionLine, EpisodeLine, EpisodeRecord, PlanLine, RecordWriter, ResultLine
 
 SHELF, TABLE = "kitchen 0 shelf 1", "kitchen 0 table 2"
 

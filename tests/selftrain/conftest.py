@@ -1,7 +1,7 @@
 from typing import Any
 
-from household.env import Task
-from selftrain.record import EpisodeLine
+from housewise.rollout.record import EpisodeLine
+from housewise.worlds.house.env import Task
 
 
 def header(task: Task, **changes: Any) -> EpisodeLine:

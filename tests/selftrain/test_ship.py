@@ -10,9 +10,9 @@ pytest.importorskip("torch")
 import torch
 from safetensors.torch import load_file, save_file
 
-from agent.adapters import ASKED_WITH, asked_with
-from household.errors import UserError
-from selftrain.ship import ship
+from housewise.core.errors import UserError
+from housewise.language.adapters import ASKED_WITH, asked_with
+from housewise.selftrain.ship import ship
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from selftrain.filters import FilterSettings
-from selftrain.loop_config import TrainingConfig, load_selftraining
-from selftrain.pairs import Pair
-from tests.agent.models.tiny import save_tiny_model
+from housewise.selftrain.personalize.filters import FilterSettings
+from housewise.selftrain.personalize.pairs import Pair
+from housewise.selftrain.personalize.settings import TrainingConfig, load_selftraining
+from tests.language.tiny import save_tiny_model
 
 PROMPT = """
 name: short

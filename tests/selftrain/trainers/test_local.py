@@ -16,21 +16,21 @@ import pytest
 
 pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 
-from agent.models import ChatModelError, ChatRequest, Sampling
-from agent.models.local import LocalChatModel
-from household.errors import UserError
-from selftrain.pairs import Pair
-from selftrain.trainers.base import Start, TrainedModel
-from selftrain.trainers.local import LocalTrainer
-from selftrain.trainers.recipe import arguments
+from housewise.core.errors import UserError
+from housewise.language import ChatModelError, ChatRequest, Sampling
+from housewise.language.local.model import LocalChatModel
+from housewise.selftrain.personalize.pairs import Pair
+from housewise.selftrain.trainers.base import Start, TrainedModel
+from housewise.selftrain.trainers.local import LocalTrainer
+from housewise.selftrain.trainers.recipe import arguments
 from tests.selftrain.tiny import pair, save_learner, training
 
 PAIRS = [pair(number) for number in range(6)]
 SCRIPT = """
 import json, sys
 from pathlib import Path
-from selftrain.trainers.base import Start
-from selftrain.trainers.local import LocalTrainer
+from housewise.selftrain.trainers.base import Start
+from housewise.selftrain.trainers.local import LocalTrainer
 from tests.selftrain.tiny import pair, training
 
 model, folder, pause = sys.argv[1:]

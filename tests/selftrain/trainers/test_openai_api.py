@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from household.errors import UserError
-from selftrain.trainers.base import Start, TrainedModel
-from selftrain.trainers.openai_api import OpenAITrainer, training_lines
+from housewise.core.errors import UserError
+from housewise.selftrain.trainers.base import Start, TrainedModel
+from housewise.selftrain.trainers.openai_api import OpenAITrainer, training_lines
 from tests.selftrain.tiny import pair, training
 
 Body = dict[str, Any]

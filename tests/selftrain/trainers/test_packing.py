@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch", reason="the extra housewise[train] is not installed")
 
-from selftrain.trainers.packing import IGNORED, common_length, shared_row  # noqa: E402
+from housewise.selftrain.trainers.packing import IGNORED, common_length, shared_row  # noqa: E402
 from tests.selftrain.tiny import save_learner  # noqa: E402
 
 Example = dict[str, list[int]]

@@ -1,1 +1,0 @@
-"""Planners of other papers, to compare with: SayPlan and SayCan. LLM-Planner is agent.planner.LLMPlanner, untrained."""

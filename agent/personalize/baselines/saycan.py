@@ -1,0 +1,162 @@
+"""SayCan: one action at a time, of those that can be done, the one that the model finds likely (Ahn et al. 2022)."""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+from collections.abc import Sequence
+from typing import ClassVar
+
+from housewise.agent.personalize.baselines.foresight import Foresight
+from housewise.agent.personalize.grammar import COMPLETE, choice_grammar
+from housewise.agent.personalize.parser import ParsedStep
+from housewise.agent.personalize.planner import Asker, Attempt, Exchange, Plan
+from housewise.agent.personalize.prompt import HOUSE_FIELDS, HouseTemplate, Placeholders
+from housewise.language.base import ChatModel, ChatRequest, Message, Reply, Sampling, Scorer
+from housewise.worlds.house.actions import HighLevelAction
+from housewise.worlds.house.scene_graph import SceneGraph
+
+Options = dict[str, HighLevelAction | None]
+"""What can be done, by its words; None is to say that everything is done."""
+
+_MOST_TOLD = 30
+_LONGEST_REPLY = 20_000
+_NUMBER = re.compile(r"(?<!\d)\d{1,6}(?!\d)")
+
+
+class SayCanTemplate(HouseTemplate):
+    """The words of the planner; see ``housekeep_configs/prompts/saycan.yaml``."""
+
+    placeholders: ClassVar[Placeholders] = {
+        **HOUSE_FIELDS,
+        "system": set(),
+        "user": {"holding", "rooms", "done"},
+        "done": {"steps"},
+        "nothing_done": set(),
+        "failed": {"step", "reason"},
+        "prefix": {"step"},
+        "choose": {"actions"},
+        "choice": {"number", "action"},
+    }
+    packaged = "saycan"
+    system: str
+    user: str
+    done: str
+    nothing_done: str
+    failed: str
+    prefix: str
+    choose: str
+    choice: str
+
+
+class SayCanPlanner:
+    """Plans one action: of those that can be done now, drawn by how likely the model is to say each next.
+
+    What can be done is told from the graph and from what was done before (affordances of 0 or 1 in Ahn et al. 2022,
+    section 3, which takes the likeliest: temperature 0); that all is done can be said once every room has been seen or
+    tried, since short texts are likely and this is the shortest. A model that cannot tell probabilities, as behind a
+    chat server, chooses from a numbered list instead.
+
+    Args:
+        model: scores or chooses.
+        template: the words.
+        sampling: its temperature and seed decide what is drawn.
+        grounded: hold a choosing model to the numbers of the list.
+    """
+
+    name = "saycan"
+
+    def __init__(
+        self, model: ChatModel, template: SayCanTemplate, sampling: Sampling | None = None, grounded: bool = False
+    ) -> None:
+        self._model, self._words, self._grounded = model, template, grounded
+        self._sampling = sampling or Sampling()
+        self._asker = Asker(model, self._sampling)
+        self._chance = random.Random(self._sampling.seed)
+
+    def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
+        """See Planner.plan."""
+        house = Foresight(graph, attempts)
+        options: Options = {str(action): action for action in house.feasible()}
+        if house.may_end or not options:
+            options[COMPLETE] = None
+        messages = self._messages(graph, attempts)
+        if isinstance(self._model, Scorer):
+            return self._score(self._model, messages, options, len(attempts) + 1)
+        return self._choose(messages, options)
+
+    def _score(self, model: Scorer, messages: tuple[Message, ...], options: Options, step: int) -> Plan:
+        request = ChatRequest(messages, self._sampling, self._words.prefix.format(step=step))
+        # With the end of the line: "pick up mug 1" without it is never less likely than "pick up mug 12".
+        scores = model.score(request, [f" {option}\n" for option in options])
+        option = list(options)[draw(scores, self._sampling.temperature, self._chance.random())]
+        told = dict(zip(options, scores, strict=True))
+        return Plan(_steps(option, options), option == COMPLETE, messages, Reply(option), scores=told)
+
+    def _choose(self, messages: tuple[Message, ...], options: Options) -> Plan:
+        words = self._words
+        listed = [words.choice.format(number=number, action=option) for number, option in enumerate(options, start=1)]
+        question = f"{messages[-1].content}\n{words.choose.format(actions=chr(10).join(listed))}".strip()
+        asked = (*messages[:-1], Message("user", question))
+        numbers = (str(number) for number in range(1, len(options) + 1))
+        reply = self._asker.ask(asked, grammar=choice_grammar(numbers, lead="") if self._grounded else None)
+        option = chosen(reply.text, list(options))
+        if option is None:
+            return Plan((ParsedStep(reply.text.strip(), None, "none of the listed actions"),), False, asked, reply)
+        # The plan's own reply is the action, so that it can be played again; what the model wrote comes before it.
+        steps, complete = _steps(option, options), option == COMPLETE
+        return Plan(steps, complete, asked, Reply(option), earlier=(Exchange(asked, reply),))
+
+    def _messages(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> tuple[Message, ...]:
+        words = self._words
+        first = max(0, len(attempts) - _MOST_TOLD)
+        steps = [self._told(number, attempt) for number, attempt in enumerate(attempts[first:], start=first + 1)]
+        user = words.user.format(
+            holding=words.hand(graph),
+            rooms="\n".join(words.in_room(graph, room) for room in graph.rooms),
+            done=words.done.format(steps="\n".join(steps)) if steps else words.nothing_done.format(),
+        )
+        return Message("system", words.system.strip()), Message("user", user.strip())
+
+    def _told(self, number: int, attempt: Attempt) -> str:
+        step = f"{self._words.prefix.format(step=number)} {attempt.action}"
+        return step if attempt.succeeded else self._words.failed.format(step=step, reason=attempt.reason)
+
+
+def draw(scores: Sequence[float], temperature: float, point: float) -> int:
+    """Draw one of some things by their log-probabilities.
+
+    Args:
+        scores: natural logarithms, at least one.
+        temperature: 0 takes the likeliest.
+        point: a number in [0, 1) that decides.
+    """
+    best = max(range(len(scores)), key=scores.__getitem__)
+    if temperature <= 0:
+        return best
+    weights = [math.exp((score - scores[best]) / temperature) for score in scores]
+    left = point * math.fsum(weights)
+    for index, weight in enumerate(weights):
+        left -= weight
+        if left < 0:
+            return index
+    return best
+
+
+def chosen(reply: str, options: Sequence[str]) -> str | None:
+    """The option that a reply names: by a number that it begins with, by its words, or by any number."""
+    text = reply[:_LONGEST_REPLY].strip().lower()
+    numbers = [int(found) for found in _NUMBER.findall(text)]
+    named = [option for option in options if option in text]
+    first = numbers[0] if numbers and re.match(r"\W*\d", text) else 0
+    if 1 <= first <= len(options):
+        return options[first - 1]
+    if named:
+        return max(named, key=len)
+    return next((options[number - 1] for number in numbers if 1 <= number <= len(options)), None)
+
+
+def _steps(option: str, options: Options) -> tuple[ParsedStep, ...]:
+    action = options[option]
+    return (ParsedStep(option, action),) if action is not None else ()

@@ -1,0 +1,45 @@
+"""The demonstrator: what a language model would be asked, and what it should answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from housewise.agent.personalize.judgement import written
+from housewise.agent.personalize.parser import ParsedStep
+from housewise.agent.personalize.planner import Attempt, Plan, promising
+from housewise.agent.personalize.prompt import ContextGenerator
+from housewise.agent.personalize.scripted import ScriptedPlanner
+from housewise.language.base import Reply
+from housewise.worlds.house.scene_graph import SceneGraph
+
+
+class Demonstrator:
+    """Plans like the scripted planner, and writes each plan as the answer to the prompt of a language model.
+
+    Records of it are demonstrations: every plan, the closing "mission complete" too, is a prompt with its reply.
+
+    Args:
+        scripted: decides.
+        context: puts the state into words, as for the model that is to learn.
+    """
+
+    name = "demonstrator"
+
+    def __init__(self, scripted: ScriptedPlanner, context: ContextGenerator) -> None:
+        self._scripted = scripted
+        self._context = context
+
+    def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
+        """See Planner.plan."""
+        words = self._context.template
+        told = promising(graph, attempts, words.most_tries)
+        messages, called = self._context.messages(told), words.called(told)
+        plan = self._scripted.plan(graph, attempts)
+        steps = tuple(ParsedStep(str(step.action.renamed(called)), step.action) for step in plan.steps if step.action)
+        plan = replace(plan, steps=steps)
+        reply = f"step 1: {plan.text}"
+        if words.judging:
+            judged = written(self._scripted.judgements(told, attempts), told, called)
+            reply = f"{words.prefix}{judged}\n{reply}"
+        return replace(plan, messages=messages, reply=Reply(reply.removeprefix(words.prefix)))

@@ -1,0 +1,93 @@
+"""What a planner thinks of every object before it plans: whether it is in its place, and if not, where it belongs.
+
+A small model that has to name an object to move at once has to judge all of them in one word. Written out, each
+judgement is a short question of its own, and each is something to learn from (chain of thought, Wei et al. 2022).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from housewise.language.gbnf import literal, one_of, rule
+from housewise.worlds.house.scene_graph import SceneGraph
+
+FINE = "fine"
+ELSEWHERE = "elsewhere"
+_STEPS = "step 1:"
+
+Judgements = Mapping[str, str | None]
+"""By object, where it belongs: the receptacle that it is on, a better one, or None for none of those known."""
+
+
+def subjects(graph: SceneGraph) -> tuple[str, ...]:
+    """The objects to judge: the one in the hand, or else all, in the order in which prompts list them."""
+    return graph.listed if graph.holding is None else (graph.holding,)
+
+
+def written(judgements: Judgements, graph: SceneGraph, called: Mapping[str, str] | None = None) -> str:
+    """Judgements as the beginning of a reply, one on each line.
+
+    Where an object is stands right before what is thought of it, so that a small model need not look it up.
+
+    Args:
+        judgements: of every subject.
+        graph: tells where things are.
+        called: other words for things, by name.
+    """
+    words = called or {}
+    return "".join(
+        f"{_opening(thing, graph, words)}{_verdict(thing, place, graph, words)}" for thing, place in judgements.items()
+    )
+
+
+def apart(reply: str) -> tuple[str, str]:
+    """The judgements of a reply, and the steps that follow them; without a first step all of it is the former."""
+    thoughts, start, steps = reply.partition(_STEPS)
+    return thoughts, start + steps
+
+
+def read(thoughts: str, graph: SceneGraph, called: Mapping[str, str] | None = None) -> dict[str, str | None]:
+    """The judgements in a reply, of the subjects whose lines can be read; the inverse of ``written``.
+
+    Args:
+        thoughts: what ``apart`` gives.
+        graph: gives the subjects and the places.
+        called: other words for things, by name.
+    """
+    words = called or {}
+    known = {words.get(place, place): place for place in graph.receptacles}
+    found: dict[str, str | None] = {}
+    for thing in subjects(graph):
+        opening = _opening(thing, graph, words)
+        verdict = f"\n{thoughts.strip()}\n".partition(opening)[2].partition("\n")[0].strip()
+        if verdict == ELSEWHERE:
+            found[thing] = None
+        elif verdict == FINE or verdict in known:
+            found[thing] = known.get(verdict, graph.place_of(thing))
+    return found
+
+
+def judgement_rules(graph: SceneGraph, called: Mapping[str, str] | None = None) -> Iterator[str]:
+    """GBNF rules, with one for ``judged``: a line for each subject, and ``step 1:`` behind them.
+
+    Args:
+        graph: gives the subjects and the places.
+        called: other words for things, by name.
+    """
+    words = called or {}
+    places = [words.get(place, place) for place in graph.receptacles]
+    yield rule("verdict", one_of(map(literal, (FINE, ELSEWHERE, *places))))
+    lines = [literal(_opening(thing, graph, words)) + " verdict" for thing in subjects(graph)]
+    yield rule("judged", " ".join([*lines, literal(f"\n{_STEPS}")]))
+
+
+def _opening(thing: str, graph: SceneGraph, called: Mapping[str, str]) -> str:
+    place = graph.place_of(thing) or ""
+    where = "in hand" if thing == graph.holding else f"on {called.get(place, place)}"
+    return f"\n{called.get(thing, thing)} {where}: "
+
+
+def _verdict(thing: str, place: str | None, graph: SceneGraph, called: Mapping[str, str]) -> str:
+    if place is None:
+        return ELSEWHERE
+    return FINE if place == graph.place_of(thing) else called.get(place, place)

@@ -1,0 +1,215 @@
+"""The context generator: puts what the robot knows into words for a planner (LLM-Personalize, section 3.1)."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from importlib import resources
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from typing_extensions import Self
+
+from housewise.core.errors import UserError, alternatives
+from housewise.language.base import Message
+from housewise.worlds.house.names import without_numbers
+from housewise.worlds.house.scene_graph import SceneGraph
+
+Placeholders = Mapping[str, AbstractSet[str]]
+"""What may stand in braces in each field; fields that are not named may hold anything."""
+
+_STAND_INS = {"most_steps": 1, "step": 1}
+
+
+def packaged_prompts() -> list[str]:
+    """Names of the templates that come with the package."""
+    folder = resources.files("housewise.housekeep_configs") / "prompts"
+    return sorted(file.name.removesuffix(".yaml") for file in folder.iterdir() if file.name.endswith(".yaml"))
+
+
+class Template(BaseModel):
+    """Words with placeholders, from a YAML file of ``housekeep_configs/prompts`` or of the user's."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    placeholders: ClassVar[Placeholders] = {}
+    packaged: ClassVar[str] = ""
+    name: str
+
+    @field_validator("*")
+    @classmethod
+    def _known_placeholders(cls, text: str, info: Any) -> str:
+        known = cls.placeholders.get(info.field_name)
+        if known is None:
+            return text
+        used = {field for _, field, _, _ in string.Formatter().parse(text) if field is not None}
+        if used - known:
+            raise ValueError(
+                f"unknown placeholder {{{min(used - known)}}}; known here: {', '.join(sorted(known)) or 'none'}"
+            )
+        try:
+            text.format(**{field: _STAND_INS.get(field, "") for field in known})
+        except (KeyError, ValueError) as error:
+            raise ValueError(f"cannot be filled in: {error}") from error
+        return text
+
+    @classmethod
+    def load(cls, name_or_path: str) -> Self:
+        """A template that comes with the package, by name, or any YAML file, by path.
+
+        Raises:
+            UserError: when there is none or it is not a template; the message names file, field and remedy.
+        """
+        packaged = resources.files("housewise.housekeep_configs") / "prompts" / f"{name_or_path}.yaml"
+        path = packaged if packaged.is_file() else Path(name_or_path)
+        try:
+            return cls.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+        except OSError as error:
+            known = alternatives(str(name_or_path), packaged_prompts())
+            raise UserError(f"{name_or_path}: no such prompt template; {known}, or give a file") from error
+        except ValidationError as error:
+            first = error.errors()[0]
+            field = ".".join(str(part) for part in first["loc"])
+            raise UserError(f"{path}: {f'field {field}: ' if field else ''}{first['msg']}") from error
+        except (yaml.YAMLError, UnicodeDecodeError) as error:
+            raise UserError(f"{path}: not readable as YAML ({' '.join(str(error).split())})") from error
+
+
+HOUSE_FIELDS: Placeholders = {
+    "holding": {"object"},
+    "empty_hand": set(),
+    "room": {"room", "receptacles"},
+    "glimpsed_room": {"room", "receptacles"},
+    "unexplored_room": {"room"},
+    "receptacle": {"receptacle"},
+    "laden_receptacle": {"receptacle", "objects"},
+    "thing": {"object", "receptacle"},
+}
+
+
+class HouseTemplate(Template):
+    """The words for what the robot knows of the house and holds.
+
+    Attributes:
+        names: what things are called: by their full names; short, receptacles without their rooms where that is clear;
+            or plain, everything without its numbers where that is clear.
+        thing: of an object and where it is, for lists of objects.
+        glimpsed_room: of rooms of which something was seen, but that were not entered; as ``room`` where it is empty.
+    """
+
+    placeholders: ClassVar[Placeholders] = HOUSE_FIELDS
+    names: Literal["full", "short", "plain"] = "full"
+    holding: str
+    empty_hand: str
+    room: str
+    glimpsed_room: str = ""
+    unexplored_room: str
+    receptacle: str
+    laden_receptacle: str
+    thing: str = ""
+
+    def hand(self, graph: SceneGraph, called: Mapping[str, str] | None = None) -> str:
+        """What the robot holds."""
+        held = graph.holding
+        return self.holding.format(object=(called or {}).get(held, held)) if held else self.empty_hand.format()
+
+    def called(self, graph: SceneGraph) -> dict[str, str]:
+        """What the things that are not called by their full names are called."""
+        if self.names == "full":
+            return {}
+        known, wanted = graph.vocabulary, _short(graph) if self.names == "short" else _plain(graph)
+        clear = {
+            name: next((words for words in choice if known.resolve(words).name == name), None)
+            for name, choice in wanted
+        }
+        return {name: words for name, words in clear.items() if words is not None}
+
+    def things(self, graph: SceneGraph, called: Mapping[str, str] | None = None) -> str:
+        """Every object that stands somewhere, a line each."""
+        words = called or {}
+        places = {thing: graph.place_of(thing) or "" for thing in graph.listed}
+        lines = (
+            self.thing.format(object=words.get(thing, thing), receptacle=words.get(place, place))
+            for thing, place in places.items()
+        )
+        return "\n".join(lines)
+
+    def in_room(self, graph: SceneGraph, room: str, called: Mapping[str, str] | None = None) -> str:
+        """What is in a room, things being called by other words than their names where there are any."""
+        receptacles = [self._on(graph, receptacle, called or {}) for receptacle in graph.inside(room)]
+        name = (called or {}).get(room, room)
+        if not receptacles:
+            return self.unexplored_room.format(room=name)
+        words = self.room if room in graph.entered else self.glimpsed_room or self.room
+        return words.format(room=name, receptacles=", ".join(receptacles))
+
+    def _on(self, graph: SceneGraph, receptacle: str, called: Mapping[str, str]) -> str:
+        objects, words = graph.inside(receptacle), called.get(receptacle, receptacle)
+        if not objects:
+            return self.receptacle.format(receptacle=words)
+        return self.laden_receptacle.format(
+            receptacle=words, objects=" and ".join(called.get(thing, thing) for thing in objects)
+        )
+
+
+def _short(graph: SceneGraph) -> Iterator[tuple[str, list[str]]]:
+    """Receptacles without their rooms."""
+    for room in graph.rooms:
+        for place in graph.inside(room):
+            yield place, [place.removeprefix(f"{room} ")]
+
+
+def _plain(graph: SceneGraph) -> Iterator[tuple[str, list[str]]]:
+    """Everything without its numbers, or receptacles without those of their rooms alone, shortest first."""
+    for name in (*graph.rooms, *graph.objects):
+        yield name, [without_numbers(name)]
+    for room in graph.rooms:
+        for place in graph.inside(room):
+            yield place, [without_numbers(place), without_numbers(room) + place.removeprefix(room)]
+
+
+class PromptTemplate(HouseTemplate):
+    """The words around what the robot knows; see ``housekeep_configs/prompts/planner.yaml``.
+
+    Attributes:
+        judging: replies begin with a judgement of every object; see housewise.agent.personalize.judgement.
+        most_tries: see housewise.agent.personalize.planner.promising.
+    """
+
+    placeholders: ClassVar[Placeholders] = {
+        **HOUSE_FIELDS,
+        "system": {"most_steps"},
+        "user": {"holding", "rooms", "things"},
+    }
+    packaged = "planner"
+    judging: bool = False
+    most_tries: int | None = Field(default=None, ge=1)
+    system: str
+    user: str
+    prefix: str
+
+
+class ContextGenerator:
+    """Turns a scene graph into the messages that a planner's model reads.
+
+    Args:
+        template: the words.
+        most_steps: how many steps a plan may have.
+    """
+
+    def __init__(self, template: PromptTemplate, most_steps: int = 10) -> None:
+        self.template = template
+        self.most_steps = most_steps
+
+    def messages(self, graph: SceneGraph) -> tuple[Message, ...]:
+        """System and user message for the present state."""
+        words = self.template
+        called = words.called(graph)
+        rooms = "\n".join(words.in_room(graph, room, called) for room in graph.rooms)
+        things = words.things(graph, called)
+        return (
+            Message("system", words.system.format(most_steps=self.most_steps).strip()),
+            Message("user", words.user.format(holding=words.hand(graph, called), rooms=rooms, things=things).strip()),
+        )

@@ -1,0 +1,483 @@
+"""How close the embedded simulator comes to Habitat: recorded LLM-Personalize episodes, played again.
+
+    python -m housewise.experiments.bench.fidelity --data HOUSEKEEP --recordings RECORDED_ROLLOUTS \\
+        [--json FILE] [--quick]
+
+Four questions, each with its figures:
+
+* Parser: do recorded steps resolve to the recorded action and target? Those to a room, to the recorded receptacle?
+* Effects: from the recorded placements before each action, does the same object end up in the same place?
+* Perception: does each action discover the same objects and receptacles, given what was known before it? Also over the
+  actions before the first whose number of steps differs: until then the robot stands where the recorded one stood.
+* Whole episodes: played through without looking at the record again, how far is our success rate from the recorded?
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence, Set
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.progress import track
+from rich.table import Table
+
+from housewise.agent.personalize.parser import parse_step
+from housewise.commands.options import SimulatorOption
+from housewise.commands.settings import simulator_named
+from housewise.controller.published import PublishedController
+from housewise.controller.skills import Skill
+from housewise.core.console import Console
+from housewise.core.errors import UserError
+from housewise.rollout.record import write_json
+from housewise.rollout.rollout import room_anchors
+from housewise.systems.personalize.player import software_versions
+from housewise.worlds.house.actions import ActionKind, HighLevelAction
+from housewise.worlds.house.env import MAX_STEPS, RearrangementEnv, Task
+from housewise.worlds.house.housekeep.reader import HousekeepData
+from housewise.worlds.house.names import spoken
+from housewise.worlds.house.simulator import SimulatorName, open_simulator
+from housewise.worlds.house.simulator.base import Simulator
+from housewise.worlds.house.vocabulary import Vocabulary
+
+_KINDS = {
+    ("navigating", "receptacle"): ActionKind.GO_TO,
+    ("navigating", "object"): ActionKind.GO_TO,
+    ("look-at", "receptacle"): ActionKind.LOOK_AT,
+    ("look-at", "object"): ActionKind.LOOK_AT,
+    ("pick-place", "object"): ActionKind.PICK_UP,
+    ("pick-place", "receptacle"): ActionKind.PLACE,
+}
+_QUICK = 9
+
+
+@dataclass(frozen=True)
+class Step:
+    """One recorded action, in the data's keys.
+
+    Attributes:
+        raw: as the model wrote it.
+        kind: what the published parser made of it, None when it made nothing.
+        thing, place: the object and the receptacle that it resolved to.
+        steps: low-level steps that it took.
+        before, after: receptacle of every object, None for the hand.
+        discovered: keys of what it brought into view for the first time.
+    """
+
+    raw: str
+    kind: ActionKind | None
+    thing: str | None
+    place: str | None
+    steps: int
+    before: dict[str, str | None]
+    after: dict[str, str | None]
+    discovered: frozenset[str]
+
+
+@dataclass
+class Found:
+    """What actions discovered, counted.
+
+    Attributes:
+        ours: here.
+        recorded: in the record.
+        both: in both.
+    """
+
+    ours: int = 0
+    recorded: int = 0
+    both: int = 0
+
+    def add(self, ours: Set[str], recorded: Set[str]) -> None:
+        """Count one action's discoveries."""
+        self.ours += len(ours)
+        self.recorded += len(recorded)
+        self.both += len(ours & recorded)
+
+
+@dataclass
+class Compared:
+    """What one recorded episode showed, beside ours."""
+
+    scene: str
+    condition: str
+    parsed: int = 0
+    agreed: int = 0
+    rooms: int = 0
+    rooms_agreed: int = 0
+    """Of the parsed steps, those that name a room."""
+    left_open: int = 0
+    agreed_open: int = 0
+    effects: list[tuple[str, str, bool, bool, bool]] = field(default_factory=list)
+    """(what, kind of receptacle, moved in the record, moved here, same)."""
+    steps: list[tuple[str, int, int]] = field(default_factory=list)
+    """(kind of action, recorded, ours)."""
+    found: Found = field(default_factory=Found)
+    found_in_step: Found = field(default_factory=Found)
+    """Before the first action whose number of steps differs."""
+    success: float = 0.0
+    success_recorded: float = 0.0
+    same_places: int = 0
+    objects: int = 0
+
+
+class Recording:
+    """A recorded episode and the house that it happened in.
+
+    Args:
+        path: ``<scene>/<condition>/<episode>.json``.
+        data: the Housekeep folder.
+    """
+
+    def __init__(self, path: Path, data: HousekeepData) -> None:
+        self.scene, self.condition = path.parts[-3], path.parts[-2]
+        self.task = Task(data.scene(self.scene), data.episode(self.scene, int(path.stem)))
+        places = [self.task.scene.by_key[key] for key in self.task.episode.receptacles]
+        self.keys = {place.name: place.key for place in places}
+        self.keys |= {thing.name: thing.key for thing in self.task.episode.objects}
+        self.usable = {place.key for place in places if place.usable}
+        self.steps = list(self._read(json.loads(path.read_text(encoding="utf-8"))))
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """Every name of the house: the published parser knew them all."""
+        names = {key: name for name, key in self.keys.items()}
+        return Vocabulary(
+            tuple(room.name for room in self.task.scene.rooms),
+            tuple(names[key] for key in self.task.episode.receptacles),
+            tuple(thing.name for thing in self.task.episode.objects),
+        )
+
+    def _read(self, plans: list[dict[str, Any]]) -> Iterator[Step]:
+        for log in (log for plan in plans for log in plan["logs"]):
+            parsed = log["step_parsed"] or {}
+            thing, place = parsed.get("target_object"), parsed.get("target_receptacle")
+            known = all(key is None or spoken(key) in self.keys or key in self.keys.values() for key in (thing, place))
+            kind = _KINDS.get((str(parsed.get("action")), str(parsed.get("target_type")))) if known else None
+            found = log["outcome"]["objects_discovered"] + log["outcome"]["recs_discovered"]
+            yield Step(
+                raw=log["step_raw"],
+                kind=kind if log["flag"] != "skipped" else None,
+                thing=thing,
+                place=place,
+                steps=log["end"] - log["start"],
+                before=self._places(log["current_mapping"]["start"]),
+                after=self._places(log["current_mapping"]["end"]),
+                discovered=frozenset(self.keys[name] for name in found),
+            )
+
+    def _places(self, mapping: dict[str, str]) -> dict[str, str | None]:
+        return {self.keys[thing]: None if place == "agent" else self.keys[place] for thing, place in mapping.items()}
+
+
+class Player:
+    """Plays a recording in our house with the published robot's habits.
+
+    The published robot knew where every object was, but after "placing" with an empty hand it took the object to be
+    there until its next low-level step.
+
+    Args:
+        recording: what to play.
+        simulator: where to play it.
+        max_steps: low-level steps until the episode is over.
+    """
+
+    def __init__(self, recording: Recording, simulator: Simulator, max_steps: int) -> None:
+        self.env = RearrangementEnv(simulator, [recording.task], max_steps, look_down=0.0)
+        self.env.reset()
+        self.world = self.env.world
+        self.seen: set[str] = set()
+        self._recording = recording
+        self._controller = PublishedController(self.env)
+        self._anchors = room_anchors(self.env)
+        self._belief: dict[str, str] = {}
+        self._belief_step = -1
+        self._look()
+
+    def play(self, action: HighLevelAction) -> None:
+        """Carry an action out, as far as the robot can."""
+        skill = self._skill(action)
+        if skill is None:
+            return
+        try:
+            low_level = next(skill)
+            while self.env.steps < self.env.max_steps:
+                self.env.step(low_level)
+                self._look()
+                low_level = skill.send(None)
+        except StopIteration:
+            pass
+
+    def _skill(self, action: HighLevelAction) -> Skill | None:
+        keys = self._recording.keys
+        if action.kind == ActionKind.PICK_UP:
+            return self._controller.pick_up(keys[action.target])
+        if action.kind == ActionKind.PLACE:
+            thing, goal = keys[action.target], keys[action.destination or ""]
+            if self.world.holding is None:
+                self._believe(thing, goal)
+            return self._controller.place(thing, goal)
+        place = self._place(action.target)
+        if place is None or (action.kind == ActionKind.GO_TO and not self._known(action.target)):
+            return None
+        return self._controller.go_to(place) if action.kind == ActionKind.GO_TO else self._controller.look_at(place)
+
+    def _place(self, name: str) -> str | None:
+        """The receptacle to go to or look at for a room, a receptacle or an object."""
+        if name in self._anchors:
+            return self._anchors[name]
+        key = self._recording.keys.get(name)
+        if key is None or key not in self.world.objects:
+            return key
+        if self._belief_step == self.env.steps and key in self._belief:
+            return self._belief[key]
+        return self.world.placements[key]
+
+    def _known(self, name: str) -> bool:
+        return name in self._anchors or self._recording.keys.get(name) in self.seen
+
+    def _believe(self, thing: str, place: str) -> None:
+        if self._belief_step != self.env.steps:
+            self._belief, self._belief_step = {}, self.env.steps
+        self._belief[thing] = place
+
+    def _look(self) -> None:
+        visible = self.env.visible
+        self.seen |= {key for key in visible if key in self._recording.usable or key in self.world.objects}
+        # What stands in view makes its receptacle known too.
+        self.seen |= set(self.world.relations(visible).values())
+
+
+def compare(path: Path, root: Path, name: SimulatorName = "raycast") -> Compared:
+    """Play one recording in a simulator, action by action and as a whole."""
+    recording = Recording(path, _data(str(root)))
+    compared = Compared(recording.scene, recording.condition)
+    _compare_parsing(recording, compared)
+    simulator = _simulator(name)
+    _compare_actions(recording, simulator, compared)
+    _compare_episode(recording, simulator, compared)
+    return compared
+
+
+def _compare_parsing(recording: Recording, compared: Compared) -> None:
+    vocabulary = recording.vocabulary
+    for step in recording.steps:
+        ours = parse_step(step.raw, vocabulary).action
+        if step.kind is None:
+            compared.left_open += 1
+            compared.agreed_open += ours is None
+            continue
+        agreed = ours is not None and _resolved(ours, recording) == (step.kind, step.thing, step.place)
+        compared.parsed += 1
+        compared.agreed += agreed
+        if ours is not None and ours.target in vocabulary.rooms:
+            compared.rooms += 1
+            compared.rooms_agreed += agreed
+
+
+def _resolved(action: HighLevelAction, recording: Recording) -> tuple[ActionKind, str | None, str | None]:
+    """An action in the record's terms: kind, object key, receptacle key."""
+    keys, objects = recording.keys, {thing.key for thing in recording.task.episode.objects}
+    if action.destination is not None:
+        return action.kind, keys[action.target], keys[action.destination]
+    if action.target not in keys:
+        anchor = {room.name: room.anchor for room in recording.task.scene.rooms}[action.target]
+        return action.kind, None, anchor
+    key = keys[action.target]
+    return (action.kind, key, None) if key in objects else (action.kind, None, key)
+
+
+def _compare_actions(recording: Recording, simulator: Simulator, compared: Compared) -> None:
+    player = Player(recording, simulator, max_steps=10**9)
+    vocabulary = recording.vocabulary
+    in_step = True
+    for step in recording.steps:
+        ours = parse_step(step.raw, vocabulary).action
+        if step.kind is None or ours is None:
+            continue
+        player.world.arrange(step.before)
+        seen, start = set(player.seen), player.env.steps
+        player.play(ours)
+        found, steps = player.seen - seen, player.env.steps - start
+        compared.steps.append((step.kind.value, step.steps, steps))
+        compared.found.add(found, step.discovered)
+        in_step = in_step and steps == step.steps
+        if in_step:
+            compared.found_in_step.add(found, step.discovered)
+        # Like the placements, what is known is brought up to date with the record after every action.
+        player.seen |= step.discovered
+        if step.kind in (ActionKind.PICK_UP, ActionKind.PLACE):
+            compared.effects.append(_effect(step, player, recording))
+
+
+def _effect(step: Step, player: Player, recording: Recording) -> tuple[str, str, bool, bool, bool]:
+    now = player.world.placements
+    place = step.place or step.before.get(step.thing or "") or ""
+    kind = recording.task.scene.by_key[place].kind if place else "the hand"
+    return (
+        step.kind.value if step.kind else "",
+        kind,
+        step.before != step.after,
+        any(now[key] != step.before[key] for key in now),
+        all(now[key] == step.after[key] for key in now),
+    )
+
+
+def _compare_episode(recording: Recording, simulator: Simulator, compared: Compared) -> None:
+    player = Player(recording, simulator, MAX_STEPS)
+    vocabulary = recording.vocabulary
+    for step in recording.steps:
+        action = parse_step(step.raw, vocabulary).action
+        if action is not None:
+            player.play(action)
+    world, final = player.world, recording.steps[-1].after
+    compared.success = world.success_rate
+    world_now = dict(world.placements)
+    compared.objects = len(final)
+    compared.same_places = sum(world_now[key] == place for key, place in final.items())
+    correct = {thing.key: thing.correct for thing in recording.task.episode.objects}
+    start = sum(not thing.misplaced for thing in recording.task.episode.objects)
+    end = sum(place in correct[key] for key, place in final.items())
+    compared.success_recorded = (end - start) / len(recording.task.episode.misplaced)
+
+
+@lru_cache(maxsize=1)
+def _data(root: str) -> HousekeepData:
+    return HousekeepData(root)
+
+
+@lru_cache(maxsize=1)
+def _simulator(name: SimulatorName) -> Simulator:
+    return open_simulator(name, ("instance",))
+
+
+def figures(results: Sequence[Compared]) -> dict[str, Any]:
+    """The figures over recordings; see the module's words for what each one answers."""
+    effects = [effect for result in results for effect in result.effects]
+    steps = np.array([pair[1:] for result in results for pair in result.steps], dtype=float)
+    precision, recall, f1 = _discovery([result.found for result in results])
+    return {
+        "episodes": len(results),
+        "parse_agreement": sum(r.agreed for r in results) / max(sum(r.parsed for r in results), 1),
+        "room_agreement": sum(r.rooms_agreed for r in results) / max(sum(r.rooms for r in results), 1),
+        "room_steps": sum(r.rooms for r in results),
+        "parse_left_open_agreement": sum(r.agreed_open for r in results) / max(sum(r.left_open for r in results), 1),
+        "effect_agreement": float(np.mean([effect[-1] for effect in effects])) if effects else 0.0,
+        "discovery_precision": precision,
+        "discovery_recall": recall,
+        "discovery_f1": f1,
+        "discovery_f1_in_step": _discovery([result.found_in_step for result in results])[-1],
+        "low_level_steps": float(steps[:, 1].mean()) if len(steps) else 0.0,
+        "low_level_steps_recorded": float(steps[:, 0].mean()) if len(steps) else 0.0,
+        "final_placement_agreement": sum(r.same_places for r in results) / max(sum(r.objects for r in results), 1),
+        "success_rate": 100 * float(np.mean([result.success for result in results])),
+        "success_rate_recorded": 100 * float(np.mean([result.success_recorded for result in results])),
+    }
+
+
+def _discovery(counts: Sequence[Found]) -> tuple[float, float, float]:
+    """Precision, recall and F1."""
+    both = sum(found.both for found in counts)
+    precision = both / max(sum(found.ours for found in counts), 1)
+    recall = both / max(sum(found.recorded for found in counts), 1)
+    return precision, recall, 2 * precision * recall / max(precision + recall, 1e-9)
+
+
+def confusion(results: Sequence[Compared]) -> dict[str, dict[str, int]]:
+    """Picks and places by kind of receptacle: moved in both, in the record only, here only, in neither."""
+    names = {(True, True): "both", (True, False): "record", (False, True): "ours", (False, False): "neither"}
+    table: dict[str, Counter[str]] = defaultdict(Counter)
+    for what, kind, recorded, ours, _ in (effect for result in results for effect in result.effects):
+        table[f"{what}: {kind}"][names[recorded, ours]] += 1
+    return {name: dict(counts) for name, counts in sorted(table.items())}
+
+
+def main(
+    data: Annotated[Path, typer.Option(envvar="HOUSEKEEP_DATA", help="The Housekeep folder.")],
+    recordings: Annotated[Path, typer.Option(help="Folder of <scene>/<condition>/<episode>.json.")],
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures there.")] = None,
+    quick: Annotated[bool, typer.Option(help=f"Only every {_QUICK}th recording.")] = False,
+    workers: Annotated[int, typer.Option(help="Processes.")] = 2,
+    simulator: SimulatorOption = None,
+) -> None:
+    """Play recorded LLM-Personalize episodes in a simulator and compare."""
+    name = simulator_named(simulator)
+    paths = sorted(recordings.glob("*/*/*.json"))[:: _QUICK if quick else 1]
+    if not paths:
+        raise UserError(f"{recordings}: no <scene>/<condition>/<episode>.json in it; name the recordings' folder")
+    console = Console()
+    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
+        played = pool.map(compare, paths, [data] * len(paths), [name] * len(paths))
+        results = list(track(played, "recordings", total=len(paths), console=console, transient=True))
+    groups = {name: [r for r in results if f"{r.scene} {r.condition}" == name] for name in _names(results)}
+    content = {
+        **figures(results),
+        "by_condition": {name: figures(group) for name, group in groups.items()},
+        "confusion": confusion(results),
+        "simulator": name,
+        "software": software_versions(),
+        "quick": quick,
+    }
+    _print(console, content)
+    if json_file is not None:
+        write_json(json_file, content)
+
+
+def _names(results: Sequence[Compared]) -> list[str]:
+    return sorted({f"{result.scene} {result.condition}" for result in results})
+
+
+def _print(console: Console, content: dict[str, Any]) -> None:
+    kinds = Table(title="picks and places by receptacle: moved in ...")
+    for column in ("", "both", "record only", "ours only", "neither"):
+        kinds.add_column(column, justify="left" if not column else "right")
+    for name, counts in content["confusion"].items():
+        kinds.add_row(name, *(str(counts.get(key, 0)) for key in ("both", "record", "ours", "neither")))
+    console.print(kinds)
+    table = Table(title="recorded episodes, played again", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for column in (
+        "condition",
+        "n",
+        "parse",
+        "effect",
+        "found",
+        "steps",
+        "rec.",
+        "succ. %",
+        "rec. %",
+    ):
+        first = column == "condition"
+        table.add_column(column, justify="left" if first else "right", no_wrap=True)
+    for name, row in {**content["by_condition"], "all": content}.items():
+        table.add_row(
+            name.replace("_int", ""),
+            str(row["episodes"]),
+            f"{row['parse_agreement']:.2f}",
+            f"{row['effect_agreement']:.2f}",
+            f"{row['discovery_f1']:.2f}",
+            f"{row['low_level_steps']:.1f}",
+            f"{row['low_level_steps_recorded']:.1f}",
+            f"{row['success_rate']:.1f}",
+            f"{row['success_rate_recorded']:.1f}",
+        )
+    console.print(table)
+    console.print(
+        f"parse_agreement {content['parse_agreement']:.4f}  room_agreement {content['room_agreement']:.4f} of "
+        f"{content['room_steps']} steps  effect_agreement {content['effect_agreement']:.4f}  "
+        f"discovery_f1 {content['discovery_f1']:.4f} (precision {content['discovery_precision']:.3f}, recall "
+        f"{content['discovery_recall']:.3f}; in step {content['discovery_f1_in_step']:.3f})"
+    )
+
+
+if __name__ == "__main__":
+    from housewise.cli import guarded
+
+    guarded(lambda: typer.run(main))

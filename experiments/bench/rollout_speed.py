@@ -1,0 +1,125 @@
+"""Measures how many episodes a minute come of playing several at a time, with the local model on this machine.
+
+Run ``python -m housewise.experiments.bench.rollout_speed``. Every row plays the same episodes with the same seeds.
+Replies are drawn in other company and may differ in a few words, and episodes then in length, which is why tokens and
+steps are told, too.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any
+
+import typer
+
+from housewise.core.console import Console
+from housewise.core.tables import machine, table
+from housewise.rollout.executors import Silent
+from housewise.rollout.record import read_records, write_json
+from housewise.rollout.run import Run
+from housewise.systems.personalize.config import RunConfig, load_config
+from housewise.systems.personalize.player import software_versions
+from housewise.systems.personalize.tasks import Job
+
+PARALLEL = (1, 4, 8, 16)
+# The beginnings of episodes measure the same mixture of planning and walking as whole ones.
+_FULL = {"houses": 16, "most_plans": 3, "max_steps": 200, "sampling": {"max_tokens": 96}}
+_QUICK = {"houses": 4, "most_plans": 2, "max_steps": 100, "sampling": {"max_tokens": 32}}
+_QUICK_PARALLEL = (1, 4)
+
+
+class Clock(Silent):
+    """Notes when the first episode begins: by then the model has been loaded."""
+
+    def __init__(self) -> None:
+        self.began_at: float | None = None
+
+    def began(self, job: Job) -> None:
+        """See Watcher.began."""
+        self.began_at = self.began_at or time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """Since then."""
+        return time.perf_counter() - (self.began_at or time.perf_counter())
+
+
+def measure(config: RunConfig, parallel: int, folder: Path) -> dict[str, float]:
+    """Play a run, so many episodes at a time.
+
+    Args:
+        config: of the run.
+        parallel: episodes at a time.
+        folder: of the run; nothing may be there yet.
+
+    Returns:
+        Episodes and low-level steps a minute, reply tokens a second, and the seconds that it took, loading excepted.
+    """
+    clock = Clock()
+    Run(config.model_copy(update={"workers": parallel}), folder).play(clock)
+    seconds = clock.seconds
+    results = [record.result for record in read_records(folder / "episodes")]
+    return {
+        "parallel": parallel,
+        "episodes": len(results),
+        "episodes_per_minute": 60 * len(results) / seconds,
+        "steps_per_minute": 60 * sum(result.steps for result in results) / seconds,
+        "tokens_per_second": sum(result.completion_tokens for result in results) / seconds,
+        "seconds": seconds,
+    }
+
+
+def main(
+    model: Annotated[str, typer.Option(help="local, or local:<folder or Hugging Face name>.")] = "local",
+    adapter: Annotated[Path | None, typer.Option(help="Folder of a PEFT adapter.")] = None,
+    seed: Annotated[int, typer.Option(help="Of the first house.")] = 0,
+    quick: Annotated[
+        bool, typer.Option("--quick", help=f"{_QUICK['houses']} short episodes, {_QUICK_PARALLEL} at a time.")
+    ] = False,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures there.")] = None,
+) -> None:
+    """Measure episodes a minute at 1, 4, 8 and 16 episodes at a time, and as a ratio to one.
+
+    Examples:
+
+      python -m housewise.experiments.bench.rollout_speed --quick
+
+      python -m housewise.experiments.bench.rollout_speed --adapter runs/first/iteration-1/adapter \\
+          --json rollout_speed.json
+    """
+    console = Console()
+    chosen: dict[str, Any] = {"model": model, "adapter": str(adapter) if adapter else None, "seed": seed}
+    config = load_config(settings={**chosen, **(_QUICK if quick else _FULL)})
+    rows = []
+    with TemporaryDirectory() as folder:
+        for parallel in _QUICK_PARALLEL if quick else PARALLEL:
+            with console.status(f"{parallel} at a time"):
+                rows.append(measure(config, parallel, Path(folder) / str(parallel)))
+            rows[-1]["ratio"] = rows[-1]["episodes_per_minute"] / rows[0]["episodes_per_minute"]
+    console.print(
+        table(
+            f"{config.houses} episodes with {model}",
+            ("at a time", "episodes/min", "times one", "steps/min", "tokens/s"),
+            [
+                (
+                    f"{row['parallel']:.0f}",
+                    f"{row['episodes_per_minute']:.2f}",
+                    f"{row['ratio']:.2f}",
+                    f"{row['steps_per_minute']:.0f}",
+                    f"{row['tokens_per_second']:.0f}",
+                )
+                for row in rows
+            ],
+        )
+    )
+    if json_file is not None:
+        content = {"rows": rows, "config": config.model_dump(), "seed": seed, "software": software_versions()}
+        write_json(json_file, {**content, "machine": machine()})
+
+
+if __name__ == "__main__":
+    from housewise.cli import guarded
+
+    guarded(lambda: typer.run(main))

@@ -1,0 +1,200 @@
+"""What grounded decoding does: how much of a model's plans can be understood and done, and how tidy houses get.
+
+    python -m housewise.experiments.personalize.grounding [--model local] [--adapter NAME] [--houses 10] \\
+        [--quick] [--json FILE] [SETTING ...]
+
+The same model plays the same episodes twice, once free to write anything, once held to the names and actions that the
+scene graph allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing, nullcontext
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any
+
+import typer
+
+from housewise.agent.personalize.grammar import plan_grammar
+from housewise.agent.personalize.planner import MOST_STEPS
+from housewise.agent.personalize.prompt import PromptTemplate
+from housewise.commands.options import Overrides
+from housewise.core.console import Console
+from housewise.core.errors import UserError
+from housewise.core.tables import machine, table
+from housewise.experiments.personalize.paper import success
+from housewise.experiments.results import Figure
+from housewise.language import ChatModel, ChatRequest, Message, Sampling, open_model
+from housewise.rollout.metrics import summary
+from housewise.rollout.record import EpisodeRecord, read_records, write_json
+from housewise.rollout.run import Run
+from housewise.systems.personalize.config import RunConfig, load_config
+from housewise.systems.personalize.player import software_versions
+from housewise.worlds.house.scene_graph import SceneGraph, View
+
+ARMS = {"free": False, "grounded": True}
+
+_QUICK = {"houses": 4, "workers": 4, "most_plans": 6}
+
+
+def configs(quick: bool, overrides: Sequence[str] = (), **given: Any) -> dict[str, RunConfig]:
+    """The settings of both runs.
+
+    Args:
+        quick: few houses and plans.
+        overrides: further settings, as in ``sampling.temperature=0.7``.
+        **given: settings that are not as in ``run.yaml``; None leaves them so.
+    """
+    settings = {"planner": "llm", **{key: value for key, value in given.items() if value is not None}}
+    settings = {**(_QUICK if quick else {"houses": 10, "workers": 4}), **settings}
+    return {arm: load_config(None, {**settings, "grounded": held}, overrides) for arm, held in ARMS.items()}
+
+
+def play(config: RunConfig, folder: Path) -> list[EpisodeRecord]:
+    """Play a run, or what is left of it, and read its records."""
+    run = Run(config, folder)
+    run.play()
+    return [record for record in read_records(run.episodes) if record.name in {job.name for job in run.jobs}]
+
+
+def figures(records: Sequence[EpisodeRecord]) -> dict[str, Any]:
+    """What comes of a run's plans: the usual figures, and the share of steps that could be understood."""
+    actions = [action for record in records for action in record.actions]
+    return {
+        **summary([record.result for record in records], [record.episode.task for record in records]),
+        "understood": sum(action.action is not None for action in actions) / len(actions) if actions else 0.0,
+    }
+
+
+def writing(
+    model: ChatModel, records: Sequence[EpisodeRecord], words: PromptTemplate, rounds: int = 3
+) -> dict[str, float]:
+    """Seconds that a model takes for each token of a row, free and grounded, in the best of some rounds.
+
+    Both answer the last prompt of the first record, eight replies at once, and take turns, so that whatever else the
+    machine does slows both. The reading of the prompt and of the grammar is included.
+    """
+    plan = [plan for plan in records[0].plans if plan.prompt][-1]
+    messages = tuple(Message(**message) for message in plan.prompt)  # type: ignore[arg-type]
+    graph = _graph(plan.known)
+    grammar = plan_grammar(graph, MOST_STEPS, words.called(graph), words.judging)
+    best: dict[str, float] = {}
+    for number in range(rounds):
+        for arm, grounded in ARMS.items():
+            sampling = Sampling(n=8, max_tokens=48, seed=number)
+            replies = model.complete([ChatRequest(messages, sampling, words.prefix, grammar if grounded else None)])[0]
+            seconds = replies[0].seconds / max(reply.completion_tokens for reply in replies)
+            best[arm] = min(seconds, best.get(arm, seconds))
+    return best
+
+
+def _graph(known: Mapping[str, Mapping[str, Sequence[str]]]) -> SceneGraph:
+    graph = SceneGraph(known)
+    receptacles = {place: room for room, places in known.items() for place in places}
+    graph.update(
+        View(receptacles, {thing: place for places in known.values() for place in places for thing in places[place]})
+    )
+    return graph
+
+
+def main(
+    overrides: Overrides = None,
+    model: Annotated[str, typer.Option(help="As for housewise run.")] = "local",
+    base_url: Annotated[str | None, typer.Option(help="An OpenAI-compatible server that takes grammars.")] = None,
+    adapter: Annotated[
+        str | None,
+        typer.Option(help="The trained model: folder of a PEFT adapter, or tidy, which is packaged."),
+    ] = None,
+    data: Annotated[Path | None, typer.Option(envvar="HOUSEKEEP_DATA", help="Housekeep folder.")] = None,
+    scene: Annotated[list[str] | None, typer.Option(help="Scene of the data; may be given several times.")] = None,
+    episodes: Annotated[str, typer.Option(help="Task set of the data.")] = "test",
+    houses: Annotated[
+        int | None,
+        typer.Option(min=1, help="Generated houses, where no scene is given; 10, or 4 with --quick."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the first house.")] = 0,
+    runs: Annotated[int, typer.Option(min=1, help="How often each episode is played.")] = 1,
+    workers: Annotated[int | None, typer.Option(min=1, help="Episodes played at the same time; 4.")] = None,
+    quick: Annotated[bool, typer.Option(help="Four houses, six plans each.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Keep the records there; what is there is resumed.")] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures there.")] = None,
+) -> None:
+    """Play the same episodes with free and with grounded replies.
+
+    Examples:
+
+      python -m housewise.experiments.personalize.grounding --quick
+
+      python -m housewise.experiments.personalize.grounding --adapter tidy --houses 20 --workers 20 \\
+          --json grounding.json
+    """
+    if scene and not data:
+        raise UserError(f"{scene[0]}: scenes are of the Housekeep data; give --data or HOUSEKEEP_DATA")
+    house = {"data": str(data), "scenes": scene, "episodes": episodes} if data and scene else {"houses": houses}
+    planned = configs(
+        quick,
+        overrides or (),
+        model=model,
+        base_url=base_url,
+        adapter=adapter,
+        seed=seed,
+        runs=runs,
+        workers=workers,
+        **house,
+    )
+    console = Console()
+    played: dict[str, list[EpisodeRecord]] = {}
+    speeds: dict[str, float] = {}
+    with TemporaryDirectory() if out is None else nullcontext(str(out)) as folder:
+        for arm, config in planned.items():
+            with console.status(f"playing {arm}"):
+                played[arm] = play(config, Path(folder) / arm)
+    content = {arm: figures(records) for arm, records in played.items()}
+    gain = Figure.gained(played["grounded"], played["free"], success)
+    if model.startswith("local"):
+        with console.status("timing"), closing(open_model(model, adapter=adapter)) as opened:
+            speeds = writing(opened, played["grounded"], PromptTemplate.load(planned["free"].prompt))
+    _show(console, content)
+    console.print(f"success, grounded - free, episode by episode: {gain} points", soft_wrap=True)
+    if speeds:
+        told = ", ".join(f"{1000 * seconds:.1f} {arm}" for arm, seconds in speeds.items())
+        console.print(f"milliseconds for a token of eight replies: {told}", soft_wrap=True)
+    if json_file is not None:
+        setup = {"config": planned["free"].model_dump(exclude={"data", "grounded"}), "quick": quick}
+        write_json(
+            json_file,
+            {
+                "arms": content,
+                "gain": vars(gain) if gain else None,
+                "seconds_per_token": speeds,
+                **setup,
+                "software": software_versions(),
+                "machine": machine(),
+            },
+        )
+
+
+def _show(console: Console, content: dict[str, dict[str, Any]]) -> None:
+    columns = ("replies", "n", "understood", "done", "put", "success", "± s.e.", "plans")
+    rows = [
+        (
+            arm,
+            str(row["episodes"]),
+            f"{100 * row['understood']:.1f}",
+            f"{100 * row['executability']:.1f}",
+            f"{row['unique_placements']:.1f}",
+            f"{row['success_rate']:.1f}",
+            f"{row['success_rate_stderr']:.1f}",
+            f"{row['plans']:.0f}",
+        )
+        for arm, row in content.items()
+    ]
+    console.print(table("steps understood and done, and success, %", columns, rows))
+
+
+if __name__ == "__main__":
+    from housewise.cli import guarded
+
+    guarded(lambda: typer.run(main))

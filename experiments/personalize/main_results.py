@@ -1,0 +1,97 @@
+"""Main results: success rates of baselines, imitation and self-training (Table 1 of arXiv 2404.14285).
+
+    python -m housewise.experiments.personalize.main_results --data HOUSEKEEP [--quick] [--adapter FOLDER] \\
+        [--out runs/paper]
+
+Every scene's baselines play its 20 training tasks once and its 5 tests five times with the model as it comes; it is
+taught with 10 demonstrations, then tries the training tasks and learns from what was good, and is measured in the same
+way after each phase. Tests are never learned from. With an adapter to start from, the rows that build on it are marked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import typer
+
+from housewise.experiments.personalize.obstacles import obstacles
+from housewise.experiments.personalize.paper import (
+    BASELINES,
+    PHASES,
+    START,
+    TASKS,
+    Study,
+    chosen_rows,
+    command,
+    success,
+)
+from housewise.experiments.results import Figure, Results
+from housewise.rollout.record import read_records
+from housewise.selftrain.personalize.loop import Observer
+
+
+class MainResults:
+    """Success by scene and task set, for baselines and phases; see housewise.experiments.personalize.paper.Experiment.
+
+    Args:
+        studies: one for each scene.
+        rows: only these; None takes all.
+
+    Raises:
+        UserError: when there is no such row.
+    """
+
+    name = "main_results"
+
+    def __init__(self, studies: Sequence[Study], rows: Sequence[str] | None = None) -> None:
+        self.studies = studies
+        adapted = any(study.config.run.adapter for study in studies)
+        self.rows = chosen_rows(rows, [row for row in (*BASELINES, *PHASES) if row != START or adapted])
+
+    def play(self, observer: Observer) -> None:
+        """See Experiment.play."""
+        for study in self.studies:
+            study.play(self.rows, observer)
+
+    def results(self) -> list[Results]:
+        """See Experiment.results."""
+        cells = [
+            study.cell(row, tasks, success, "success_rate")
+            for row in self.rows
+            for study in self.studies
+            for tasks in TASKS
+        ]
+        notes = [note for study in self.studies for note in (*study.notes, *self._gains(study))]
+        return [Results("success rate, %", cells, notes)]
+
+    def _gains(self, study: Study) -> list[str]:
+        """What each phase brought over the one before, where both have been played."""
+        phases = [row for row in self.rows if row in PHASES]
+        records = {row: list(read_records(study.records(row, "test"))) for row in phases}
+        gains = {
+            f"{after} - {before}": Figure.gained(records[after], records[before], success)
+            for before, after in pairwise(phases)
+        }
+        told = [f"{which}: {gain}" for which, gain in gains.items() if gain]
+        return [f"{study.scene} test, episode by episode: {'; '.join(told)}"] if told else []
+
+    def obstacles(self) -> dict[str, dict[str, Any]]:
+        """See Experiment.obstacles."""
+        return {
+            f"{study.scene} test": {
+                row: obstacles(list(read_records(study.records(row, "test"))), study.familiar(row)) for row in self.rows
+            }
+            for study in self.studies
+        }
+
+    def more(self) -> dict[str, Any]:
+        """See Experiment.more."""
+        return {}
+
+
+if __name__ == "__main__":
+    from housewise.cli import guarded
+
+    guarded(lambda: typer.run(command(MainResults, quick_scenes=1, about=__doc__)))

@@ -1,0 +1,499 @@
+"""The tasks of LLM-Personalize (arXiv 2404.14285), played and learned in one folder that all of its tables share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Protocol
+
+import typer
+
+from housewise.agent.personalize.prompt import PromptTemplate
+from housewise.commands.options import (
+    ConfigOption,
+    DataOption,
+    Overrides,
+    PersonOption,
+    SimulatorOption,
+    TrainedModelOption,
+    TrainingUrlOption,
+    WorkersOption,
+)
+from housewise.core.console import Console
+from housewise.core.errors import UserError
+from housewise.core.tables import table
+from housewise.experiments.personalize import oracle
+from housewise.experiments.personalize.obstacles import DISTURBED, FATES, kind
+from housewise.experiments.results import Cell, Figure, Results, published, write
+from housewise.rollout.record import ResultLine, read_records
+from housewise.selftrain.personalize.loop import IMITATE, UNTRAINED, Observer, SelfTraining, play
+from housewise.selftrain.personalize.pairs import read_pairs
+from housewise.selftrain.personalize.settings import (
+    EvaluationConfig,
+    NamedTasksConfig,
+    SelfTrainingConfig,
+    TasksConfig,
+    load_selftraining,
+)
+from housewise.selftrain.trainers import Start
+from housewise.selftraining import Terminal, draw_curve
+from housewise.systems.personalize.config import RunConfig
+from housewise.systems.personalize.tasks import task_names
+from housewise.worlds.house.housekeep.recovered import read_tasks, recover
+
+SCENES, GENERATED = oracle.SCENES, oracle.GENERATED
+RECOVERED = ("Pomaria_1_int", "Rs_int")
+"""Scenes whose episodes have to be made from recovered tasks; see housewise.worlds.house.housekeep.recovered."""
+
+ALL_SCENES = (*SCENES, *RECOVERED, GENERATED)
+
+BASELINES = {"SayCan": "saycan", "SayPlan": "sayplan", "LLM-Planner": "llm"}
+START = "start"
+PHASES = {START: UNTRAINED, "IL": IMITATE, "ST1": "iteration-1", "ST2": "iteration-2"}
+"""The phase of self-training that each row is measured after; ``start`` is the adapter that it starts from."""
+
+TASKS = ("train", "test")
+
+Measure = Callable[[ResultLine], float]
+
+# Learns whatever was tried: in so few steps nothing deserves a reward.
+_QUICK: Mapping[str, Any] = {
+    "run": {"max_steps": 120, "most_plans": 3, "sampling": {"max_tokens": 48}},
+    "demonstrations": {"houses": 1},
+    "training_tasks": {"houses": 1},
+    "imitation_epochs": 1.0,
+    "grow": {"runs": 1},
+    "filter": {"name": "rising", "thresholds": [-1000.0]},
+    "rehearse": 0.0,
+    "training": {"epochs": 1.0, "batch": 2, "most_tokens": 3000},
+}
+_HOUSES = {"train": {"houses": 20, "seed": 2000}, "test": {"houses": 5, "seed": 0}}
+_RUNS = 5
+"""How often tests are played; the four times as many training tasks are measured once."""
+
+
+def success(result: ResultLine) -> float:
+    """Success rate, percent."""
+    return 100 * result.success_rate
+
+
+def executability(result: ResultLine) -> float:
+    """Share of the steps that were tried or skipped that succeeded, percent."""
+    return 100 * result.succeeded / result.actions if result.actions else 0.0
+
+
+def unique_placements(result: ResultLine) -> float:
+    """How many placements (thing, place) were tried out."""
+    return float(result.unique_placements)
+
+
+def recipe(
+    quick: bool, config: Path | None = None, given: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
+) -> SelfTrainingConfig:
+    """How models are taught and measured: as in ``selftrain.yaml``, with each test played five times as in the paper.
+
+    Args:
+        quick: one task each, played once, for a few steps.
+        config: a YAML file with other settings.
+        given: settings from the command line, by key.
+        overrides: ``key=value`` texts.
+
+    Raises:
+        UserError: when a setting does not fit.
+    """
+    number = {"houses": 1} if quick else {}
+    measured = [{"name": name, "episodes": name, **_HOUSES[name], **number} for name in TASKS]
+    runs = {"train": 1, "test": 1 if quick else _RUNS}
+    evaluation = {"tasks": [{**tasks, "runs": runs[str(tasks["name"])]} for tasks in measured], "runs": 1}
+    settings = {**(_QUICK if quick else {}), "evaluation": evaluation}
+    for key, value in (given or {}).items():
+        settings[key] = {**settings.get(key, {}), **value}
+    return load_selftraining(config, settings, overrides)
+
+
+def placed(recipe: SelfTrainingConfig, scene: str, few: bool) -> SelfTrainingConfig:
+    """A recipe for the tasks of one scene.
+
+    Args:
+        recipe: with the data, where there are any.
+        scene: its name, or GENERATED: there what would be played several times is played once in as many more houses.
+        few: only the first task of each set.
+
+    Raises:
+        UserError: when there is no such scene, or tests are among what is learned from.
+    """
+    if scene == GENERATED:
+        alone = recipe.run.model_copy(update={"data": None, "scenes": None})
+        config = recipe.model_copy(update={"run": alone, "evaluation": _once(recipe.evaluation)})
+    elif recipe.run.data is None:
+        raise UserError(
+            f"{scene}: name the Housekeep folder with --data or HOUSEKEEP_DATA, or play --scene {GENERATED}"
+        )
+    else:
+        config = recipe.model_copy(update={"run": recipe.run.model_copy(update={"scenes": [scene]})})
+        config = _first(config) if few else config
+    _keep_apart(config)
+    return config
+
+
+def _once(evaluation: EvaluationConfig) -> EvaluationConfig:
+    """As many episodes, each in a house of its own: more houses tell more than playing the same ones again."""
+
+    def more(tasks: NamedTasksConfig) -> NamedTasksConfig:
+        return tasks.model_copy(update={"houses": tasks.houses * (tasks.runs or evaluation.runs), "runs": 1})
+
+    return evaluation.model_copy(update={"tasks": [more(tasks) for tasks in evaluation.tasks]})
+
+
+def _first(config: SelfTrainingConfig) -> SelfTrainingConfig:
+    """Only the first episode of each of some tasks."""
+
+    def first(tasks: TasksConfig) -> list[int]:
+        return [task_names(config.playing(tasks))[0].episode]
+
+    changed = {
+        key: tasks.model_copy(update={"episodes": first(tasks)})
+        for key, tasks in (("demonstrations", config.demonstrations), ("training_tasks", config.training_tasks))
+    }
+    measured = [tasks.model_copy(update={"episodes": first(tasks)}) for tasks in config.evaluation.tasks]
+    return config.model_copy(update={**changed, "evaluation": config.evaluation.model_copy(update={"tasks": measured})})
+
+
+def _keep_apart(config: SelfTrainingConfig) -> None:
+    """Refuse tests that are learned from."""
+
+    def names(tasks: TasksConfig) -> set[tuple[str, int]]:
+        return {(task.scene, task.episode) for task in task_names(config.playing(tasks))}
+
+    tests = set().union(*(names(tasks) for tasks in config.evaluation.tasks if tasks.name == "test"))
+    both = tests & (names(config.demonstrations) | names(config.training_tasks))
+    if both:
+        scene, episode = min(both)
+        raise UserError(f"{scene} {episode} is a test and is learned from as well; choose other tasks for one of them")
+
+
+class Study:
+    """One scene's share of the paper: baselines, and a self-training with a measurement after each phase.
+
+    Args:
+        config: for this scene; see placed().
+        scene: its name.
+        folder: that all scenes share.
+    """
+
+    def __init__(self, config: SelfTrainingConfig, scene: str, folder: Path) -> None:
+        # An adapter's own figures belong in the table; without one they are the LLM-Planner's.
+        untrained = {"untrained": config.run.adapter is not None}
+        self.config = config.model_copy(update={"evaluation": config.evaluation.model_copy(update=untrained)})
+        self.scene, self.folder = scene, folder / scene
+
+    def play(self, rows: Iterable[str], observer: Observer) -> None:
+        """Play, and learn, what some rows still need.
+
+        Raises:
+            UserError: when something outside the program is wrong; what is finished is kept.
+        """
+        rows = list(rows)
+        alone = {row: _untaught(planner, self.config.run) for row, planner in BASELINES.items()} | {START: {}}
+        for row in [row for row in alone if row in rows]:
+            for tasks in self.config.evaluation.tasks:
+                config = self.config.measuring(tasks, **alone[row])
+                play(f"{self.scene}: {row}, {tasks.name}", config, self.records(row, tasks.name).parent, observer)
+        if taught := [row for row in rows if row not in alone]:
+            self.models(taught, observer)
+
+    def models(self, rows: Iterable[str], observer: Observer) -> dict[str, Start]:
+        """The model of each row, of IL and the iterations after it, taught where that has not been done."""
+        iterations = max(list(PHASES).index(row) - list(PHASES).index("IL") for row in rows)
+        config = self.config.model_copy(update={"iterations": min(iterations, self.config.iterations)})
+        lines = SelfTraining(config, self.folder / "selftraining", observer).go()["phases"]
+        draw_curve(lines, self.folder / "selftraining" / "learning_curve.png")
+        rows_of = {phase: row for row, phase in PHASES.items()}
+        return {rows_of[line["phase"]]: Start(model=line["model"], adapter=line["adapter"]) for line in lines}
+
+    def records(self, row: str, tasks: str) -> Path:
+        """Folder of the records of a row over some tasks."""
+        if row in BASELINES:
+            return self.folder / BASELINES[row] / tasks / "episodes"
+        return self.folder / "selftraining" / PHASES[row] / "evaluation" / tasks / "episodes"
+
+    def familiar(self, row: str) -> set[str] | None:
+        """Kinds of object moved in what a row's model learned from here; None for models that did not learn."""
+        if row in BASELINES or row == START:
+            return None
+        phases = [phase for phase in PHASES.values() if phase != UNTRAINED]
+        learned = phases[: phases.index(PHASES[row]) + 1]
+        paths = [self.folder / "selftraining" / phase / "pairs.jsonl" for phase in learned]
+        return {kind(name) for path in paths if path.exists() for pair in read_pairs(path) for name in pair.moved}
+
+    @property
+    def notes(self) -> list[str]:
+        """What has to be said of the scene's figures."""
+        if self.scene not in RECOVERED:
+            return []
+        return [f"{self.scene}: placements as published, poses ours; ten of the training tasks are demonstrated"]
+
+    def marked(self, row: str) -> bool:
+        """Whether a row's model had also learned beforehand."""
+        return self.config.run.adapter is not None and row in PHASES
+
+    def cell(self, row: str, tasks: str, measure: Measure, name: str) -> Cell:
+        """A row's figure over some tasks.
+
+        Args:
+            row: of BASELINES or PHASES.
+            tasks: ``"train"`` or ``"test"``.
+            measure: of an episode.
+            name: of the measure among published figures.
+        """
+        ours = Figure.over(read_records(self.records(row, tasks)), measure)
+        # The paper's robots were all taught for the majority.
+        theirs = published(name, self.scene, row, tasks) if self.config.run.person == "majority" else None
+        return Cell(row, f"{self.scene} {tasks}", ours, theirs, self.marked(row), self.expected(tasks))
+
+    def expected(self, tasks: str) -> int:
+        """How many episodes a row's figure over some tasks takes."""
+        named = next(chosen for chosen in self.config.evaluation.tasks if chosen.name == tasks)
+        config = self.config.measuring(named)
+        return len(task_names(config)) * config.runs
+
+
+def _untaught(planner: str, run: RunConfig) -> dict[str, Any]:
+    """What sets a baseline's run apart: the model as it comes, with the planner's own words, and as many steps."""
+    # A plan of SayCan is one step, and a recipe's limits are about plans of several.
+    times = run.most_steps_per_plan if planner == "saycan" else 1
+    limits = {key: times * getattr(run, key) for key in ("most_plans", "most_idle_plans")}
+    return {"planner": planner, "adapter": None, "prompt": PromptTemplate.packaged, "second_look": False, **limits}
+
+
+class Experiment(Protocol):
+    """What one of the paper's tables, or one of our own, takes."""
+
+    name: str
+
+    def play(self, observer: Observer) -> None:
+        """Play, and learn, what is still missing."""
+        ...
+
+    def results(self) -> list[Results]:
+        """Tables of what is there, the main one first."""
+        ...
+
+    def obstacles(self) -> dict[str, dict[str, Any]]:
+        """What stands in the way, by tasks and then by row; see housewise.experiments.personalize.obstacles."""
+        ...
+
+    def more(self) -> dict[str, Any]:
+        """Whatever else belongs in the JSON file."""
+        ...
+
+
+class SceneExperiment(Experiment, Protocol):
+    """An experiment over scenes.
+
+    Attributes:
+        studies: one for each scene.
+    """
+
+    studies: Sequence[Study]
+
+
+def carry_out(
+    experiment: Experiment,
+    out: Path,
+    only_show: bool,
+    console: Console,
+    setup: Mapping[str, Any],
+    whole: Experiment | None = None,
+) -> None:
+    """Play what is missing, then print and write what there is; that also when the playing is cut short.
+
+    Args:
+        experiment: what to do, and to print.
+        out: folder for the tables.
+        only_show: play nothing.
+        console: where progress and tables go.
+        setup: settings for the JSON file; ``quick`` has to be what it was in this folder.
+        whole: all that the folder's files tell of, where that is more than the experiment.
+
+    Raises:
+        UserError: when something outside the program is wrong; what is finished is kept and shown.
+    """
+    _check_quick(out / f"{experiment.name}.json", bool(setup["quick"]))
+    try:
+        if not only_show:
+            experiment.play(Terminal(console))
+    finally:
+        for each in experiment.results():
+            each.show(console)
+        for tasks, rows in experiment.obstacles().items():
+            show_obstacles(tasks, rows, console)
+        told = whole or experiment
+        paths = write(told.results(), out, told.name, {"obstacles": told.obstacles(), **told.more(), **setup})
+        console.print(f"written: {', '.join(map(str, paths))}", soft_wrap=True)
+
+
+def _check_quick(earlier: Path, quick: bool) -> None:
+    """Quick figures are not to be taken for others, nor others for quick ones."""
+    try:
+        was = json.loads(earlier.read_text(encoding="utf-8"))["quick"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return
+    if was != quick:
+        words = {True: "with --quick", False: "without --quick"}
+        raise UserError(f"{earlier.parent}: holds figures {words[was]}; choose another folder with --out")
+
+
+_LINES: tuple[tuple[str, str, str], ...] = (
+    *(("things", fate, f"things {fate}") for fate in FATES),
+    ("things", DISTURBED, "right things taken away"),
+    ("unfamiliar", "share", "things of kinds not learned"),
+    ("unfamiliar", "tidied", "... of these tidied"),
+    ("unfamiliar", "familiar tidied", "... of the others tidied"),
+    ("steps", "failed", "steps failed"),
+    ("steps", "not understood", "steps not understood"),
+    ("endings", "out of steps", "episodes out of steps"),
+)
+
+
+def show_obstacles(tasks: str, ways: Mapping[str, Mapping[str, Any]], console: Console) -> None:
+    """Print what stands in the way, a column for each row of the results that has been played.
+
+    Args:
+        tasks: said in the title.
+        ways: by row; see housewise.experiments.personalize.obstacles.
+        console: where it goes.
+    """
+    played = {row: way for row, way in ways.items() if way.get("things")}
+    lines = [
+        (words, *(_percent(way, part, name) for way in played.values()))
+        for part, name, words in _LINES
+        if any(part in way for way in played.values())
+    ]
+    if played:
+        title = f"{tasks}: what stands in the way, % of misplaced things, of steps, of episodes"
+        console.print(table(title, ("", *played), lines))
+
+
+def _percent(way: Mapping[str, Mapping[str, float]], part: str, name: str) -> str:
+    if part == "unfamiliar" and name not in way.get(part, {}):
+        return "–"
+    return f"{100 * way[part].get(name, 0.0):.0f}"
+
+
+ScenesOption = Annotated[
+    list[str] | None, typer.Option("--scene", help=f"Scene of the data, or {GENERATED}; may be given several times.")
+]
+RowsOption = Annotated[list[str] | None, typer.Option("--row", help="Only this row; may be given several times.")]
+OutOption = Annotated[
+    Path | None,
+    typer.Option(help="Everything goes there, and what is there is gone on with; runs/<name>, or runs/<name>-quick."),
+]
+AdapterOption = Annotated[
+    str | None,
+    typer.Option(help="Adapter to start from, as for housewise run: its rows are marked, baselines lack it."),
+]
+RecoveredOption = Annotated[
+    Path | None, typer.Option(help=f"JSON file of recovered tasks, for {' and '.join(RECOVERED)} as well.")
+]
+QuickOption = Annotated[bool, typer.Option(help="One task each, once, a few steps: shows the way, not the figures.")]
+ShowOption = Annotated[bool, typer.Option("--show", help="Play nothing: show what is there, and write the files anew.")]
+
+
+def run_settings(**options: Any) -> dict[str, Any]:
+    """Options of the command line that were given, as settings of a run."""
+    plain = {key: str(value) if isinstance(value, Path) else value for key, value in options.items()}
+    return {"run": {key: value for key, value in plain.items() if value is not None}}
+
+
+def command(
+    make: Callable[[list[Study], Sequence[str] | None], SceneExperiment], quick_scenes: int, about: str | None
+) -> Callable[..., None]:
+    """The command line of a table over scenes.
+
+    Args:
+        make: the experiment of some scenes, with the rows that were asked for, None for all.
+        quick_scenes: how many scenes ``--quick`` takes.
+        about: what it says of itself.
+    """
+
+    def main(
+        overrides: Overrides = None,
+        config: ConfigOption = None,
+        data: DataOption = None,
+        scenes: ScenesOption = None,
+        rows: RowsOption = None,
+        person: PersonOption = None,
+        model: TrainedModelOption = None,
+        adapter: AdapterOption = None,
+        base_url: TrainingUrlOption = None,
+        simulator: SimulatorOption = None,
+        workers: WorkersOption = None,
+        recovered: RecoveredOption = None,
+        quick: QuickOption = False,
+        show: ShowOption = False,
+        out: OutOption = None,
+    ) -> None:
+        out = out or default_out("paper", quick)
+        given = run_settings(
+            **{"data": data, "person": person, "model": model, "adapter": adapter, "base_url": base_url},
+            **{"simulator": simulator, "workers": workers},
+        )
+        taught = recipe(quick, config, given, overrides or [])
+        chosen = scenes or [*SCENES, *(RECOVERED if recovered else ())]
+        chosen = chosen[:quick_scenes] if quick and not scenes else chosen
+        folders = _folders(data, recovered, out) if recovered and set(chosen) & set(RECOVERED) else {}
+
+        def study(scene: str) -> Study:
+            config = _with_data(taught, folders.get(scene))
+            # What is shown are records; it does not take the data.
+            return Study(config if show and config.run.data is None else placed(config, scene, quick), scene, out)
+
+        experiment = make([study(scene) for scene in chosen], rows)
+        playable = {*(SCENES if data or show else ()), *folders, GENERATED}
+        others = [scene for scene in playable - set(chosen) if (out / scene).is_dir()]
+        everything = [*experiment.studies, *map(study, others)]
+        whole = (
+            make(sorted(everything, key=lambda each: ALL_SCENES.index(each.scene)), None) if rows or others else None
+        )
+        carry_out(experiment, out, show, Console(), {"config": shareable(taught), "quick": quick}, whole)
+
+    main.__doc__ = about
+    return main
+
+
+def default_out(name: str, quick: bool) -> Path:
+    """Where an experiment's files go when nobody says."""
+    return Path("runs") / (f"{name}-quick" if quick else name)
+
+
+def _folders(data: Path | None, recovered: Path, out: Path) -> dict[str, Path]:
+    """Where the episodes of scenes with recovered tasks are, made where they are not."""
+    if data is None:
+        raise UserError("recovered tasks take the Housekeep folder as well; name it with --data or HOUSEKEEP_DATA")
+    return dict.fromkeys(RECOVERED, recover(data, read_tasks(recovered), out / "housekeep"))
+
+
+def _with_data(recipe: SelfTrainingConfig, data: Path | None) -> SelfTrainingConfig:
+    """A recipe with other data, unless there are none."""
+    if data is None:
+        return recipe
+    return recipe.model_copy(update={"run": recipe.run.model_copy(update={"data": str(data)})})
+
+
+def shareable(config: SelfTrainingConfig) -> dict[str, Any]:
+    """Settings without where things are on this machine."""
+    return config.model_dump(exclude={"run": {"data", "base_url", "records"}})
+
+
+def chosen_rows(asked: Sequence[str] | None, known: Sequence[str]) -> list[str]:
+    """The rows of a table.
+
+    Raises:
+        UserError: for one that it does not have.
+    """
+    for row in asked or ():
+        if row not in known:
+            raise UserError(f"no row {row!r}; choose from {', '.join(known)}")
+    return [row for row in known if not asked or row in asked]

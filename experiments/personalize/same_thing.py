@@ -1,0 +1,113 @@
+"""Where two robots put the same thing: found in records, and drawn on the plan of the house."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from housewise.rollout.record import EpisodeRecord
+from housewise.systems.personalize.fates import HAND, Fate, fates
+from housewise.systems.personalize.houseplan import house_plan
+from housewise.systems.personalize.replay import find_task
+from housewise.worlds.house.env import Task
+
+_LIKED = ("mug", "cup")
+"""What everybody has a place for comes first."""
+
+
+@dataclass(frozen=True)
+class SameThing:
+    """A thing that two robots found in the same place and took to different ones.
+
+    Attributes:
+        name: of the thing.
+        record: name of the episode's records.
+        house: where it is.
+        person: whose wishes count in the episode.
+        start: receptacle where it was.
+        one, other: receptacles where the two robots put it.
+        right: whether each of the two is where the person wants it.
+    """
+
+    name: str
+    record: str
+    house: str
+    person: str
+    start: str
+    one: str
+    other: str
+    right: tuple[bool, bool]
+
+
+def same_things(ones: Sequence[EpisodeRecord], others: Sequence[EpisodeRecord]) -> list[SameThing]:
+    """What two robots moved to different places in the same episodes: mugs first, then what is right once.
+
+    What they did alike in several runs of a task is told once.
+
+    Args:
+        ones: records of the one robot.
+        others: of the other, for the same person.
+    """
+    by_name = {record.name: record for record in others}
+    found = [thing for one in ones if one.name in by_name for thing in _same(one, by_name[one.name])]
+    once: dict[tuple[str, ...], SameThing] = {}
+    for thing in found:
+        once.setdefault((thing.record.rpartition("-run")[0], thing.name, thing.one, thing.other), thing)
+    return sorted(
+        once.values(), key=lambda thing: (not thing.name.startswith(_LIKED), sum(thing.right) != 1, thing.record)
+    )
+
+
+def draw_same_thing(thing: SameThing, records: Sequence[EpisodeRecord], people: tuple[str, str], path: Path) -> None:
+    """Draw a thing's two ways on the plan of its house.
+
+    Args:
+        thing: which.
+        records: with that of its episode.
+        people: whose robots they are.
+        path: of the picture.
+    """
+    from matplotlib.figure import Figure
+
+    record = next(record for record in records if record.name == thing.record)
+    task = find_task(record.episode)
+    plan = house_plan(task.scene, task.episode.receptacles)
+    width, height = plan.frame.size
+    figure = Figure(figsize=(7, 7 * height / width), layout="constrained")
+    axes = figure.subplots()
+    axes.imshow(plan.picture, extent=(0, width, height, 0))
+    start = plan.frame.pixels(_place(task, thing.start))[0]
+    for place, person, color in zip((thing.one, thing.other), people, ("tab:blue", "tab:orange"), strict=True):
+        end = plan.frame.pixels(_place(task, place))[0]
+        axes.annotate("", end, start, arrowprops={"arrowstyle": "-|>", "color": color, "lw": 3})
+        axes.plot(*end, "o", color=color, label=f"{person}'s robot: {place}")
+    axes.plot(*start, "o", color="black", label=f"{thing.name}: {thing.start}")
+    axes.set_axis_off()
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0), fontsize=9)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=150)
+
+
+def _same(one: EpisodeRecord, other: EpisodeRecord) -> Iterator[SameThing]:
+    theirs = {fate.name: fate for fate in fates(other)}
+    for mine in fates(one):
+        yours = theirs[mine.name]
+        if _put(mine) and _put(yours) and mine.end != yours.end:
+            header = one.episode
+            person = str(header.config.get("person", ""))
+            right = (mine.is_right, yours.is_right)
+            yield SameThing(mine.name, one.name, header.scene, person, mine.start, mine.end, yours.end, right)
+
+
+def _put(fate: Fate) -> bool:
+    return fate.moved and fate.end != HAND
+
+
+def _place(task: Task, name: str) -> NDArray[np.float64]:
+    """(x, z) of a receptacle's middle, metres."""
+    box = next(thing.box for thing in task.scene.receptacles if thing.name == name)
+    return np.asarray(box.centre)[[0, 2]]

@@ -1,0 +1,61 @@
+"""``housewise demo``, ``list`` and ``doctor``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from housewise.commands.choices import KINDS
+from housewise.commands.options import DataOption
+from housewise.core.console import Console
+from housewise.core.errors import UserError, alternatives
+
+
+def demo(
+    out: Annotated[Path, typer.Option(help="Where its runs and its report go.")] = Path("runs/demo"),
+    houses: Annotated[int, typer.Option(help="How many generated houses.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of the first house.")] = 3,
+) -> None:
+    """Watch it work: a generated house, the local model and the scripted planner side by side, a report with films."""
+    from housewise.demo import run_demo
+
+    run_demo(out, houses, seed, Console())
+
+
+def doctor(
+    data: DataOption = None,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the findings there as well.")] = None,
+) -> None:
+    """Say what is here of simulators, accelerators, models and data, what is missing, and the command that gets it.
+
+    It fails when the embedded simulator does not work; everything else is optional.
+    """
+    from housewise.doctor import run_doctor
+
+    if not run_doctor(data, json_file, Console()):
+        raise typer.Exit(1)
+
+
+def list_(
+    kind: Annotated[
+        str | None,
+        typer.Argument(help=f"One of {', '.join(KINDS)}; all by default.", autocompletion=lambda: list(KINDS)),
+    ] = None,
+    data: DataOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
+) -> None:
+    """List what options accept by name: planners, people, scenes, adapters, configurations and so on.
+
+    Examples:
+
+      housewise list people
+
+      housewise list scenes --data ~/housekeep
+    """
+    from housewise.listing import show_choices
+
+    if kind is not None and kind not in KINDS:
+        raise UserError(f"no list of {kind}; {alternatives(kind, KINDS)}")
+    show_choices([kind] if kind else list(KINDS), data, as_json, Console())

@@ -1,0 +1,121 @@
+"""``housewise run`` and ``housewise replay``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from housewise.commands.folders import dated, newest, run_folder
+from housewise.commands.options import (
+    AdapterOption,
+    BaseUrlOption,
+    ConfigOption,
+    DataOption,
+    EpisodesOption,
+    HousesOption,
+    ModelOption,
+    OutOption,
+    Overrides,
+    PersonOption,
+    PlannerOption,
+    RayOption,
+    RecordsOption,
+    RunsOption,
+    SceneOption,
+    SeedOption,
+    SimulatorOption,
+    WorkersOption,
+)
+from housewise.commands.settings import check, data_folder, episode_numbers, given
+from housewise.core.console import Console
+
+
+def run(
+    overrides: Overrides = None,
+    config: ConfigOption = None,
+    data: DataOption = None,
+    scene: SceneOption = None,
+    episodes: EpisodesOption = None,
+    houses: HousesOption = None,
+    seed: SeedOption = None,
+    person: PersonOption = None,
+    planner: PlannerOption = None,
+    model: ModelOption = None,
+    base_url: BaseUrlOption = None,
+    adapter: AdapterOption = None,
+    records: RecordsOption = None,
+    simulator: SimulatorOption = None,
+    runs: RunsOption = None,
+    workers: WorkersOption = None,
+    ray: RayOption = None,
+    out: OutOption = None,
+) -> None:
+    """Play episodes and record them.
+
+    The same command with --out FOLDER resumes the run in that folder: finished episodes are not played again. What
+    --planner, --person and other options accept by name is told by housewise list, every further setting by
+    housekeep_configs/run.yaml.
+
+    Examples:
+
+      # three generated houses and a planner that knows what people want
+      housewise run --houses 3 --planner scripted
+
+      # the local model with the adapter that comes along, three at a time
+      housewise run --houses 3 --adapter tidy --workers 3
+
+      # any OpenAI-compatible server, test tasks of the Housekeep data
+      housewise run --data ~/housekeep --scene Merom_1_int --episodes test \\
+          --model my-model --base-url http://localhost:8000/v1
+    """
+    from housewise.systems.personalize.config import load_config
+    from housewise.terminal import play
+
+    options = {
+        "data": data_folder(data, houses),
+        "scenes": scene or None,
+        "episodes": episode_numbers(episodes),
+        "houses": houses,
+        "seed": seed,
+        "person": person,
+        "planner": planner,
+        "model": model,
+        "base_url": base_url,
+        "adapter": adapter,
+        "records": str(records) if records else None,
+        "simulator": simulator,
+        "runs": runs,
+        "workers": workers,
+        "ray": ray,
+    }
+    settings = load_config(config, given(options), overrides or [])
+    check(settings)
+    with run_folder(out, dated(settings.planner)) as folder:
+        play(settings, folder, Console())
+
+
+def replay(
+    folder: Annotated[
+        Path | None, typer.Argument(help="Folder of an earlier run; the newest in runs/ by default.")
+    ] = None,
+    simulator: SimulatorOption = None,
+    out: OutOption = None,
+) -> None:
+    """Play the replies of an earlier run again, and say whether the same things end up in the same places.
+
+    Examples:
+
+      # the newest run in runs/
+      housewise replay
+
+      housewise replay runs/merom --simulator habitat
+    """
+    from housewise.terminal import play_again, records_of
+
+    earlier = folder or newest(of_several=False, replays=False)
+    records = records_of(earlier)
+    place = earlier if earlier.name.strip(".") else earlier.resolve()
+    with run_folder(out, f"{place.name}-replay", place.parent) as target:
+        play_again(earlier, records, simulator, target, Console())

@@ -1,0 +1,83 @@
+"""The commands that look at what has been played: ``report`` and ``compare``."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from housewise.commands.folders import newest
+from housewise.commands.options import SimulatorOption
+from housewise.commands.settings import simulator_named
+from housewise.core.console import Console
+
+_MOST_WORKERS = 4
+
+
+def report(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(help="Folder of a run, of several runs, or of a self-training; the newest in runs/ by default."),
+    ] = None,
+    film: Annotated[bool, typer.Option(help="Film each episode.")] = True,
+    single: Annotated[bool, typer.Option("--single", help="One self-contained file, with pictures of some.")] = False,
+    most: Annotated[int, typer.Option(min=0, help="How many episodes --single shows with pictures, worst first.")] = 12,
+    against: Annotated[
+        Path | None, typer.Option("--compare", help="Folder of another run: paired differences to it.")
+    ] = None,
+    simulator: SimulatorOption = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes that make pages.")] = None,
+) -> None:
+    """Make pages of a run: an index of all episodes, worst first, and for each one maps, pictures, plans and a film.
+
+    The index is report.html, the pages are in report/ beside it. Pages that are up to date are not made again.
+
+    Examples:
+
+      housewise report
+
+      housewise report runs/trained --compare runs/untrained
+
+      housewise report runs/trained --single --most 3
+    """
+    from housewise.core.tables import bars
+    from housewise.report import Options, write_report, write_single
+    from housewise.report.learning import is_selftraining, write_learning
+
+    folder = folder or newest(of_several=True)
+    options = Options(film, simulator_named(simulator))
+    count = workers or min(os.cpu_count() or 1, _MOST_WORKERS)
+    console = Console()
+    with bars(console) as progress:
+        task = progress.add_task("pages", total=None)
+
+        def tell(done: int, total: int) -> None:
+            progress.update(task, completed=done, total=total)
+
+        if is_selftraining(folder):
+            path = write_learning(folder, options, workers=count, progress=tell)
+        elif single:
+            path = write_single(folder, options=options, against=against, most=most, progress=tell)
+        else:
+            path = write_report(folder, options=options, against=against, workers=count, progress=tell)
+    console.print(f"report: {path}", soft_wrap=True, markup=False, highlight=False)
+
+
+def compare(
+    a: Annotated[Path, typer.Argument(help="Folder of a run.")],
+    b: Annotated[Path, typer.Argument(help="Folder of another run.")],
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures there as well.")] = None,
+) -> None:
+    """Compare two runs on the episodes that both played: mean paired differences, B less A, with their intervals.
+
+    Examples:
+
+      housewise compare runs/untrained runs/trained
+
+      housewise compare runs/scripted runs/local --json difference.json
+    """
+    from housewise.comparing import compare_runs
+
+    compare_runs(a, b, json_file, Console())

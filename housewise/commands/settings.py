@@ -1,0 +1,77 @@
+"""From the options of a command to settings; settings are what systems.personalize.config and
+selftrain.personalize.settings say."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from housewise.core.errors import UserError, alternatives
+
+if TYPE_CHECKING:
+    from housewise.systems.personalize.config import RunConfig
+    from housewise.worlds.house.simulator import SimulatorName
+
+
+# So long, no more: Python refuses to read a number of thousands of digits.
+_NUMBERS = re.compile(r"\s*[0-9]{1,18}\s*(?:,\s*(?:[0-9]{1,18}\s*)?)*")
+
+
+def given(options: dict[str, Any]) -> dict[str, Any]:
+    """Options without those that were not given."""
+    nested = {key: given(value) if isinstance(value, dict) else value for key, value in options.items()}
+    return {key: value for key, value in nested.items() if value is not None}
+
+
+def data_folder(data: Path | None, houses: int | None) -> str | None:
+    """The Housekeep folder, where it is wanted: who asks for generated houses may have it in the environment.
+
+    Raises:
+        UserError: when both are asked for.
+    """
+    if data is None or houses is None:
+        return str(data) if data else None
+    if str(data) == os.environ.get("HOUSEKEEP_DATA"):
+        return None
+    raise UserError("--houses are generated, and --data is for houses of the Housekeep data; give one of them")
+
+
+def check(settings: RunConfig) -> None:
+    """Find an adapter that there is not, and generated houses where others are meant, before a model is loaded.
+
+    Raises:
+        UserError: naming what there is.
+    """
+    if settings.data is None and (settings.scenes or settings.episodes is not None):
+        asked = f"scene {settings.scenes[0]}" if settings.scenes else f"episodes {settings.episodes}"
+        raise UserError(f"{asked}: of the Housekeep data; give its folder with --data or HOUSEKEEP_DATA")
+    _check_adapter(settings.adapter)
+
+
+def _check_adapter(name: str | None) -> None:
+    from housewise.language.adapters import adapter_folder, packaged_adapters
+
+    if name is not None and not adapter_folder(name).is_dir():
+        raise UserError(
+            f"adapter {name}: no such folder, and none of that name; {alternatives(name, packaged_adapters())}"
+        )
+
+
+def episode_numbers(text: str | None) -> list[int] | str | None:
+    """Episode ids, or the name of a task set."""
+    if text is None or not _NUMBERS.fullmatch(text):
+        return text
+    return [int(part) for part in text.split(",") if part.strip()]
+
+
+def simulator_named(name: str | None) -> SimulatorName:
+    """The simulator that an option names; the usual one where it is not given.
+
+    Raises:
+        UserError: when there is none of that name.
+    """
+    from housewise.systems.personalize.config import load_config
+
+    return load_config(settings={"simulator": name} if name else {}).simulator

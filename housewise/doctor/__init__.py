@@ -1,0 +1,124 @@
+"""What is on this machine to simulate, think and learn with, what is missing, and the command that fixes it.
+
+    housewise doctor [--data HOUSEKEEP] [--json FILE]
+
+``python -m housewise.doctor`` says the same where the command line itself does not start: nothing that may be broken
+is imported before the check that tells of it. Nothing is asked of the network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import ExitStack
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+
+from rich.console import Console
+
+from housewise.core.tables import machine
+from housewise.doctor.accelerators import cpu, gpu
+from housewise.doctor.apart import LIMIT, answered, started
+from housewise.doctor.data import GET_DATA, housekeep
+from housewise.doctor.findings import (
+    ACCELERATORS,
+    CORE,
+    DATA,
+    MACHINES,
+    MODELS,
+    SIMULATORS,
+    Check,
+    Finding,
+    tried,
+)
+from housewise.doctor.models import adapters, server, smollm2
+from housewise.doctor.packages import GET_CORE, packages, python
+from housewise.doctor.show import show
+from housewise.doctor.simulators import (
+    GET_DRIVER,
+    GET_ENCODER,
+    GET_LAB,
+    egl_drivers,
+    films,
+    habitat,
+    habitat_lab,
+    raycast,
+)
+
+__all__ = ["Finding", "checks", "examine", "run_doctor", "works"]
+
+
+def run_doctor(data: Path | None, json_file: Path | None, console: Console) -> bool:
+    """Look at everything and show it.
+
+    Args:
+        data: the Housekeep folder, None where none is named.
+        json_file: where the findings go as well.
+        console: to show them on.
+
+    Returns:
+        Whether the embedded simulator works.
+
+    Raises:
+        UserError: when the file cannot be written.
+    """
+    with console.status("looking around"):
+        findings = examine(data)
+    show(findings, works(findings), console)
+    if json_file is not None:
+        from housewise.rollout.record import write_json
+
+        content = {"works": works(findings), "findings": [asdict(finding) for finding in findings]}
+        write_json(json_file, {**content, "machine": machine()})
+    return works(findings)
+
+
+def examine(data: Path | None, limit: float = LIMIT) -> list[Finding]:
+    """Look at everything; what is broken is told of and never raised.
+
+    Args:
+        data: the Housekeep folder, None where none is named.
+        limit: seconds for a check that runs in a process of its own.
+    """
+    everything = checks(data)
+    with ExitStack() as stack:
+        apart = {check.what: stack.enter_context(started(check, data)) for check in everything if check.apart}
+        found = [answered(check, apart[check.what], limit) if check.apart else tried(check) for check in everything]
+    return [finding for findings in found for finding in findings]
+
+
+def works(findings: Iterable[Finding]) -> bool:
+    """Whether the embedded simulator can be played in."""
+    return all(found.state == "ok" for found in findings if found.topic == CORE or found.what == "raycast")
+
+
+def checks(data: Path | None) -> tuple[Check, ...]:
+    """Everything that is looked at, in the order in which it is shown.
+
+    Args:
+        data: the Housekeep folder, None where none is named.
+    """
+    again = "pip install --force-reinstall"
+    return (
+        Check(CORE, "Python", python),
+        Check(CORE, "packages", partial(packages, CORE, "packages", "", GET_CORE), GET_CORE),
+        Check(SIMULATORS, "raycast", raycast, f"{again} embreex", apart=True),
+        Check(SIMULATORS, "habitat", habitat, GET_DRIVER, apart=True),
+        Check(SIMULATORS, "EGL drivers", egl_drivers, GET_DRIVER),
+        Check(SIMULATORS, "habitat-lab", habitat_lab, GET_LAB),
+        Check(SIMULATORS, "films", films, GET_ENCODER),
+        Check(ACCELERATORS, "CPU", cpu),
+        Check(ACCELERATORS, "GPU", gpu, f"{again} torch", apart=True),
+        *(_extra(MODELS, extra) for extra in ("grounded", "local", "train")),
+        Check(MODELS, "SmolLM2", smollm2),
+        Check(MODELS, "adapters", adapters),
+        Check(MODELS, "server", server),
+        _extra(MACHINES, "distributed"),
+        Check(DATA, "Housekeep", partial(housekeep, data), GET_DATA, apart=True),
+    )
+
+
+def _extra(topic: str, extra: str) -> Check:
+    what = f"housewise[{extra}]"
+    remedy = f"pip install '{what}'"
+    return Check(topic, what, partial(packages, topic, what, extra, remedy), remedy)

@@ -1,0 +1,74 @@
+"""What models run and learn on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from housewise.core.tables import machine
+from housewise.doctor.findings import ACCELERATORS, Finding
+
+_CGROUP_MEMORY = Path("/sys/fs/cgroup/memory.max")
+_GIB = 2**30
+
+
+def cpu() -> list[Finding]:
+    """Cores and memory."""
+    here = machine()
+    details = f"{here['processor']}, {here['cores']} cores, {_memory() / _GIB:.0f} GiB of memory"
+    return [Finding(ACCELERATORS, "CPU", "ok", details)]
+
+
+def _memory(limit: Path = _CGROUP_MEMORY) -> int:
+    """Bytes that this process may use; a container may have less than its machine."""
+    physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    allowed = limit.read_text(encoding="ascii").strip() if limit.is_file() else ""
+    return min(physical, int(allowed)) if allowed.isdigit() else physical
+
+
+def gpu() -> list[Finding]:
+    """GPUs that local models can run and learn on."""
+    if find_spec("torch") is None:
+        return [Finding(ACCELERATORS, "GPU", "missing", "torch is not installed", "pip install 'housewise[local]'")]
+    import torch
+
+    if torch.cuda.is_available():
+        return [cuda(torch, number) for number in range(torch.cuda.device_count())]
+    return [no_cuda(torch, sorted(Path("/dev").glob("nvidia[0-9]*")))]
+
+
+def cuda(torch: Any, number: int) -> Finding:
+    """A GPU that can be used.
+
+    Args:
+        torch: the package.
+        number: of the CUDA device.
+    """
+    card = torch.cuda.get_device_properties(number)
+    with torch.cuda.device(number):
+        precision = "bfloat16" if torch.cuda.is_bf16_supported() else "no bfloat16, but float16"
+    details = f"{card.name}, {card.total_memory / _GIB:.0f} GiB, {precision}; torch {torch.__version__}"
+    return Finding(ACCELERATORS, f"GPU {number}", "ok", details)
+
+
+def no_cuda(torch: Any, cards: Sequence[Path]) -> Finding:
+    """Why there is no GPU that can be used.
+
+    Args:
+        torch: the package.
+        cards: NVIDIA's devices, as the system has them.
+    """
+    able: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
+    precision = "bfloat16" if able.get("avx512_bf16") or able.get("amx_bf16") else "float32"
+    details = f"torch {torch.__version__} sees none; models run on the CPU, in {precision}"
+    if not cards:
+        return Finding(ACCELERATORS, "GPU", "missing", details)
+    details = f"{', '.join(map(str, cards))} cannot be used: {details}"
+    if torch.version.cuda is None:
+        remedy = "pip install --force-reinstall torch"
+        return Finding(ACCELERATORS, "GPU", "broken", f"{details}; it is built without CUDA", remedy)
+    hidden = "CUDA_VISIBLE_DEVICES" in os.environ
+    return Finding(ACCELERATORS, "GPU", "broken", details, "unset CUDA_VISIBLE_DEVICES" if hidden else "nvidia-smi")

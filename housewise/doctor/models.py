@@ -1,0 +1,105 @@
+"""The local model's weights, the adapters, and the chat server that is asked by default."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from housewise.doctor.findings import MODELS, Finding, line
+
+MAKE_ADAPTER = "housewise selftrain --houses 4 --iterations 1 --workers 4 --out runs/first"
+SET_KEY = "export OPENAI_API_KEY=KEY"
+SET_URL = "export OPENAI_BASE_URL=http://localhost:8000/v1"
+SET_CACHE = "export HOUSEWISE_CACHE=FOLDER"
+
+
+def smollm2() -> list[Finding]:
+    """The local model's weights, and where they are unpacked."""
+    from housewise.language.local.weights import INSTALL_SMOLLM2, cache_folder
+
+    file = _packed()
+    if file is None:
+        details = "its weights are not installed; only the model local needs them"
+        return [Finding(MODELS, "SmolLM2", "missing", details, INSTALL_SMOLLM2)]
+    with file.open("rb") as stream:
+        if stream.read(4) != b"GGUF":
+            remedy = INSTALL_SMOLLM2.replace("install", "install --force-reinstall")
+            return [Finding(MODELS, "SmolLM2", "broken", f"{file} is damaged", remedy)]
+    cache = cache_folder().absolute()
+    nearest = next(folder for folder in (cache, *cache.parents) if folder.exists())
+    if not (nearest.is_dir() and os.access(nearest, os.W_OK)):
+        details = f"its unpacked weights (0.3 GB) cannot be kept in {cache}"
+        return [Finding(MODELS, "SmolLM2", "broken", details, SET_CACHE)]
+    return [Finding(MODELS, "SmolLM2", "ok", f"{file.name}, unpacked at its first use into {cache}")]
+
+
+def _packed() -> Path | None:
+    from housewise.language.local.weights import SMOLLM2_FILE, SMOLLM2_WHEEL
+
+    # The package itself cannot be imported without llama-cpp, which is not needed.
+    spec = find_spec(SMOLLM2_WHEEL.replace("-", "_"))
+    homes = list(spec.submodule_search_locations or []) if spec else []
+    return next((file for home in homes if (file := Path(home) / SMOLLM2_FILE).is_file()), None)
+
+
+def adapters() -> list[Finding]:
+    """The adapters that come with the package."""
+    from housewise.language.adapters import packaged_adapters
+
+    there = packaged_adapters()
+    if not there:
+        details = "none comes with this version; the untrained SmolLM2 hardly tidies anything up"
+        return [Finding(MODELS, "adapters", "missing", details, MAKE_ADAPTER)]
+    return [adapter(name, folder) for name, folder in there.items()]
+
+
+def adapter(name: str, folder: Path) -> Finding:
+    """Whether an adapter is whole.
+
+    Args:
+        name: of it.
+        folder: that PEFT's save_pretrained wrote.
+    """
+    try:
+        settings = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))
+        details = f"for {settings['base_model_name_or_path']}"
+        if not any(folder.glob("adapter_model.*")):
+            raise ValueError("no weights")
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        remedy = f"git checkout {shlex.quote(str(folder))}"
+        return Finding(MODELS, f"adapter {name}", "broken", f"{folder} is damaged ({line(error)})", remedy)
+    return Finding(MODELS, f"adapter {name}", "ok", details)
+
+
+def server() -> list[Finding]:
+    """The chat server's key and address; of the key nothing is shown, of the address the host alone."""
+    key, url = (os.environ.get(name, "").strip() for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"))
+    return [_key(key), _base_url(url)]
+
+
+def _key(key: str) -> Finding:
+    if not key:
+        details = "not set; servers of one's own usually need none"
+        return Finding(MODELS, "OPENAI_API_KEY", "missing", details, SET_KEY)
+    if not (key.isascii() and key.isprintable()):
+        return Finding(MODELS, "OPENAI_API_KEY", "broken", "holds characters that no key has", SET_KEY)
+    return Finding(MODELS, "OPENAI_API_KEY", "ok", "set")
+
+
+def _base_url(url: str) -> Finding:
+    if not url:
+        details = "not set: OpenAI's server is asked, unless --base-url names another"
+        return Finding(MODELS, "OPENAI_BASE_URL", "ok", details)
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host = None
+    if host is None or parts.scheme not in ("http", "https"):
+        return Finding(MODELS, "OPENAI_BASE_URL", "broken", "not a web address", SET_URL)
+    shown = f"{parts.scheme}://{host}" + ("" if port is None else f":{port}")
+    return Finding(MODELS, "OPENAI_BASE_URL", "ok", shown)

@@ -1,0 +1,121 @@
+"""Whether simulators show something, and what habitat-sim and habitat-lab lack for that."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from housewise.core.errors import UserError
+from housewise.doctor.findings import SIMULATORS, Finding, told
+from housewise.doctor.packages import fits, installed, requirements
+
+if TYPE_CHECKING:
+    from housewise.worlds.house.simulator import SimulatorName
+
+GET_DRIVER = "apt-get install libegl1 libgl1-mesa-dri"
+# habitat-lab asks for numpy 1.26.4 and nothing else, but works with later ones.
+GET_LAB = "pip install 'housewise[habitat]' && pip install --no-deps habitat-lab"
+GET_ENCODER = "pip install --force-reinstall imageio-ffmpeg"
+
+_DRIVERS = ("/etc/glvnd/egl_vendor.d", "/usr/share/glvnd/egl_vendor.d")
+_QUARTER_TURNS = (0.0, 1.6, 3.1, 4.7)
+
+
+def raycast() -> list[Finding]:
+    """Whether the embedded simulator shows a house."""
+    _look_around("raycast")
+    return [Finding(SIMULATORS, "raycast", "ok", "shows a generated house")]
+
+
+def habitat() -> list[Finding]:
+    """Whether habitat-sim is there, and shows a house."""
+    from housewise.worlds.house.simulator.habitat import habitat_sim
+
+    try:
+        version = habitat_sim().__version__
+    except UserError as error:
+        return [told(SIMULATORS, "habitat", "missing" if find_spec("habitat_sim") is None else "broken", error)]
+    try:
+        _look_around("habitat")
+    except UserError as error:
+        problem = told(SIMULATORS, "habitat", "broken", error).details
+        return [Finding(SIMULATORS, "habitat", "broken", f"habitat-sim {version}: {problem}", GET_DRIVER)]
+    return [Finding(SIMULATORS, "habitat", "ok", f"habitat-sim {version} shows a generated house")]
+
+
+def films() -> list[Finding]:
+    """Whether the report's films are MP4, which can be paused."""
+    try:
+        import imageio_ffmpeg
+
+        version = imageio_ffmpeg.get_ffmpeg_version()
+    except (ImportError, OSError, RuntimeError) as error:
+        problem = f"no encoder of MP4 ({error}): the report's films are animated pictures, which can't be paused"
+        return [Finding(SIMULATORS, "films", "missing", problem, GET_ENCODER)]
+    return [Finding(SIMULATORS, "films", "ok", f"MP4, with imageio-ffmpeg's ffmpeg {version}")]
+
+
+def _look_around(name: SimulatorName) -> None:
+    """Turn around in a generated house.
+
+    Raises:
+        UserError: when there is nothing to be seen, or the simulator says what is wrong.
+    """
+    from housewise.worlds.house.generator import generate
+    from housewise.worlds.house.preferences import load_person
+    from housewise.worlds.house.simulator import open_simulator
+    from housewise.worlds.house.simulator.base import BodyPose, Camera
+
+    scene, episode = generate(0, load_person("ada"))
+    x, _, z = episode.start.position
+    simulator = open_simulator(name, ("depth",), Camera(32, 32))
+    try:
+        simulator.reset(scene, episode.receptacles, (), BodyPose(x, z))
+        if not any(simulator.visible(BodyPose(x, z, yaw)) for yaw in _QUARTER_TURNS):
+            raise UserError("its pictures are empty")
+    finally:
+        simulator.close()
+
+
+def egl_drivers(folders: Sequence[str] = _DRIVERS) -> list[Finding]:
+    """Which drivers habitat-sim can make pictures with where there is no screen.
+
+    Args:
+        folders: where they are announced, unless the environment says otherwise.
+    """
+    named, elsewhere = (_paths(f"__EGL_VENDOR_LIBRARY_{part}") for part in ("FILENAMES", "DIRS"))
+    searched = elsewhere or [Path(folder) for folder in folders]
+    files = named or [file for folder in searched for file in sorted(folder.glob("*.json"))]
+    there = [str(file) for file in files if file.is_file()]
+    if there:
+        return [Finding(SIMULATORS, "EGL drivers", "ok", ", ".join(there))]
+    nowhere = ", ".join(map(str, named or searched))
+    return [Finding(SIMULATORS, "EGL drivers", "missing", f"none in {nowhere}; only habitat needs one", GET_DRIVER)]
+
+
+def _paths(variable: str) -> list[Path]:
+    return [Path(text) for text in os.environ.get(variable, "").split(":") if text]
+
+
+def habitat_lab() -> list[Finding]:
+    """Whether habitat-lab is there, with what it needs; a version other than it asks for is told of, and no more."""
+    lab = installed("habitat-lab")
+    if lab is None:
+        return [Finding(SIMULATORS, "habitat-lab", "missing", "not installed; nothing else needs it", GET_LAB)]
+    lacking, other = [], []
+    for need in requirements("habitat-lab"):
+        found = installed(need.name)
+        if found is None:
+            lacking.append(f"{need.name} is not installed")
+        elif not fits(need, found):
+            other.append(f"it asks for {need} and finds {found.version}")
+    details = "; ".join([lab.version, *lacking, *other])
+    opencv = installed("opencv-python")
+    if opencv is not None and int(opencv.version.split(".")[0]) >= 5:
+        name = opencv.metadata["Name"]
+        broken = f"{details}; {name} {opencv.version} breaks it"
+        return [Finding(SIMULATORS, "habitat-lab", "broken", broken, f"pip install '{name}<5'")]
+    return [Finding(SIMULATORS, "habitat-lab", "broken" if lacking else "ok", details, GET_LAB if lacking else "")]

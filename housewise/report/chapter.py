@@ -1,0 +1,241 @@
+"""One episode of a report: everything that the page shows of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+
+from markupsafe import Markup
+
+from housewise.core.errors import UserError
+from housewise.report.film import FRAMES, Film, make_film
+from housewise.report.pictures import compress, data_uri
+from housewise.report.sources import ending
+from housewise.report.topdown import map_svg
+from housewise.report.tree import branches, tree_svg
+from housewise.rollout.experiment import planner_of
+from housewise.rollout.record import ActionLine, EpisodeRecord, ExchangeLine, PlanLine
+from housewise.systems.personalize.fates import Fate, fates, story, who_wants
+from housewise.systems.personalize.houseplan import house_plan
+from housewise.systems.personalize.replay import FilmedSimulator, Picture, Replay, find_task, replay
+from housewise.worlds.house.simulator import SimulatorName
+
+_SIGNS = {"succeeded": "✓", "failed": "✗", "skipped": "–"}
+_THUMB = 2
+_BEGUN = re.compile(r"^step\b|\bstep 1:", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of a plan, as shown."""
+
+    status: str
+    sign: str
+    text: str
+    reason: str
+    steps: int
+    found: str
+    reward: float
+
+
+@dataclass(frozen=True)
+class PlanCard:
+    """A plan, as shown; pictures are data URIs, empty where there are none."""
+
+    number: int
+    step: int
+    heading: str
+    reply: str
+    prompt: list[dict[str, str]]
+    earlier: list[ExchangeLine]
+    facts: str
+    steps: list[Step]
+    ending: str
+    alt: str
+    photo: str = ""
+    thumb: str = ""
+
+    @property
+    def mood(self) -> str:
+        """Best thing that happened, for the strip: right, wrong, or nothing."""
+        rewards = [step.reward for step in self.steps if step.reward]
+        return "" if not rewards else ("right" if sum(rewards) > 0 else "wrong")
+
+
+@dataclass(frozen=True)
+class FilmCard:
+    """A film, as shown; its address, and the picture that stands for it."""
+
+    uri: str
+    still: str
+    is_video: bool
+    width: int
+    height: int
+    alt: str
+
+
+@dataclass
+class Chapter:
+    """An episode, as shown."""
+
+    number: int
+    record: EpisodeRecord
+    fates: list[Fate]
+    story: str
+    plans: list[PlanCard]
+    before: Markup
+    after: Markup
+    map: Markup | None = None
+    film: FilmCard | None = None
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def title(self) -> str:
+        """Which episode it is, and who played."""
+        header = self.record.episode
+        return f"{header.scene} · episode {header.episode} · run {header.run} · {planner_of(header)}"
+
+    @property
+    def mood(self) -> str:
+        """What the score tells: that all is right, that some is, or that nothing has become better."""
+        result = self.record.result
+        if result.correct_end == result.objects:
+            return "right"
+        return "partly" if result.success_rate > 0 else "wrong"
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """Headline numbers by what they are."""
+        result = self.record.result
+        tokens = result.prompt_tokens + result.completion_tokens
+        return {
+            "planner": planner_of(self.record.episode),
+            "plans": str(result.plans),
+            "low-level steps": str(result.steps),
+            "actions executed": f"{result.succeeded} of {result.actions}",
+            "unique placements": str(result.unique_placements),
+            "tokens": f"{tokens:,}" if tokens else "–",
+            "seconds": f"{result.seconds:.1f}",
+            "ended": ending(result),
+        }
+
+
+def make_chapter(
+    number: int, record: EpisodeRecord, simulator: SimulatorName, keep: Callable[[Film], str] | None
+) -> Chapter:
+    """Show an episode; without its house there are no pictures, and a note says why.
+
+    Args:
+        number: of the chapter, from 1.
+        record: of the episode.
+        simulator: which takes the pictures.
+        keep: puts a film where the page finds it, and returns its address there; None for no film.
+    """
+    found = fates(record)
+    wanting = who_wants(str(record.episode.config.get("person", "")))
+    shown = branches(record, found)
+    chapter = Chapter(
+        number,
+        record,
+        found,
+        story(found, wanting),
+        [],
+        tree_svg(shown, found, False, "Scene graph before: where every object stood"),
+        tree_svg(shown, found, True, "Scene graph after: where every object ended"),
+    )
+    played = None
+    try:
+        task = find_task(record.episode)
+        with closing(FilmedSimulator(name=simulator)) as camera:
+            played = replay(record, task, camera, FRAMES if keep else 0)
+        _illustrate(chapter, played, keep)
+    except UserError as error:
+        chapter.notes.append(f"No pictures of this episode: {error}")
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        # A record by other hands may be wrong in ways that nobody has thought of; the other episodes are shown all the
+        # same.
+        chapter.notes.append(f"No pictures of this episode: its record can't be followed ({error!r})")
+    chapter.plans = _plans(record, played)
+    return chapter
+
+
+def _illustrate(chapter: Chapter, played: Replay, keep: Callable[[Film], str] | None) -> None:
+    if played.differences:
+        told = "; ".join(played.differences[:3]) + ("; …" if len(played.differences) > 3 else "")
+        chapter.notes.append(
+            "Pictures may differ from what happened: played again, this record comes out otherwise than it says "
+            f"({told}). It was probably made by another version or with other data; the numbers and scene graphs are "
+            "the record's own."
+        )
+    plan = house_plan(played.task.scene, played.task.episode.receptacles)
+    chapter.map = map_svg(plan, played, chapter.fates, f"Map of {chapter.title}. {chapter.story}")
+    if keep is not None:
+        made = make_film(played, plan, chapter.fates)
+        alt = f"Film of {chapter.title}, {made.frames} pictures: what the robot saw, beside the map of its way."
+        chapter.film = FilmCard(keep(made), data_uri(made.still), made.is_video, made.width, made.height, alt)
+
+
+def _plans(record: EpisodeRecord, played: Replay | None) -> list[PlanCard]:
+    actions: dict[int, list[ActionLine]] = {}
+    for line in record.actions:
+        actions.setdefault(line.plan, []).append(line)
+    things = record.episode.placements
+    return [_plan(plan, actions.get(plan.plan, []), things, played) for plan in record.plans]
+
+
+def _plan(plan: PlanLine, lines: Sequence[ActionLine], things: Collection[str], played: Replay | None) -> PlanCard:
+    steps = [_step(line, things) for line in lines]
+    tokens = f"{plan.prompt_tokens} + {plan.completion_tokens} tokens · " if plan.prompt_tokens else ""
+    ending = "mission complete, says the planner" if plan.complete else ""
+    if not steps and not plan.complete:
+        ending = "no step could be read from this reply"
+    card = PlanCard(
+        plan.plan + 1,
+        plan.step,
+        "Second look" if plan.second_look else "Reply",
+        _from_the_start(plan.reply),
+        plan.prompt,
+        plan.earlier,
+        f"{tokens}{plan.model_seconds:.2f} s",
+        steps,
+        ending,
+        f"What the robot saw at step {plan.step}, when plan {plan.plan + 1} was asked for",
+    )
+    photo = played.photos.get(played.asked.get(plan.plan, -1)) if played else None
+    return card if photo is None else _with_pictures(card, photo)
+
+
+def _from_the_start(reply: str) -> str:
+    """A reply with the words that were put in the model's mouth, which records leave out."""
+    text = reply.strip()
+    return f"step 1: {text}" if text and not _BEGUN.search(text) else text
+
+
+def _with_pictures(card: PlanCard, photo: Picture) -> PlanCard:
+    small = photo[::_THUMB, ::_THUMB] if photo.shape[1] > 256 else photo
+    values = {**card.__dict__, "photo": data_uri(compress(photo)), "thumb": data_uri(compress(small, 60))}
+    return PlanCard(**values)
+
+
+def _step(line: ActionLine, things: Collection[str]) -> Step:
+    return Step(
+        line.status,
+        _SIGNS[line.status],
+        line.action or line.raw,
+        line.reason,
+        line.end - line.start,
+        _found(line.discovered, things),
+        line.reward,
+    )
+
+
+def _found(discovered: Sequence[str], things: Collection[str]) -> str:
+    """What an action brought to light: objects by name, the rest as a number."""
+    objects = [name for name in discovered if name in things]
+    others = len(discovered) - len(objects)
+    parts = [f"found {', '.join(objects)}"] if objects else []
+    if others:
+        parts.append(f"saw {others} new {'place' if others == 1 else 'places'}")
+    return "; ".join(parts)

@@ -1,0 +1,163 @@
+"""The numbers of a report, always computed from the records that it shows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from housewise.core.errors import UserError
+from housewise.rollout.compare import Comparison, compare
+from housewise.rollout.experiment import Experiment, differing, experiment_of, label, names
+from housewise.rollout.metrics import Finished, summary
+
+_MOST_PAIRS = 6
+_SCENES = "generated houses"
+
+
+@dataclass(frozen=True)
+class Row:
+    """Mean figures of some episodes, as texts.
+
+    Attributes:
+        experiment: its values of the settings in which experiments differ, in the order of Rows.settings.
+        scene: the scene, with the task set where there is one; empty for all.
+        cells: text by heading, in order.
+        rate: success rate, percent.
+        error: standard error of that, percent; None for a single episode.
+    """
+
+    experiment: tuple[str, ...]
+    scene: str
+    cells: dict[str, str]
+    rate: float
+    error: float | None
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What a report says of its experiments.
+
+    Attributes:
+        settings: names of those in which they differ.
+        experiments: a row for each.
+        scenes: a row for each of them and each scene; empty where there is one scene alone.
+        common: settings that are the same for all, by name.
+        comparisons: of two experiments each, on the episodes that both played.
+        notes: which episodes the experiments share, where they are not all the same.
+    """
+
+    settings: list[str]
+    experiments: list[Row]
+    scenes: list[Row]
+    common: dict[str, str]
+    comparisons: list[Comparison]
+    notes: list[str]
+
+
+def rows(episodes: Sequence[Finished]) -> Rows:
+    """Group episodes by everything that makes an experiment."""
+    groups: dict[Experiment, list[Finished]] = {}
+    for one in episodes:
+        groups.setdefault(experiment_of(one[0]), []).append(one)
+    called = names(list(groups))
+    differ = differing(groups)
+    keys = differ or ["planner"]
+    ordered = sorted(groups, key=lambda experiment: called[experiment])
+
+    def row(experiment: Experiment, scene: str, members: Sequence[Finished]) -> Row:
+        facts = dict(experiment)
+        return _row(tuple(facts.get(key, "–") for key in keys), scene, members)
+
+    scenes = sorted({_scene(one) for one in episodes})
+    parts = [
+        (experiment, scene, [one for one in groups[experiment] if _scene(one) == scene])
+        for scene in scenes
+        for experiment in ordered
+    ]
+    comparisons, notes = _compared(groups, ordered, called)
+    shared = [key for key in dict.fromkeys(key for experiment in ordered for key, _ in experiment) if key not in differ]
+    return Rows(
+        [label(key) for key in keys],
+        [row(experiment, "", groups[experiment]) for experiment in ordered],
+        [row(*part) for part in parts if part[2]] if len(scenes) > 1 else [],
+        {label(key): next(dict(one)[key] for one in ordered if key in dict(one)) for key in shared},
+        comparisons,
+        notes,
+    )
+
+
+def overall(episodes: Sequence[Finished]) -> Row:
+    """The figures over all episodes."""
+    return _row((), "", episodes)
+
+
+def stale(folder: Path, episodes: Sequence[Finished]) -> str:
+    """What ``metrics.json`` says otherwise than the records do, empty when nothing."""
+    path = folder / "metrics.json"
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))["overall"]
+        counted, rate = int(told["episodes"]), float(told["success_rate"])
+    except (OSError, ValueError, KeyError, TypeError, OverflowError):
+        return ""
+    real = overall(episodes)
+    if counted == len(episodes) and abs(rate - real.rate) < 0.05:
+        return ""
+    return (
+        f"metrics.json counts {counted} episodes with {rate:.1f} % success; the {len(episodes)} records here have "
+        f"{real.rate:.1f} %. This page follows the records; the same housewise run again brings the file up to date."
+    )
+
+
+def _compared(
+    groups: dict[Experiment, list[Finished]], ordered: Sequence[Experiment], called: dict[Experiment, str]
+) -> tuple[list[Comparison], list[str]]:
+    """Each experiment against each other; of many, each against the one with the most episodes."""
+    pairs = list(combinations(ordered, 2))
+    if len(pairs) > _MOST_PAIRS:
+        first = max(ordered, key=lambda experiment: len(groups[experiment]))
+        pairs = [(first, other) for other in ordered if other != first]
+    found, notes = [], []
+    for one, other in pairs:
+        try:
+            made = compare(groups[one], groups[other], (called[one], called[other]))
+        except UserError as error:
+            notes.append(f"Not compared: {error}.")
+            continue
+        found.append(made)
+        if made.only_a or made.only_b or made.other_tasks:
+            notes.append(f"Not the same episodes: {made.sets}. Compare the differences below, not the means.")
+    return found, notes
+
+
+def _scene(one: Finished) -> str:
+    """The scene; all generated houses count as one."""
+    header = one[0]
+    if not header.config.get("data") and header.scene.startswith("generated-"):
+        return _SCENES
+    return f"{header.scene}, {header.task_set}" if header.task_set else header.scene
+
+
+def _row(experiment: tuple[str, ...], scene: str, episodes: Sequence[Finished]) -> Row:
+    means: dict[str, Any] = summary([result for _, result in episodes], [header.task for header, _ in episodes])
+    if not episodes:
+        return Row(experiment, scene, {"episodes": "0"}, 0.0, None)
+    tokens = means["prompt_tokens"] + means["completion_tokens"]
+    error = float(means["success_rate_stderr"]) if len(episodes) > 1 else None
+    cells = {
+        "episodes": str(len(episodes)),
+        "executable": f"{100 * means['executability']:.0f} %",
+        "unique placements": _short(means["unique_placements"]),
+        "plans": _short(means["plans"]),
+        "steps": f"{means['steps']:.0f}",
+        "tokens": f"{tokens:,.0f}" if tokens else "–",
+        "seconds": _short(means["seconds"]),
+    }
+    return Row(experiment, scene, cells, float(means["success_rate"]), error)
+
+
+def _short(value: float) -> str:
+    return f"{value:.0f}" if value >= 100 or value == round(value) else f"{value:.1f}"

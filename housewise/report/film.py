@@ -1,0 +1,254 @@
+"""The film of an episode: what the robot sees beside where it is."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from PIL import Image, ImageDraw, ImageFont, features
+
+from housewise.report.boxes import Boxes
+from housewise.report.pictures import compress
+from housewise.report.text import inert
+from housewise.report.topdown import stage_color
+from housewise.systems.personalize.fates import Fate
+from housewise.systems.personalize.houseplan import DETAIL, HousePlan, filled
+from housewise.systems.personalize.replay import Extent, Moment, Replay, Shot
+
+FRAMES = 150
+
+_VIEW = (512, 384)
+_WIDEST_MAP = 520
+_GAP = 8
+_BAR = 48
+_LABEL = 15
+_STEP_MS, _GRAB_MS, _END_MS = 150, 700, 2500
+_INK, _SOFT, _PAPER, _HELD = (30, 36, 48), (84, 92, 106), (247, 245, 240), (164, 92, 0)
+_KINDS = {"right": (11, 122, 88), "wrong": (193, 58, 32)}
+
+
+@dataclass(frozen=True)
+class Film:
+    """An encoded film.
+
+    Attributes:
+        data: of the file.
+        still: one picture of it, for those who want nothing to move.
+        is_video: whether it is MP4 rather than an animated picture.
+        width, height: in pixels.
+        frames: how many pictures there are.
+    """
+
+    data: bytes
+    still: bytes
+    is_video: bool
+    width: int
+    height: int
+    frames: int
+
+
+def make_film(replay: Replay, plan: HousePlan, fates: Sequence[Fate]) -> Film:
+    """Film the moments of which there are pictures."""
+    stage = _Stage(plan, replay, fates)
+    numbers = sorted(replay.frames)
+    frames = [stage.frame(number) for number in numbers]
+    moments = [replay.moments[number] for number in numbers]
+    durations = [_GRAB_MS if moment.grabbed else _STEP_MS for moment in moments]
+    durations[-1] = _END_MS
+    width, height = frames[0].size
+    still = compress(np.asarray(frames[len(frames) // 2]))
+    video = _mp4(frames, durations)
+    data = _animation(frames, durations) if video is None else video
+    return Film(data, still, video is not None, width, height, len(frames))
+
+
+class _Stage:
+    """Draws the frames; what stays the same from frame to frame is drawn once."""
+
+    def __init__(self, plan: HousePlan, replay: Replay, fates: Sequence[Fate]) -> None:
+        self._plan, self._replay = plan, replay
+        self._wanted = {fate.name: fate.wanted for fate in fates}
+        width, height = plan.frame.size
+        self._scale = min(_WIDEST_MAP / width, _VIEW[1] / height)
+        size = (round(width * self._scale), round(height * self._scale))
+        self._map = _base(plan).resize(size, Image.Resampling.LANCZOS)
+        ways = [(moment.body.x, moment.body.z) for moment in replay.moments]
+        self._way = plan.frame.pixels(ways) * self._scale
+
+    def frame(self, number: int) -> Image.Image:
+        """The frame at the moment with this number."""
+        moment = self._replay.moments[number]
+        width = _VIEW[0] + _GAP + self._map.width
+        # Video codecs want even sizes.
+        frame = Image.new("RGB", (width + width % 2, _VIEW[1] + _BAR), _PAPER)
+        frame.paste(self._view(moment, self._replay.frames[number]), (0, _BAR))
+        frame.paste(self._situation(moment), (_VIEW[0] + _GAP, _BAR + (_VIEW[1] - self._map.height) // 2))
+        self._caption(ImageDraw.Draw(frame), moment, frame.width)
+        return frame
+
+    def _kind(self, name: str, moment: Moment) -> str:
+        return "right" if moment.placements.get(name, "") in self._wanted.get(name, ()) else "wrong"
+
+    def _view(self, moment: Moment, shot: Shot) -> Image.Image:
+        """What the robot sees, with the names of the objects in it, the largest first."""
+        image = Image.fromarray(shot.picture).resize(_VIEW, Image.Resampling.BICUBIC)
+        draw, boxes = ImageDraw.Draw(image, "RGBA"), Boxes(_VIEW)
+        if moment.holding:
+            text = f"in hand: {inert(moment.holding)}"
+            width = draw.textlength(text, _font(_LABEL)) + 16
+            boxes.block(_VIEW[0] / 2, _VIEW[1] - 16, width, 24)
+            _pill(draw, (_VIEW[0] / 2, _VIEW[1] - 16), width, text, _HELD, "")
+        across = _VIEW[0] / shot.picture.shape[1]
+        seen = {name: tuple(across * edge for edge in extent) for name, extent in shot.objects.items()}
+        for name, (left, top, right, bottom) in sorted(seen.items(), key=lambda item: -_area(shot.objects[item[0]])):
+            width = draw.textlength(inert(name), _font(_LABEL)) + 32
+            spot = boxes.around((left + right) / 2, (top + bottom) / 2, width, 22, (bottom - top) / 2, reach=3)
+            if spot is not None:
+                kind = self._kind(name, moment)
+                draw.rectangle((left - 2, top - 2, right + 2, bottom + 2), outline=(*_KINDS[kind], 255), width=2)
+                _pill(draw, spot, width, inert(name), _KINDS[kind], kind)
+        return image
+
+    def _situation(self, moment: Moment) -> Image.Image:
+        """The map with the way so far, the objects and the robot; drawn at twice the size to be smooth."""
+        image = self._map.resize((2 * self._map.width, 2 * self._map.height))
+        draw = ImageDraw.Draw(image, "RGBA")
+        way = [(2 * x, 2 * y) for x, y in self._way[: moment.step + 1].tolist()]
+        if len(way) > 1:
+            draw.line(way, fill=(255, 255, 255, 150), width=8, joint="curve")
+            draw.line(way, fill=(*stage_color(0.35), 200), width=4, joint="curve")
+        for name, spot in moment.spots.items():
+            x, y = (2 * self._scale * self._plan.frame.pixels(spot)[0]).tolist()
+            _mark(draw, x, y, 12, self._kind(name, moment))
+        self._robot(draw, moment)
+        return image.resize(self._map.size, Image.Resampling.BOX)
+
+    def _robot(self, draw: ImageDraw.ImageDraw, moment: Moment) -> None:
+        x, y = (2 * self._scale * self._plan.frame.pixels((moment.body.x, moment.body.z))[0]).tolist()
+        angle = float(np.rad2deg(self._plan.frame.heading(moment.body.yaw)))
+        draw.pieslice((x - 70, y - 70, x + 70, y + 70), angle - 45, angle + 45, fill=(255, 240, 170, 110))
+        draw.ellipse((x - 13, y - 13, x + 13, y + 13), _INK, (255, 255, 255), 3)
+        if moment.holding:
+            draw.ellipse((x - 6, y - 6, x + 6, y + 6), (255, 205, 70))
+
+    def _caption(self, draw: ImageDraw.ImageDraw, moment: Moment, width: int) -> None:
+        """Above: what is being done on the left, how far it is on the right."""
+        counter = f"plan {max(moment.plan, 0) + 1} · step {moment.step}"
+        room = width - 40 - draw.textlength(counter, _font(15))
+        doing = _fitting(draw, inert(moment.action) or "waiting for the first plan", room)
+        draw.text((10, _BAR / 2), doing, _INK, _font(19), "lm")
+        draw.text((width - 10, _BAR / 2), counter, _SOFT, _font(15), "rm")
+
+
+def _area(extent: Extent) -> int:
+    return (extent.right - extent.left) * (extent.bottom - extent.top)
+
+
+def _fitting(draw: ImageDraw.ImageDraw, text: str, room: float) -> str:
+    """A text in one line, cut where there is no more room."""
+    text = " ".join(text.split())
+    if draw.textlength(text, _font(19)) <= room:
+        return text
+    while text and draw.textlength(f"{text}…", _font(19)) > room:
+        text = text[:-1]
+    return f"{text}…"
+
+
+def _pill(
+    draw: ImageDraw.ImageDraw, middle: tuple[float, float], width: float, text: str, color: tuple[int, ...], kind: str
+) -> None:
+    """A label; a sign before its text tells right from wrong to those who don't tell the colours apart."""
+    x, y = middle
+    draw.rounded_rectangle((x - width / 2, y - 11, x + width / 2, y + 11), 11, (*color, 235), (255, 255, 255, 255), 1)
+    at = x + 8 if kind else x
+    if kind:
+        _sign(draw, x - width / 2 + 12, y, 5, kind)
+    draw.text((at, y), text, (255, 255, 255), _font(_LABEL), "mm")
+
+
+def _mark(draw: ImageDraw.ImageDraw, x: float, y: float, size: float, kind: str) -> None:
+    """An object on the map: a disc with a tick, or a lozenge with a cross."""
+    if kind == "right":
+        draw.ellipse((x - size, y - size, x + size, y + size), _KINDS[kind], (255, 255, 255), 3)
+    else:
+        far = size * 1.35
+        draw.polygon([(x, y - far), (x + far, y), (x, y + far), (x - far, y)], _KINDS[kind], (255, 255, 255), 3)
+    _sign(draw, x, y, (0.5 if kind == "right" else 0.4) * size, kind)
+
+
+def _sign(draw: ImageDraw.ImageDraw, x: float, y: float, size: float, kind: str) -> None:
+    white, width = (255, 255, 255), 3 if size > 5 else 2
+    if kind == "right":
+        draw.line([(x - size, y), (x - size / 4, y + 0.8 * size), (x + size, y - 0.9 * size)], white, width, "curve")
+    else:
+        draw.line([(x - size, y - size), (x + size, y + size)], white, width)
+        draw.line([(x - size, y + size), (x + size, y - size)], white, width)
+
+
+def _base(plan: HousePlan) -> Image.Image:
+    """The house without marks, on paper."""
+    traced = Image.fromarray(plan.picture)
+    image = Image.new("RGB", traced.size, _PAPER)
+    image.paste(traced, mask=traced)
+    image.paste((57, 64, 79), mask=filled(plan.walls, plan.frame.size, DETAIL))
+    return image
+
+
+@lru_cache(maxsize=8)
+def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+    """The font that comes with Pillow, since every system has other fonts."""
+    return ImageFont.load_default(size)
+
+
+def _animation(frames: Sequence[Image.Image], durations: Sequence[int]) -> bytes:
+    """An animated WebP, or a GIF (about four times the size) where Pillow cannot write WebP."""
+    stream = io.BytesIO()
+    more = {"save_all": True, "append_images": list(frames[1:]), "duration": list(durations), "loop": 0}
+    if features.check("webp"):
+        frames[0].save(stream, "WEBP", quality=62, method=2, **more)
+    else:
+        frames[0].save(stream, "GIF", **more)
+    return stream.getvalue()
+
+
+def encoder() -> str:
+    """Where the program is that encodes MP4; empty where there is none."""
+    try:
+        import imageio_ffmpeg
+
+        return str(imageio_ffmpeg.get_ffmpeg_exe())
+    except (ImportError, OSError, RuntimeError):
+        return ""
+
+
+def _mp4(frames: Sequence[Image.Image], durations: Sequence[int]) -> bytes | None:
+    """H.264 at a constant rate, with frames that last longer repeated; None where it cannot be encoded."""
+    if not encoder():
+        return None
+    import imageio_ffmpeg
+
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "film.mp4"
+        writer = imageio_ffmpeg.write_frames(
+            str(path),
+            frames[0].size,
+            fps=1000 / _STEP_MS,
+            codec="libx264",
+            quality=None,
+            macro_block_size=2,
+            output_params=["-crf", "26", "-preset", "veryfast", "-movflags", "+faststart"],
+        )
+        try:
+            writer.send(None)
+            for frame, duration in zip(frames, durations, strict=True):
+                for _ in range(max(1, round(duration / _STEP_MS))):
+                    writer.send(frame.tobytes())
+            writer.close()
+            return path.read_bytes()
+        except OSError:
+            return None

@@ -1,0 +1,307 @@
+"""The report of a self-training: how good each phase is, what was learned and what was thrown away, and why."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from markupsafe import Markup
+from pydantic import BaseModel, Field, FiniteFloat, ValidationError
+
+from housewise.core.errors import UserError
+from housewise.report.charts import Series, chart, swatch
+from housewise.report.page import write_report
+from housewise.report.pages import Options, Progress
+from housewise.report.rendering import render
+from housewise.rollout.record import read_record, write_text
+from housewise.selftrain.personalize.filters import FILTERS
+from housewise.selftrain.personalize.pairs import Pair, pairs_of, read_pairs
+
+_EXAMPLES = 3
+
+
+class _Figures(BaseModel):
+    """How good a model is at some tasks: what is shown of a run's figures."""
+
+    success_rate: FiniteFloat = 0.0
+    success_rate_stderr: FiniteFloat = 0.0
+
+
+class _Phase(BaseModel):
+    """A line of ``summary.json``."""
+
+    phase: str
+    model: str = ""
+    adapter: str | None = None
+    metrics: dict[str, FiniteFloat] = Field(default_factory=dict)
+    evaluation: dict[str, _Figures] = Field(default_factory=dict)
+
+
+class _Summary(BaseModel):
+    phases: list[_Phase]
+
+
+class _Statistics(BaseModel):
+    """See housewise.selftrain.personalize.filters.statistics."""
+
+    count: int = 0
+    mean_reward: float = 0.0
+    rewards: dict[str, int] = Field(default_factory=dict)
+    moved: dict[str, int] = Field(default_factory=dict)
+    mistaken: int = 0
+    complete: int = 0
+    episodes: int = 0
+
+
+class _Filtered(BaseModel):
+    """``filter.json``; demonstrations have only what was kept."""
+
+    filter: str
+    kept: _Statistics
+    pairs: _Statistics | None = None
+
+
+@dataclass(frozen=True)
+class Share:
+    """How many there were of something, and how many of them are learned."""
+
+    what: str
+    tried: int
+    kept: int
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A phase, as shown.
+
+    Attributes:
+        phase: its line of the summary.
+        reports: its evaluations and where their reports are; empty where there is none.
+        filtered: its statistics; None where there are none.
+        why: what its filter keeps.
+        rewards, moved: what was tried and kept, by reward and by the kind of object that was moved.
+        kept, thrown: examples.
+        curve: of its training, empty where there is none.
+        notes: what could not be read.
+    """
+
+    phase: _Phase
+    reports: list[tuple[str, str]]
+    filtered: _Filtered | None = None
+    why: str = ""
+    rewards: list[Share] = field(default_factory=list)
+    moved: list[Share] = field(default_factory=list)
+    kept: list[Pair] = field(default_factory=list)
+    thrown: list[Pair] = field(default_factory=list)
+    curve: Markup | str = ""
+    notes: list[str] = field(default_factory=list)
+
+
+def is_selftraining(folder: Path) -> bool:
+    """Whether a folder is that of a self-training, of which at least one phase is over."""
+    return (folder / "summary.json").is_file()
+
+
+def write_learning(
+    folder: Path, options: Options | None = None, workers: int = 1, progress: Progress | None = None
+) -> Path:
+    """Make the report of a self-training, and those of the runs that tell how good its phases are.
+
+    Args:
+        folder: of the self-training.
+        options, workers, progress: see write_report.
+
+    Returns:
+        Where it is: ``<folder>/report.html``.
+
+    Raises:
+        UserError: when its summary cannot be read, or a page cannot be written.
+    """
+    phases = _phases(folder)
+    runs = [run for phase in phases for run in _evaluations(folder, phase)]
+    out = folder / "report.html"
+    _write(out, folder, phases)
+    try:
+        for run in runs:
+            write_report(run, options=options, workers=workers, progress=progress)
+    finally:
+        _write(out, folder, phases)
+    return out
+
+
+def _phases(folder: Path) -> list[_Phase]:
+    path = folder / "summary.json"
+    try:
+        return _Summary.model_validate_json(path.read_bytes()).phases
+    except (OSError, ValidationError) as error:
+        raise UserError(
+            f"{path}: not the summary of a self-training ({_first(error)}); give the same housewise selftrain again, "
+            "which writes it anew"
+        ) from error
+
+
+def _evaluations(folder: Path, phase: _Phase) -> list[Path]:
+    """Folders of a phase's evaluations that hold records."""
+    if Path(phase.phase).name != phase.phase:
+        return []
+    runs = sorted(folder.glob(f"{_literal(phase.phase)}/evaluation/*/episodes"))
+    return [run.parent for run in runs if any(run.glob("*.jsonl"))]
+
+
+def _write(out: Path, folder: Path, phases: Sequence[_Phase]) -> None:
+    names = list(dict.fromkeys(name for phase in phases for name in phase.evaluation))
+    series = [
+        Series(
+            name,
+            [found.success_rate if (found := phase.evaluation.get(name)) else None for phase in phases],
+            [found.success_rate_stderr if (found := phase.evaluation.get(name)) else None for phase in phases],
+        )
+        for name in names
+    ]
+    facts: dict[str, Any] = {
+        "made": "",
+        "beside": True,
+        "name": folder.resolve().name,
+        "facts": _facts(folder),
+        "names": names,
+        "curve": chart(series, [phase.phase for phase in phases], " %", "Success rate after each phase"),
+        "swatches": [swatch(number) for number in range(len(names))],
+        "chapters": [_chapter(folder, phase) for phase in phases],
+    }
+    write_text(out, render("learning.html", facts))
+
+
+def _facts(folder: Path) -> dict[str, str]:
+    """What was set, of what the summary does not tell."""
+    try:
+        settings = json.loads((folder / "config.json").read_bytes())
+        run = settings["run"]
+        told = {
+            "model": run["model"],
+            "begun from": run.get("adapter"),
+            "prompt": run.get("prompt"),
+            "preferences of": run["person"],
+            "iterations": settings["iterations"],
+            "wording": settings.get("wording"),
+            "simulator": run.get("simulator"),
+        }
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return {}
+    return {name: str(value) for name, value in told.items() if value not in (None, "")}
+
+
+def _chapter(folder: Path, phase: _Phase) -> Chapter:
+    """A phase; what cannot be read of it is told of and left out."""
+    notes: list[str] = []
+    reports = [(run.name, _link(folder, run / "report.html")) for run in _evaluations(folder, phase)]
+    if Path(phase.phase).name != phase.phase:
+        return Chapter(phase, reports)
+    place = folder / phase.phase
+    filtered = _filtered(place / "filter.json", notes)
+    learned = _learned(place / "pairs.jsonl", notes)
+    kept, thrown = _examples(learned, place / "grow" / "episodes", notes)
+    rewards, moved = _shares(filtered)
+    why = _why(filtered)
+    return Chapter(
+        phase, reports, filtered, why, rewards, moved, kept, thrown, _curve(place / "curve.csv", phase.phase), notes
+    )
+
+
+def _filtered(path: Path, notes: list[str]) -> _Filtered | None:
+    if not path.exists():
+        return None
+    try:
+        return _Filtered.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError) as error:
+        notes.append(f"{path}: cannot be read ({_first(error)})")
+        return None
+
+
+def _learned(path: Path, notes: list[str]) -> list[Pair]:
+    if not path.exists():
+        return []
+    try:
+        return read_pairs(path)
+    except UserError as error:
+        notes.append(str(error))
+        return []
+
+
+def _examples(learned: Sequence[Pair], grown: Path, notes: list[str]) -> tuple[list[Pair], list[Pair]]:
+    """The best of what is learned, and the worst of what was tried and is not, no two of one reply."""
+    taken = {_place(pair) for pair in learned}
+    thrown: list[Pair] = []
+    for pair in _tried(grown, notes):
+        if _place(pair) not in taken:
+            thrown = sorted([*thrown, pair], key=lambda pair: pair.reward)[: 4 * _EXAMPLES]
+    return _different(sorted(learned, key=lambda pair: -pair.reward)), _different(thrown)
+
+
+def _tried(grown: Path, notes: list[str]) -> Iterator[Pair]:
+    for path in sorted(grown.glob("*.jsonl")):
+        try:
+            yield from pairs_of(read_record(path), "")
+        except UserError as error:
+            notes.append(f"Left out: {error}")
+
+
+def _place(pair: Pair) -> tuple[str, int, int, int]:
+    return pair.scene, pair.episode, pair.run, pair.plan
+
+
+def _different(pairs: Sequence[Pair]) -> list[Pair]:
+    return list({pair.reply: pair for pair in reversed(pairs)}.values())[::-1][:_EXAMPLES]
+
+
+def _shares(filtered: _Filtered | None) -> tuple[list[Share], list[Share]]:
+    if filtered is None:
+        return [], []
+    tried = filtered.pairs or filtered.kept
+    rewards = [Share(what, count, filtered.kept.rewards.get(what, 0)) for what, count in tried.rewards.items()]
+    moved = [Share(what, count, filtered.kept.moved.get(what, 0)) for what, count in tried.moved.items()]
+    return rewards, moved
+
+
+def _why(filtered: _Filtered | None) -> str:
+    """What a filter keeps, in its own words."""
+    if filtered is None:
+        return ""
+    if filtered.filter == "all":
+        return "All that was shown."
+    found = FILTERS.get(filtered.filter)
+    return (found.__doc__ or "").partition("\n")[0] if found else ""
+
+
+def _curve(path: Path, phase: str) -> Markup | str:
+    """The training's loss; empty where nothing is told of it."""
+    try:
+        with path.open(encoding="utf-8", newline="") as stream:
+            rows = [(row["step"], float(row["loss"])) for row in csv.DictReader(stream) if row.get("loss")]
+    except (OSError, ValueError, LookupError, csv.Error):
+        return ""
+    if sum(math.isfinite(loss) for _, loss in rows) < 2:
+        return ""
+    losses = [loss if math.isfinite(loss) else None for _, loss in rows]
+    return chart([Series("loss", losses)], [step for step, _ in rows], "", f"Training loss of {phase}, by step")
+
+
+def _link(folder: Path, report: Path) -> str:
+    return quote(report.relative_to(folder).as_posix()) if report.is_file() else ""
+
+
+def _literal(name: str) -> str:
+    """A name in which nothing is a pattern."""
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)
+
+
+def _first(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        problem = error.errors()[0]
+        return f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
+    return str(error).partition("\n")[0]

@@ -1,0 +1,73 @@
+"""From what a page shows to HTML: templates in which nothing that was recorded is markup, under a strict policy."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from housewise.report.svg import gauge, icon, mark
+from housewise.report.text import inert, plural
+from housewise.report.topdown import stage_gradient
+
+_FOLDER = Path(__file__).parent
+
+
+def render(template: str, facts: Mapping[str, Any]) -> str:
+    """A page as HTML.
+
+    Args:
+        template: its name.
+        facts: what it shows.
+    """
+    return str(_environment().get_template(template).render(facts))
+
+
+def version() -> str:
+    """A digest of all that decides what a page looks like: pages of another version are made again."""
+    sources = sorted(path for path in _FOLDER.rglob("*") if path.suffix in (".py", ".html", ".css", ".js"))
+    return sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(_FOLDER / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_shown,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    style = _text("report.css") + f".ramp {{ background: {stage_gradient()}; }}\n"
+    script = _text("index.js")
+    environment.globals |= {
+        "style": Markup(style),
+        "script": Markup(script),
+        "style_hash": Markup(_hash(style)),
+        "script_hash": Markup(_hash(script)),
+        "icon": icon,
+        "mark": mark,
+        "gauge": gauge,
+        "plural": plural,
+    }
+    return environment
+
+
+def _shown(value: Any) -> Any:
+    return inert(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _text(name: str) -> str:
+    return (_FOLDER / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    """As a content-security-policy names a style or a script."""
+    return f"'sha256-{base64.b64encode(sha256(text.encode('utf-8')).digest()).decode('ascii')}'"

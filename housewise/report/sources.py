@@ -1,0 +1,184 @@
+"""The episodes of a run, or of several runs, as a report lists them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+
+from housewise.core.errors import UserError
+from housewise.report.text import plural
+from housewise.rollout.experiment import Experiment, experiment_of, planner_of
+from housewise.rollout.failures import read_failures
+from housewise.rollout.metrics import Finished
+from housewise.rollout.record import EpisodeLine, ResultLine, read_record
+from housewise.systems.personalize.fates import fates
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An episode in a report's index.
+
+    Attributes:
+        path: of its record.
+        run: the run's folder within the one that is reported on; empty for that folder itself.
+        digest: of the record's content.
+        header: the record's first line; None where a failed episode has none.
+        result: its last line; None when it failed.
+        failure: why it failed, empty when it did not.
+        error: what happened when it failed.
+        faults: how many objects it left out of place, by what became of them.
+    """
+
+    path: Path
+    run: str
+    digest: str
+    header: EpisodeLine | None
+    result: ResultLine | None
+    failure: str
+    faults: dict[str, int]
+    error: str = ""
+
+    @property
+    def title(self) -> str:
+        """Which episode it is."""
+        if self.header is None:
+            return self.name
+        return f"{self.header.scene} · episode {self.header.episode} · run {self.header.run}"
+
+    @property
+    def name(self) -> str:
+        """Of the record."""
+        return self.path.name.partition(".jsonl")[0]
+
+    @property
+    def planner(self) -> str:
+        """Who played."""
+        return planner_of(self.header) if self.header else ""
+
+    @cached_property
+    def experiment(self) -> Experiment:
+        """What the episode belongs to."""
+        return experiment_of(self.header) if self.header else ()
+
+    @property
+    def finished(self) -> Finished | None:
+        """First and last line; None when it failed."""
+        return (self.header, self.result) if self.header and self.result else None
+
+    @property
+    def rate(self) -> float | None:
+        """Success rate, percent; None when it failed."""
+        return None if self.result is None else 100 * self.result.success_rate
+
+    @property
+    def in_place(self) -> bool:
+        """Whether everything ended where it belongs."""
+        return self.result is not None and self.result.correct_end == self.result.objects
+
+    @property
+    def ended(self) -> str:
+        """How it ended, in one of a few words."""
+        return "failed" if self.result is None else self.result.ended
+
+    @property
+    def ending(self) -> str:
+        """How it ended, and what that means."""
+        return f"failed: {self.failure}" if self.result is None else ending(self.result)
+
+    @property
+    def troubles(self) -> list[str]:
+        """What went wrong, in one of a few words each."""
+        return [*self.faults, *([self.failure] if self.failure else [])]
+
+    @property
+    def page(self) -> str:
+        """Name of its page, the same folders before it as before its record."""
+        return f"{self.run}/{self.name}.html" if self.run else f"{self.name}.html"
+
+
+def ending(result: ResultLine) -> str:
+    """How an episode ended, and what that means: who has put all in place may use up the steps looking for more."""
+    wrong = result.objects - result.correct_end
+    state = "all in place" if wrong == 0 else f"{wrong} of {result.objects} out of place"
+    means = {
+        "complete": "the planner took it as done",
+        "out of steps": f"used all {result.steps} steps",
+        "out of plans": f"used all {plural(result.plans, 'plan')}",
+    }
+    return f"{state}; {means.get(result.ended, result.ended)}"
+
+
+def read_entries(folder: Path) -> tuple[list[Entry], list[str]]:
+    """Every episode of a run, or of the runs in a folder, worst first, and what has to be said of them.
+
+    Raises:
+        UserError: when there is none.
+    """
+    if not folder.is_dir():
+        raise UserError(f"{folder}: no such folder; name the folder of a run (it has episodes/ in it)")
+    if (folder / "summary.json").exists():
+        inner = sorted(path.parent.relative_to(folder) for path in folder.glob("*/evaluation/*/episodes"))
+        named = f", such as {folder / inner[-1]}" if inner else ""
+        raise UserError(f"{folder}: is a self-training, with many runs in it; name one of them{named}")
+    runs = [folder] if (folder / "episodes").is_dir() else sorted(path.parent for path in folder.glob("*/episodes"))
+    entries: list[Entry] = []
+    notes: list[str] = []
+    for run in runs:
+        name = run.relative_to(folder).as_posix() if run != folder else ""
+        for path in sorted((run / "episodes").glob("*.jsonl")):
+            try:
+                entries.append(_entry(path, name))
+            except UserError as error:
+                notes.append(f"Left out: {error}")
+        entries += _failed(run / "episodes", name)
+        begun = sum(1 for _ in (run / "episodes").glob("*.jsonl.partial"))
+        if begun:
+            notes.append(f"Unfinished in {name or 'this run'}: {plural(begun, 'episode')}.")
+    if not entries:
+        more = f" ({notes[0]})" if notes else ""
+        raise UserError(f"{folder}: no finished episodes in it; play some with housewise run --out {folder}{more}")
+    return sorted(entries, key=_badness), notes
+
+
+def finished(entries: Sequence[Entry]) -> list[Finished]:
+    """First and last lines of those that did not fail."""
+    return [entry.finished for entry in entries if entry.finished]
+
+
+def _failed(folder: Path, run: str) -> Iterator[Entry]:
+    for failure in read_failures(folder):
+        # Who plays a failed episode again and finishes it has both files.
+        if not (folder / f"{failure.name}.jsonl").exists():
+            yield Entry(
+                failure.path, run, digest(failure.path), failure.header, None, failure.reason, {}, failure.failure.error
+            )
+
+
+def _entry(path: Path, run: str) -> Entry:
+    record = read_record(path)
+    if not math.isfinite(record.result.success_rate):
+        raise UserError(f"{path}: success_rate is not a number; delete the file to run the episode again")
+    faults: dict[str, int] = {}
+    for fate in fates(record):
+        if not fate.is_right:
+            faults[fate.verdict] = faults.get(fate.verdict, 0) + 1
+    return Entry(path, run, digest(path), record.episode, record.result, "", faults)
+
+
+def digest(path: Path) -> str:
+    """Of a file's content; empty where there is none."""
+    try:
+        return sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return ""
+
+
+def _badness(entry: Entry) -> tuple[bool, float, int, str, str]:
+    """Failed ones first, then by what they achieved."""
+    result = entry.result
+    wrong = result.objects - result.correct_end if result else 0
+    return (result is not None, entry.rate or 0.0, -wrong, entry.run, entry.name)

@@ -1,0 +1,251 @@
+"""The map of an episode: the house from above, the way that was walked, and what was moved, as SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+import numpy as np
+from markupsafe import Markup
+from numpy.typing import NDArray
+
+from housewise.report.boxes import Boxes
+from housewise.report.pictures import compress, data_uri
+from housewise.report.svg import Point, join, mark, path, tag
+from housewise.systems.personalize.fates import Fate
+from housewise.systems.personalize.houseplan import ROOM_LETTER, Area, HousePlan
+from housewise.systems.personalize.replay import Replay
+
+_STAGES = ((47, 56, 150), (118, 48, 168), (200, 48, 120), (235, 110, 30), (250, 190, 40))
+_CHUNKS = 72
+# Widths of letters as shares of the size of a font that runs wide.
+_LETTER, _BOLD_LETTER = 0.6, 0.68
+_OBJECT_FONT = 12.0
+_THING_FONT = 9.0
+_PLAN_GAP = 19.0
+# From so far off a name needs a line to what it names.
+_FAR = 26.0
+_ROBOT = "M14 0L-9 10L-4.5 0L-9 -10Z"
+
+
+def map_svg(plan: HousePlan, replay: Replay, fates: Sequence[Fate], title: str) -> Markup:
+    """Draw the map.
+
+    Args:
+        plan: the house from above.
+        replay: of the episode.
+        fates: what became of each object.
+        title: said to those who cannot see it.
+    """
+    width, height = plan.frame.size
+    labels = Boxes((width, height))
+    arrows, dots = _moves(plan, replay, fates, labels)
+    ends = _ends(plan, replay, labels)
+    names = _object_names(plan, replay, fates, labels)
+    rooms = _room_names(plan, labels)
+    stops = _stops(plan, replay, labels)
+    things = _furniture_names(plan, replay, fates, labels)
+    return tag(
+        "svg",
+        tag("title", title),
+        *(_house(plan), things, _walk(plan, replay), arrows, rooms, stops, ends, dots, names),
+        viewBox=f"0 0 {width} {height}",
+        class_="map",
+        role="img",
+    )
+
+
+def stage_color(share: float) -> tuple[int, int, int]:
+    """The colour of the path after a share (0 to 1) of the steps."""
+    at = np.clip(share, 0, 1) * (len(_STAGES) - 1)
+    red, green, blue = (
+        int(np.interp(at, range(len(_STAGES)), [stage[channel] for stage in _STAGES])) for channel in range(3)
+    )
+    return red, green, blue
+
+
+def stage_gradient() -> str:
+    """The colours of the path from start to end, as a CSS gradient."""
+    return "linear-gradient(90deg," + ",".join(_css(stage) for stage in _STAGES) + ")"
+
+
+def _house(plan: HousePlan) -> Markup:
+    width, height = plan.frame.size
+    outlines = [
+        tag("path", tag("title", name), d=path(_points(corners), closed=True))
+        for name, corners in plan.furniture.items()
+    ]
+    return join(
+        [
+            tag("image", href=data_uri(compress(plan.picture)), width=width, height=height),
+            tag("g", *outlines, class_="furniture"),
+            tag("path", d=_rings(plan.walls), class_="walls", fill_rule="evenodd"),
+        ]
+    )
+
+
+def _rings(area: Area) -> str:
+    parts = getattr(area, "geoms", [area])
+    return "".join(
+        path(_points(np.asarray(ring.coords)[:-1]), closed=True)
+        for part in parts
+        for ring in (part.exterior, *part.interiors)
+    )
+
+
+def _walk(plan: HousePlan, replay: Replay) -> Markup:
+    """The way that was walked, from dark to light."""
+    points = _points(plan.frame.pixels([(moment.body.x, moment.body.z) for moment in replay.moments]))
+    bounds = np.unique(np.linspace(0, len(points) - 1, _CHUNKS + 1).round().astype(int)).tolist()
+    chunks = []
+    for start, end in pairwise(bounds):
+        way = _distinct(points[start : end + 1])
+        if len(way) > 1:
+            chunks.append(tag("path", d=path(way), stroke=_css(stage_color(start / len(points)))))
+    halo = _distinct(points)
+    under = [tag("path", d=path(halo), class_="halo")] if len(halo) > 1 else []
+    return tag("g", *under, *chunks, class_="walk")
+
+
+def _ends(plan: HousePlan, replay: Replay, labels: Boxes) -> Markup:
+    """Where the robot stood, and looked, at the start and at the end."""
+    marks = []
+    for name, moment, share in (("start", replay.moments[0], 0.0), ("end", replay.moments[-1], 1.0)):
+        x, y = _points(plan.frame.pixels((moment.body.x, moment.body.z)))[0]
+        turn = float(np.rad2deg(plan.frame.heading(moment.body.yaw)))
+        color = _css(stage_color(share))
+        place = f"translate({x:.1f} {y:.1f}) rotate({turn:.0f})"
+        title = tag("title", f"the robot at the {name}")
+        marks.append(tag("path", title, d=_ROBOT, fill=color, transform=place, class_="robot"))
+        labels.block(x, y, 20, 20)
+        spot = labels.beside(x, y, 30, 12)
+        if spot is not None:
+            marks.append(tag("text", name, x=spot[0], y=spot[1] + 4))
+    return tag("g", *marks, class_="ends")
+
+
+def _stops(plan: HousePlan, replay: Replay, labels: Boxes) -> Markup:
+    """A numbered dot where each plan was asked for; of those close together only the first."""
+    kept: list[Point] = []
+    marks = []
+    for number, index in replay.asked.items():
+        body = replay.moments[index].body
+        x, y = _points(plan.frame.pixels((body.x, body.z)))[0]
+        if any(np.hypot(x - a, y - b) < _PLAN_GAP for a, b in kept) or not labels.free(x, y, 15, 15):
+            continue
+        kept.append((x, y))
+        color = _css(stage_color(index / len(replay.moments)))
+        marks += [
+            tag("circle", tag("title", f"plan {number + 1} was asked for here"), cx=x, cy=y, r=7.5, stroke=color),
+            tag("text", str(number + 1), x=x, y=y + 3.2),
+        ]
+    return tag("g", *marks, class_="stops")
+
+
+def _moves(plan: HousePlan, replay: Replay, fates: Sequence[Fate], labels: Boxes) -> tuple[Markup, Markup]:
+    """An arrow for each object that was moved; an outline where each started and a full sign where it ended."""
+    arrows, dots = [], []
+    for fate in fates:
+        start, end = _start_and_end(plan, replay, fate)
+        labels.block(*start, 20, 20)
+        labels.block(*end, 16, 16)
+        if fate.moved:
+            arrows.append(_arrow(start, end, fate.end_class))
+        story = f"{fate.name}: {fate.start} → {fate.end} ({fate.verdict})"
+        dots.append(mark(fate.start_class, *start, 8, hollow=True, title=story))
+        dots.append(mark(fate.end_class, *end, 5.2, title=story))
+    return tag("g", *arrows), tag("g", *dots)
+
+
+def _start_and_end(plan: HousePlan, replay: Replay, fate: Fate) -> tuple[Point, Point]:
+    first, last = replay.moments[0], replay.moments[-1]
+    robot = (last.body.x, last.body.z)
+    start, end = _points(plan.frame.pixels([first.spots.get(fate.name, robot), last.spots.get(fate.name, robot)]))
+    return start, end
+
+
+def _arrow(start: Point, end: Point, kind: str) -> Markup:
+    """A bent arrow; its head stops short of the dot."""
+    here, there = np.array(start), np.array(end)
+    along = there - here
+    length = float(np.hypot(*along))
+    if length < 24:
+        return Markup("")
+    bend = (here + there) / 2 + np.array([along[1], -along[0]]) * 0.16
+    ahead = (there - bend) / np.hypot(*(there - bend))
+    side = np.array([-ahead[1], ahead[0]])
+    tip = there - 9 * ahead
+    foot = tip - 10 * ahead
+    head = path(_points(np.array([tip, foot + 5 * side, foot - 5 * side])), closed=True)
+    leave = here + 9 * (bend - here) / np.hypot(*(bend - here))
+    curve = f"M{leave[0]:.1f} {leave[1]:.1f}Q{bend[0]:.1f} {bend[1]:.1f} {foot[0]:.1f} {foot[1]:.1f}"
+    return tag(
+        "g",
+        tag("path", d=curve, class_="under"),
+        tag("path", d=curve, class_="shaft"),
+        tag("path", d=head, class_="head"),
+        class_=f"arrow {kind}",
+    )
+
+
+def _object_names(plan: HousePlan, replay: Replay, fates: Sequence[Fate], labels: Boxes) -> Markup:
+    """Names beside objects, with a line to those for which there is room only farther off.
+
+    Where there is none at all, the name is in the sign's title and in the list beside the map.
+    """
+    texts = []
+    for fate in fates:
+        _, (x, y) = _start_and_end(plan, replay, fate)
+        width = _BOLD_LETTER * _OBJECT_FONT * len(fate.name)
+        spot = labels.beside(x, y, width, _OBJECT_FONT + 2)
+        if spot is None:
+            continue
+        ahead = (min(max(x, spot[0] - width / 2), spot[0] + width / 2), spot[1])
+        if np.hypot(ahead[0] - x, ahead[1] - y) > _FAR:
+            texts.append(tag("path", d=path([(x, y), ahead]), class_=fate.end_class))
+        texts.append(tag("text", fate.name, x=spot[0], y=spot[1] + 4, class_=fate.end_class))
+    return tag("g", *texts, class_="names")
+
+
+def _furniture_names(plan: HousePlan, replay: Replay, fates: Sequence[Fate], labels: Boxes) -> Markup:
+    """Short names of furniture where there is room for them; what had to do with the episode comes first."""
+    used = {place for fate in fates for place in (fate.start, fate.end)}
+    rooms = sorted((room.name for room in replay.task.scene.rooms), key=len, reverse=True)
+    texts = []
+    usable = {thing.name for thing in replay.task.scene.receptacles if thing.usable}
+    for name in sorted(usable & set(plan.furniture), key=lambda name: (name not in used, name)):
+        corners = plan.furniture[name]
+        x, y = corners.mean(axis=0)
+        short = next((name.removeprefix(f"{room} ") for room in rooms if name.startswith(f"{room} ")), name)
+        width = (_BOLD_LETTER if name in used else _LETTER) * _THING_FONT * len(short)
+        spot = labels.near(float(x), float(y), width, _THING_FONT + 1, float(np.ptp(corners[:, 1])))
+        if spot is not None:
+            texts.append(tag("text", short, x=spot[0], y=spot[1] + 3, class_="used" if name in used else None))
+    return tag("g", *texts, class_="things")
+
+
+def _room_names(plan: HousePlan, labels: Boxes) -> Markup:
+    texts = []
+    for name, (x, y) in plan.rooms.items():
+        size = (ROOM_LETTER * len(name), 16)
+        spot = labels.near(x, y, *size, 120) or labels.beside(x, y, *size)
+        if spot is not None:
+            texts.append(tag("text", name.upper(), x=spot[0], y=spot[1] + 5))
+    return tag("g", *texts, class_="rooms")
+
+
+def _points(array: NDArray[np.float64]) -> list[Point]:
+    return [(float(x), float(y)) for x, y in array]
+
+
+def _distinct(points: Iterable[Point]) -> list[Point]:
+    """Points without those that repeat the one before."""
+    kept: list[Point] = []
+    for point in points:
+        if not kept or np.hypot(point[0] - kept[-1][0], point[1] - kept[-1][1]) > 0.3:
+            kept.append(point)
+    return kept
+
+
+def _css(color: Sequence[int]) -> str:
+    return f"rgb({color[0]},{color[1]},{color[2]})"

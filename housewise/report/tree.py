@@ -1,0 +1,190 @@
+"""The scene graph before and after an episode, as trees: house, rooms, receptacles, objects (SVG)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from housewise.report.svg import Point, mark, tag
+from housewise.rollout.record import EpisodeRecord
+from housewise.systems.personalize.fates import HAND, Fate
+
+_ROW = 19.0
+_GAP = 7.0
+_WIDTH = 580
+_HOUSE_X, _ROOM_X, _PLACE_X, _THING_X = 14.0, 44.0, 182.0, 372.0
+_LETTER = 6.5
+_MOST_WANTED = 4
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A room and what is shown of it.
+
+    Attributes:
+        room: its name.
+        places: receptacles, in order.
+        more: how many others the robot saw there.
+    """
+
+    room: str
+    places: tuple[str, ...]
+    more: int
+
+
+def branches(record: EpisodeRecord, found: Sequence[Fate]) -> list[Branch]:
+    """Which rooms and receptacles to show: those that hold something before or after, were used or are missed."""
+    rooms = _rooms(record)
+    used = {fate.start for fate in found} | {fate.end for fate in found} - {HAND}
+    used |= {place for line in record.actions for pair in line.moved.values() for place in pair}
+    used |= {line.destination for line in record.actions if line.destination}
+    for fate in found:
+        if not fate.is_right and len(fate.wanted) <= _MOST_WANTED:
+            used |= set(fate.wanted)
+    known = _known(record)
+    result = []
+    for room in rooms:
+        shown = sorted((name for name in used if room_of(name, rooms) == room), key=_number)
+        seen = {name for name in known if room_of(name, rooms) == room and name != room}
+        result.append(Branch(room, tuple(shown), len(seen - set(shown))))
+    return result
+
+
+def tree_svg(shown: Sequence[Branch], found: Sequence[Fate], after: bool, title: str) -> Markup:
+    """Draw one tree; before and after have the same rows, so that only objects move.
+
+    Args:
+        shown: rooms and receptacles.
+        found: what became of each object.
+        after: whether to draw the end.
+        title: said to those who cannot see it.
+    """
+    tree = _Tree(found, after)
+    for branch in shown:
+        tree.add_room(branch)
+    tree.add_hand()
+    tree.add_house()
+    return tree.drawn(title)
+
+
+def room_of(place: str, rooms: Sequence[str]) -> str:
+    """The room that a receptacle's spoken name begins with, empty for none."""
+    fitting = [room for room in rooms if place == room or place.startswith(f"{room} ")]
+    return max(fitting, key=len, default="")
+
+
+def _rooms(record: EpisodeRecord) -> list[str]:
+    """Rooms in the record's order; records of other programs may name them only in what the robot knew."""
+    return record.episode.rooms or list(record.plans[0].known if record.plans else {})
+
+
+def _known(record: EpisodeRecord) -> set[str]:
+    known = {place for plan in record.plans for places in plan.known.values() for place in places}
+    things = set(record.episode.placements)
+    return known | {name for line in record.actions for name in line.discovered if name not in things}
+
+
+class _Tree:
+    """A tree that grows downwards, row by row.
+
+    Args:
+        fates: what became of each object.
+        after: whether to draw the end.
+    """
+
+    def __init__(self, fates: Sequence[Fate], after: bool) -> None:
+        self._fates = sorted(fates, key=lambda fate: fate.name)
+        self._after = after
+        self._y = _GAP + _ROW / 2
+        self._edges: list[Markup] = []
+        self._nodes: list[Markup] = []
+        self._rooms: list[float] = []
+
+    def add_room(self, branch: Branch) -> None:
+        """A room with what is shown of it."""
+        first, tips = self._y, []
+        for place in branch.places:
+            tips.append(self._add_place(place, place.removeprefix(f"{branch.room} ")))
+        if branch.more or not branch.places:
+            told = f"+ {branch.more} more, {'empty' if branch.places else 'all empty'}"
+            self._nodes.append(_text("more", _PLACE_X, self._y, told if branch.more else "nothing seen there"))
+            tips.append(self._y)
+            self._y += _ROW
+        middle = (first + self._y - _ROW) / 2
+        self._edges += [_edge((_end_of(_ROOM_X, branch.room), middle), (_PLACE_X - 6, tip)) for tip in tips]
+        self._nodes += [_dot("room", _ROOM_X, middle, 4.5), _text("room", _ROOM_X + 9, middle, branch.room)]
+        self._rooms.append(middle)
+        self._y += _GAP
+
+    def add_hand(self) -> None:
+        """What is in the hand at the end; the tree of the start keeps the row free."""
+        if any(fate.end == HAND for fate in self._fates):
+            if self._after:
+                self._add_place(HAND, HAND)
+            else:
+                self._y += _ROW
+
+    def add_house(self) -> None:
+        """The root."""
+        if self._rooms:
+            middle = (self._rooms[0] + self._rooms[-1]) / 2
+            self._edges += [_edge((_HOUSE_X + 8, middle), (_ROOM_X - 6, room)) for room in self._rooms]
+            self._nodes.append(tag("path", d=f"M{_HOUSE_X - 9} {middle}l9 -9l9 9h-3v8h-12v-8Z", class_="house"))
+
+    def drawn(self, title: str) -> Markup:
+        """The tree as SVG."""
+        content = (tag("title", title), tag("g", *self._edges, class_="edges"), *self._nodes)
+        return tag("svg", *content, viewBox=f"0 0 {_WIDTH} {self._y:.0f}", class_="tree", role="img")
+
+    def _add_place(self, place: str, short: str) -> float:
+        """A receptacle with what is on it; returns the height of its node."""
+        leaves = self._on(place, self._after)
+        middle = self._y + (max(1, len(leaves)) - 1) * _ROW / 2
+        for row, fate in enumerate(leaves):
+            at = self._y + row * _ROW
+            self._edges.append(_edge((_end_of(_PLACE_X, short), middle), (_THING_X - 9, at)))
+            self._nodes.append(_leaf(fate, fate.end_class if self._after else fate.start_class, at))
+        kind = "place" if leaves else "place empty"
+        self._nodes += [_dot(kind, _PLACE_X, middle, 3.5), _text(kind, _PLACE_X + 9, middle, short)]
+        self._y += _ROW * max(1, *(len(self._on(place, after)) for after in (False, True)))
+        return middle
+
+    def _on(self, place: str, after: bool) -> list[Fate]:
+        return [fate for fate in self._fates if (fate.end if after else fate.start) == place]
+
+
+def _leaf(fate: Fate, kind: str, y: float) -> Markup:
+    """An object; besides the colour its shape tells right from wrong."""
+    return tag(
+        "g",
+        tag("title", f"{fate.name}: {fate.verdict}; wanted on {', '.join(fate.wanted) or 'nothing here'}"),
+        mark(kind, _THING_X, y, 6.4),
+        tag("text", fate.name, x=_THING_X + 13, y=y + 4),
+        class_=f"leaf {kind}{' moved' if fate.moved else ''}",
+    )
+
+
+def _end_of(x: float, text: str) -> float:
+    """Where the name beside a node ends."""
+    return x + 15 + _LETTER * len(text)
+
+
+def _edge(start: Point, end: Point) -> Markup:
+    (x0, y0), (x1, y1) = start, end
+    bend = (x0 + x1) / 2
+    return tag("path", d=f"M{x0:.1f} {y0:.1f}C{bend:.1f} {y0:.1f} {bend:.1f} {y1:.1f} {x1:.1f} {y1:.1f}")
+
+
+def _dot(kind: str, x: float, y: float, radius: float) -> Markup:
+    return tag("circle", cx=x, cy=y, r=radius, class_=kind)
+
+
+def _text(kind: str, x: float, y: float, text: str) -> Markup:
+    return tag("text", text, x=x, y=y + 4, class_=kind)
+
+
+def _number(name: str) -> tuple[int, str]:
+    last = name.rsplit(" ", 1)[-1]
+    return (int(last) if last.isdigit() else -1, name)

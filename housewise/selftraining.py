@@ -1,0 +1,118 @@
+"""``housewise selftrain`` on the terminal: live progress, a table at the end, and the learning curve as a picture."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from housewise.commands.folders import shown
+from housewise.core.tables import Fitted, bars, table
+from housewise.rollout.executors import Watcher
+from housewise.rollout.run import Run
+from housewise.selftrain.personalize.loop import SelfTraining
+from housewise.selftrain.personalize.settings import SelfTrainingConfig
+from housewise.selftrain.trainers import Progress as TrainingProgress
+from housewise.terminal import Live, going_on, told
+
+
+def run_selftraining(config: SelfTrainingConfig, out: Path, console: Console) -> dict[str, Any]:
+    """Train, show how it goes, and leave ``summary.json`` and ``learning_curve.png``.
+
+    Args:
+        config: what to do.
+        out: the folder of the self-training.
+        console: where progress goes.
+
+    Returns:
+        What ``summary.json`` holds.
+    """
+    training = SelfTraining(config, out, Terminal(console))
+    told(console, f"self-training: {out}", f"look at it, now or later: {shown('report', out)}")
+    with going_on(console, out):
+        summary = training.go()
+    draw_curve(summary["phases"], out / "learning_curve.png")
+    console.print(phases_table(summary["phases"]))
+    last = summary["phases"][-1]
+    model = ["--model", last["model"], *(["--adapter", last["adapter"]] if last["adapter"] else [])]
+    told(console, f"figures:    {out / 'summary.json'}", f"curve:      {out / 'learning_curve.png'}")
+    told(console, f"use it:     {shlex.join(['housewise', 'run', *model])}")
+    told(console, f"look at it: {shown('report', out)}")
+    return summary
+
+
+class Terminal:
+    """Shows each phase with a bar while it lasts, and in a line when it is over."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    @contextmanager
+    def playing(self, name: str, session: Run) -> Iterator[Watcher]:
+        """See Observer.playing."""
+        self._console.rule(f"{name} ({len(session.jobs)} episodes)")
+        with bars(self._console) as shown:
+            yield Live(shown, session, session.config.max_steps)
+
+    @contextmanager
+    def training(self, name: str) -> Iterator[TrainingProgress]:
+        """See Observer.training."""
+        self._console.rule(name)
+        with bars(self._console) as shown:
+            bar = shown.add_task("training", total=None)
+
+            def progress(done: int, total: int, words: str) -> None:
+                shown.update(bar, completed=done, total=total, description=f"training {words}")
+
+            yield progress
+
+    def reached(self, phase: dict[str, Any]) -> None:
+        """See Observer.reached."""
+        figures = ", ".join(
+            f"{name} {row['success_rate']:.1f} %" for name, row in phase["evaluation"].items() if row["episodes"]
+        )
+        self._console.print(Text(phase["phase"], "bold"), f": success {figures or 'not measured'}", sep="")
+        if failed := sum(row.get("failed", 0) for row in phase["evaluation"].values()):
+            self._console.print(f"left out: {failed} episodes that failed; the same command tries them again")
+
+
+def phases_table(phases: Sequence[dict[str, Any]]) -> Fitted:
+    """A row for each phase: success (percent, standard error) and executability (percent) on every set of tasks."""
+    columns = ("phase", "tasks", "n", "success", "±", "exec", "put", "plans")
+    rows = []
+    for phase in phases:
+        for name, row in phase["evaluation"].items():
+            cells = (row["success_rate"], row["success_rate_stderr"], 100 * row["executability"])
+            rest = (row["unique_placements"], row["plans"])
+            figures = (f"{cell:.1f}" for cell in (*cells, *rest))
+            rows.append((phase["phase"], name, str(row["episodes"]), *figures))
+    title = "self-training: success ± standard error, and steps that could be done, %"
+    return table(title, columns, rows, left=("tasks",))
+
+
+def draw_curve(phases: Sequence[dict[str, Any]], path: Path) -> None:
+    """Success by phase, a line for each set of tasks, with standard errors.
+
+    Args:
+        phases: of a summary.
+        path: of the picture.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6, 3.5), layout="constrained")
+    axes = figure.subplots()
+    names = [phase["phase"] for phase in phases]
+    for tasks in phases[0]["evaluation"]:
+        rows = [phase["evaluation"][tasks] for phase in phases]
+        success, errors = ([row[key] for row in rows] for key in ("success_rate", "success_rate_stderr"))
+        axes.errorbar(names, success, yerr=errors, marker="o", capsize=3, label=tasks)
+    axes.set_ylabel("success, %")
+    axes.grid(axis="y", alpha=0.3)
+    if phases[0]["evaluation"]:
+        axes.legend()
+    figure.savefig(path, dpi=150)

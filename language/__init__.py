@@ -1,0 +1,47 @@
+"""Chat models: behind a server, on this machine, or recorded."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from housewise.language.base import ChatModel, ChatModelError, ChatRequest, Message, Reply, Sampling
+
+__all__ = ["ChatModel", "ChatModelError", "ChatRequest", "Message", "Reply", "Sampling", "open_model"]
+
+
+def open_model(
+    spec: str, *, base_url: str | None = None, adapter: str | Path | None = None, **options: Any
+) -> ChatModel:
+    """Open a chat model by name.
+
+    Args:
+        spec: ``"local"`` for the small default model, ``"local:<folder or Hugging Face name>"``, or a server's name of
+            a model, such as ``"gpt-4o"``.
+        base_url: address of the server; by default ``$OPENAI_BASE_URL``, then OpenAI's.
+        adapter: folder of a PEFT adapter, for local models.
+        **options: passed on to :class:`~housewise.language.local.model.LocalChatModel` or
+            :class:`~housewise.language.server.openai.OpenAIChatModel`.
+
+    Returns:
+        The model, ready to answer.
+
+    Raises:
+        ChatModelError: when the model cannot be opened; the message says what to do.
+    """
+    kind, _, rest = spec.partition(":")
+    if kind == "local":
+        if base_url:
+            raise ChatModelError(f"model {spec}: a local model has no base_url; leave it out or name a server's model")
+        from housewise.language.local.model import LocalChatModel
+        from housewise.language.local.weights import SMOLLM2
+
+        return LocalChatModel(rest or SMOLLM2, adapter, **options)
+    if not spec.strip():
+        raise ChatModelError("no model is named; say 'local', 'local:<folder>' or a server's name of a model")
+    if adapter is not None:
+        raise ChatModelError(f"model {spec}: adapters are for local models; let the server load it, or say 'local'")
+    from housewise.language.server.openai import OpenAIChatModel
+
+    return OpenAIChatModel(spec, base_url or os.environ.get("OPENAI_BASE_URL"), **options)

@@ -1,0 +1,73 @@
+"""Adapters for local models: those that come with the package, by name, and any other, by folder."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from housewise.language.base import ChatModelError
+
+ASKED_WITH = "housewise.json"
+"""File in an adapter's folder that tells how a model with it is meant to be asked."""
+
+
+class DrawnWith(BaseModel):
+    """How replies are drawn; see housewise.language.base.Sampling. What is None is left to whoever asks."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    temperature: float | None = Field(default=None, ge=0)
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    max_tokens: int | None = Field(default=None, ge=1)
+    n: int | None = Field(default=None, ge=1)
+
+
+class AskedWith(BaseModel):
+    """How a model with an adapter is meant to be asked: keys of a run's settings (``housekeep_configs/run.yaml``)."""
+
+    prompt: str
+    grounded: bool | None = None
+    sampling: DrawnWith | None = None
+
+
+def packaged_adapters() -> dict[str, Path]:
+    """Folders of the adapters that come with the package, by name."""
+    folders = Path(str(resources.files(__name__))).iterdir()
+    return {folder.name: folder for folder in sorted(folders) if (folder / "adapter_config.json").is_file()}
+
+
+def adapter_folder(name: str | Path) -> Path:
+    """Where an adapter is.
+
+    Args:
+        name: of one that comes with the package, or a folder; a folder wins.
+    """
+    folder = Path(name).expanduser()
+    return folder if folder.exists() else packaged_adapters().get(str(name), folder)
+
+
+def asked_with(adapter: str | Path | None) -> dict[str, Any]:
+    """How a model with an adapter is meant to be asked, as settings of a run; empty where nothing tells.
+
+    Raises:
+        ChatModelError: when its file is damaged.
+    """
+    if adapter is None:
+        return {}
+    path = adapter_folder(adapter) / ASKED_WITH
+    if not path.is_file():
+        return {}
+    try:
+        told = AskedWith.model_validate_json(path.read_text(encoding="utf-8"))
+    except ValidationError as error:
+        first = error.errors()[0]
+        what = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
+        raise ChatModelError(
+            f'{path}: does not tell how to ask ({what}); write {{"prompt": "planner"}}, for example'
+        ) from error
+    except (OSError, ValueError) as error:
+        raise ChatModelError(f"{path}: not readable ({error})") from error
+    return told.model_dump(exclude_none=True)

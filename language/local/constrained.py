@@ -1,0 +1,147 @@
+"""Holds a model's replies to a grammar, token by token, with llguidance.
+
+What a reply may not say next gets the probability 0 and the rest is scaled up. That is not quite how the model would
+answer among the allowed replies, since it cannot see ahead (Park et al. 2024, grammar-aligned decoding).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from housewise.language.base import ChatModelError
+from housewise.language.gbnf import rooted
+
+INSTALL = "pip install 'housewise[grounded]'"
+
+
+class Constraint:
+    """How far one reply has come in its grammar.
+
+    Args:
+        matcher: llguidance's.
+    """
+
+    def __init__(self, matcher: Any) -> None:
+        self._matcher = matcher
+
+    def __deepcopy__(self, _: dict[int, Any]) -> Constraint:
+        return Constraint(self._matcher.deep_copy())
+
+    def take(self, token: int) -> None:
+        """Go on by a token that is allowed.
+
+        Raises:
+            ChatModelError: when the token is not allowed, or the grammar is too large.
+        """
+        if not self._matcher.consume_token(token):
+            raise _broken(self._matcher)
+
+    def forced(self) -> list[int]:
+        """Go on by what can only follow.
+
+        Returns:
+            The tokens, none where there is a choice.
+        """
+        tokens: list[int] = self._matcher.compute_ff_tokens()
+        for token in tokens:
+            self.take(token)
+        return tokens
+
+    def allowed(self, width: int) -> np.ndarray:
+        """Whether each of so many tokens may come next; what ends a turn is allowed where the grammar may end."""
+        bits = np.frombuffer(self._matcher.compute_bitmask(), dtype=np.uint8)
+        if self._matcher.is_error():
+            raise _broken(self._matcher)
+        return np.unpackbits(bits, count=width, bitorder="little").astype(bool)
+
+
+class Grammars:
+    """Reads grammars for one tokenizer.
+
+    Args:
+        tokenizer: a fast tokenizer of transformers.
+        width: how many tokens the model tells apart.
+        ends: tokens that end a turn.
+
+    Raises:
+        ChatModelError: when llguidance is missing or cannot work with the tokenizer.
+    """
+
+    def __init__(self, tokenizer: Any, width: int, ends: Iterable[int]) -> None:
+        _require()
+        from llguidance.hf import from_tokenizer
+
+        try:
+            self._tokenizer = from_tokenizer(tokenizer, n_vocab=width, eos_token=sorted(ends))
+        except Exception as error:  # what Rust reports has no class of its own
+            raise ChatModelError(
+                f"the model's tokenizer cannot be held to a grammar ({_line(str(error))}); leave grounded out"
+            ) from error
+
+    def constraint(self, grammar: str) -> Constraint:
+        """Start a reply.
+
+        Args:
+            grammar: rules; see housewise.language.gbnf.
+
+        Raises:
+            ChatModelError: when they are no grammar.
+        """
+        return Constraint(_matcher(self._tokenizer, rooted(grammar)))
+
+
+def allowed_tokens(constraints: Sequence[Constraint | None], width: int) -> np.ndarray | None:
+    """What may come next in every row: (rows, width); None where nothing is constrained."""
+    if not any(constraints):
+        return None
+    free = np.ones(width, dtype=bool)
+    return np.stack([part.allowed(width) if part else free for part in constraints])
+
+
+def follows(text: str, grammar: str, prefix: str = "") -> bool:
+    """Whether a text is the beginning or the whole of what a grammar allows.
+
+    Args:
+        text: any text.
+        grammar: rules; see housewise.language.gbnf.
+        prefix: what the grammar has before the reply.
+
+    Raises:
+        ChatModelError: when llguidance is missing, or the rules are no grammar.
+    """
+    _require()
+    from llguidance import LLTokenizer
+
+    written = text.encode(errors="replace")
+    taken: int = _matcher(LLTokenizer("byte"), rooted(grammar, prefix)).validate_tokens(list(written))
+    return taken == len(written)
+
+
+def _matcher(tokenizer: Any, grammar: str) -> Any:
+    from llguidance import LLMatcher, grammar_from
+
+    try:
+        matcher = LLMatcher(tokenizer, grammar_from("gbnf", grammar), log_level=0)
+    except ValueError as error:
+        raise ChatModelError(f"not a grammar in GBNF ({_line(str(error))})") from error
+    if matcher.is_error():
+        raise _broken(matcher)
+    return matcher
+
+
+def _broken(matcher: Any) -> ChatModelError:
+    return ChatModelError(f"the grammar cannot be followed ({_line(matcher.get_error())}); leave grounded out")
+
+
+def _require() -> None:
+    try:
+        import llguidance  # noqa: F401
+    except ImportError:
+        raise ChatModelError(f"grounded replies need llguidance, which is not installed; run {INSTALL}") from None
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())[:200]

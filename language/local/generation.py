@@ -1,0 +1,314 @@
+"""Reads prompts and writes replies with a causal language model: many rows at once, what they share once.
+
+Imported only by :mod:`housewise.language.local.model`, because it needs torch and transformers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+from transformers import AttentionInterface, AttentionMaskInterface, DynamicCache
+from transformers.cache_utils import DynamicLayer
+from transformers.masking_utils import sdpa_mask
+
+from housewise.language.local.key_values import KeyValues, shared_prefix_attention
+
+ATTENTION = "housewise_shared_prefix"
+
+# Architectures with plain softmax attention over all earlier tokens, which pass on to it what they are called with.
+# Others (windows, soft caps, sinks) keep their own attention.
+PLAIN_ATTENTION = frozenset({"llama", "mistral", "olmo2", "phi3", "qwen2", "qwen3", "smollm3"})
+
+# Tokens of prompts read in one forward pass. More gain a CPU nothing but padding; other devices want PASS_FACTOR more.
+READ_TOKENS = 1024
+PASS_FACTOR = 16
+# Scoring keeps the logits of every token, a vocabulary each.
+SCORE_TOKENS = 1024
+# Likeliest tokens that a nucleus is looked for in before the whole vocabulary is sorted.
+NUCLEUS = 1024
+
+
+class Reader:
+    """Runs a causal language model over many rows at once, each at a place of its own in its text.
+
+    Rows come and go while others are being written. A slot keeps what it holds after its row is dropped, until another
+    row needs the room; a new prompt that begins like what some slot holds is read only from where they part.
+
+    Args:
+        model: a transformers causal language model.
+        reuse_prefix: read what prompts share once.
+
+    Attributes:
+        rows: how many rows are being written; they are in the first slots.
+
+    Raises:
+        ValueError: when the model carries a recurrent state, which cannot be shared between prompts, or has attention
+            of a kind that is not known here.
+    """
+
+    def __init__(self, model: Any, reuse_prefix: bool = True) -> None:
+        layers = DynamicCache(config=model.config).layers
+        if getattr(model, "_is_stateful", False) or not all(isinstance(layer, DynamicLayer) for layer in layers):
+            raise ValueError(f"a {model.config.model_type} model keeps a recurrent state between tokens")
+        self.model = model
+        self.reuse_prefix = reuse_prefix
+        self._windows = _windows(model.config.get_text_config())
+        self._split = model.config.model_type in PLAIN_ATTENTION and not any(self._windows.values())
+        if self._split:
+            AttentionInterface.register(ATTENTION, shared_prefix_attention)
+            AttentionMaskInterface.register(ATTENTION, sdpa_mask)
+            model.set_attn_implementation(ATTENTION)
+        # A CPU takes 50 times as long, or more, for the last columns of several rows in bfloat16 as for a copy of them.
+        model.get_output_embeddings().register_forward_pre_hook(lambda _, inputs: (inputs[0].contiguous(),))
+        self._pass_tokens = READ_TOKENS if model.device.type == "cpu" else READ_TOKENS * PASS_FACTOR
+        self.forget()
+
+    def forget(self) -> None:
+        """Drop all rows and what has been read."""
+        self._cache = KeyValues(self.model.config.get_text_config().num_hidden_layers, self.model.device)
+        self.rows = self._shared = 0
+
+    def admit(self, prompts: Sequence[Sequence[int]]) -> tuple[list[int], Any]:
+        """Read prompts into new rows behind those being written.
+
+        Args:
+            prompts: token ids, none empty; equal ones are read once.
+
+        Returns:
+            Which of the prompts each new row holds, as an index, and the logits of each new row's next token.
+        """
+        equal: dict[tuple[int, ...], list[int]] = {}
+        for index, prompt in enumerate(prompts):
+            equal.setdefault(tuple(prompt), []).append(index)
+        whole = list(map(list, equal))
+        slots = self._hold(whole, [len(prompt) - 1 for prompt in whole])
+        logits: dict[int, Any] = {}
+        for part, read in self._read(slots, whole, self._pass_tokens, keep=1):
+            logits |= zip((slots[index] for index in part), read[:, -1], strict=True)
+        holds = {slot: same[0] for slot, same in zip(slots, equal.values(), strict=True)}
+        self._cache.reserve(self.rows + len(prompts))
+        for slot, same in zip(slots, equal.values(), strict=True):
+            for index in same[1:]:
+                twin = self.rows + len(holds)
+                self._cache.copy(slot, twin, len(prompts[index]))
+                holds[twin], logits[twin] = index, logits[slot]
+        self.rows += len(holds)
+        self._share()
+        rows = sorted(holds)
+        return [holds[slot] for slot in rows], torch.stack([logits[slot] for slot in rows])
+
+    def step(self, tokens: Sequence[Sequence[int]]) -> Any:
+        """Append tokens to every row.
+
+        Args:
+            tokens: one or several for each row.
+
+        Returns:
+            The logits of each row's next token.
+        """
+        return self._run(range(self.rows), tokens, keep=1, shared=self._shared)[:, -1]
+
+    def drop(self, row: int) -> None:
+        """End a row; the last row moves to its place."""
+        self.rows -= 1
+        if row < self.rows:
+            self._cache.swap(row, self.rows)
+        self._share()
+
+    def score(self, prompt: Sequence[int], continuations: Sequence[Sequence[int]]) -> list[float]:
+        """Log-probability of each continuation of one prompt.
+
+        Args:
+            prompt: token ids, not empty.
+            continuations: token ids, none empty.
+
+        Returns:
+            The sum over each continuation's tokens, in nats.
+        """
+        whole = [[*prompt, *continuation] for continuation in continuations]
+        slots = self._hold(whole, [len(prompt) - 1] * len(whole))
+        keep = max(map(len, continuations)) + 1
+        scores = [0.0] * len(whole)
+        for part, logits in self._read(slots, whole, SCORE_TOKENS, keep):
+            for index, row in zip(part, logits, strict=True):
+                tokens = torch.tensor(continuations[index], device=row.device).unsqueeze(1)
+                steps = row[-len(tokens) - 1 : -1].float().log_softmax(-1)
+                scores[index] = float(steps.gather(1, tokens).sum())
+        return scores
+
+    def _hold(self, prompts: Sequence[list[int]], most: Sequence[int]) -> list[int]:
+        """Give each prompt one of the slots behind the rows, holding as much of it as has been read, up to the most."""
+        cache, wanted = self._cache, [prompt[:limit] for prompt, limit in zip(prompts, most, strict=True)]
+        cache.reserve(self.rows + len(prompts), max(map(len, prompts)))
+        # Those of which most has been read come first, before what they need is written over.
+        order = sorted(range(len(wanted)), key=lambda index: -self._longest(wanted[index])[1])
+        lengths = {}
+        for slot, index in enumerate(order, self.rows):
+            source, lengths[slot] = self._longest(wanted[index])
+            if source > slot:
+                cache.swap(source, slot)
+            elif source < slot:
+                cache.copy(source, slot, lengths[slot])
+        for slot, length in lengths.items():
+            del cache.tokens[slot][length:]
+        slots = [self.rows + order.index(index) for index in range(len(prompts))]
+        common = _agree(*wanted)
+        if self.reuse_prefix and len(prompts) > 1 and common > min(lengths.values()):
+            for _ in self._read(slots[:1], [prompts[0][:common]], self._pass_tokens, keep=1):
+                pass
+            for slot in slots[1:]:
+                if len(cache.tokens[slot]) < common:
+                    cache.copy(slots[0], slot, common)
+        return slots
+
+    def _longest(self, prompt: list[int]) -> tuple[int, int]:
+        """The slot that holds most of the beginning of a prompt, and how many tokens that is."""
+        if not self.reuse_prefix:
+            return 0, 0
+        lengths = [_agree(prompt, held) for held in self._cache.tokens]
+        return max(enumerate(lengths), key=lambda found: found[1])
+
+    def _read(
+        self, slots: Sequence[int], prompts: Sequence[Sequence[int]], budget: int, keep: int
+    ) -> Iterator[tuple[list[int], Any]]:
+        """Read what slots do not hold yet of their prompts, as many at once as the budget of tokens allows.
+
+        Yields the prompts of each pass, as indices, and their last logits.
+        """
+        held = self._cache.tokens
+        for slot, prompt in zip(slots, prompts, strict=True):
+            while len(prompt) - len(held[slot]) >= budget + keep:
+                self._run([slot], [prompt[len(held[slot]) :][:budget]], keep=1)
+        rests = [prompt[len(held[slot]) :] for slot, prompt in zip(slots, prompts, strict=True)]
+        # Rests of like length in one pass, so that it holds little padding.
+        order = sorted(range(len(rests)), key=lambda index: len(rests[index]))
+        while order:
+            count = 1
+            while count < len(order) and len(rests[order[count]]) * (count + 1) <= budget:
+                count += 1
+            part, order = sorted(order[:count], key=slots.__getitem__), order[count:]
+            yield part, self._run([slots[index] for index in part], [rests[index] for index in part], keep)
+
+    def _run(self, slots: Sequence[int], tokens: Sequence[Sequence[int]], keep: int, shared: int = 0) -> Any:
+        """One forward pass over what comes next in some slots, padded on the left; the logits of its last tokens."""
+        width = max(map(len, tokens))
+        pads = [width - len(own) for own in tokens]
+        positions = self._cache.aim(slots, pads, width)
+        self._cache.place.shared = shared
+        ids = [[0] * pad + list(own) for pad, own in zip(pads, tokens, strict=True)]
+        logits = self.model(
+            input_ids=torch.tensor(ids, device=self.model.device),
+            position_ids=positions,
+            attention_mask=self._mask(positions),
+            past_key_values=self._cache,
+            use_cache=True,
+            logits_to_keep=keep,
+            **({"key_values": self._cache} if self._split else {}),
+        ).logits
+        for slot, own in zip(slots, tokens, strict=True):
+            self._cache.tokens[slot] += own
+        return logits
+
+    def _mask(self, positions: Any) -> Any:
+        """What is added to attention scores: for each kind of attention that the model has, where it has several."""
+        columns = torch.arange(self._cache.place.end, device=positions.device)
+        masks = {}
+        for kind, window in self._windows.items():
+            seen = columns <= positions.unsqueeze(-1)
+            if window:
+                seen &= columns > positions.unsqueeze(-1) - window
+            masks[kind] = torch.zeros(seen.shape, dtype=self.model.dtype, device=seen.device)
+            masks[kind] = masks[kind].masked_fill_(~seen, float("-inf")).unsqueeze(1)
+        return masks if len(masks) > 1 else next(iter(masks.values()))
+
+    def _share(self) -> None:
+        """See how many columns all rows have in common."""
+        rows = self._cache.tokens[: self.rows]
+        shares = self._split and self.reuse_prefix and len(rows) > 1
+        self._shared = _agree(*rows) if shares else 0
+
+
+def choose(
+    logits: Any,
+    temperatures: Sequence[float],
+    top_ps: Sequence[float],
+    draws: Sequence[float],
+    allowed: Any = None,
+) -> tuple[list[int], list[float]]:
+    """Choose the next token of every row.
+
+    Args:
+        logits: one row each.
+        temperatures: 0 takes the likeliest token.
+        top_ps: nucleus mass of each row.
+        draws: a number in [0, 1) for each row, which alone decides what a row samples.
+        allowed: False where a row may not take a token, an array like the logits; every row has to have a choice.
+
+    Returns:
+        The tokens, and their log-probabilities under the model as it is (before temperature, nucleus and what is not
+        allowed).
+    """
+    logits = logits.float()
+    normalisers = logits.logsumexp(-1, keepdim=True)
+    if allowed is not None:
+        logits = logits.masked_fill(~torch.as_tensor(allowed, device=logits.device), float("-inf"))
+    tokens = logits.argmax(-1, keepdim=True)
+    sampled = [row for row, temperature in enumerate(temperatures) if temperature > 0]
+    if sampled:
+        heat, mass, point = (
+            torch.tensor([[values[row]] for row in sampled], dtype=torch.float64, device=logits.device)
+            for values in (temperatures, top_ps, draws)
+        )
+        tokens[sampled] = _draw((logits[sampled] / heat.float()).softmax(-1), mass, point)
+    logprobs = logits.gather(1, tokens) - normalisers
+    return tokens.squeeze(1).tolist(), logprobs.squeeze(1).tolist()
+
+
+def _draw(probabilities: Any, top_p: Any, draws: Any) -> Any:
+    """Invert each row's cumulative distribution, cut to the nucleus, at its draw."""
+    whole = (top_p >= 1).squeeze(1)
+    if bool(whole.all()):
+        return _invert(probabilities, draws)
+    if bool(whole.any()):
+        # Each in the order of tokens that it would have alone.
+        tokens = torch.empty(len(whole), 1, dtype=torch.long, device=probabilities.device)
+        for rows in (whole, ~whole):
+            tokens[rows] = _draw(probabilities[rows], top_p[rows], draws[rows])
+        return tokens
+    # Sorting a whole vocabulary costs more than the model's own step; the nucleus is nearly always in the first few.
+    ordered, tokens = probabilities.topk(min(NUCLEUS, probabilities.shape[-1]))
+    if bool((ordered.sum(-1, keepdim=True) < top_p).any()):
+        ordered, tokens = probabilities.sort(descending=True)
+    before = ordered.cumsum(-1) - ordered
+    return tokens.gather(1, _invert(ordered.masked_fill(before >= top_p, 0.0), draws))
+
+
+def _invert(weights: Any, draws: Any) -> Any:
+    cumulative = weights.double().cumsum(-1)
+    total = cumulative[:, -1:].contiguous()
+    found = torch.searchsorted(cumulative, draws * total, right=True)
+    # A draw next to 1 may round up to the total; tokens behind the one that reaches it have no weight.
+    return found.minimum(torch.searchsorted(cumulative, total))
+
+
+def _agree(one: list[int], *others: list[int]) -> int:
+    """How many leading tokens are the same in all of some sequences."""
+    low, high = 0, min(map(len, (one, *others)))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if all(one[low:middle] == other[low:middle] for other in others):
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _windows(config: Any) -> dict[str, int]:
+    """How many tokens each kind of attention of a model sees; 0 for all."""
+    window = getattr(config, "sliding_window", None) if getattr(config, "use_sliding_window", True) else None
+    kinds = getattr(config, "layer_types", None) or ["sliding_attention" if window else "full_attention"]
+    if unknown := set(kinds) - {"full_attention", "sliding_attention"}:
+        raise ValueError(f"a {config.model_type} model has {min(unknown).replace('_', ' ')}")
+    return {kind: window or 0 if kind == "sliding_attention" else 0 for kind in sorted(set(kinds))}

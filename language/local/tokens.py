@@ -1,0 +1,59 @@
+"""The tokens that a local model reads and writes: the same ones when it answers and when it is trained to answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from housewise.language.base import ChatModelError, Message
+
+_PROBE = "step"
+
+
+def prompt_tokens(tokenizer: Any, messages: Sequence[Message], prefix: str, name: str) -> list[int]:
+    """A conversation that awaits its next assistant turn, as tokens.
+
+    Args:
+        tokenizer: of the model.
+        messages: the conversation.
+        prefix: text that the assistant's turn starts with.
+        name: of the model, for errors.
+
+    Raises:
+        ChatModelError: when the model's chat template refuses the messages.
+    """
+    if not templated(tokenizer):
+        # A model without a template was not trained on turns: it continues a text.
+        text = "\n\n".join(message.content for message in messages) + "\n\n"
+    else:
+        try:
+            turns = [message.turn for message in messages]
+            text = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+        except Exception as error:  # a template is a program and may raise anything
+            raise ChatModelError(
+                f"model {name}: its chat template refuses these messages ({error}); change their roles or order"
+            ) from error
+    ids: list[int] = tokenizer(text + prefix, add_special_tokens=not templated(tokenizer)).input_ids
+    return ids
+
+
+def reply_tokens(tokenizer: Any, text: str) -> list[int]:
+    """What a model writes after a prompt: the text, and the token that ends its turn."""
+    ids: list[int] = tokenizer(text, add_special_tokens=False).input_ids
+    return [*ids, end_of_turn(tokenizer)]
+
+
+def end_of_turn(tokenizer: Any) -> int:
+    """The token with which the chat template ends an assistant's turn, else the one that ends a text."""
+    end: int = tokenizer.eos_token_id
+    if not templated(tokenizer):
+        return end
+    turns = [{"role": "user", "content": _PROBE}, {"role": "assistant", "content": _PROBE}]
+    tail = tokenizer.apply_chat_template(turns, tokenize=False).rpartition(_PROBE)[2]
+    after = tokenizer(tail.strip(), add_special_tokens=False).input_ids
+    return after[0] if after and after[0] in tokenizer.all_special_ids else end
+
+
+def templated(tokenizer: Any) -> bool:
+    """Whether a model was trained on turns of a conversation."""
+    return bool(getattr(tokenizer, "chat_template", None))

@@ -1,0 +1,101 @@
+"""Connections to servers that speak the OpenAI protocol, and what keeps one from being set up."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Coroutine, Sequence
+from typing import Any, TypeVar
+
+import openai
+
+from housewise.language.server.address import is_loopback, without_passwords
+
+# Enough for dozens of long replies with the log-probability of every token.
+BODY_LIMIT = 16_000_000
+
+_SETTINGS = ("ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR")
+
+T = TypeVar("T")
+
+
+class TooLongError(openai.OpenAIError):
+    """The server sent more than any answer needs."""
+
+
+class _BoundedClient(openai.DefaultAsyncHttpxClient):
+    """An HTTP client that reads no more of an answer, good or bad, than ``BODY_LIMIT``."""
+
+    async def send(self, request: Any, **options: Any) -> Any:
+        response = await super().send(request, **{**options, "stream": True})
+        body = bytearray()
+        try:
+            announced = response.headers.get("content-length", "")
+            if announced.isdecimal() and (len(announced) > 18 or int(announced) > BODY_LIMIT):
+                raise TooLongError
+            async for chunk in response.aiter_bytes():
+                body += chunk
+                if len(body) > BODY_LIMIT:
+                    raise TooLongError
+        finally:
+            await response.aclose()
+        # The body is decoded by now; these would have it decoded again. JSON is UTF-8, whatever else its type claims:
+        # Python's codecs are not all of text.
+        told = {"content-encoding", "content-length", "transfer-encoding", "content-type"}
+        headers = [(name, value) for name, value in response.headers.multi_items() if name.lower() not in told]
+        return type(response)(response.status_code, headers=headers, content=bytes(body), request=response.request)
+
+
+class Connection:
+    """A client on an event loop of its own, so that calls also work where a loop already runs (notebooks)."""
+
+    def __init__(self, base_url: str, key: str, timeout: float, concurrency: int) -> None:
+        self.process = os.getpid()
+        self.gate = asyncio.Semaphore(concurrency)
+        # A proxy cannot reach this machine's own loopback address.
+        self.client = openai.AsyncOpenAI(
+            base_url=base_url,
+            api_key=key,
+            timeout=timeout,
+            max_retries=0,
+            http_client=_BoundedClient(trust_env=not is_loopback(base_url), timeout=timeout),
+        )
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="chat-model", daemon=True)
+        self._thread.start()
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+    def close(self) -> None:
+        if self.process == os.getpid():
+            self.run(self.client.close())
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            self._loop.close()
+
+
+def setup_problem(error: Exception) -> tuple[str, str]:
+    """What keeps a connection from being set up, and what to do: proxies and certificates come from the environment."""
+    names = [name for name in (*_SETTINGS, *map(str.lower, _SETTINGS)) if os.environ.get(name)]
+    found = f" and {', '.join(names)} in the environment" if names else ""
+    socks = ", or run pip install socksio" if isinstance(error, ImportError) and "socks" in str(error).lower() else ""
+    what = without_passwords(" ".join(str(error).split()))[:200]
+    return f"no connection can be set up ({type(error).__name__}: {what})", f"check base_url{found}{socks}"
+
+
+async def together(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """Run coroutines together; when one fails, the others do not go on asking."""
+    tasks = [asyncio.create_task(part) for part in work]
+    try:
+        return list(await asyncio.gather(*tasks))
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

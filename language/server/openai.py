@@ -1,0 +1,401 @@
+"""Chat models behind any server that speaks the OpenAI protocol: OpenAI, vLLM, llama.cpp, Ollama."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import re
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import openai
+from pydantic import ValidationError
+
+from housewise.language.base import ChatModelError, ChatRequest, Reply, RequestError
+from housewise.language.gbnf import GrammarDialect, rooted
+from housewise.language.local.constrained import follows
+from housewise.language.server.address import concealed, is_address, is_redacted, redacted, secrets, without_passwords
+from housewise.language.server.answer import (
+    Choice,
+    Completion,
+    KnownModels,
+    count,
+    log_probabilities,
+    refused,
+    retry_after,
+    shares,
+    told_by,
+    without,
+)
+from housewise.language.server.connection import BODY_LIMIT, Connection, TooLongError, setup_problem, together
+
+OPENAI_URL = "https://api.openai.com/v1"
+TEXT_LIMIT = 1_000_000
+LONGEST_PAUSE = 8.0
+MOST_STOPS = 4
+
+# Where each kind of server looks for a grammar.
+GRAMMAR_FIELDS: dict[GrammarDialect, str] = {
+    "vllm": "structured_outputs",
+    "vllm-guided": "guided_grammar",
+    "llama.cpp": "grammar",
+    "sglang": "ebnf",
+}
+
+T = TypeVar("T")
+
+
+# A key such as "x", as people give servers of their own that want one, is in many words of a reply.
+_LEAST_SECRET = 8
+_OTHER_DIALECT = f"set grammar_dialect to the kind of server ({', '.join(GRAMMAR_FIELDS)}), or grounded to false"
+
+
+@dataclass
+class _Failure(Exception):
+    """One attempt that failed: what happened, what to do, and whether and when to try again.
+
+    With a reason it concerns this request alone; cut short, it tells less than the attempt before it.
+    """
+
+    what: str
+    remedy: str
+    again: bool = False
+    wait: float | None = None
+    refused: str | None = None
+    reason: str = ""
+    cut_short: bool = False
+
+
+class OpenAIChatModel:
+    """A chat model behind an OpenAI-compatible server.
+
+    Requests go out concurrently. Rate limits (honouring ``Retry-After``), server errors, lost connections, timeouts
+    and answers that are not chat completions are tried again after growing, jittered pauses; what cannot get better
+    (wrong key, unknown model, refused request) is not. The whole of a request, pauses included, takes at most
+    ``timeout * (max_retries + 1)`` seconds once it is its turn. Parameters that only refine an answer (``logprobs``,
+    ``seed``, ``n``, ``stop``) are left out for servers that refuse them; missing replies are asked for again and stop
+    texts are cut here.
+
+    A request's prefix is not sent, since most servers cannot continue a given text; a reply that repeats it loses it.
+    With ``continue_prefix`` it is sent as the beginning of the assistant's turn.
+
+    A request's grammar goes into the field that the kind of server reads; a reply that does not follow it, because the
+    server did not look there, is an error.
+
+    Args:
+        model: the server's name of the model.
+        base_url: the server's address, usually ending in ``/v1``; by default OpenAI's.
+        api_key: by default ``$OPENAI_API_KEY``; servers of one's own usually need none. It is never logged or shown.
+        timeout: seconds that one attempt may take in all.
+        max_retries: further attempts after the first.
+        concurrency: requests under way at once.
+        backoff: seconds before the second attempt; doubled for every further one, up to 8.
+        continue_prefix: the server continues a final assistant message (vLLM does).
+        grammar_dialect: the kind of server, where requests bring a grammar.
+
+    Raises:
+        ChatModelError: when the address or the key cannot be used.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        timeout: float = 60.0,
+        max_retries: int = 5,
+        concurrency: int = 8,
+        *,
+        backoff: float = 0.5,
+        continue_prefix: bool = False,
+        grammar_dialect: GrammarDialect = "vllm",
+    ) -> None:
+        self.name = model
+        self.timeout = timeout
+        self.max_retries = max_retries
+        self.concurrency = concurrency
+        self.backoff = backoff
+        self.continue_prefix = continue_prefix
+        self.grammar_dialect = grammar_dialect
+        self._url = base_url or OPENAI_URL
+        if not is_address(self._url):
+            raise ChatModelError(f"model {model}: base_url is not a web address; give it as http://host:port/v1")
+        if is_redacted(self._url):
+            raise ChatModelError(f"model {model}: base_url {self._url} has lost its password; give it in full")
+        self._address = redacted(self._url)
+        self._key = (api_key or os.environ.get("OPENAI_API_KEY") or "").strip()
+        if timeout <= 0 or max_retries < 0 or concurrency < 1:
+            raise self._error("timeout or concurrency is not positive, or max_retries is negative", "correct them")
+        if not self._key and not base_url:
+            raise self._error("there is no API key", "set OPENAI_API_KEY, or give base_url for a server of your own")
+        if not (self._key.isascii() and self._key.isprintable()):
+            raise self._error("the API key holds characters that no key has", "set OPENAI_API_KEY to the bare key")
+        self._refused: set[str] = set()
+        self._length = "max_completion_tokens" if self._url.startswith("https://api.openai.com") else "max_tokens"
+        self._connection: Connection | None = None
+        self._closed = False
+        self._lock = threading.Lock()
+
+    def __repr__(self) -> str:
+        return f"OpenAIChatModel({self.name!r}, base_url={self._address!r})"
+
+    def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
+        """Answer several conversations, ``concurrency`` at a time.
+
+        Token counts are the server's; where it counts several replies together, they share its count evenly.
+
+        Args:
+            requests: the conversations.
+
+        Returns:
+            For each request, ``request.sampling.n`` replies.
+
+        Raises:
+            ChatModelError: when an answer cannot be had; one line names the server, the model, what happened and what
+                to do.
+        """
+        return self._connect().run(self._complete(requests))
+
+    def close(self) -> None:
+        """Close the connections to the server."""
+        with self._lock:
+            connection, self._connection, self._closed = self._connection, None, True
+        if connection is not None:
+            connection.close()
+
+    def _connect(self) -> Connection:
+        with self._lock:
+            if self._closed:
+                raise self._error("it has been closed", "open it again")
+            # The loop's thread does not live on in a forked process.
+            if self._connection is None or self._connection.process != os.getpid():
+                try:
+                    self._connection = Connection(self._url, self._key or "none", self.timeout, self.concurrency)
+                except Exception as error:  # the HTTP library's many
+                    raise self._error(*setup_problem(error)) from None
+            return self._connection
+
+    async def _complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
+        return await together([self._replies(request) for request in requests])
+
+    async def _replies(self, request: ChatRequest) -> list[Reply]:
+        sampling = request.sampling
+        replies = await self._ask(request, sampling.n, 0)
+        # Many servers ignore n. Every answer holds a reply or more, so this ends.
+        while len(replies) < sampling.n:
+            size = 1 if "n" in self._refused else min(len(replies), sampling.n - len(replies))
+            firsts = range(len(replies), sampling.n, size)
+            for more in await together([self._ask(request, min(size, sampling.n - first), first) for first in firsts]):
+                replies += more
+        return replies[: sampling.n]
+
+    async def _ask(self, request: ChatRequest, number: int, first: int) -> list[Reply]:
+        """One answer of the server, tried until it comes or cannot come any more."""
+        async with self._connect().gate:
+            start = time.perf_counter()
+            deadline = start + self.timeout * (self.max_retries + 1)
+            attempt, failure = 0, None
+            while True:
+                attempt += 1
+                parameters = self._parameters(request, number, first)
+                try:
+                    completion = await self._attempt(parameters, deadline - time.perf_counter())
+                    return self._read(request, completion, time.perf_counter() - start)
+                except _Failure as caught:
+                    failure = failure if failure and caught.cut_short else caught
+                if failure.refused is not None:
+                    self._leave_out(failure.refused)
+                    continue
+                pause = failure.wait if failure.wait is not None else self._pause(attempt)
+                late = time.perf_counter() + pause >= deadline
+                if not failure.again or attempt > self.max_retries or late:
+                    break
+                await asyncio.sleep(pause)
+        # Raised out here without a cause: what the HTTP library knows includes the key.
+        tries = f" ({attempt} attempts)" if attempt > 1 else ""
+        raise self._error(failure.what + tries, failure.remedy, failure.reason)
+
+    def _parameters(self, request: ChatRequest, count: int, first: int) -> dict[str, Any]:
+        sampling = request.sampling
+        messages = [message.turn for message in request.messages]
+        parameters: dict[str, Any] = {
+            "model": self.name,
+            "messages": messages,
+            "temperature": sampling.temperature,
+            "top_p": sampling.top_p,
+            self._length: sampling.max_tokens,
+        }
+        if count > 1:
+            parameters["n"] = count
+        if sampling.stop:
+            parameters["stop"] = list(sampling.stop[:MOST_STOPS])
+        if sampling.seed is not None:
+            # Asked again with the same seed, a server that ignores n would repeat itself.
+            parameters["seed"] = sampling.seed + first
+        if sampling.logprobs:
+            parameters["logprobs"] = True
+        more: dict[str, Any] = {}
+        if request.prefix and self.continue_prefix:
+            messages.append({"role": "assistant", "content": request.prefix})
+            more |= {"add_generation_prompt": False, "continue_final_message": True}
+        if request.grammar is not None:
+            grammar = rooted(request.grammar, self._unsent(request))
+            field = GRAMMAR_FIELDS[self.grammar_dialect]
+            more[field] = {"grammar": grammar} if self.grammar_dialect == "vllm" else grammar
+        if more:
+            parameters["extra_body"] = more
+        return {name: value for name, value in parameters.items() if name not in self._refused}
+
+    def _unsent(self, request: ChatRequest) -> str:
+        """The prefix, where the server has to write it itself."""
+        return "" if self.continue_prefix else request.prefix
+
+    async def _attempt(self, parameters: dict[str, Any], left: float) -> Completion:
+        seconds = min(self.timeout, left)
+        create = self._connect().client.chat.completions.with_raw_response.create
+        try:
+            # The library's own timeout starts anew with every byte; a server that trickles would never run into it.
+            raw = await asyncio.wait_for(create(**parameters), max(seconds, 0.01))
+        except (asyncio.TimeoutError, openai.APITimeoutError):
+            remedy, short = "check that the server runs and is not overloaded, or raise timeout", seconds < self.timeout
+            raise _Failure(f"no answer within {seconds:.3g} s", remedy, True, cut_short=short) from None
+        except openai.APIStatusError as error:
+            raise await self._status(error, parameters) from None
+        except (ChatModelError, _Failure):
+            raise
+        except Exception as error:  # the library's, and those of what it makes of an answer
+            raise self._lost(error) from None
+        return self._parse(raw.http_response.content)
+
+    def _lost(self, error: Exception) -> _Failure:
+        cause = error.__cause__ or error
+        if isinstance(error, TooLongError) or isinstance(cause, TooLongError):
+            return _Failure(
+                f"it answered with more than {BODY_LIMIT // 1_000_000} MB",
+                "check that base_url is a chat server, or lower max_tokens and n",
+                True,
+            )
+        return _Failure(
+            f"the connection failed: {self._excerpt(str(cause) or type(cause).__name__)}",
+            "check base_url and that the server runs",
+            True,
+        )
+
+    async def _status(self, error: openai.APIStatusError, parameters: dict[str, Any]) -> _Failure:
+        status, told = error.status_code, told_by(error.body)
+        message = self._excerpt(told or error.response.reason_phrase)
+        what = f"it answered {status}" + (f" ({message})" if message else "")
+        if status == 401:
+            sent = "OPENAI_API_KEY or api_key is not valid there" if self._key else "it wants a key: set OPENAI_API_KEY"
+            return _Failure(what, sent)
+        if status == 403:
+            return _Failure(what, "use an API key that may use this model")
+        if status == 404:
+            return _Failure(what, await self._known_models())
+        if status in (400, 422):
+            optional = refused(f"{error.param} {told}", error.param, parameters)
+            field = GRAMMAR_FIELDS[self.grammar_dialect]
+            about = re.search(rf"{field}|grammar|structured|guided|extra", f"{error.param} {told}", re.IGNORECASE)
+            grammar = about is not None and field in parameters.get("extra_body", {})
+            if grammar:
+                return _Failure(what, _OTHER_DIALECT, refused=optional)
+            remedy = "change the request or the model's options as it says"
+            return _Failure(what, remedy, refused=optional, reason=f"it answered {status}")
+        if status == 413:
+            return _Failure(what, "shorten the prompt", reason=f"it answered {status}")
+        if error.code == "insufficient_quota":
+            return _Failure(what, "add credit to the account of this API key")
+        if status == 429:
+            return _Failure(what, "lower concurrency or try later", True, retry_after(error.response.headers))
+        if status >= 500 or status in (408, 409):
+            return _Failure(what, "see the server's log or try later", True, retry_after(error.response.headers))
+        return _Failure(what, "check base_url (it usually ends in /v1)")
+
+    async def _known_models(self) -> str:
+        remedy = "correct the model's name or base_url (it usually ends in /v1)"
+        try:
+            listed = await asyncio.wait_for(
+                self._connect().client.models.with_raw_response.list(), min(self.timeout, 5.0)
+            )
+            names = KnownModels.model_validate_json(listed.http_response.content).names
+        except Exception:  # whatever comes in place of a list
+            return remedy
+        more = f" and {len(names) - 8} more" if len(names) > 8 else ""
+        return f"{remedy}; it has {self._excerpt(', '.join(names[:8]))}{more}" if names else remedy
+
+    def _parse(self, body: bytes) -> Completion:
+        remedy = "check that base_url is an OpenAI-compatible server (it usually ends in /v1)"
+        if not body.strip():
+            raise _Failure("it answered with an empty body", remedy, True)
+        try:
+            completion = Completion.model_validate_json(body)
+        except ValidationError:
+            start = self._excerpt(body[:2000].decode(errors="replace"), 60)
+            what = f"it answered with {len(body)} bytes that are no chat completion: {start}"
+            raise _Failure(what, remedy, True) from None
+        if completion.error and not completion.choices:
+            told = self._excerpt(told_by(completion.error))
+            raise _Failure(f"it answered with an error: {told}", "see the server's log or try later", True)
+        if not completion.choices:
+            raise _Failure("it answered without any choice", remedy, True)
+        return completion
+
+    def _read(self, request: ChatRequest, completion: Completion, seconds: float) -> list[Reply]:
+        choices = completion.choices or []
+        counts = completion.usage if isinstance(completion.usage, dict) else {}
+        written = shares(count(counts.get("completion_tokens")), len(choices))
+        return [
+            Reply(
+                *self._text(request, choice),
+                prompt_tokens=count(counts.get("prompt_tokens")),
+                completion_tokens=share,
+                seconds=seconds,
+                token_logprobs=log_probabilities(choice.logprobs) if request.sampling.logprobs else None,
+            )
+            for choice, share in zip(choices, written, strict=True)
+        ]
+
+    def _text(self, request: ChatRequest, choice: Choice) -> tuple[str, str]:
+        """A choice's text and why it ended."""
+        text, finish = choice.message.content, choice.finish_reason or "stop"
+        if text is None:
+            remedy = "raise max_tokens" if finish == "length" else "change the messages or the model"
+            what = f"it answered without a text (finish_reason {self._excerpt(finish)})"
+            raise _Failure(what, remedy, reason="it answered without a text")
+        if len(text) > TEXT_LIMIT:
+            raise _Failure(
+                f"it replied with {len(text)} characters", "lower max_tokens", reason="its reply is too long"
+            )
+        if request.grammar is not None and not follows(text, request.grammar, self._unsent(request)):
+            raise _Failure(f"it did not keep to the grammar it was sent: {self._excerpt(text, 60)}", _OTHER_DIALECT)
+        text = self._redact(without(text, request.prefix), _LEAST_SECRET)
+        cuts = [cut for stop in request.sampling.stop if (cut := text.find(stop)) >= 0]
+        return (text[: min(cuts)], "stop") if cuts else (text, "length" if finish == "length" else "stop")
+
+    def _leave_out(self, name: str) -> None:
+        if name == "max_tokens":
+            self._length = "max_completion_tokens"
+        else:
+            self._refused.add(name)
+
+    def _pause(self, attempt: int) -> float:
+        # Jitter keeps requests that failed together from coming back together.
+        return min(self.backoff * 2.0 ** (attempt - 1), LONGEST_PAUSE) * random.uniform(0.75, 1.0)
+
+    def _error(self, what: str, remedy: str, reason: str = "") -> ChatModelError:
+        message = self._redact(f"model {self.name} at {self._address}: {what}; {remedy}")
+        return RequestError(message, f"{self._address}: {reason}") if reason else ChatModelError(message)
+
+    def _redact(self, text: str, shortest: int = 1) -> str:
+        hidden = concealed(text, [each for each in secrets(self._key, self._url) if len(each) >= shortest])
+        return without_passwords(hidden) if shortest == 1 else hidden
+
+    def _excerpt(self, text: str, length: int = 200) -> str:
+        """One printable line of what a server sent; redacted before it is cut, lest half a key remain."""
+        line = " ".join(self._redact(text).split())
+        line = "".join(character if character.isprintable() else "?" for character in line)
+        return line if len(line) <= length else line[:length] + "..."

@@ -1,0 +1,246 @@
+"""Two experiments on the episodes that both played: paired differences with their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import stdtrit
+
+from housewise.core.errors import UserError
+from housewise.rollout.experiment import AGENT, Experiment, differing, experiment_of, label
+from housewise.rollout.metrics import Finished, standard_error
+from housewise.rollout.record import EpisodeLine, ResultLine
+
+Key = tuple[str, int, int]
+"""Scene, episode and run."""
+
+_CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure by which episodes are compared.
+
+    Attributes:
+        name: in tables.
+        of: its value for an episode; None where it has none.
+        decimals: that are worth showing.
+    """
+
+    name: str
+    of: Callable[[ResultLine], float | None]
+    decimals: int = 1
+
+
+FIGURES = (
+    Figure("success, %", lambda result: 100 * result.success_rate),
+    Figure("executable, %", lambda result: 100 * result.succeeded / result.actions if result.actions else None),
+    Figure("unique placements", lambda result: result.unique_placements, 2),
+    Figure("plans", lambda result: result.plans),
+    Figure("steps", lambda result: result.steps, 0),
+    Figure("tokens", lambda result: result.prompt_tokens + result.completion_tokens, 0),
+    Figure("seconds", lambda result: result.seconds),
+)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A figure of B less that of A, over the episodes that both played.
+
+    Attributes:
+        figure: its name.
+        a, b: means over those episodes.
+        mean: of the differences.
+        error: standard error of that mean, with the runs of a task counted as one cluster; None for a single episode.
+        low, high: the 95 % interval, from Student's t with one degree of freedom less than there are clusters; None
+            for a single episode.
+        degrees: of freedom.
+        higher, same, lower: in how many episodes B has more, as much, and less than A.
+        decimals: that are worth showing.
+    """
+
+    figure: str
+    a: float
+    b: float
+    mean: float
+    error: float | None
+    low: float | None
+    high: float | None
+    degrees: int
+    higher: int
+    same: int
+    lower: int
+    decimals: int
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Experiment B against A.
+
+    Attributes:
+        a, b: what they are called.
+        episodes: how many each of them played.
+        common: how many of these both played, from the same start and with the same wishes.
+        tasks: how many different tasks these are.
+        only_a, only_b: episodes that only one played.
+        other_tasks: episodes of one name that are not the same task: other objects, places or wishes.
+        settings: those in which the two differ, with both values.
+        warnings: what makes the comparison doubtful.
+        differences: by figure; success is the first.
+    """
+
+    a: str
+    b: str
+    episodes: tuple[int, int]
+    common: int
+    tasks: int
+    only_a: list[str]
+    only_b: list[str]
+    other_tasks: list[str]
+    settings: dict[str, tuple[str, str]]
+    warnings: list[str]
+    differences: list[Difference]
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """As JSON holds it."""
+        return asdict(self)
+
+    @property
+    def sets(self) -> str:
+        """Which episodes are compared, in words."""
+        first, second = self.episodes
+        told = f"{self.a}: {_episodes(first)}; {self.b}: {_episodes(second)}; {self.common} in common"
+        told += f" ({_count(self.tasks, 'task')})" if self.tasks != self.common else ""
+        return told + (f"; {len(self.other_tasks)} are other tasks of one name" if self.other_tasks else "")
+
+
+def compare(a: Sequence[Finished], b: Sequence[Finished], names: tuple[str, str] = ("A", "B")) -> Comparison:
+    """Compare two experiments.
+
+    Args:
+        a, b: first and last lines of their records.
+        names: what they are called.
+
+    Raises:
+        UserError: when there is no episode that both played.
+    """
+    ours, theirs = _by_key(a), _by_key(b)
+    both = sorted(ours.keys() & theirs.keys())
+    common = [key for key in both if _task(ours[key][0][0]) == _task(theirs[key][0][0])]
+    settings = _settings(a, b)
+    if not common:
+        raise UserError(f"{names[0]} and {names[1]}: {_why_nothing(both, settings)}")
+    tasks = [key[:2] for key in common]
+    return Comparison(
+        *names,
+        episodes=(len(ours), len(theirs)),
+        common=len(common),
+        tasks=len(set(tasks)),
+        only_a=_named(ours.keys() - theirs.keys()),
+        only_b=_named(theirs.keys() - ours.keys()),
+        other_tasks=_named(set(both) - set(common)),
+        settings=settings,
+        warnings=_warnings(settings, ours, theirs),
+        differences=[
+            found
+            for figure in FIGURES
+            if (found := _difference(figure, [(key[:2], ours[key], theirs[key]) for key in common]))
+        ],
+    )
+
+
+def _difference(figure: Figure, pairs: Iterable[tuple[Any, list[Finished], list[Finished]]]) -> Difference | None:
+    """One figure, over the episodes in which both have it."""
+    rows = [(task, _mean(figure, ours), _mean(figure, theirs)) for task, ours, theirs in pairs]
+    told = [(task, one, other) for task, one, other in rows if one is not None and other is not None]
+    if not told or not any(one or other for _, one, other in told):
+        return None
+    tasks = [task for task, _, _ in told]
+    first, second = (np.array([row[place] for row in told], dtype=np.float64) for place in (1, 2))
+    off = second - first
+    # Where there is one task alone, standard_error takes its runs for tasks.
+    degrees = (len(set(tasks)) if len(set(tasks)) > 1 else len(tasks)) - 1
+    error = standard_error(off.tolist(), tasks) if degrees else None
+    mean = float(off.mean())
+    reach = None if error is None else error * float(stdtrit(degrees, 0.5 + _CONFIDENCE / 2))
+    return Difference(
+        figure.name,
+        float(first.mean()),
+        float(second.mean()),
+        mean,
+        error,
+        None if reach is None else mean - reach,
+        None if reach is None else mean + reach,
+        degrees,
+        int((off > 0).sum()),
+        int((off == 0).sum()),
+        int((off < 0).sum()),
+        figure.decimals,
+    )
+
+
+def _mean(figure: Figure, episodes: Sequence[Finished]) -> float | None:
+    """A figure of an episode; of one that is there several times, the mean."""
+    values = [value for _, result in episodes if (value := figure.of(result)) is not None]
+    return float(np.mean(values)) if values else None
+
+
+def _by_key(episodes: Iterable[Finished]) -> dict[Key, list[Finished]]:
+    found: dict[Key, list[Finished]] = {}
+    for header, result in episodes:
+        found.setdefault((header.scene, header.episode, header.run), []).append((header, result))
+    return found
+
+
+def _task(header: EpisodeLine) -> tuple[Any, Any]:
+    """What an episode begins with and what is wanted of it."""
+    return header.placements, {thing: sorted(places) for thing, places in header.correct.items()}
+
+
+def _settings(a: Iterable[Finished], b: Iterable[Finished]) -> dict[str, tuple[str, str]]:
+    ours, theirs = ({experiment_of(header) for header, _ in episodes} for episodes in (a, b))
+    return {key: (_values(key, ours), _values(key, theirs)) for key in differing(ours | theirs)}
+
+
+def _values(key: str, experiments: Iterable[Experiment]) -> str:
+    return ", ".join(sorted({dict(one)[key] for one in experiments if key in dict(one)})) or "–"
+
+
+def _warnings(
+    settings: dict[str, tuple[str, str]], ours: dict[Key, list[Finished]], theirs: dict[Key, list[Finished]]
+) -> list[str]:
+    more = [key for key in settings if key not in AGENT]
+    told = [f"{label(key)}: {settings[key][0]} against {settings[key][1]}" for key in more]
+    found = [f"the two differ in more than who plays ({'; '.join(told)})"] if told else []
+    for name, episodes in (("A", ours), ("B", theirs)):
+        twice = sum(len(each) > 1 for each in episodes.values())
+        if twice:
+            found.append(f"{_episodes(twice)} of {name} are there more than once: their mean is compared")
+    return found
+
+
+def _why_nothing(both: Sequence[Key], settings: dict[str, tuple[str, str]]) -> str:
+    if not both:
+        return "no episode in common; play the same houses, or the same scene and episodes, with both"
+    tasks = [f"{label(key)} {ours} against {theirs}" for key, (ours, theirs) in settings.items() if key not in AGENT]
+    return (
+        f"the {len(both)} episodes of one name are not the same tasks: objects, places or wishes differ "
+        f"({'; '.join(tasks) or 'made by other versions or with other data'}); play both with the same person and "
+        "houses"
+    )
+
+
+def _named(keys: Iterable[Key]) -> list[str]:
+    return [f"{scene}, episode {episode}, run {run}" for scene, episode, run in sorted(keys)]
+
+
+def _episodes(count: int) -> str:
+    return _count(count, "episode")
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"

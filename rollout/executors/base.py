@@ -1,0 +1,88 @@
+"""What every executor offers: episodes in, records out; and who is told of it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Protocol
+
+from housewise.core.errors import UserError
+from housewise.rollout.record import FailureLine, Outcome, ResultLine
+from housewise.systems.personalize.tasks import Job
+
+MOST_ALIKE = 5
+"""Episodes that fail for one reason, while none is finished, until the rest is given up."""
+
+
+class Watcher(Protocol):
+    """Told of how a run goes; called from several threads."""
+
+    def began(self, job: Job) -> None: ...
+
+    def stepped(self, job: Job, steps: int, plans: int) -> None: ...
+
+    def ended(self, job: Job, result: ResultLine) -> None: ...
+
+    def failed(self, job: Job, failure: FailureLine) -> None: ...
+
+
+class Silent:
+    """A watcher that says nothing."""
+
+    def began(self, job: Job) -> None: ...
+
+    def stepped(self, job: Job, steps: int, plans: int) -> None: ...
+
+    def ended(self, job: Job, result: ResultLine) -> None: ...
+
+    def failed(self, job: Job, failure: FailureLine) -> None: ...
+
+
+class Outcomes:
+    """Tells a watcher what has become of episodes, and gives up where all of them fail alike.
+
+    Args:
+        watcher: told of it; several threads may tell.
+    """
+
+    def __init__(self, watcher: Watcher) -> None:
+        self._watcher = watcher
+        self._lock = threading.Lock()
+        self._finished, self._reason, self._alike = False, "", 0
+
+    def tell(self, job: Job, outcome: Outcome) -> None:
+        """Of an episode that is over.
+
+        Raises:
+            UserError: when there is no point in playing others.
+        """
+        if isinstance(outcome, ResultLine):
+            self._finished = True
+            self._watcher.ended(job, outcome)
+            return
+        self._watcher.failed(job, outcome)
+        with self._lock:
+            self._alike = self._alike + 1 if outcome.reason == self._reason else 1
+            self._reason = outcome.reason
+            hopeless = self._alike >= MOST_ALIKE and not self._finished
+        if hopeless:
+            raise UserError(
+                f"{MOST_ALIKE} episodes in a row failed alike and none was finished, so that the others were not tried "
+                f"({outcome.error}); mend that and run the same command again"
+            )
+
+
+class Executor(Protocol):
+    """Has episodes played, as many at a time as the settings say."""
+
+    def play(self, jobs: Sequence[Job]) -> None:
+        """Play episodes, each to its record; one that fails does not keep the others from being played.
+
+        Args:
+            jobs: the episodes.
+
+        Raises:
+            UserError: when something outside the program is wrong that concerns all of them; what was being played is
+                finished first.
+        """
+        ...

@@ -1,0 +1,149 @@
+"""Episodes that could not be played to their end: what of it concerns them alone, and what is kept of them."""
+
+from __future__ import annotations
+
+import errno
+import os
+import traceback
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from housewise.core.errors import DataError, UserError
+from housewise.language.base import RequestError
+from housewise.language.server.address import without_passwords
+from housewise.rollout.record import FAILED, EpisodeLine, FailureLine
+
+_ROOT = Path(__file__).parents[1]
+_SUFFIX = f".jsonl{FAILED}"
+_LONGEST = 500
+_MOST_FRAMES = 30
+_LEAST_SECRET = 8
+_MOST_REASONS = 3
+# What the whole machine is short of.
+_SCARCE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EROFS})
+
+
+@dataclass(frozen=True)
+class FailedEpisode:
+    """What is known of an episode that failed.
+
+    Attributes:
+        name: of its record.
+        failure: what happened.
+        header: what was set, None where the episode did not come to that.
+        path: of its record.
+    """
+
+    name: str
+    failure: FailureLine
+    header: EpisodeLine | None
+    path: Path
+
+    @property
+    def reason(self) -> str:
+        """The same for all episodes that fail alike."""
+        return self.failure.reason
+
+
+class FailedEpisodesError(UserError):
+    """Some episodes of a run failed; the others have been played.
+
+    Args:
+        message: one line.
+        figures: of the others, as in ``metrics.json``.
+        share: of the run's episodes that failed.
+    """
+
+    exit_code = 3
+
+    def __init__(self, message: str, figures: dict[str, Any], share: float) -> None:
+        super().__init__(message)
+        self.figures, self.share = figures, share
+
+    @classmethod
+    def of(cls, failed: Sequence[FailedEpisode], episodes: int, figures: dict[str, Any]) -> FailedEpisodesError:
+        """The error for episodes that failed.
+
+        Args:
+            failed: one or more of them.
+            episodes: of the run in all.
+            figures: of the others.
+        """
+        counted = Counter(each.reason for each in failed).most_common()
+        told = [f"{count} x {_brief(reason)}" for reason, count in counted[:_MOST_REASONS]]
+        more = [f"{len(counted) - _MOST_REASONS} other reasons"] if len(counted) > _MOST_REASONS else []
+        return cls(
+            f"{len(failed)} of {episodes} episodes failed: {'; '.join(told + more)}; see "
+            f"{failed[0].path.parent / f'*{_SUFFIX}'}; the same command tries them again",
+            figures,
+            len(failed) / episodes,
+        )
+
+
+def failure_of(error: Exception) -> FailureLine:
+    """What is recorded of an error that ended an episode.
+
+    Data that is wrong and a request that is refused concern one episode, and so does a defect that it brings to light.
+    Anything else that a user can do something about concerns all of them.
+
+    Raises:
+        UserError: when it concerns the run.
+    """
+    if isinstance(error, DataError | RequestError):
+        reason = error.reason if isinstance(error, RequestError) else str(error)
+        return FailureLine(reason=_clean(reason), error=_clean(str(error)))
+    if isinstance(error, UserError):
+        raise error
+    if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in _SCARCE):
+        short = "memory" if isinstance(error, MemoryError) else error.strerror
+        raise UserError(
+            f"the machine is short of something ({short}); make room or lower --workers, and run the same command "
+            "again: finished episodes are kept"
+        ) from error
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if Path(frame.filename).is_relative_to(_ROOT)] or list(frames)
+    where = f" in {own[-1].name} ({os.path.relpath(own[-1].filename, _ROOT)}:{own[-1].lineno})" if own else ""
+    whole = "".join(traceback.format_exception(error, limit=-_MOST_FRAMES))
+    return FailureLine(
+        reason=f"{type(error).__name__}{where}",
+        error=_clean(f"{type(error).__name__}: {error}"),
+        traceback=_without_secrets(whole),
+    )
+
+
+def read_failures(folder: Path) -> list[FailedEpisode]:
+    """The failed episodes of a folder of records, by name; of a damaged file it is only known that it is one."""
+    return [_read(path) for path in sorted(folder.glob(f"*{_SUFFIX}"))]
+
+
+def _read(path: Path) -> FailedEpisode:
+    name = path.name.removesuffix(_SUFFIX)
+    try:
+        lines = path.read_bytes().strip().split(b"\n")
+        failure = FailureLine.model_validate_json(lines[-1])
+    except (OSError, ValidationError):
+        lines, failure = [b""], FailureLine(reason="its record is damaged", error=f"{path}: cannot be read")
+    try:
+        header = EpisodeLine.model_validate_json(lines[0])
+    except ValidationError:
+        header = None
+    return FailedEpisode(name, failure, header, path)
+
+
+def _clean(text: str) -> str:
+    """One line that can be shown."""
+    return _brief(" ".join(_without_secrets(text).split()))
+
+
+def _brief(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def _without_secrets(text: str) -> str:
+    key = os.environ.get("OPENAI_API_KEY", "").strip()
+    return without_passwords(text.replace(key, "[secret]") if len(key) >= _LEAST_SECRET else text)

@@ -1,0 +1,187 @@
+"""What a model learns from: prompts with replies, and what the replies did to the house."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from housewise.agent.personalize.judgement import apart
+from housewise.agent.personalize.parser import unnumbered
+from housewise.core.errors import UserError
+from housewise.language.base import Message
+from housewise.rollout.record import EpisodeLine, EpisodeRecord, PlanLine, TriedLine, moved_by, write_text
+
+Wording = Literal["said", "done", "proven", "corrected"]
+"""Which words are learned: the reply as it was said; the steps of it that were done; these and, of its judgements, only
+those that the steps put to the test; or its judgements as they should have been, see
+selftrain.personalize.hindsight."""
+
+_CARRIED = re.compile(r"place (.+) on (.+)")
+
+
+class Pair(BaseModel):
+    """A prompt with one reply.
+
+    Attributes:
+        prompt: messages with ``role`` and ``content``.
+        prefix: text that the assistant's turn began with.
+        reply: what came after the prefix.
+        given: parts of the reply, from one character up to another, that are read and not learned.
+        reward: the sum over the plan's actions, for the person whom the episode was played for.
+        scene, episode, run, plan: where in the records it is.
+        moved: objects that the plan put somewhere else.
+        discovered: how many things the plan brought to light.
+        mistaken: how many of its judgements had been others before they were corrected; see
+            selftrain.personalize.hindsight.
+        complete: whether the reply takes the task as done, and was carried out so far.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    prompt: tuple[dict[str, str], ...]
+    prefix: str = ""
+    reply: str
+    given: tuple[tuple[int, int], ...] = ()
+    reward: float = 0.0
+    scene: str = ""
+    episode: int = 0
+    run: int = 0
+    plan: int = 0
+    moved: tuple[str, ...] = ()
+    discovered: int = 0
+    mistaken: int = 0
+    complete: bool = False
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The prompt as a chat model takes it."""
+        return tuple(Message(turn["role"], turn["content"]) for turn in self.prompt)  # type: ignore[arg-type]
+
+
+def pairs_of(record: EpisodeRecord, prefix: str, wording: Wording = "said") -> Iterator[Pair]:
+    """Every reply of an episode as a pair: those that were followed, and others that were tried in their place.
+
+    Args:
+        record: of a planner that asks a language model, or of the demonstrator.
+        prefix: that the model's turns began with; records do not hold it.
+        wording: see Wording. Replies of which nothing was done make no pair when only what was done is learned.
+    """
+    for plan in record.plans:
+        for tried in (followed(record, plan), *plan.tried):
+            reply = tried.reply if wording == "said" else _done(tried, prefix)
+            if plan.prompt and reply.strip():
+                pair = pair_of(record.episode, plan, tried, prefix, reply)
+                yield pair.model_copy(update={"given": _untested(tried, reply)}) if wording == "proven" else pair
+
+
+def followed(record: EpisodeRecord, plan: PlanLine) -> TriedLine:
+    """The reply that was followed, and what came of it."""
+    actions = [action for action in record.actions if action.plan == plan.plan]
+    return TriedLine(
+        reply=plan.reply,
+        # Only an episode's last plan can have been carried out to its end and have been taken as the end of the task.
+        complete=plan.complete and record.result.ended == "complete" and plan is record.plans[-1],
+        reward=sum(action.reward for action in actions),
+        done=[action.raw for action in actions if action.status == "succeeded"],
+        moved=moved_by(actions),
+        discovered=sum(len(action.discovered) for action in actions),
+    )
+
+
+def pair_of(episode: EpisodeLine, plan: PlanLine, tried: TriedLine, prefix: str, reply: str) -> Pair:
+    """A reply to a plan's prompt as a pair.
+
+    Args:
+        episode, plan: where it was given.
+        tried: what came of it.
+        prefix: that it began with.
+        reply: the words to learn.
+    """
+    return Pair(
+        prompt=tuple(plan.prompt),
+        prefix=prefix,
+        reply=reply,
+        reward=tried.reward,
+        scene=episode.scene,
+        episode=episode.episode,
+        run=episode.run,
+        plan=plan.plan,
+        moved=tuple(tried.moved),
+        discovered=tried.discovered,
+        complete=tried.complete,
+    )
+
+
+def drawn(pairs: Sequence[Pair], most: int, seed: int) -> list[Pair]:
+    """So many pairs of each episode at most, drawn at random, in their order."""
+    rng, episodes = np.random.default_rng(seed), defaultdict(list)
+    for index, pair in enumerate(pairs):
+        episodes[pair.scene, pair.episode, pair.run].append(index)
+    kept = [index for found in episodes.values() for index in rng.permutation(found)[:most]]
+    return [pairs[index] for index in sorted(kept)]
+
+
+def write_pairs(path: Path, pairs: Iterable[Pair]) -> None:
+    """Write a data set, one pair a line; a crash leaves the old file or the new one.
+
+    Raises:
+        UserError: when the disk does not take it.
+    """
+    write_text(path, "".join(json.dumps(pair.model_dump(), ensure_ascii=False) + "\n" for pair in pairs))
+
+
+def read_pairs(path: Path) -> list[Pair]:
+    """A data set that write_pairs wrote.
+
+    Raises:
+        UserError: when it is damaged; the message names file and line.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: cannot be read ({error})") from error
+    pairs = []
+    for number, line in enumerate(filter(None, lines), start=1):
+        try:
+            pairs.append(Pair.model_validate_json(line))
+        except ValidationError as error:
+            problem = error.errors()[0]
+            raise UserError(f"{path}: line {number} is not a pair ({problem['msg']}); correct or delete it") from error
+    return pairs
+
+
+def _done(tried: TriedLine, prefix: str) -> str:
+    """The steps that worked, numbered anew, after the judgements where there are any."""
+    judged = "" if "step" in prefix else apart(tried.reply)[0]
+    steps = [*map(unnumbered, tried.done), *(["mission complete"] if tried.complete else [])]
+    if not steps:
+        return ""
+    numbered = "\n".join(f"step {number}: {step}" for number, step in enumerate(steps, start=1))
+    return judged + numbered.removeprefix(prefix)
+
+
+def judged_lines(reply: str) -> Iterator[tuple[int, int]]:
+    """From and up to which character the judgements of a reply are, each on its line."""
+    start = 0
+    for line in apart(reply)[0].splitlines(keepends=True):
+        end = start + len(line.rstrip("\n"))
+        if end > start:
+            yield start, end
+        start += len(line)
+
+
+def _untested(tried: TriedLine, reply: str) -> tuple[tuple[int, int], ...]:
+    """Where the judgements are that no step acted upon."""
+    carried = [step.group(1, 2) for done in tried.done if (step := _CARRIED.fullmatch(unnumbered(done)))]
+
+    def tested(said: str) -> bool:
+        return any(said.startswith(f"{thing} ") and said.endswith(f": {place}") for thing, place in carried)
+
+    return tuple((start, end) for start, end in judged_lines(reply) if not tested(reply[start:end]))

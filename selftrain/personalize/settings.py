@@ -1,0 +1,231 @@
+"""The settings of self-training: defaults from ``housekeep_configs/selftrain.yaml``, a file, the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from omegaconf import DictConfig, OmegaConf
+from pydantic import Field, NonNegativeInt, model_validator
+
+from housewise.selftrain.personalize.pairs import Wording
+from housewise.systems.personalize.config import COMPUTED, RunConfig, Settings, load_as_told, packaged
+
+
+class TrainingConfig(Settings):
+    """How a model learns from pairs; every key is explained in ``housekeep_configs/selftrain.yaml``."""
+
+    trainer: Literal["local", "openai"]
+    method: Literal["lora", "full"]
+    rank: int = Field(ge=1)
+    alpha: int = Field(ge=1)
+    learning_rate: float = Field(gt=0)
+    epochs: float = Field(gt=0)
+    batch: int = Field(ge=1)
+    pairs_per_pass: int | None = Field(ge=1)
+    most_tokens: int = Field(ge=1)
+    gradient_checkpointing: bool
+    checkpoint_steps: int = Field(ge=1)
+    device: str
+    dtype: Literal["auto", "float32", "bfloat16", "float16"]
+    launcher: str | None
+    poll_seconds: float = Field(gt=0)
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What a trained model depends on: all but how its training is computed."""
+        how = {"pairs_per_pass", "gradient_checkpointing", "checkpoint_steps", "device", "launcher", "poll_seconds"}
+        return self.model_dump(exclude=how)
+
+
+class TasksConfig(Settings):
+    """Some tasks: episodes of the data, or so many generated houses from a seed on.
+
+    Of generated houses, ``objects`` and ``misplaced`` say how much is in them, where it is not as in ``run``.
+    """
+
+    episodes: list[int] | str | None = None
+    houses: int = Field(default=1, ge=1)
+    seed: int = Field(default=0, ge=0)
+    objects: tuple[int, int] | None = None
+    misplaced: tuple[int, int] | None = None
+
+
+class NamedTasksConfig(TasksConfig):
+    """Tasks under the name that results are told by, each played so often; as often as all others by default."""
+
+    name: str = Field(min_length=1, pattern=r"^[\w-]+$")
+    runs: int | None = Field(default=None, ge=1)
+
+
+class LessonsConfig(Settings):
+    """Lessons of one kind; see housewise.selftrain.personalize.lessons.
+
+    Attributes:
+        houses, seed: generated houses, so many from a seed on.
+        each: lessons in each of them.
+        places, things: fewest and most receptacles and things that the robot knows.
+        unseen: whether it also knows of rooms in which it has seen nothing.
+        held: share of the lessons in which it has one of the things in its hand.
+        elsewhere: whether things may be out of place of which no right place is known.
+    """
+
+    houses: int = Field(ge=1)
+    each: int = Field(ge=1)
+    seed: int = Field(default=3000, ge=0)
+    places: tuple[NonNegativeInt, NonNegativeInt] = (6, 20)
+    things: tuple[NonNegativeInt, NonNegativeInt] = (10, 24)
+    unseen: bool = False
+    held: float = Field(default=0.0, ge=0, le=1)
+    elsewhere: bool = True
+
+    @model_validator(mode="after")
+    def _in_order(self) -> LessonsConfig:
+        for name, (fewest, most) in (("places", self.places), ("things", self.things)):
+            if fewest > most:
+                raise ValueError(f"{name}: the fewest, {fewest}, are more than the most, {most}")
+        return self
+
+
+class GrowConfig(Settings):
+    """How the model is let try."""
+
+    runs: int = Field(ge=1)
+    replies: int = Field(default=1, ge=1)
+    temperature: float = Field(gt=0)
+    top_p: float = Field(gt=0, le=1)
+
+
+class FilterConfig(Settings):
+    """What is learned of what was tried; see housewise.selftrain.personalize.filters."""
+
+    name: str
+    thresholds: list[float] = Field(min_length=1)
+    most_per_object: int = Field(ge=1)
+
+
+class EvaluationConfig(Settings):
+    """How good the model has become."""
+
+    tasks: list[NamedTasksConfig]
+    runs: int = Field(ge=1)
+    untrained: bool
+
+    @model_validator(mode="after")
+    def _each_its_name(self) -> EvaluationConfig:
+        names = [tasks.name for tasks in self.tasks]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"several tasks are named {', '.join(twice)}; give each its own name")
+        return self
+
+
+class SelfTrainingConfig(Settings):
+    """One self-training; every key is explained in ``housekeep_configs/selftrain.yaml``."""
+
+    run: RunConfig
+    demonstrations: TasksConfig
+    training_tasks: TasksConfig
+    iterations: int = Field(ge=0)
+    imitation_epochs: float = Field(gt=0)
+    imitation_learning_rate: float | None = Field(default=None, gt=0)
+    imitation_review: int = Field(default=0, ge=0)
+    learning_rate_decay: float = Field(default=1.0, gt=0, le=1)
+    imitation_plans: int | None = Field(default=None, ge=1)
+    lessons: list[LessonsConfig]
+    grow: GrowConfig
+    wording: Wording
+    filter: FilterConfig
+    rehearse: float = Field(ge=0, le=1)
+    review: int = Field(default=0, ge=0)
+    training: TrainingConfig
+    evaluation: EvaluationConfig
+
+    def identity(self, *, imitated: bool, improved: bool) -> dict[str, Any]:
+        """What has to be the same to go on in a folder, by key.
+
+        How much is done, and where it is computed, may always change; how something is learned, until it is learned.
+
+        Args:
+            imitated: whether the folder has a model that imitates the demonstrations.
+            improved: whether it has one that has learned from what it tried.
+        """
+        found = self.model_dump(
+            include={"run", "demonstrations", "training_tasks", "grow"},
+            exclude={"run": set(COMPUTED), "grow": set() if improved else {"runs"}},
+        )
+        if imitated:
+            found |= self.model_dump(include={"lessons", "imitation_plans", "imitation_review", "imitation_epochs"})
+            found["imitation_learning_rate"] = self.imitation.learning_rate
+            own = set() if improved else {"epochs", "learning_rate"}
+            found["training"] = {key: value for key, value in self.training.identity.items() if key not in own}
+        if improved:
+            found |= self.model_dump(include={"wording", "filter", "rehearse", "review", "learning_rate_decay"})
+        return _flat(found)
+
+    @property
+    def imitation(self) -> TrainingConfig:
+        """How demonstrations are learned."""
+        rate = self.imitation_learning_rate or self.training.learning_rate
+        return self.training.model_copy(update={"epochs": self.imitation_epochs, "learning_rate": rate})
+
+    def improvement(self, iteration: int) -> TrainingConfig:
+        """How an iteration, counted from 0, learns: more slowly each time, as in ReST (arXiv 2308.08998, section 3)."""
+        rate = self.training.learning_rate * self.learning_rate_decay**iteration
+        return self.training.model_copy(update={"learning_rate": rate})
+
+    def measuring(self, tasks: NamedTasksConfig, **changes: Any) -> RunConfig:
+        """The run that tells how good a model is at some tasks; see playing."""
+        return self.playing(tasks, runs=tasks.runs or self.evaluation.runs, **changes)
+
+    def playing(self, tasks: TasksConfig, **changes: Any) -> RunConfig:
+        """The run that plays some tasks.
+
+        Args:
+            tasks: which.
+            **changes: settings of the run that differ from ``run``.
+        """
+        chosen: dict[str, Any] = tasks.model_dump(include={"episodes", "houses", "seed"})
+        if tasks.objects is not None:
+            chosen["objects"] = tasks.objects
+        if tasks.misplaced is not None:
+            chosen["misplaced"] = tasks.misplaced
+        if self.run.data is not None:
+            chosen = {"episodes": tasks.episodes}
+        return self.run.model_copy(update={**chosen, **changes})
+
+
+def load_selftraining(
+    file: Path | None = None, settings: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
+) -> SelfTrainingConfig:
+    """Put the settings of a self-training together; see housewise.systems.personalize.config.load_config."""
+    base = OmegaConf.merge({"run": packaged("run")}, packaged("selftrain"))
+    assert isinstance(base, DictConfig)
+
+    def told(config: SelfTrainingConfig) -> dict[str, Any]:
+        return {"run": config.run.told} if config.run.told else {}
+
+    return load_as_told(SelfTrainingConfig, base, told, file, settings, overrides)
+
+
+def generated_tasks(houses: int) -> dict[str, Any]:
+    """Settings for training in so many generated houses, in the paper's proportions: none of them is a test.
+
+    Args:
+        houses: to train in; half as many for demonstrations, a quarter as many for each evaluation.
+    """
+    few = max(houses // 4, 1)
+    tasks = packaged("selftrain").evaluation.tasks
+    return {
+        "demonstrations": {"houses": max(houses // 2, 1)},
+        "training_tasks": {"houses": houses},
+        "evaluation": {"tasks": [{**chosen, "houses": few} for chosen in tasks]},
+    }
+
+
+def _flat(settings: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    """Nested settings by dotted key."""
+    found: dict[str, Any] = {}
+    for key, value in settings.items():
+        found |= _flat(value, f"{before}{key}.") if isinstance(value, dict) else {f"{before}{key}": value}
+    return found

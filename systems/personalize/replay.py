@@ -1,0 +1,396 @@
+"""Plays a record's low-level actions again, to see what the robot saw."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from housewise.core.errors import UserError, shown
+from housewise.rollout.experiment import defaults
+from housewise.rollout.record import ActionLine, EpisodeLine, EpisodeRecord, Placements
+from housewise.rollout.rollout import LETTERS
+from housewise.systems.personalize.config import RunConfig, load_config
+from housewise.systems.personalize.tasks import TaskName, load_task
+from housewise.worlds.house.env import Task
+from housewise.worlds.house.episode import HouseObject
+from housewise.worlds.house.geometry import Pose, yaw_of
+from housewise.worlds.house.scene import Scene
+from housewise.worlds.house.scene_graph import ROBOT
+from housewise.worlds.house.simulator import SimulatorName, open_simulator
+from housewise.worlds.house.simulator.base import BodyPose, Camera
+from housewise.worlds.house.simulator.delegating import DelegatingSimulator
+from housewise.worlds.house.world import REACH, World
+
+Picture = NDArray[np.uint8]
+EYE = Camera(512, 384)
+"""Finer than the robot's own camera: for people to look at."""
+
+Spots = dict[str, tuple[float, float]]
+"""(x, z) in metres by name of the object; what is in the hand has none."""
+
+_ACTIONS = {letter: action for action, letter in LETTERS.items()}
+# Of things with fewer pixels nobody can tell what they are.
+_LEAST_PIXELS = 40
+# No house has its end so far away, metres.
+_FARTHEST = 1e4
+# Records round poses to millimetres.
+_SAME_PLACE = 0.01
+
+
+@dataclass(frozen=True)
+class Moment:
+    """The state after a low-level step.
+
+    Attributes:
+        step: how many low-level steps had been made.
+        plan: number of the plan being carried out.
+        action: the high-level action, as text.
+        status: how that action ended.
+        body: of the robot.
+        holding: name of the object in the hand.
+        grabbed: whether this step picked up or put down something.
+        placements: receptacle of every object, by name.
+        spots: where the objects are.
+    """
+
+    step: int
+    plan: int
+    action: str
+    status: str
+    body: BodyPose
+    holding: str | None
+    grabbed: bool
+    placements: Placements
+    spots: Spots
+
+
+class Extent(NamedTuple):
+    """Where something is in a picture, pixels."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+
+@dataclass(frozen=True, eq=False)
+class Shot:
+    """A picture, and the objects in it.
+
+    Attributes:
+        picture: (height, width, 3).
+        objects: where each object is in it, by name.
+    """
+
+    picture: Picture
+    objects: dict[str, Extent]
+
+
+@dataclass
+class Replay:
+    """An episode played again.
+
+    Attributes:
+        task: the house and the episode.
+        moments: one before the first step and one after each.
+        asked: number of the moment at which each plan was asked for, by the plan's number.
+        photos: what the robot saw when plans were asked for, by number of the moment.
+        frames: what the robot saw at moments spread over the episode.
+        differences: what came out otherwise than the record says; empty when nothing did.
+    """
+
+    task: Task
+    moments: list[Moment] = field(default_factory=list)
+    asked: dict[int, int] = field(default_factory=dict)
+    photos: dict[int, Picture] = field(default_factory=dict)
+    frames: dict[int, Shot] = field(default_factory=dict)
+    differences: list[str] = field(default_factory=list)
+
+
+class FilmedSimulator(DelegatingSimulator):
+    """A simulator with a further camera that takes the pictures.
+
+    What can be grabbed depends on what the robot's own camera shows, so no other camera must replace it.
+
+    Args:
+        eye: the further camera.
+        name: of the simulator.
+
+    Raises:
+        UserError: when there is no such simulator here.
+    """
+
+    def __init__(self, eye: Camera = EYE, name: SimulatorName = "raycast") -> None:
+        super().__init__(open_simulator(name, ("instance",)))
+        self._eye = open_simulator(name, ("rgb", "instance"), eye)
+        self.whereabouts: dict[str, Pose | None] = {}
+
+    def reset(self, scene: Scene, receptacles: Sequence[str], objects: Sequence[HouseObject], body: BodyPose) -> None:
+        """See Simulator.reset."""
+        self._eye.reset(scene, receptacles, objects, body)
+        super().reset(scene, receptacles, objects, body)
+        self.whereabouts = {thing.key: thing.pose for thing in objects}
+
+    def move_object(self, key: str, pose: Pose | None) -> None:
+        """See Simulator.move_object."""
+        super().move_object(key, pose)
+        self._eye.move_object(key, pose)
+        self.whereabouts[key] = pose
+
+    def close(self) -> None:
+        """See Simulator.close."""
+        self._simulator.close()
+        self._eye.close()
+
+    def photo(self) -> Picture:
+        """What the robot sees now, (height, width, 3)."""
+        return self._eye.observe(self.body).rgb
+
+    def shot(self, names: Mapping[str, str]) -> Shot:
+        """What the robot sees now, and where the objects are in it.
+
+        Args:
+            names: of the objects, by key.
+        """
+        seen = self._eye.observe(self.body)
+        numbers = {number: names[key] for number, key in enumerate(self._eye.keys) if key in names}
+        pixels = np.bincount(seen.instance.ravel(), minlength=1)
+        large = [number for number in numbers if number < len(pixels) and pixels[number] >= _LEAST_PIXELS]
+        return Shot(seen.rgb, {numbers[number]: _extent(seen.instance == number) for number in large})
+
+
+def _extent(mask: NDArray[np.bool_]) -> Extent:
+    rows, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
+    return Extent(int(columns[0]), int(rows[0]), int(columns[-1]), int(rows[-1]))
+
+
+def settings_of(header: EpisodeLine) -> RunConfig:
+    """The settings that a record was made with; what this version does not know of them is left out."""
+    known = defaults()
+    known.update({key: value for key, value in header.config.items() if key in known})
+    return RunConfig.model_validate(known)
+
+
+class Made(NamedTuple):
+    """For whom a task is, and how much is in a generated house; see RunConfig."""
+
+    person: str
+    objects: tuple[int, int]
+    misplaced: tuple[int, int]
+
+
+def _made(config: RunConfig) -> Made:
+    return Made(config.person, config.objects, config.misplaced)
+
+
+def find_task(header: EpisodeLine) -> Task:
+    """The house and the episode that a record tells of.
+
+    Raises:
+        UserError: when they are not to be had, or are others than the record's; the message says what to do.
+    """
+    try:
+        config = settings_of(header)
+        task = _load(TaskName(header.scene, header.episode, header.task_set), _data_folder(config), _made(config))
+    except (OSError, KeyError, ValueError) as error:
+        raise UserError(
+            f"{header.scene}, episode {header.episode}: the house cannot be loaded ({_first_line(error)})"
+        ) from error
+    names = {key: task.scene.by_key[key].name for key in task.episode.receptacles}
+    if {thing.name: names[thing.receptacle] for thing in task.episode.objects} != header.placements:
+        raise UserError(
+            f"{header.scene}, episode {header.episode}: the record starts with other objects or places than this "
+            "version or this data; use those that the episode was played with"
+        )
+    return task
+
+
+def _data_folder(config: RunConfig) -> str | None:
+    """Where the data is: records may come from another machine."""
+    if config.data is None or Path(config.data).expanduser().is_dir():
+        return config.data
+    here = os.environ.get("HOUSEKEEP_DATA")
+    if here is None:
+        raise UserError(
+            f"{config.data}: the Housekeep folder that it was played with is not there; set HOUSEKEEP_DATA to where "
+            "the folder is now and make the report again"
+        )
+    return here
+
+
+@lru_cache(maxsize=4)
+def _load(name: TaskName, data: str | None, made: Made) -> Task:
+    """A task; the same one again for the next run of an episode, so that its house need not be drawn again."""
+    # Not through load_config: what a record says is not the user's own word.
+    return load_task(name, load_config().model_copy(update={"data": data, **made._asdict()}))
+
+
+def most_moments(steps: int, grabs: Collection[int], most: int) -> list[int]:
+    """Which of the moments 0 to steps to show, evenly spread, so that first, last and grabs are among them."""
+    kept = {0, steps, *list(grabs)[: most // 2]}
+    spread = np.linspace(0, steps, num=max(2, most - len(kept) + 2))
+    return sorted(kept | {round(moment) for moment in spread})
+
+
+def replay(record: EpisodeRecord, task: Task, simulator: FilmedSimulator, frames: int) -> Replay:
+    """Play a record again.
+
+    Args:
+        record: of the episode.
+        task: the same that was played.
+        simulator: reset here.
+        frames: at most about so many pictures for a film; 0 for none.
+    """
+    return _Replayer(record, task, simulator, frames).play()
+
+
+class _Replayer:
+    """One record in replay; where the house does not follow the record, the record is followed and that noted."""
+
+    def __init__(self, record: EpisodeRecord, task: Task, simulator: FilmedSimulator, frames: int) -> None:
+        self._record, self._simulator = record, simulator
+        config, episode = settings_of(record.episode), task.episode
+        self._published = config.controller.kind == "published"
+        x, _, z = episode.start.position
+        body = BodyPose(x, z, yaw_of(episode.start.rotation), -float(np.deg2rad(config.look_down)))
+        simulator.reset(task.scene, episode.receptacles, episode.objects, body)
+        self._world = World(task.scene, episode, simulator)
+        self._names = {key: thing.name for key, thing in self._world.receptacles.items()}
+        self._objects = {key: thing.name for key, thing in self._world.objects.items()}
+        self._names.update(self._objects)
+        self._keys = {name: key for key, name in self._names.items()}
+        self._claimed: Placements = dict(record.episode.placements)
+        self._wanted = self._moments_to_picture(frames)
+        self._replay = Replay(task)
+        self._strayed = 0
+        self._check()
+
+    def _check(self) -> None:
+        """Refuse what no episode can hold, whoever wrote the record."""
+        for line in self._record.actions:
+            step = f"“{line.action or line.raw}” (step {line.start})"
+            path = np.asarray(line.path, dtype=np.float64)
+            there = [*line.moved, *(place for pair in line.moved.values() for place in pair if place != ROBOT)]
+            strange = [name for name in there if name not in self._keys]
+            if strange:
+                raise UserError(f"{step} moves {strange[0]!r}, which is not there")
+            if not np.isfinite(path).all() or np.abs(path).max(initial=0.0) > _FARTHEST:
+                raise UserError(f"{step} has a path that leads out of the house")
+
+    def play(self) -> Replay:
+        self._note(-1, None, grabbed=False)
+        actions: dict[int, list[ActionLine]] = {}
+        for line in self._record.actions:
+            actions.setdefault(line.plan, []).append(line)
+        for plan in self._record.plans:
+            self._ask(plan.plan)
+            for line in actions.get(plan.plan, ()):
+                self._act(line)
+        if self._strayed:
+            self._differ(f"the robot stood elsewhere after {self._strayed} of its steps")
+        if self._placements() != self._record.result.placements:
+            self._differ("the objects end in other places")
+        return self._replay
+
+    def _moments_to_picture(self, frames: int) -> set[int]:
+        if not frames:
+            return set()
+        letters = "".join(line.low_level for line in self._record.actions)
+        grabs = [number for number, letter in enumerate(letters, start=1) if letter == "g"]
+        return set(most_moments(len(letters), grabs, frames))
+
+    def _ask(self, plan: int) -> None:
+        moment = len(self._replay.moments) - 1
+        self._replay.asked[plan] = moment
+        if moment not in self._replay.photos:
+            self._replay.photos[moment] = self._simulator.photo()
+
+    def _act(self, line: ActionLine) -> None:
+        if self._published and line.kind == "go to" and _was_walked(line):
+            # The published controller levels the camera when it sets out, which is no low-level action.
+            body = self._simulator.body
+            self._simulator.stand(BodyPose(body.x, body.z, body.yaw, 0.0))
+        aimed = iter(line.aimed)
+        for number, letter in enumerate(line.low_level):
+            if letter == "g":
+                self._grab(next(aimed, ""))
+            elif letter in _ACTIONS:
+                self._simulator.act(_ACTIONS[letter])
+            if number < len(line.path):
+                self._follow(line.path[number])
+            self._note(line.plan, line, grabbed=letter == "g")
+        self._claim(line)
+        self._agree(line)
+
+    def _grab(self, aimed: str) -> None:
+        target = aimed or self._simulator.aimed_at(REACH)
+        self._world.grab_or_release(target, self._simulator.visible())
+
+    def _follow(self, place: tuple[float, float, float]) -> None:
+        """Stand where the record says, when that is not where the robot is."""
+        body = self._simulator.body
+        x, z, yaw = place
+        turned = abs(float(np.angle(np.exp(1j * (yaw - body.yaw)))))
+        if max(abs(x - body.x), abs(z - body.z), turned) > _SAME_PLACE:
+            self._strayed += 1
+            self._simulator.stand(BodyPose(x, z, yaw, body.pitch))
+
+    def _claim(self, line: ActionLine) -> None:
+        """Take in what the record says has moved, of what there is in this house."""
+        objects, receptacles = self._world.objects, self._world.receptacles
+        for name, (_, place) in line.moved.items():
+            if self._keys.get(name) in objects and (place == ROBOT or self._keys.get(place) in receptacles):
+                self._claimed[name] = place
+            else:
+                told = f"“{shown(name)}” to “{shown(place)}”"
+                self._differ(f"the record (step {line.start}) moves {told}, which are not both in this house")
+
+    def _agree(self, line: ActionLine) -> None:
+        """Put things where the record says, when that is not where they are."""
+        if self._placements() == self._claimed:
+            return
+        self._differ(f"“{line.action or line.raw}” (step {line.start}) has another outcome")
+        places = {self._keys[name]: self._keys.get(place) for name, place in self._claimed.items()}
+        self._world.arrange(places)
+        if self._replay.moments[-1].step:
+            self._replay.moments.pop()
+            self._note(line.plan, line, grabbed="g" in line.low_level)
+
+    def _placements(self) -> Placements:
+        return {
+            self._names[key]: self._names[place] if place else ROBOT for key, place in self._world.placements.items()
+        }
+
+    def _note(self, plan: int, line: ActionLine | None, grabbed: bool) -> None:
+        replay, holding = self._replay, self._world.holding
+        spots = {
+            self._names[key]: (pose.position[0], pose.position[2])
+            for key, pose in self._simulator.whereabouts.items()
+            if pose is not None
+        }
+        number = len(replay.moments)
+        action, status = ((line.action or line.raw), line.status) if line else ("", "")
+        held = self._names[holding] if holding else None
+        body = self._simulator.body
+        replay.moments.append(Moment(number, plan, action, status, body, held, grabbed, self._placements(), spots))
+        if number in self._wanted:
+            replay.frames[number] = self._simulator.shot(self._objects)
+
+    def _differ(self, text: str) -> None:
+        self._replay.differences.append(text)
+
+
+def _was_walked(line: ActionLine) -> bool:
+    """Whether the controller was set to work at all on a "go to"."""
+    return line.status == "succeeded" or line.reason in ("cannot reach", "out of steps")
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]

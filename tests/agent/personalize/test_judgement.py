@@ -1,0 +1,110 @@
+"""Judging every object before planning: what is written, what is read, and what a grammar holds it to."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from housewise.agent.personalize.demonstrator import Demonstrator
+from housewise.agent.personalize.grammar import plan_grammar
+from housewise.agent.personalize.judgement import apart, read, subjects, written
+from housewise.agent.personalize.planner import LLMPlanner
+from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
+from housewise.agent.personalize.scripted import ScriptedPlanner
+from housewise.language.replay import ReplayChatModel
+from housewise.worlds.house.scene_graph import SceneGraph, View
+
+PLACES = {"kitchen 0 sink 2": "kitchen 0", "hall 1 chest 3": "hall 1", "hall 1 shelf 4": "hall 1"}
+THINGS = {"mug 1": "kitchen 0 sink 2", "cap 1": "kitchen 0 sink 2", "pen 1": "hall 1 chest 3"}
+WANTED = {"mug 1": {"kitchen 0 sink 2"}, "cap 1": {"hall 1 chest 3", "hall 1 shelf 4"}, "pen 1": {"desk"}}
+
+JUDGED = "\nmug on kitchen sink: fine\ncap on kitchen sink: hall chest\npen on hall chest: elsewhere\nstep 1: go to cap"
+
+
+def house(holding: str | None = None) -> SceneGraph:
+    graph = SceneGraph(["kitchen 0", "hall 1"])
+    graph.update(View(PLACES, THINGS, holding))
+    graph.enter("kitchen 0")
+    return graph
+
+
+def wants(thing: str, place: str) -> bool:
+    return place in WANTED[thing]
+
+
+def demonstrated(graph: SceneGraph) -> str:
+    shown = Demonstrator(ScriptedPlanner(wants, listed=True), ContextGenerator(PromptTemplate.load("judging")))
+    plan = shown.plan(graph, [])
+    assert plan.reply is not None
+    return plan.reply.text
+
+
+def test_the_demonstrator_judges_every_object_and_moves_the_first_that_has_a_place() -> None:
+    first, *rest = demonstrated(house()).split("\nstep ")
+    assert f"{first}\nstep {rest[0]}" == JUDGED
+    assert rest[-1] == "6: place cap on hall chest"
+
+
+def test_with_a_full_hand_only_that_object_is_judged() -> None:
+    graph = house(holding="cap 1")
+    assert subjects(graph) == ("cap 1",)
+    assert demonstrated(graph).startswith("\ncap in hand: hall chest\nstep 1: go to hall chest")
+
+
+def test_what_is_written_can_be_read() -> None:
+    graph = house()
+    called = PromptTemplate.load("judging").called(graph)
+    judged = {"mug 1": "kitchen 0 sink 2", "cap 1": "hall 1 chest 3", "pen 1": None}
+    thoughts = apart(JUDGED)[0]
+    assert written(judged, graph, called).strip() == thoughts.strip()
+    assert read(thoughts, graph, called) == judged
+    assert read(thoughts.replace("hall chest\n", "hall chset\n"), graph, called) == {
+        "mug 1": judged["mug 1"],
+        "pen 1": None,
+    }
+    assert read(thoughts.partition("\ncap")[0], graph, called) == {"mug 1": judged["mug 1"]}
+    assert read("", graph, called) == {}
+
+
+def test_an_empty_house_is_explored_without_a_judgement() -> None:
+    assert demonstrated(SceneGraph(["hall 1"])) == "\nstep 1: go to hall"
+
+
+def test_rooms_that_were_only_glimpsed_are_told_apart() -> None:
+    _, user = ContextGenerator(PromptTemplate.load("judging")).messages(house())
+    assert user.content.splitlines() == [
+        "kitchen sink",
+        "hall not entered: hall chest, hall shelf",
+        "holding nothing",
+        "mug on kitchen sink",
+        "cap on kitchen sink",
+        "pen on hall chest",
+    ]
+
+
+def test_only_what_follows_the_judgements_is_done() -> None:
+    model = ReplayChatModel([JUDGED, "\nmug: go to hall\ncap: fine"])
+    planner = LLMPlanner(model, ContextGenerator(PromptTemplate.load("judging")))
+    assert [str(step.action) for step in planner.plan(house(), []).steps] == ["go to cap 1"]
+    assert planner.plan(house(), []).steps == ()
+
+
+@given(st.text(), st.text())
+def test_judgements_and_steps_are_parted_without_loss(thoughts: str, steps: str) -> None:
+    assert "".join(apart(thoughts + steps)) == thoughts + steps
+    assert apart(f"{thoughts}step 1:{steps}")[1].startswith("step 1:")
+
+
+def test_the_grammar_holds_judgements_to_what_is_known() -> None:
+    pytest.importorskip("llguidance")
+    from housewise.language.local.constrained import follows
+
+    graph = house()
+    called = PromptTemplate.load("judging").called(graph)
+    grammar = plan_grammar(graph, 3, called, judging=True)
+    assert follows(JUDGED, grammar)
+    assert follows(written(dict.fromkeys(subjects(graph)), graph, called) + "\nstep 1: mission complete", grammar)
+    assert not follows(JUDGED.replace("hall chest\n", "hall 1 chest 9\n"), grammar)
+    assert not follows(JUDGED.replace("\nmug on kitchen sink: fine", ""), grammar)
+    assert not follows(" go to cap", grammar)

@@ -1,0 +1,399 @@
+import random
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from housewise.agent.personalize.parser import ParsedPlan, _before_end, parse_plan, parse_step
+from housewise.worlds.house.actions import ActionKind, HighLevelAction
+from housewise.worlds.house.vocabulary import Vocabulary
+
+HOUSE = Vocabulary(
+    rooms=("kitchen 0", "living room 0", "bedroom 0"),
+    receptacles=(
+        "kitchen 0 counter 18",
+        "kitchen 0 counter 19",
+        "kitchen 0 sink 4",
+        "living room 0 coffee table 26",
+        "bedroom 0 bed 1",
+    ),
+    objects=("mug 1", "saucer 1", "saucer 2", "picture frame 1", "light bulb 1"),
+)
+KNOWN = (*HOUSE.rooms, *HOUSE.receptacles, *HOUSE.objects)
+PLAN = """ go to saucer 1
+step 2: look at saucer 1
+step 3: pick up saucer 1
+step 4: go to kitchen 0 counter 18
+step 5: look at kitchen 0 counter 18
+step 6: place saucer 1 on kitchen 0 counter 18"""
+
+GO, LOOK, PICK, PLACE = ActionKind.GO_TO, ActionKind.LOOK_AT, ActionKind.PICK_UP, ActionKind.PLACE
+
+
+def told(line: str) -> str:
+    """What a line means, in the words of the paper."""
+    step = parse_step(line, HOUSE)
+    return str(step.action) if step.action else f"? {step.problem}"
+
+
+@pytest.mark.parametrize(
+    ("line", "meaning"),
+    [
+        # As the paper's models write.
+        ("go to kitchen 0", "go to kitchen 0"),
+        ("step 1: go to living room 0", "go to living room 0"),
+        ("step 3. pick up mug 1", "pick up mug 1"),
+        ("Step 12 - Look at Kitchen 0 Counter 18.", "look at kitchen 0 counter 18"),
+        ("step 6: place saucer 1 on kitchen 0 counter 18", "place saucer 1 on kitchen 0 counter 18"),
+        ("STEP 2) GO TO SAUCER 2", "go to saucer 2"),
+        # Lists.
+        ("1) Go to the kitchen.", "go to kitchen 0"),
+        ("1. Go to the living room", "go to living room 0"),
+        ("(3) pick up the mug", "pick up mug 1"),
+        ("- go to bedroom 0", "go to bedroom 0"),
+        ("* go to bedroom 0", "go to bedroom 0"),
+        ("  > go to bedroom 0  ", "go to bedroom 0"),
+        ("### Step 1: go to bedroom 0", "go to bedroom 0"),
+        # Markdown.
+        ("**Step 1:** go to bedroom 0", "go to bedroom 0"),
+        ("**1.** go to `bedroom 0`", "go to bedroom 0"),
+        ("- **pick up mug 1**", "pick up mug 1"),
+        ("1. **Go to** the bedroom", "go to bedroom 0"),
+        ("`pick up mug 1`", "pick up mug 1"),
+        ("pick up **mug 1**", "pick up mug 1"),
+        ('"pick up mug 1"', "pick up mug 1"),
+        ("'pick up mug 1'", "pick up mug 1"),
+        ("Then, go to the sink.", "go to kitchen 0 sink 4"),
+        ("next: go to the sink", "go to kitchen 0 sink 4"),
+        ("Finally, place the mug in the sink!", "place mug 1 on kitchen 0 sink 4"),
+        # Other words for the same.
+        ("walk to the sink", "go to kitchen 0 sink 4"),
+        ("go into kitchen 0", "go to kitchen 0"),
+        ("go back to kitchen 0", "go to kitchen 0"),
+        ("goto kitchen 0", "go to kitchen 0"),
+        ("Navigate to the coffee table", "go to living room 0 coffee table 26"),
+        ("inspect counter 19", "look at kitchen 0 counter 19"),
+        ("grab the mug", "pick up mug 1"),
+        ("pickup mug 1", "pick up mug 1"),
+        ("pick the mug up", "pick up mug 1"),
+        ("take the mug from the bed", "pick up mug 1"),
+        ("get picture frame 1 off the bedroom 0 bed 1", "pick up picture frame 1"),
+        ("put mug 1 in the sink", "place mug 1 on kitchen 0 sink 4"),
+        ("put mug 1 into kitchen 0 sink 4", "place mug 1 on kitchen 0 sink 4"),
+        ("put mug 1 onto counter 19", "place mug 1 on kitchen 0 counter 19"),
+        ("put down the mug on the bed", "place mug 1 on bedroom 0 bed 1"),
+        ("put the mug on top of the bed", "place mug 1 on bedroom 0 bed 1"),
+        ("place light bulb 1 inside the sink", "place light bulb 1 on kitchen 0 sink 4"),
+        ("put the mug back on the bed", "place mug 1 on bedroom 0 bed 1"),
+        ("drop saucer 2 at the bed", "place saucer 2 on bedroom 0 bed 1"),
+        # Slips of the pen, odd white space, odd letters.
+        ("pick up saurcer 1", "pick up saucer 1"),
+        ("place saucer_1 on kitchen_0-counter 18", "? unknown: kitchen 0-counter 18"),
+        ("place saucer_1 on kitchen_0 counter_18", "place saucer 1 on kitchen 0 counter 18"),
+        ("go\tto\u00a0the   kitchen", "go to kitchen 0"),
+        ("pick up the “mug 1”", "pick up mug 1"),
+    ],
+)
+def test_ways_to_write_a_step(line: str, meaning: str) -> None:
+    assert told(line) == meaning
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("pick up the saucer", "'saucer' could be saucer 1, saucer 2"),
+        ("place mug 1 on the counter", "'counter' could be kitchen 0 counter 18, kitchen 0 counter 19"),
+        ("place the saucer on the bed", "'saucer' could be saucer 1, saucer 2"),
+        ("go to the garage", "unknown: garage"),
+        ("pick up unicorn 3", "unknown: unicorn 3"),
+        ("pick up kitchen 0 counter 18", "unknown: kitchen 0 counter 18"),
+        ("place mug 1 on unicorn 3", "unknown: unicorn 3"),
+        ("place mug 1 on saucer 1", "unknown: saucer 1"),
+        ("go to", "not an action"),
+        ("go to the", "no name given"),
+        ("place mug 1", "not an action"),
+        ("open the fridge", "not an action"),
+        ("I think we should tidy up first.", "not an action"),
+        ("", "not an action"),
+    ],
+)
+def test_what_cannot_be_done_is_said(line: str, problem: str) -> None:
+    step = parse_step(line, HOUSE)
+    assert step.action is None
+    assert step.problem.startswith(problem)
+    assert step.raw == line
+
+
+def test_a_reply_continues_the_prompts_first_words() -> None:
+    plan = parse_plan(PLAN, HOUSE)
+    place = HighLevelAction(PLACE, "saucer 1", "kitchen 0 counter 18")
+    assert [step.action for step in plan.steps] == [
+        HighLevelAction(GO, "saucer 1"),
+        HighLevelAction(LOOK, "saucer 1"),
+        HighLevelAction(PICK, "saucer 1"),
+        HighLevelAction(GO, "kitchen 0 counter 18"),
+        HighLevelAction(LOOK, "kitchen 0 counter 18"),
+        place,
+    ]
+    assert not plan.complete
+    assert str(place) == "place saucer 1 on kitchen 0 counter 18"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        PLAN.replace("\n", " "),
+        PLAN.replace("\n", "\r\n"),
+        PLAN.replace("\n", "\n\n"),
+        PLAN.replace("\n", " \n - "),
+        PLAN.replace(":", "."),
+        "step 1:" + PLAN,
+        f"Here is a plan\n```\nstep 1:{PLAN}\n```"[15:],
+    ],
+)
+def test_lines_can_be_broken_otherwise(reply: str) -> None:
+    expected = [step.action for step in parse_plan(PLAN, HOUSE).steps]
+    assert [step.action for step in parse_plan(reply, HOUSE).steps] == expected
+
+
+def test_chatter_is_kept_as_steps_that_do_nothing() -> None:
+    plan = parse_plan("Sure! Here is my plan:\n1. go to kitchen 0\n\nGood luck!", HOUSE)
+    assert [step.action is None for step in plan.steps] == [True, False, True]
+    assert plan.steps[0].raw == "Sure! Here is my plan:"
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "mission complete",
+        "Mission complete!",
+        "step 2: mission complete",
+        "**Mission Complete.**",
+        "The mission is complete.",
+        "mission is now completed",
+        "Task completed",
+        "MISSION ACCOMPLISHED",
+        "Mission complete! All is tidy.",
+        "The mission is complete, as everything stands where it should.",
+    ],
+)
+def test_the_end_is_heard(end: str) -> None:
+    plan = parse_plan(f"go to kitchen 0\n{end}\nstep 3: go to bedroom 0", HOUSE)
+    assert plan.complete
+    assert [told(step.raw) for step in plan.steps] == ["go to kitchen 0"]
+    assert parse_plan(end, HOUSE) == ParsedPlan((), complete=True)
+
+
+@pytest.mark.parametrize(
+    "line", ["step 1: go to kitchen 0, mission complete", "go to kitchen 0 and then the mission is complete."]
+)
+def test_a_step_before_the_end_on_the_same_line_counts(line: str) -> None:
+    plan = parse_plan(line, HOUSE)
+    assert [str(step.action) for step in plan.steps] == ["go to kitchen 0"] and plan.complete
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mission is not complete",
+        "complete the mission",
+        "incomplete mission",
+        "the task",
+        "The mission is complete only when every mug is back.",
+        "If the task is complete, stop.",
+        "Mission complete is not yet possible",
+        "go to mug 1 until the task is complete",
+        "<think>Everything is there, the mission is complete.</think>",
+        "<think>\nThe mission is complete.\n",
+    ],
+)
+def test_the_end_is_not_heard_where_nobody_says_it(text: str) -> None:
+    assert not parse_plan(text, HOUSE).complete
+
+
+def test_thinking_aloud_is_no_part_of_a_plan() -> None:
+    reply = "<think>\nstep 1: go to bedroom 0?\nThe mission is complete.\n</think>\n\nstep 1: go to kitchen 0"
+    plan = parse_plan(reply, HOUSE)
+    assert [str(step.action) for step in plan.steps] == ["go to kitchen 0"] and not plan.complete
+
+
+@pytest.mark.parametrize("mark", ["• ", "– ", "+ ", "Step 1 – ", "[1] ", "Action: ", "(1) ", "1) Then, "])
+def test_steps_are_listed_in_many_ways(mark: str) -> None:
+    (step,) = parse_plan(f"{mark}go to kitchen 0", HOUSE).steps
+    assert str(step.action) == "go to kitchen 0"
+
+
+def test_an_empty_reply_is_an_empty_plan() -> None:
+    for reply in ("", " ", "\n\n\t", "---\n***\n```"):
+        assert parse_plan(reply, HOUSE) == ParsedPlan(())
+
+
+def test_a_plan_has_so_many_steps_and_no_more() -> None:
+    long = "\n".join(f"step {number}: go to kitchen 0" for number in range(1, 30))
+    assert len(parse_plan(long, HOUSE).steps) == 29
+    assert len(parse_plan(long, HOUSE, most=10).steps) == 10
+    assert not parse_plan(long + "\nmission complete", HOUSE, most=10).complete
+    ten = "\n".join(["go to kitchen 0"] * 10)
+    assert parse_plan(ten + "\nmission complete", HOUSE, most=10).complete
+
+
+def test_a_plan_survives_being_written_and_read_again() -> None:
+    places = (*HOUSE.rooms, *HOUSE.receptacles)
+    actions = [HighLevelAction(kind, name) for kind in (GO, LOOK) for name in (*places, *HOUSE.objects)]
+    actions += [HighLevelAction(PICK, name) for name in HOUSE.objects]
+    actions += [HighLevelAction(PLACE, name, place) for name in HOUSE.objects for place in HOUSE.receptacles]
+    for action in actions:
+        assert parse_step(f"step 4: {action}", HOUSE).action == action
+
+
+SCRAPS = (
+    *PLAN.split("\n"),
+    *KNOWN,
+    *("step 1:", "step", "1.", "- ", "**", "`", "\n", " ", "\t", "place ", " on ", " in ", "pick ", "up", "go to "),
+    *("mission complete", "mission is", "the", "and then ", "\x00", "\u2028", "\ufeff", "é", "🤖", "\ud800", "İ", "٣"),
+)
+
+
+@settings(max_examples=500)
+@given(st.text(max_size=400) | st.lists(st.sampled_from(SCRAPS), max_size=30).map("".join))
+def test_any_reply_is_read(reply: str) -> None:
+    check(reply)
+
+
+def check(reply: str) -> ParsedPlan:
+    """Whatever is written, only known things are acted upon, and nothing is made up."""
+    plan = parse_plan(reply, HOUSE, most=10)
+    assert len(plan.steps) <= 10
+    for step in plan.steps:
+        assert len(step.raw) <= 300
+        assert (step.action is None) == bool(step.problem)
+        if step.action is None:
+            continue
+        kind, target, destination = step.action.kind, step.action.target, step.action.destination
+        assert (destination in HOUSE.receptacles) if kind == PLACE else destination is None
+        assert target in HOUSE.objects if kind in (PICK, PLACE) else target in KNOWN
+    return plan
+
+
+def test_ten_thousand_spoilt_plans_are_read() -> None:
+    rng = random.Random(0)
+    understood = 0
+    for _ in range(10_000):
+        reply = mutated(PLAN, rng)
+        understood += any(step.action for step in check(reply).steps)
+    # The damage is of all degrees: many plans can still be read, many others cannot.
+    assert 2_000 < understood < 9_900
+
+
+def mutated(text: str, rng: random.Random) -> str:
+    """A plan after some accidents."""
+    changes: tuple[Callable[[str, int], str], ...] = (
+        lambda old, at: old[:at] + chr(rng.randrange(0x110000)) + old[at + 1 :],
+        lambda old, at: old[:at] + rng.choice(SCRAPS) + old[at:],
+        lambda old, at: old[:at] + old[at + rng.randrange(1, 40) :],
+        lambda old, at: old[:at] + old[rng.randrange(len(old) + 1) :],
+        lambda old, at: old[:at] + old[at:].upper(),
+        lambda old, at: old[:at] + bytes(rng.randrange(256) for _ in range(9)).decode("latin1") + old[at:],
+        lambda old, at: old[:at],
+    )
+    for _ in range(rng.choice((1, 2, 4, 8, 30))):
+        text = rng.choice(changes)(text, rng.randrange(len(text) + 1))[:5000]
+    return text
+
+
+HOSTILE = (
+    ",",
+    "and ",
+    "<think>",
+    "</think>",
+    " ",
+    "\n",
+    "\t",
+    "a",
+    "1",
+    "step 1 ",
+    "step",
+    "step ",
+    "step1",
+    "step 1:",
+    "mission ",
+    "mission is ",
+    "plan is now ",
+    "place ",
+    "place a on ",
+    "on ",
+    "pick up ",
+    "pick a up ",
+    "* ",
+    "- 1. ",
+    "from ",
+    "go to the ",
+    "go to a\n",
+    "a-",
+    "a'",
+    "mug ",
+    "\u00a0",
+    "\x85",
+    "**",
+    "🤖",
+)
+
+
+@pytest.mark.parametrize("unit", HOSTILE)
+@pytest.mark.parametrize("start", ["", "place mug 1 ", "step 1: pick ", "mission"])
+def test_a_hostile_reply_costs_little(start: str, unit: str) -> None:
+    reply = start + unit * (200_000 // len(unit))
+    began = time.process_time()
+    check(reply)
+    plan = parse_plan(reply, HOUSE)
+    # A pattern that backtracks costs seconds at this length; the usual is some milliseconds.
+    assert time.process_time() - began < 2
+    # However long a reply, only its beginning is read, and each line's.
+    if "</think>" not in reply:
+        assert plan == parse_plan(reply[:20_000], HOUSE)
+    began = time.process_time()
+    check(f"{reply[:19_000]}x mission complete")
+    assert time.process_time() - began < 2
+    assert all(len(step.raw) <= 300 for step in plan.steps)
+
+
+LINES = ("place mug 1 on the sink", "pick the mug up", "go back to kitchen 0", "get saucer 1 off the bed", "look at x")
+SPACES = st.text(" \t\u00a0\x85\x1f", min_size=1, max_size=30)
+
+
+@given(st.sampled_from(LINES), st.lists(SPACES, min_size=6, max_size=6))
+def test_white_space_means_nothing(line: str, spaces: list[str]) -> None:
+    wide = "".join(word + space for word, space in zip(line.split(), spaces, strict=False))
+    assert told(wide) == told(line)
+
+
+BEFORE_END = st.lists(st.sampled_from(("and", "then", "so", "the", "step 3", "step", "x", "-", " ", ", ", ".", "\t")))
+
+
+@settings(max_examples=500)
+@given(BEFORE_END.map("".join) | st.text(max_size=40))
+def test_what_leads_to_the_end_is_left_out(words: str) -> None:
+    leading = re.compile(r"(?:[\s,;.:]|\b(?:and|then|so|now|the|step\s*\d+)\b)+$", re.IGNORECASE)
+    assert _before_end(words) == leading.sub("", words)
+
+
+HANGS = """
+from housewise.agent.personalize.parser import parse_plan, parse_step
+from housewise.worlds.house.vocabulary import Vocabulary
+for start in ("place", "place a", "place a on", "pick", "pick a", "go", "go to a", "take a from", "step 1"):
+    for unit in (" ", "\\t", "a ", " on", " up", " from", "from ", " and", ",", "step 1", " mission"):
+        for line in ((start + unit * 300)[:290] + "x", (start + unit * 300)[:280] + "x mission complete"):
+            for _ in range(25):
+                parse_step(line, Vocabulary())
+            parse_plan("\\n".join([line] * 60), Vocabulary())
+"""
+
+
+def test_no_line_takes_long() -> None:
+    """A pattern that shares spaces out in every way takes a third of a second for one such line, and hours for all."""
+    subprocess.run([sys.executable, "-c", HANGS], check=True, timeout=120)

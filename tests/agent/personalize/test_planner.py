@@ -1,0 +1,185 @@
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from housewise.agent.personalize.grammar import plan_grammar
+from housewise.agent.personalize.parser import ParsedStep
+from housewise.agent.personalize.planner import Attempt, LLMPlanner, Plan, promising
+from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
+from housewise.language.base import ChatRequest, Reply, Sampling
+from housewise.language.replay import ReplayChatModel
+from housewise.worlds.house.actions import ActionKind, HighLevelAction
+from housewise.worlds.house.scene_graph import SceneGraph, View
+
+
+class Listener(ReplayChatModel):
+    """A replaying model that remembers what it was asked."""
+
+    def __init__(self, *replies: str) -> None:
+        super().__init__(replies)
+        self.asked: list[ChatRequest] = []
+
+    def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
+        self.asked += requests
+        return super().complete(requests)
+
+
+@pytest.fixture
+def graph() -> SceneGraph:
+    graph = SceneGraph(["kitchen 0"])
+    graph.update(View({"kitchen 0 sink 2": "kitchen 0"}, {"mug 1": "kitchen 0 sink 2"}))
+    return graph
+
+
+def planner(model: Listener, most_steps: int = 10, sampling: Sampling | None = None) -> LLMPlanner:
+    return LLMPlanner(model, ContextGenerator(PromptTemplate.load("planner"), most_steps), sampling)
+
+
+def test_the_model_reads_the_state_and_its_words_become_steps(graph: SceneGraph) -> None:
+    model = Listener(" go to mug 1\nstep 2: dance\nstep 3: pick up the mug")
+    plan = planner(model).plan(graph, [])
+    assert [step.action for step in plan.steps] == [
+        HighLevelAction(ActionKind.GO_TO, "mug 1"),
+        None,
+        HighLevelAction(ActionKind.PICK_UP, "mug 1"),
+    ]
+    assert not plan.complete
+    assert model.asked[0].messages == plan.messages
+    assert "kitchen 0 sink 2 with mug 1" in plan.messages[1].content
+    assert model.asked[0].prefix == "step 1:"
+    assert plan.reply is not None and plan.text == plan.reply.text
+
+
+def test_names_that_the_robot_does_not_know_do_not_count(graph: SceneGraph) -> None:
+    plan = planner(Listener("go to bedroom 0\nstep 2: pick up the plate")).plan(graph, [])
+    assert [step.problem for step in plan.steps] == ["unknown: bedroom 0", "unknown: plate"]
+
+
+def test_a_plan_is_cut_and_the_end_is_heard(graph: SceneGraph) -> None:
+    model = Listener("\n".join(["go to kitchen 0"] * 9), "mission complete")
+    llm = planner(model, most_steps=4)
+    assert len(llm.plan(graph, []).steps) == 4
+    assert llm.plan(graph, []).complete
+    assert "at most 4" in model.asked[0].messages[0].content
+
+
+def test_before_the_end_it_looks_where_it_has_not_been(graph: SceneGraph) -> None:
+    model = Listener("mission complete", "go to mug 1\nstep 2: mission complete", "mission complete")
+    context = ContextGenerator(PromptTemplate.load("planner"), 10)
+    llm = LLMPlanner(model, context, second_look=True)
+    visits = llm.plan(graph, [])
+    assert [str(step.action) for step in visits.steps] == ["go to kitchen 0", "go to kitchen 0 sink 2"]
+    assert not visits.complete and visits.messages == ()
+    assert [exchange.reply.text for exchange in visits.earlier] == ["mission complete"]
+    entered = Attempt(HighLevelAction(ActionKind.GO_TO, "kitchen 0"), True)
+    assert not llm.plan(graph, [entered]).complete
+    assert llm.plan(graph, [entered, Attempt(HighLevelAction(ActionKind.GO_TO, "mug 1"), False)]).complete
+
+
+@pytest.mark.parametrize("prompt", ["planner", "judging"])
+def test_a_second_look_can_be_played_again(graph: SceneGraph, prompt: str) -> None:
+    context = ContextGenerator(PromptTemplate.load(prompt), 10)
+    looked = LLMPlanner(Listener("step 1: mission complete"), context, second_look=True).plan(graph, [])
+    assert looked.steps and LLMPlanner(Listener(looked.text), context).plan(graph, []).steps == looked.steps
+
+
+def test_with_something_in_its_hand_it_does_not_look_again(graph: SceneGraph) -> None:
+    graph.update(View({}, {}, "mug 1"))
+    llm = LLMPlanner(
+        Listener("mission complete"), ContextGenerator(PromptTemplate.load("planner"), 10), second_look=True
+    )
+    assert llm.plan(graph, []).complete
+
+
+def test_every_plan_is_drawn_with_a_seed_of_its_own(graph: SceneGraph) -> None:
+    model = Listener()
+    llm = planner(model, sampling=Sampling(temperature=0.5, seed=40))
+    for _ in range(3):
+        llm.plan(graph, [])
+    assert [request.sampling.seed for request in model.asked] == [40, 41, 42]
+    assert {request.sampling.temperature for request in model.asked} == {0.5}
+    unseeded = Listener()
+    planner(unseeded).plan(graph, [])
+    assert unseeded.asked[0].sampling.seed is None
+
+
+def test_a_plan_without_a_model_can_be_put_into_words() -> None:
+    steps = tuple(ParsedStep(f"go to room {number}", None) for number in range(2))
+    assert Plan(steps).text == "go to room 0\nstep 2: go to room 1"
+    assert Plan((), complete=True).text == "mission complete"
+    assert Plan(()).text == ""
+
+
+class Cut(Listener):
+    """Its replies are too long."""
+
+    def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
+        return [[replace(reply, finish_reason="length") for reply in part] for part in super().complete(requests)]
+
+
+@pytest.mark.parametrize("grounded", [True, False])
+def test_half_a_line_is_dropped(graph: SceneGraph, grounded: bool) -> None:
+    model = Cut(" go to mug 1\nstep 2: go to kitchen 0 si")
+    plan = LLMPlanner(model, ContextGenerator(PromptTemplate.load("planner"), 4), grounded=grounded).plan(graph, [])
+    assert [str(step.action) for step in plan.steps] == ["go to mug 1"] and plan.text == " go to mug 1"
+
+
+def test_a_planner_reads_what_is_said_after_thinking(graph: SceneGraph) -> None:
+    model = Listener(
+        "<think>\nmug 1 on sink: hall table?\nstep 1: go to hall 1\n</think>\nmug 1 on sink: fine\nstep 1: go to mug 1"
+    )
+    plan = LLMPlanner(model, ContextGenerator(PromptTemplate.load("judging"), 4)).plan(graph, [])
+    assert [str(step.action) for step in plan.steps] == ["go to mug 1"]
+
+
+def test_a_grounded_planner_sends_what_may_be_said(graph: SceneGraph) -> None:
+    model = Listener(" go to mug 1")
+    LLMPlanner(model, ContextGenerator(PromptTemplate.load("planner"), 4), grounded=True).plan(graph, [])
+    assert model.asked[0].grammar == plan_grammar(graph, 4)
+    ungrounded = Listener()
+    planner(ungrounded).plan(graph, [])
+    assert ungrounded.asked[0].grammar is None
+
+
+def tried(action: HighLevelAction, times: int, succeeded: bool = False) -> list[Attempt]:
+    return [Attempt(action, succeeded)] * times
+
+
+def test_what_failed_too_often_is_not_mentioned_again(graph: SceneGraph) -> None:
+    pick = HighLevelAction(ActionKind.PICK_UP, "mug 1")
+    assert promising(graph, tried(pick, 9), None) is graph
+    assert promising(graph, tried(pick, 2), 3) is graph
+    assert promising(graph, tried(HighLevelAction(ActionKind.GO_TO, "mug 1"), 9), 3) is graph
+    for succeeded in (False, True):
+        left = promising(graph, tried(pick, 3, succeeded), 3)
+        assert set(left.objects) == set(graph.objects) - {"mug 1"} and left.receptacles == graph.receptacles
+    assert "mug 1" in graph.objects
+
+
+def test_a_place_that_takes_nothing_is_left_out_while_the_hand_is_full(graph: SceneGraph) -> None:
+    (place,) = [place for place in graph.receptacles if place == graph.place_of("mug 1")]
+    put = HighLevelAction(ActionKind.PLACE, "cap 1", place)
+    assert promising(graph, tried(put, 3), 3) is graph
+    graph.update(View({}, {}, "cap 1"))
+    left = promising(graph, tried(put, 3), 3)
+    assert place not in left.receptacles and "mug 1" not in left.objects and left.holding == "cap 1"
+
+
+def test_words_mean_what_they_mean_in_the_prompt() -> None:
+    """Of two shelves one is not mentioned any more, so that "the shelf" is the other one."""
+    graph = SceneGraph(["bedroom 0"])
+    shelves = {"bedroom 0 shelf 1": "bedroom 0", "bedroom 0 shelf 2": "bedroom 0"}
+    graph.update(View(shelves, {}, "hat 1"))
+    full = HighLevelAction(ActionKind.PLACE, "hat 1", "bedroom 0 shelf 1")
+    words = ContextGenerator(PromptTemplate.load("judging"))
+    model = Listener("\nhat in hand: bedroom shelf\nstep 1: place hat on bedroom shelf")
+    (step,) = LLMPlanner(model, words, grounded=True).plan(graph, tried(full, 3)).steps
+    assert step.action == HighLevelAction(ActionKind.PLACE, "hat 1", "bedroom 0 shelf 2")
+
+
+def test_the_prompt_and_the_grammar_leave_it_out_too(graph: SceneGraph) -> None:
+    words = PromptTemplate.load("judging")
+    planner = LLMPlanner(ReplayChatModel(["x"]), ContextGenerator(words))
+    plan = planner.plan(graph, tried(HighLevelAction(ActionKind.PICK_UP, "mug 1"), 3))
+    assert "mug" not in plan.messages[1].content

@@ -1,0 +1,166 @@
+import string
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
+from housewise.core.errors import UserError
+from housewise.worlds.house.scene_graph import SceneGraph, View
+
+WORDS: dict[str, str] = {
+    "name": "short",
+    "system": "At most {most_steps} steps.",
+    "user": "{holding}\n{rooms}",
+    "prefix": "1.",
+    "holding": "holding {object}",
+    "empty_hand": "holding nothing",
+    "room": "{room} has {receptacles}",
+    "unexplored_room": "{room} is unknown",
+    "receptacle": "<{receptacle}>",
+    "laden_receptacle": "<{receptacle}: {objects}>",
+}
+
+
+@pytest.fixture
+def graph() -> SceneGraph:
+    graph = SceneGraph(["kitchen 0", "bedroom 0"])
+    places = {"kitchen 0 counter 1": "kitchen 0", "kitchen 0 sink 2": "kitchen 0"}
+    graph.update(
+        View(places, {"mug 1": "kitchen 0 sink 2", "plate 1": "kitchen 0 sink 2", "sock 1": "kitchen 0 sink 2"})
+    )
+    graph.update(View({}, {}, holding="sock 1"))
+    return graph
+
+
+def template(folder: Path, **changes: Any) -> str:
+    """Path of a template file."""
+    path = folder / "template.yaml"
+    path.write_text(yaml.safe_dump({**WORDS, **changes}), encoding="utf-8")
+    return str(path)
+
+
+def refusal(name: str) -> str:
+    with pytest.raises(UserError) as refused:
+        PromptTemplate.load(name)
+    assert "\n" not in str(refused.value)
+    return str(refused.value)
+
+
+def test_the_words_are_filled_in(tmp_path: Path, graph: SceneGraph) -> None:
+    context = ContextGenerator(PromptTemplate.load(template(tmp_path)), most_steps=4)
+    system, user = context.messages(graph)
+    assert (system.role, system.content) == ("system", "At most 4 steps.")
+    assert user.role == "user"
+    assert user.content == (
+        "holding sock 1\n"
+        "kitchen 0 has <kitchen 0 counter 1>, <kitchen 0 sink 2: mug 1 and plate 1>\n"
+        "bedroom 0 is unknown"
+    )
+
+
+def test_an_empty_hand_is_said(tmp_path: Path) -> None:
+    context = ContextGenerator(PromptTemplate.load(template(tmp_path)))
+    assert context.messages(SceneGraph(["attic 0"]))[1].content == "holding nothing\nattic 0 is unknown"
+
+
+def test_the_template_of_the_package_leaves_nothing_open(graph: SceneGraph) -> None:
+    shipped = PromptTemplate.load("planner")
+    assert shipped.name == "planner"
+    system, user = ContextGenerator(shipped).messages(graph)
+    for text in (system.content, user.content):
+        assert not [field for _, field, _, _ in string.Formatter().parse(text) if field is not None]
+    assert "at most 10" in system.content
+    for told in ("sock 1", "kitchen 0 counter 1", "mug 1", "bedroom 0"):
+        assert told in user.content
+    # What stays the same comes first: a local model reads it only once.
+    assert ContextGenerator(shipped).messages(SceneGraph(["attic 0"]))[0] == system
+
+
+def test_names_with_braces_do_no_harm(tmp_path: Path) -> None:
+    graph = SceneGraph(["room {0}"])
+    graph.update(View({"shelf {x}": "room {0}"}, {"cup {rooms}": "shelf {x}"}))
+    user = ContextGenerator(PromptTemplate.load(template(tmp_path))).messages(graph)[1]
+    assert user.content == "holding nothing\nroom {0} has <shelf {x}: cup {rooms}>"
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "told"),
+    [
+        (
+            "room",
+            "{room} {color}",
+            "field room: Value error, unknown placeholder {color}; known here: receptacles, room",
+        ),
+        ("empty_hand", "{object}", "field empty_hand: Value error, unknown placeholder {object}; known here: none"),
+        ("system", "{rooms}", "unknown placeholder {rooms}; known here: most_steps"),
+        ("user", "{}", "field user"),
+        ("user", "{0}", "field user"),
+        ("user", "{rooms.color}", "field user"),
+        ("user", "{rooms[0]}", "field user"),
+        ("user", "{rooms", "field user"),
+        ("user", "rooms}", "field user"),
+        ("user", "{rooms!x}", "field user"),
+        ("user", "{rooms:d}", "field user"),
+        ("user", "{rooms:{width}}", "field user"),
+    ],
+)
+def test_an_unknown_placeholder_is_named(tmp_path: Path, field: str, text: str, told: str) -> None:
+    name = template(tmp_path, **{field: text})
+    message = refusal(name)
+    assert message.startswith(f"{name}: ")
+    assert told in message
+
+
+def test_braces_can_be_written_double(tmp_path: Path) -> None:
+    loaded = PromptTemplate.load(template(tmp_path, empty_hand="{{nothing}}"))
+    assert ContextGenerator(loaded).messages(SceneGraph([]))[1].content == "{nothing}"
+
+
+def test_other_files_are_refused_by_name(tmp_path: Path) -> None:
+    assert "no such prompt template" in refusal(str(tmp_path / "nowhere.yaml"))
+    assert "no such prompt template" in refusal("poet")
+    assert str(tmp_path) in refusal(str(tmp_path))
+    for content in (
+        b"",
+        b"- 1",
+        b"name: [\n  open",
+        b"\xff\xfe\x00",
+        b"hello",
+        yaml.safe_dump({**WORDS, "x": "y"}).encode(),
+    ):
+        path = tmp_path / "other.yaml"
+        path.write_bytes(content)
+        assert refusal(str(path)).startswith(f"{path}: ")
+    incomplete = {key: text for key, text in WORDS.items() if key != "prefix"}
+    path.write_text(yaml.safe_dump(incomplete))
+    assert "field prefix: Field required" in refusal(str(path))
+
+
+def test_short_names_leave_the_room_out_where_that_is_clear(tmp_path: Path, graph: SceneGraph) -> None:
+    graph.update(View({"bedroom 0 sink 2": "bedroom 0", "bedroom 0 bed 3": "bedroom 0"}, {}))
+    context = ContextGenerator(PromptTemplate.load(template(tmp_path, names="short")))
+    assert context.messages(graph)[1].content.splitlines()[1:] == [
+        "kitchen 0 has <counter 1>, <kitchen 0 sink 2: mug 1 and plate 1>",
+        "bedroom 0 has <bedroom 0 sink 2>, <bed 3>",
+    ]
+
+
+def test_every_short_name_of_the_prompt_is_understood(graph: SceneGraph) -> None:
+    words = PromptTemplate.load("compact")
+    called = words.called(graph)
+    assert called == {"kitchen 0 counter 1": "counter 1", "kitchen 0 sink 2": "sink 2"}
+    for name, short in called.items():
+        assert graph.vocabulary.resolve(short).name == name
+
+
+def test_plain_names_leave_out_the_numbers_that_are_not_needed(tmp_path: Path, graph: SceneGraph) -> None:
+    graph.update(View({"kitchen 0 sink 4": "kitchen 0", "bedroom 0 bed 3": "bedroom 0"}, {"mug 2": "bedroom 0 bed 3"}))
+    words = PromptTemplate.load(template(tmp_path, names="plain"))
+    assert ContextGenerator(words).messages(graph)[1].content.splitlines()[1:] == [
+        "kitchen has <kitchen counter>, <kitchen sink 2: mug 1 and plate>, <kitchen sink 4>",
+        "bedroom has <bedroom bed: mug 2>",
+    ]
+    for name, plain in words.called(graph).items():
+        assert graph.vocabulary.resolve(plain).name == name

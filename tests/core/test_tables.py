@@ -1,0 +1,73 @@
+"""Tables in terminals of any width: what stands in them is there, and no name is broken that need not be."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from housewise.core.tables import table
+from housewise.experiments.results import Cell, Figure, Results
+from housewise.terminal import summary_table
+
+ROW = {
+    "episodes": 1000,
+    "success_rate": -100.0,
+    "success_rate_stderr": 12.3,
+    "executability": 0.987,
+    "unique_placements": 10.2,
+    "plans": 150,
+    "steps": 999,
+    "prompt_tokens": 123456,
+    "completion_tokens": 7890,
+    "seconds": 1234,
+}
+
+
+def printed(shown: object, width: int) -> str:
+    stream = io.StringIO()
+    console = Console(file=stream, width=width)
+    shown.show(console) if isinstance(shown, Results) else console.print(shown)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 200])
+def test_a_runs_figures_fit(width: int) -> None:
+    names = ("Benevolence_2_int/demo_validation", "Merom_1_int/test", "generated-12")
+    shown = printed(summary_table({"by_task_set": dict.fromkeys(names, ROW), "overall": ROW}), width)
+    assert max(map(len, shown.splitlines())) <= width
+    words = shown.split()
+    assert {"Benevolence_2_int", "demo_validation", "Merom_1_int", "generated-12"} <= set(words)
+    for figure in ("1000", "-100.0", "12.3", "98.7", "10.2", "150", "999", "131346", "1234"):
+        assert words.count(figure) == 4
+
+
+def test_at_80_columns_a_runs_figures_are_one_table() -> None:
+    shown = printed(summary_table({"by_task_set": {"Benevolence_2_int/demo_validation": ROW}, "overall": ROW}), 80)
+    assert shown.count("scene") == 1
+
+
+@pytest.mark.parametrize("width", [50, 60, 80, 200])
+def test_a_papers_table_fits(width: int) -> None:
+    scenes = ("Benevolence_2_int", "Pomaria_2_int")
+    cells = [
+        Cell(row, f"{scene} {tasks}", Figure(44.4, 12.3, 20), Figure(33.3, 3.3), True, 25)
+        for row in ("LLM-Planner", "after the second iteration")
+        for scene in scenes
+        for tasks in ("train", "test")
+    ]
+    shown = printed(Results("success", cells), width)
+    assert max(map(len, shown.splitlines())) <= width
+    assert shown.count("44.4 ± 12.3") == shown.count("(33.3 ± 3.3)") == shown.count("n=20 of 25") == 8
+    assert all(shown.count(scene) == 2 for scene in scenes)
+
+
+def test_markup_in_names_is_words() -> None:
+    assert "[red]x" in printed(table("[bold]", ("a", "[b]"), [("[red]x", "[1]")]), 80)
+
+
+def test_a_name_longer_than_the_terminal_is_all_there() -> None:
+    shown = printed(table("t", ("name", "n"), [("x" * 50, "7")]), 30)
+    assert shown.count("x") == 50
+    assert "7" in shown

@@ -1,0 +1,136 @@
+"""The fidelity experiment against recordings that our own robot made, and that were altered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from housewise.agent.personalize.parser import parse_step
+from housewise.experiments.bench.fidelity import Player, Recording, compare, figures
+from housewise.worlds.house.housekeep.reader import HousekeepData
+from housewise.worlds.house.simulator.raycast import RaycastSimulator
+from tests.worlds.house.housekeep_folder import BED, COUNTER, SCENE, make_folder
+
+STEPS: list[tuple[str, dict[str, str | None]]] = [
+    ("go to kitchen 0", {"action": "navigating", "target_receptacle": COUNTER, "target_type": "receptacle"}),
+    ("go to bedroom 0", {"action": "navigating", "target_receptacle": BED, "target_type": "receptacle"}),
+    ("look at mug 1", {"action": "look-at", "target_object": "mug_1", "target_type": "object"}),
+    ("pick up mug 1", {"action": "pick-place", "target_object": "mug_1", "target_type": "object"}),
+    ("sing a song", {}),
+    ("go to kitchen 0 counter 1", {"action": "navigating", "target_receptacle": COUNTER, "target_type": "receptacle"}),
+    ("look at kitchen 0 counter 1", {"action": "look-at", "target_receptacle": COUNTER, "target_type": "receptacle"}),
+    (
+        "place mug 1 on kitchen 0 counter 1",
+        {
+            "action": "pick-place",
+            "target_object": "mug_1",
+            "target_receptacle": COUNTER,
+            "target_type": "receptacle",
+        },
+    ),
+]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> HousekeepData:
+    return HousekeepData(make_folder(tmp_path / "data"))
+
+
+@pytest.fixture
+def recorded(tmp_path: Path, data: HousekeepData) -> Path:
+    """What the record would say if the recorded robot had been ours."""
+    path = tmp_path / "recordings" / SCENE / "IL" / "0003.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps([{"logs": []}]), encoding="utf-8")
+    recording = Recording(path, data)
+    player = Player(recording, RaycastSimulator(sensors=("instance",)), max_steps=1000)
+    names = {key: name for name, key in recording.keys.items()}
+    logs = [_log(player, recording, names, *step) for step in STEPS]
+    path.write_text(json.dumps([{"logs": logs}]), encoding="utf-8")
+    return path
+
+
+def _log(
+    player: Player, recording: Recording, names: dict[str, str], raw: str, parsed: dict[str, str | None]
+) -> dict[str, Any]:
+    def places() -> dict[str, str]:
+        return {names[key]: names[place] if place else "agent" for key, place in player.world.placements.items()}
+
+    start, seen, before = player.env.steps, set(player.seen), places()
+    action = parse_step(raw, recording.vocabulary).action
+    if action is not None:
+        player.play(action)
+    found = sorted(names[key] for key in player.seen - seen)
+    return {
+        "step_raw": raw,
+        "step_parsed": parsed,
+        "flag": "succeeded" if parsed else "skipped",
+        "start": start,
+        "end": player.env.steps,
+        "current_mapping": {"start": before, "end": places()},
+        "outcome": {"objects_discovered": [], "recs_discovered": found},
+    }
+
+
+def altered(path: Path, change: Callable[[list[dict[str, Any]]], None]) -> None:
+    plans = json.loads(path.read_text(encoding="utf-8"))
+    change(plans[0]["logs"])
+    path.write_text(json.dumps(plans), encoding="utf-8")
+
+
+def compared(path: Path) -> dict[str, Any]:
+    return figures([compare(path, path.parents[3] / "data")])
+
+
+def test_a_recording_of_our_own_robot_is_matched(recorded: Path) -> None:
+    logs = json.loads(recorded.read_text(encoding="utf-8"))[0]["logs"]
+    assert logs[-1]["current_mapping"]["end"]["mug 1"] == "kitchen 0 counter 1"
+    found = compared(recorded)
+    assert found["parse_agreement"] == found["parse_left_open_agreement"] == found["room_agreement"] == 1.0
+    assert found["effect_agreement"] == found["final_placement_agreement"] == 1.0
+    assert found["low_level_steps"] == found["low_level_steps_recorded"] > 1
+    assert found["success_rate"] == found["success_rate_recorded"] == 100.0
+
+
+def test_another_effect_is_told(recorded: Path) -> None:
+    def stays(logs: list[dict[str, Any]]) -> None:
+        logs[-1]["current_mapping"]["end"] = logs[-1]["current_mapping"]["start"]
+
+    altered(recorded, stays)
+    found = compared(recorded)
+    assert found["effect_agreement"] == 0.5
+    assert (found["success_rate"], found["success_rate_recorded"]) == (100.0, 0.0)
+
+
+def test_another_target_is_told(recorded: Path) -> None:
+    altered(recorded, lambda logs: logs[1]["step_parsed"].update(target_receptacle=COUNTER))
+    found = compared(recorded)
+    assert found["parse_agreement"] == pytest.approx(6 / 7)
+    assert (found["room_steps"], found["room_agreement"]) == (2, 0.5)
+
+
+def test_discoveries_count_apart_until_a_walk_differs(recorded: Path) -> None:
+    def longer(logs: list[dict[str, Any]]) -> None:
+        logs[5]["end"] += 3
+        logs[5]["outcome"]["recs_discovered"].append("kitchen 0 stove 2")
+
+    same = compared(recorded)
+    altered(recorded, longer)
+    found = compared(recorded)
+    assert found["discovery_f1_in_step"] == pytest.approx(same["discovery_f1_in_step"])
+    assert found["low_level_steps_recorded"] > found["low_level_steps"]
+
+
+def test_what_is_known_is_brought_up_to_date_with_the_record(recorded: Path) -> None:
+    """Something that the record saw first is not a false find later."""
+    logs = json.loads(recorded.read_text(encoding="utf-8"))[0]["logs"]
+    late = [(number, name) for number, log in enumerate(logs) for name in log["outcome"]["recs_discovered"] if number]
+    assert late, "a later action has to discover something"
+    number, name = late[0]
+    altered(recorded, lambda logs: logs[0]["outcome"]["recs_discovered"].append(name))
+    altered(recorded, lambda logs: logs[number]["outcome"]["recs_discovered"].remove(name))
+    assert compared(recorded)["discovery_precision"] == 1.0

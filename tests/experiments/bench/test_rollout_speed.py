@@ -1,0 +1,20 @@
+"""The rollout speed experiment: that it measures what it says; how fast anything is, no test asks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from housewise.experiments.bench.rollout_speed import measure
+from housewise.rollout.record import read_records
+from housewise.systems.personalize.config import load_config
+
+
+def test_the_figures_are_of_all_episodes(tmp_path: Path) -> None:
+    config = load_config(settings={"planner": "scripted", "houses": 3, "max_steps": 40})
+    row = measure(config, 2, tmp_path / "run")
+    steps = sum(record.result.steps for record in read_records(tmp_path / "run" / "episodes"))
+    assert row["episodes"] == 3 and row["parallel"] == 2
+    assert row["episodes_per_minute"] * row["seconds"] == pytest.approx(60 * 3)
+    assert row["steps_per_minute"] * row["seconds"] == pytest.approx(60 * steps)

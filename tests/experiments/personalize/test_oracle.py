@@ -1,0 +1,139 @@
+"""The oracle experiment: what it plays, what it says was left, and its figures from a real run."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from housewise.experiments.personalize.oracle import GENERATED, SCENES, Played, episodes, figures, left_over
+from housewise.rollout.record import ActionLine, EpisodeLine, EpisodeRecord, PlanLine, ResultLine
+from housewise.systems.personalize.tasks import task_names
+from housewise.worlds.house.housekeep.reader import HousekeepData
+
+
+def record(placements: dict[str, str], actions: list[ActionLine], ended: str = "complete") -> EpisodeRecord:
+    """A record of things that all belong in the cupboard and of which the mug is known from the start."""
+    header = EpisodeLine(
+        scene="s",
+        episode=1,
+        run=0,
+        seed=0,
+        planner="scripted",
+        simulator="raycast",
+        rooms=[],
+        placements={},
+        correct={name: ["cupboard"] for name in placements},
+    )
+    plan = PlanLine(plan=0, step=0, reply="", known={"kitchen 0": {"table": ["mug"]}})
+    return EpisodeRecord(episode=header, plans=[plan], actions=actions, result=ended_as(placements, ended))
+
+
+def ended_as(placements: dict[str, str], ended: str = "complete", success: float = 0.5) -> ResultLine:
+    """A last line; what is not asked for is zero."""
+    numbers = ("plans", "actions", "succeeded", "failed", "skipped", "unique_placements")
+    zeros = dict.fromkeys((*numbers, "prompt_tokens", "completion_tokens", "model_seconds", "seconds"), 0)
+    counts = {"correct_start": 0, "correct_end": 0, "misplaced_start": len(placements), "objects": len(placements)}
+    return ResultLine(ended=ended, success_rate=success, placements=placements, steps=7, **counts, **zeros)
+
+
+def action(target: str, status: str, reason: str = "", discovered: tuple[str, ...] = ()) -> ActionLine:
+    return ActionLine(
+        plan=0, raw="", target=target, status=status, reason=reason, start=0, end=1, discovered=list(discovered)
+    )
+
+
+def test_what_is_where_it_belongs_is_not_left_over() -> None:
+    assert left_over(record({"mug": "cupboard"}, [])) == {}
+
+
+def test_an_object_that_was_never_seen_is_undiscovered() -> None:
+    assert left_over(record({"pen": "table"}, [], "out of steps")) == {"pen": "undiscovered"}
+
+
+@pytest.mark.parametrize(
+    ("reason", "ended", "why"),
+    [
+        ("no free space", "out of steps", "no space"),
+        ("out of sight", "out of steps", "no steps left"),
+        ("out of sight", "complete", "out of sight"),
+    ],
+)
+def test_an_object_that_was_tried_is_left_for_the_reason_it_failed(reason: str, ended: str, why: str) -> None:
+    tried = [action("pen", "failed", "too far away", ("pen",)), action("pen", "failed", reason)]
+    assert left_over(record({"pen": "table"}, tried, ended)) == {"pen": why}
+
+
+def test_an_object_that_was_known_and_never_tried_was_left() -> None:
+    assert left_over(record({"mug": "table"}, [])) == {"mug": "left where it was"}
+
+
+def test_figures_are_means_by_group() -> None:
+    played = [
+        Played("a", "a-1", ended_as({"mug": "cupboard"}, success=1.0), {}),
+        Played("a", "a-2", ended_as({"mug": "table"}, success=0.5), {"mug": "undiscovered"}),
+        Played("b", "b-1", ended_as({"mug": "cupboard"}, success=1.0), {}),
+    ]
+    found = figures(played)
+    assert found["success_rate"] == {"a": 75.0, "b": 100.0}
+    assert found["success_rate_stderr"] == pytest.approx({"a": 25.0, "b": 0.0})
+    assert [one["episode"] for one in found["imperfect"]] == ["a-2"]
+    assert found["left"] == {"a": {"undiscovered": 1}, "b": {}}
+
+
+def test_without_data_generated_houses_are_played() -> None:
+    planned = list(episodes(None, 3, quick=False))
+    assert [group for group, _ in planned] == [GENERATED] * 3
+    names = [task_names(config)[0].scene for _, config in planned]
+    assert names == ["generated-0", "generated-1", "generated-2"]
+
+
+@pytest.mark.housekeep
+def test_with_data_the_tasks_of_the_tables_are_played(housekeep: HousekeepData) -> None:
+    for quick, count in ((False, 25), (True, 5)):
+        planned = list(episodes(housekeep.root, 0, quick))
+        assert [group for group, _ in planned] == [scene for scene in SCENES for _ in range(count)]
+        assert all(len(task_names(config)) == 1 for _, config in planned)
+
+
+@pytest.mark.housekeep
+def test_of_any_scene_a_sample_is_played_that_spreads_over_its_episodes(housekeep: HousekeepData) -> None:
+    planned = list(episodes(housekeep.root, 0, False, scenes=["Pomaria_0_int", "Ihlen_1_int"], sample=4))
+    assert [group for group, _ in planned] == ["Pomaria_0_int"] * 4 + ["Ihlen_1_int"] * 4
+    assert [task_names(config)[0].episode for _, config in planned[:4]] == [0, 250, 500, 750]
+    every = list(episodes(housekeep.root, 0, False, scenes=["Ihlen_1_int"], sample=10_000))
+    assert len({task_names(config)[0].episode for _, config in every}) == len(every) == 200
+
+
+def oracle(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run the module in a process of its own."""
+    env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
+    command = [sys.executable, "-m", "housewise.experiments.personalize.oracle", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, env=env, check=False)
+
+
+def test_a_real_run_writes_its_figures(tmp_path: Path) -> None:
+    path = tmp_path / "oracle.json"
+    result = oracle("--houses", "2", "--workers", "2", "--json", path)
+    assert result.returncode == 0, result.stderr
+    content = json.loads(path.read_text())
+    assert content["success_rate"][GENERATED] > 50
+    assert content["by_group"][GENERATED]["episodes"] == content["houses"] == 2
+    assert content["config"]["planner"] == "scripted" and content["machine"]["cores"] >= 1
+    assert f"success_rate {GENERATED} {content['success_rate'][GENERATED]:.2f}" in result.stdout
+
+
+def test_a_wrong_folder_is_named_in_one_line(tmp_path: Path) -> None:
+    result = oracle("--data", tmp_path / "nowhere")
+    assert result.returncode == 2
+    assert len(result.stderr.strip().splitlines()) == 1 and "nowhere" in result.stderr
+
+
+def test_nothing_to_play_is_said_in_one_line() -> None:
+    result = oracle("--houses", "0")
+    assert result.returncode == 2
+    assert len(result.stderr.strip().splitlines()) == 1 and "--houses" in result.stderr

@@ -1,0 +1,52 @@
+"""A short run on a generated house."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from housewise.report import chapter
+from housewise.rollout.run import Run
+from housewise.systems.personalize.config import load_config
+
+Edit = Callable[[dict[str, Any]], None]
+
+
+def play(folder: Path, **settings: Any) -> Path:
+    """Play one generated house with the scripted planner."""
+    config = load_config(settings={"planner": "scripted", "person": "ada", "houses": 1, "seed": 1, **settings})
+    Run(config, folder).play()
+    return folder
+
+
+@pytest.fixture(scope="session")
+def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of one episode that is cut after 160 steps."""
+    return play(tmp_path_factory.mktemp("runs") / "short", max_steps=160)
+
+
+@pytest.fixture(autouse=True)
+def short_films(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chapter, "FRAMES", 10)
+
+
+@pytest.fixture
+def edited(run_folder: Path, tmp_path: Path) -> Callable[[Edit], Path]:
+    """Copies the run with a change made to every line of its record."""
+
+    def edit(change: Edit) -> Path:
+        folder = tmp_path / "edited"
+        shutil.copytree(run_folder, folder)
+        for path in (folder / "episodes").glob("*.jsonl"):
+            lines = [json.loads(text) for text in path.read_text(encoding="utf-8").splitlines()]
+            for line in lines:
+                change(line)
+            path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        return folder
+
+    return edit

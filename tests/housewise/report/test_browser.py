@@ -1,0 +1,225 @@
+"""The report in a real browser: 200 episodes of two planners, by mouse, by keyboard, without script, on a phone.
+
+Four of the episodes are played; the others are copies of their records under other numbers, with other results. They
+tell of data that is not here: their pages have no pictures, which would take minutes to make.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from housewise.report import Options, write_report
+from tests.housewise.report.conftest import play
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
+axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install axe-playwright-python")
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no browser here: apt-get install chromium")
+ALONE = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\x1b[31m\u202e"
+PHONE = {"width": 390, "height": 844}
+
+
+def copies(folder: Path, count: int) -> None:
+    """Fill a run up with copies of its first record; every third fails to put all right, one every ten everything."""
+    first = min((folder / "episodes").glob("*.jsonl"))
+    lines = [json.loads(text) for text in first.read_text(encoding="utf-8").splitlines()]
+    header, result = lines[0], lines[-1]
+    present = len(list((folder / "episodes").glob("*.jsonl")))
+    for number in range(100, 100 + count - present):
+        header["scene"], header["episode"] = f"generated-{number}", number
+        header["config"]["data"] = "/nowhere/housekeep"
+        wrong = number % 3
+        result["correct_end"] = result["objects"] - wrong
+        result["success_rate"] = -0.5 if number % 10 == 0 else 1 - wrong / 4
+        path = folder / "episodes" / f"generated-{number}-{number:04d}-run0.jsonl"
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    hostile = {**header, "episode": 7, "planner": EVIL, "scene": EVIL}
+    failure = {"type": "failure", "reason": EVIL, "error": EVIL}
+    (folder / "episodes" / "hostile.jsonl.failed").write_text(f"{json.dumps(hostile)}\n{json.dumps(failure)}\n")
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The index of 200 episodes and one that failed in each of two runs."""
+    folder = tmp_path_factory.mktemp("two planners")
+    for planner in ("scripted", "demonstrator"):
+        play(folder / planner, planner=planner, houses=2, max_steps=120)
+        copies(folder / planner, 100)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("HOUSEKEEP_DATA", raising=False)
+        patch.setattr("housewise.report.chapter.FRAMES", 10)
+        return write_report(folder, options=Options())
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as started:
+        running = started.chromium.launch(executable_path=CHROMIUM, args=list(ALONE))
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    """A page that complains of nothing until the test is over."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    opened = context.new_page()
+    complaints: list[str] = []
+    opened.on(
+        "console", lambda message: complaints.append(message.text) if message.type in ("error", "warning") else None
+    )
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    opened.on("dialog", lambda dialog: complaints.append(dialog.message))
+    opened.on(
+        "request", lambda asked: None if asked.url.startswith(("file:", "data:")) else complaints.append(asked.url)
+    )
+    yield opened
+    context.close()
+    assert complaints == []
+
+
+def shown(page: Any) -> list[str]:
+    """The rates of the rows that are seen, in order."""
+    rates: list[str] = page.eval_on_selector_all(
+        "#list tbody tr", "rows => rows.filter(row => !row.hidden).map(row => row.dataset.rate)"
+    )
+    return rates
+
+
+def kinds(report: Path) -> dict[str, Path]:
+    """One page of each kind."""
+    pages = report.with_suffix("")
+    return {
+        "index": report,
+        "filmed": next(path.with_suffix(".html") for path in pages.rglob("*.mp4")),
+        "without pictures": pages / "scripted" / "generated-100-0100-run0.html",
+        "failed": pages / "scripted" / "hostile.html",
+    }
+
+
+def test_the_index_is_small_and_opens_quickly(report: Path, page: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    begun = time.perf_counter()
+    page.goto(report.as_uri())
+    assert page.locator("#count").inner_text() == "202 of 202 episodes"
+    seconds = time.perf_counter() - begun
+    size = report.stat().st_size
+    with capsys.disabled():
+        print(f"\nindex of 202 episodes: {size / 1e6:.2f} MB, opened in {seconds:.2f} s")
+    assert size < 2e6
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("kind", ["index", "filmed", "without pictures", "failed"])
+def test_nothing_for_axe_to_find_and_nothing_to_scroll_across(report: Path, page: Any, kind: str, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.goto(kinds(report)[kind].as_uri())
+    for size in ({"width": 1280, "height": 900}, PHONE):
+        page.set_viewport_size(size)
+        found = axe.Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
+        assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+
+
+def test_every_failing_episode_is_two_clicks_away(report: Path, page: Any) -> None:
+    page.goto(report.as_uri())
+    rows = page.eval_on_selector_all(
+        "#list tbody tr", "rows => rows.map(row => [row.dataset.rate, row.querySelector('a')?.href ?? ''])"
+    )
+    rates = [float(rate) if rate else float("-inf") for rate, _ in rows]
+    assert rates == sorted(rates)
+    failing = [href for rate, href in rows if rate == "" or float(rate) < 100]
+    assert len(failing) > 100 and len(set(failing)) == len(failing)
+    for href in failing:
+        page.goto(href)
+        assert page.locator("article").count() == 1
+        assert page.locator(".score").inner_text().strip()
+    page.goto(report.as_uri())
+    page.locator("#list tbody a").nth(3).click()
+    there = page.title()
+    page.locator("a[rel=next]").click()
+    assert page.title() != there
+    page.locator("a[rel=prev]").click()
+    assert page.title() == there
+    assert "scripted" in there or "demonstrator" in there
+    page.locator("h1 a").click()
+    assert page.locator("#list").is_visible()
+
+
+def test_by_keyboard(report: Path, page: Any) -> None:
+    page.goto(report.as_uri())
+    page.locator("#words").focus()
+    page.keyboard.type("generated-10 demonstrator")
+    assert 1 <= len(shown(page)) < 20 and page.locator("#count").inner_text() == f"{len(shown(page))} of 202 episodes"
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert len(shown(page)) == 202
+    head = page.locator("#list thead button").filter(has_text="success rate")
+    for order, reverse in (("ascending", False), ("descending", True)):
+        head.focus()
+        page.keyboard.press("Enter")
+        assert page.locator("#list th[aria-sort]").get_attribute("aria-sort") == order
+        rates = [float(rate) if rate else -1000.0 for rate in shown(page)]
+        assert rates == sorted(rates, reverse=reverse)
+    page.locator("#filters label", has_text="played by").locator("select").focus()
+    page.keyboard.type("demo")
+    assert len(shown(page)) == 100
+    page.locator("#from").focus()
+    page.keyboard.type("0")
+    page.locator("#to").focus()
+    page.keyboard.type("60")
+    assert all(0 <= float(rate) <= 60 for rate in shown(page))
+    seen = len(shown(page))
+    assert 0 < seen < 100
+    # What was chosen is still chosen when one comes back.
+    page.locator("#list tbody tr:not([hidden]) a").first.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("article")
+    page.go_back()
+    page.wait_for_selector("#count")
+    assert len(shown(page)) == seen
+
+
+def test_by_reason_of_failure(report: Path, page: Any) -> None:
+    page.goto(report.as_uri())
+    wrong = page.locator("#filters label", has_text="went wrong").locator("select")
+    options = wrong.locator("option").all_inner_texts()
+    assert any("alert(1)" in option for option in options)
+    wrong.select_option(label=next(option for option in options if "alert(1)" in option))
+    assert shown(page) == ["", ""]
+
+
+def test_without_script_it_is_a_plain_table(report: Path, browser: Any) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    plain = context.new_page()
+    plain.goto(report.as_uri())
+    assert plain.locator("#list tbody tr").count() == 202
+    assert plain.locator("#list tbody tr").last.is_visible() and not plain.locator("#filters").is_visible()
+    assert plain.locator("#list thead th").first.inner_text() == "episode"
+    plain.locator("#list tbody a").first.click()
+    assert plain.locator("article").count() == 1
+    context.close()
+
+
+def test_films_are_loaded_when_they_are_played(report: Path, page: Any) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(kinds(report)["filmed"].as_uri())
+    page.wait_for_load_state("networkidle")
+    assert not any(url.endswith(".mp4") for url in asked)
+    length = page.locator("video").evaluate(
+        """async film => { await film.play(); film.pause(); return [film.duration, film.videoWidth, film.controls]; }"""
+    )
+    assert length[0] > 1 and length[1] > 800 and length[2] is True
+    assert any(url.endswith(".mp4") for url in asked)

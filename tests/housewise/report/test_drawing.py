@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import re
+from itertools import combinations
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from housewise.report.boxes import Boxes
+from housewise.report.svg import gauge, mark, tag
+from housewise.report.text import inert
+from housewise.report.topdown import map_svg
+from housewise.report.tree import Branch, branches, room_of, tree_svg
+from housewise.rollout.record import read_records
+from housewise.systems.personalize.fates import HAND, Fate, fates, story, who_wants
+from housewise.systems.personalize.houseplan import DETAIL, Frame, house_plan
+from housewise.systems.personalize.replay import FilmedSimulator, find_task, replay
+from housewise.worlds.house.simulator.base import Camera
+
+
+def fate(name: str, start: str, end: str, *wanted: str, found: bool = True) -> Fate:
+    return Fate(name, start, end, wanted, found, start != end)
+
+
+KINDS = ("right", "wrong", "unseen")
+MUG = fate("mug 1", "kitchen 0 sink 1", "kitchen 0 shelf 2", "kitchen 0 shelf 2")
+BOOK = fate("book 1", "kitchen 0 shelf 2", HAND, "kitchen 0 shelf 2")
+SOAP = fate("soap 1", "bathroom 0 sink 3", "bathroom 0 sink 3", "kitchen 0 sink 1", found=False)
+
+
+def test_story() -> None:
+    assert story([MUG], "Ada wants") == "1 of 1 misplaced object ended where Ada wants them."
+    assert story([MUG, BOOK, SOAP], who_wants("majority")) == (
+        "1 of 2 misplaced objects ended where most people want them; 1 correct one was taken away; 1 was never found; "
+        "the robot still holds book 1."
+    )
+    assert who_wants("annotator-3") == "Annotator 3 wants"
+
+
+def test_verdicts() -> None:
+    assert [thing.verdict for thing in (MUG, BOOK, SOAP)] == ["put right", "still in the hand", "never found"]
+    assert (MUG.start_class, MUG.end_class, SOAP.end_class) == ("wrong", "right", "unseen")
+
+
+def test_fates_agree_with_the_record(run_folder: Path) -> None:
+    for record in read_records(run_folder / "episodes"):
+        found = fates(record)
+        assert sum(thing.is_right for thing in found) == record.result.correct_end
+        assert sum(not thing.was_right for thing in found) == record.result.misplaced_start
+
+
+def test_trees_have_the_same_rows_and_differ_in_what_moved(run_folder: Path) -> None:
+    shown = [Branch("kitchen 0", ("kitchen 0 sink 1", "kitchen 0 shelf 2"), 3), Branch("bathroom 0", (), 0)]
+    before, after = (ElementTree.fromstring(tree_svg(shown, [MUG, BOOK], late, "x <y>")) for late in (False, True))
+    assert before.get("viewBox") == after.get("viewBox")
+    kinds = [
+        [kind for leaf in tree.iter("g") if (kind := leaf.get("class", "")).startswith("leaf")]
+        for tree in (before, after)
+    ]
+    assert kinds == [["leaf wrong moved", "leaf right moved"], ["leaf right moved", "leaf wrong moved"]]
+
+
+def test_branches_hold_every_object(run_folder: Path) -> None:
+    for record in read_records(run_folder / "episodes"):
+        shown = {place for branch in branches(record, fates(record)) for place in branch.places}
+        assert {*record.episode.placements.values(), *record.result.placements.values()} - {"robot"} <= shown
+
+
+def test_rooms_are_told_by_the_longest_name() -> None:
+    assert room_of("bedroom 10 bed 3", ["bedroom 1", "bedroom 10"]) == "bedroom 10"
+    assert room_of("window 3", ["bedroom 1"]) == ""
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_frame(turned: bool) -> None:
+    frame = Frame(left=1.0, top=2.0, width=4.0, depth=8.0, scale=10.0, turned=turned)
+    assert frame.size == ((80, 40) if turned else (40, 80))
+    corners = frame.pixels([(1, 2), (5, 10)])
+    assert corners.min() >= 0 and (corners.max(axis=0) == frame.size).all()
+    here, ahead = frame.pixels([(3, 5), (3 - np.sin(0.4), 5 - np.cos(0.4))])
+    assert np.arctan2(*(ahead - here)[::-1]) == pytest.approx(frame.heading(0.4))
+
+
+def test_map_shows_house_and_moves(run_folder: Path) -> None:
+    record = next(read_records(run_folder / "episodes"))
+    task = find_task(record.episode)
+    played = replay(record, task, FilmedSimulator(Camera(8, 6)), 0)
+    plan = house_plan(task.scene, task.episode.receptacles)
+    width, height = plan.frame.size
+    assert plan.picture.shape == (DETAIL * height, DETAIL * width, 4)
+    assert set(plan.rooms) == {room.name for room in task.scene.rooms}
+    assert 0.6 < (plan.picture[:, :, 3] > 0).mean() <= 1.0
+    things = fates(record)
+    drawn = ElementTree.fromstring(map_svg(plan, played, things, "a map"))
+    texts = {text.text for text in drawn.iter("text")}
+    assert {thing.name for thing in things} <= texts
+    assert {room.upper() for room in plan.rooms} <= texts
+    arrows = [group for group in drawn.iter("g") if (group.get("class") or "").startswith("arrow")]
+    assert 1 <= len(arrows) <= sum(thing.moved for thing in things)
+    boxes = [label_box(text) for text in drawn.iter("text") if text.text and not text.text.isdigit()]
+    across, down = plan.frame.size
+    assert all(left >= 0 and top >= 0 and right <= across and bottom <= down for left, top, right, bottom in boxes)
+    assert not [(one, other) for one, other in combinations(boxes, 2) if overlap(one, other)]
+
+
+def label_box(text: ElementTree.Element) -> tuple[float, float, float, float]:
+    """About where a label is: at least as wide as narrow letters make it."""
+    size = {True: 12.0, False: 9.0}[text.get("class") in ("right", "wrong", "unseen") or (text.text or "").isupper()]
+    x, y, half = float(text.get("x", 0)), float(text.get("y", 0)), 0.25 * size * len(text.text or "")
+    return x - half, y - 0.7 * size, x + half, y
+
+
+def overlap(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def test_right_and_wrong_differ_in_shape() -> None:
+    shapes = {kind: re.findall(r"<(\w+)", mark(kind)) + re.findall(r' d="([^"]*)"', mark(kind)) for kind in KINDS}
+    assert len({tuple(shape) for shape in shapes.values()}) == len(KINDS)
+    assert "<rect" in gauge(0.4) and "<rect" not in gauge(-0.4) and "dasharray" in gauge(-0.4)
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 300)] * 2, *[st.integers(4, 90)] * 2), max_size=25))
+def test_what_is_placed_covers_nothing(wanted: list[tuple[int, int, int, int]]) -> None:
+    boxes = Boxes((300, 300))
+    placed = []
+    for x, y, width, height in wanted:
+        if spot := boxes.beside(x, y, width, height):
+            placed.append((spot[0] - width / 2, spot[1] - height / 2, spot[0] + width / 2, spot[1] + height / 2))
+    assert not any(overlap(one, other) for one, other in combinations(placed, 2))
+
+
+def test_what_turns_or_controls_writing_is_seen_and_does_nothing() -> None:
+    assert inert("a\x1b[31mb\u202ec\ud800\x00\td\n") == "a␛[31mb‹U+202E›c\ufffd␀\td\n"
+    assert "\u202e" not in tag("text", "x\u202ey", title="\u202e")
+
+
+def test_svg_is_escaped() -> None:
+    assert tag("text", "<b>&", x=1.0, class_='"x"') == '<text x="1" class="&#34;x&#34;">&lt;b&gt;&amp;</text>'

@@ -1,0 +1,95 @@
+"""The report of a self-training, from files as it writes them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from housewise.core.errors import UserError
+from housewise.report import Options
+from housewise.report.learning import is_selftraining, write_learning
+from housewise.rollout.record import read_record, read_records, write_json
+from housewise.selftrain.personalize.filters import FilterSettings, apply
+from housewise.selftrain.personalize.pairs import pairs_of, write_pairs
+from tests.housewise.report.test_page import Page
+
+EVIL = "</pre><script>alert(1)</script>"
+
+
+@pytest.fixture
+def learned(run_folder: Path, tmp_path: Path) -> Path:
+    """A self-training of two phases that tried, filtered and was evaluated."""
+    folder = tmp_path / "learned"
+    grown = folder / "iteration-1" / "grow" / "episodes"
+    shutil.copytree(run_folder / "episodes", grown)
+    for path in grown.glob("*.jsonl"):
+        lines = [json.loads(text) for text in path.read_text().splitlines()]
+        for number, line in enumerate(line for line in lines if line["type"] == "plan"):
+            line.update(prompt=[{"role": "user", "content": f"what now? {EVIL}"}], reply=f"step 1: say {number}")
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        pairs = list(pairs_of(read_record(path), ""))
+    assert {pair.reward > 0 for pair in pairs} == {True, False}
+    kept, statistics = apply("positive", pairs, FilterSettings())
+    write_pairs(folder / "iteration-1" / "pairs.jsonl", kept)
+    write_json(folder / "iteration-1" / "filter.json", statistics)
+    (folder / "iteration-1" / "curve.csv").write_text("step,loss\n1,0.9\n2,0.5\n3,nan\n4,0.4\n")
+    for phase in ("imitate", "iteration-1"):
+        shutil.copytree(run_folder / "episodes", folder / phase / "evaluation" / "test" / "episodes")
+    figures = {"episodes": 1, "success_rate": 40.0, "success_rate_stderr": 2.0, "executability": 0.9, "plans": 3.0}
+    phases = [
+        {"phase": "imitate", "model": EVIL, "metrics": {"pairs": 4}, "evaluation": {"test": figures}},
+        {"phase": "iteration-1", "metrics": {"pairs": 3}, "evaluation": {"test": {**figures, "success_rate": 70.0}}},
+    ]
+    write_json(folder / "summary.json", {"phases": phases})
+    settings: dict[str, Any] = {"run": {"model": "local", "person": EVIL}, "iterations": 1}
+    write_json(folder / "config.json", settings)
+    return folder
+
+
+def test_phases_curves_filters_and_examples(learned: Path) -> None:
+    assert is_selftraining(learned)
+    page = Page(write_learning(learned, Options(film=False)))
+    assert not page.all("script") and EVIL in page.text
+    assert "40.0 ± 2.0 %" in page.text and "70.0 ± 2.0 %" in page.text
+    kept, thrown = (page.text.index(words) for words in ("Kept, the best first", "Thrown away, the worst first"))
+    records = list(read_records(learned / "iteration-1" / "grow" / "episodes"))
+    pairs = [pair for record in records for pair in pairs_of(record, "")]
+    good = [pair for pair in pairs if pair.reward > 0]
+    assert (
+        f"Of {len(pairs)} pairs from 1 episode, {len(good)} were kept and {len(pairs) - len(good)} thrown" in page.text
+    )
+    assert "What made the house better" in page.text
+    assert good[0].reply in page.text[kept:thrown]
+    assert any(pair.reply in page.text[thrown:] for pair in pairs if pair.reward <= 0)
+    assert "nan" not in (learned / "report.html").read_text()
+    assert len([drawing for drawing in page.all("svg") if drawing.get("class") == "chart"]) == 2
+    hrefs = [href for link in page.all("a") if (href := link["href"] or "").endswith("report.html")]
+    assert hrefs == [f"{phase}/evaluation/test/report.html" for phase in ("imitate", "iteration-1")]
+    assert all("100 %" in Page(learned / href).text or "success rate" in Page(learned / href).text for href in hrefs)
+
+
+def test_damaged_files_cost_only_what_they_hold(learned: Path) -> None:
+    (learned / "iteration-1" / "filter.json").write_text("[")
+    (learned / "iteration-1" / "pairs.jsonl").write_text("{}\n")
+    (learned / "iteration-1" / "curve.csv").write_bytes(b"\xff\x00")
+    (learned / "config.json").write_text("[" * 100_000)
+    page = Page(write_learning(learned, Options(film=False)))
+    assert "filter.json: cannot be read" in page.text and "line 1 is not a pair" in page.text
+    assert "70.0 ± 2.0 %" in page.text
+    (learned / "summary.json").write_text('{"phases": 3}')
+    with pytest.raises(UserError, match=r"summary\.json: not the summary"):
+        write_learning(learned)
+
+
+def test_phases_lead_nowhere_else(learned: Path) -> None:
+    summary = json.loads((learned / "summary.json").read_text())
+    summary["phases"] = [{"phase": "../elsewhere"}, {"phase": "*"}, {"phase": "imitate"}]
+    write_json(learned / "summary.json", summary)
+    shutil.copytree(learned / "imitate", learned.parent / "elsewhere")
+    write_learning(learned, Options(film=False))
+    assert not list((learned.parent / "elsewhere").rglob("*.html"))
+    assert list((learned / "imitate").rglob("*.html")) and not list((learned / "iteration-1").rglob("*.html"))

@@ -1,0 +1,422 @@
+from __future__ import annotations
+
+import base64
+import io
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from housewise.core.errors import UserError
+from housewise.report import Options, figures, write_report, write_single
+from housewise.report.sources import ending
+from housewise.rollout.record import EpisodeLine, ResultLine, read_records
+from tests.experiments.records import make_record
+from tests.housewise.report.conftest import play
+
+VOID = {"meta", "img", "source", "br", "link", "input"}
+
+
+class Page(HTMLParser):
+    """Checks that tags are balanced, and keeps what matters."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.title = ""
+        self.options: list[str] = []
+        self.feed(path.read_text(encoding="utf-8"))
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, name: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.tags.append((name, dict(attributes)))
+        if name not in VOID:
+            self.open.append(name)
+
+    def handle_endtag(self, name: str) -> None:
+        assert self.open.pop() == name
+
+    def handle_data(self, text: str) -> None:
+        self.text += text
+        if self.open and self.open[-1] == "title":
+            self.title += text
+        if self.open and self.open[-1] == "option":
+            self.options.append(text)
+
+    def all(self, name: str) -> list[dict[str, str | None]]:
+        return [attributes for tag, attributes in self.tags if tag == name]
+
+
+PAGES = Options(film=False)
+
+
+def page_of(folder: Path) -> Path:
+    """The page of the worst episode."""
+    return next(path for path in sorted((folder / "report").rglob("*.html")))
+
+
+def test_a_page_that_needs_nothing_else(run_folder: Path, tmp_path: Path) -> None:
+    told: list[tuple[int, int]] = []
+    out = tmp_path / "deep" / "page.html"
+    assert write_single(run_folder, out, progress=lambda done, total: told.append((done, total))) == out
+    assert told == [(0, 1), (1, 1)]
+    page = Page(out)
+    addresses = [
+        value for _, attributes in page.tags for key, value in attributes.items()
+        if key in ("src", "srcset", "href", "xlink:href", "poster", "action", "data")
+    ]  # fmt: skip
+    assert all(address and address.startswith(("data:", "#")) for address in addresses)
+    assert not re.search(
+        r"(https?:)?//[a-z]|@import|url\(", re.sub(r'"data:[^"]*"', "", out.read_text(encoding="utf-8"))
+    )
+    assert len(page.all("script")) == 1 and not page.all("link") and not page.all("iframe")
+    assert not any(
+        "style" in attributes or any(key.startswith("on") for key in attributes) for _, attributes in page.tags
+    )
+    links = {address[1:] for address in addresses if address and address.startswith("#")}
+    assert links <= {attributes.get("id") for _, attributes in page.tags}
+    assert out.stat().st_size < 4e6
+
+
+def test_the_index_links_a_page_for_each_episode_and_the_page_its_film(two_runs: Path) -> None:
+    index = Page(write_report(two_runs, workers=2))
+    rows = [row for row in index.all("tr") if "data-keys" in row]
+    hrefs = [link["href"] for link in index.all("a")]
+    assert len(rows) == len(hrefs) == 2
+    # Worst first: the one that was cut after 60 steps.
+    assert hrefs == ["report/cut/generated-1-0001-run0.html", "report/whole/generated-1-0001-run0.html"]
+    for href, other, way in zip(hrefs, reversed(hrefs), ("next", "prev"), strict=True):
+        page = Page(two_runs / href)
+        turns = {link.get("rel"): link["href"] for link in page.all("a") if link.get("rel")}
+        assert turns.keys() == {way}
+        assert (two_runs / href).parent.joinpath(turns[way]).resolve() == (two_runs / other).resolve()
+        (video,) = page.all("video")
+        film = (two_runs / href).parent / video["src"]
+        assert film.read_bytes()[4:8] == b"ftyp"
+        assert video["preload"] == "none" and "controls" in video and "autoplay" not in video
+        assert "scripted" in page.title
+        assert any(link["href"].endswith("../report.html") for link in page.all("a"))
+
+
+def test_pages_that_are_up_to_date_are_not_made_again(two_runs: Path) -> None:
+    def made() -> int:
+        told: list[int] = []
+        write_report(two_runs, options=PAGES, progress=lambda done, total: told.append(total))
+        return told[0]
+
+    assert made() == 2
+    pages = {path: path.stat().st_mtime_ns for path in (two_runs / "report").rglob("*.html")}
+    assert made() == 0
+    assert pages == {path: path.stat().st_mtime_ns for path in (two_runs / "report").rglob("*.html")}
+    record = two_runs / "cut" / "episodes" / "generated-1-0001-run0.jsonl"
+    record.write_text(record.read_text().replace('"planner":"scripted"', '"planner":"saycan"'))
+    assert made() == 1
+    assert "saycan" in Page(two_runs / "report" / "whole" / record.with_suffix(".html").name).text
+
+
+def test_what_an_interrupt_leaves_is_kept_and_linked(two_runs: Path) -> None:
+    def interrupted(done: int, total: int) -> None:
+        if done == 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_report(two_runs, options=PAGES, progress=interrupted)
+    index = Page(two_runs / "report.html")
+    assert [link["href"] for link in index.all("a")] == ["report/cut/generated-1-0001-run0.html"]
+    assert "1 of 2 pages are still to be made" in index.text
+    write_report(two_runs, options=PAGES)
+    assert len(Page(two_runs / "report.html").all("a")) == 2
+
+
+def test_no_page_is_written_through_a_link(two_runs: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (two_runs / "report").symlink_to(elsewhere)
+    with pytest.raises(UserError, match="is a link"):
+        write_report(two_runs, options=PAGES)
+    (two_runs / "report").unlink()
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    (two_runs / "report.html").symlink_to(precious)
+    write_report(two_runs, options=PAGES)
+    assert precious.read_text() == "mine" and not (two_runs / "report.html").is_symlink()
+
+
+def test_failed_episodes_come_first_with_their_reason(run_folder: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(run_folder, folder)
+    (record,) = (folder / "episodes").glob("*.jsonl")
+    header = json.loads(record.read_text().splitlines()[0]) | {"episode": 9}
+    failed = folder / "episodes" / "generated-9-0009-run0.jsonl.failed"
+    failure = {"type": "failure", "reason": "no way <b>there</b>", "error": "room 3 has nothing"}
+    failed.write_text(f"{json.dumps(header)}\n{json.dumps(failure)}\n")
+    (folder / "episodes" / "torn.jsonl.failed").write_text("{")
+    index = Page(write_report(folder, options=PAGES))
+    rows = [row for row in index.all("tr") if "data-keys" in row]
+    assert [row["data-rate"] == "" for row in rows] == [True, True, False]
+    assert "2 of 3 episodes failed and are in no mean" in index.text
+    assert {"no way <b>there</b>", "its record is damaged"} <= set(index.options)
+    page = Page(folder / "report" / "generated-9-0009-run0.html")
+    assert "no way <b>there</b>" in page.text and "room 3 has nothing" in page.text
+
+
+@pytest.mark.parametrize(
+    ("ended", "correct", "said"),
+    [
+        ("out of steps", 7, "all in place; used all 160 steps"),
+        ("out of steps", 5, "2 of 7 out of place; used all 160 steps"),
+        ("complete", 7, "all in place; the planner took it as done"),
+        ("out of plans", 6, "1 of 7 out of place; used all 1 plan"),
+    ],
+)
+def test_what_an_end_means_is_said(ended: str, correct: int, said: str) -> None:
+    result = make_record({f"mug {number}": "moon" for number in range(7)}, ended=ended).result
+    assert ending(result.model_copy(update={"correct_end": correct, "steps": 160, "plans": 1})) == said
+
+
+@pytest.fixture
+def two_runs(run_folder: Path, tmp_path: Path) -> Path:
+    """The same episode played to its end and cut early."""
+    shutil.copytree(run_folder / "episodes", tmp_path / "two" / "whole" / "episodes")
+    play(tmp_path / "two" / "cut", max_steps=60)
+    return tmp_path / "two"
+
+
+def test_experiments_are_compared_on_what_they_share(two_runs: Path, tmp_path: Path) -> None:
+    text = Page(write_report(two_runs, options=PAGES)).text
+    assert "most steps" in text and "Paired differences" in text
+    assert "1 in common" in text
+    against = Page(write_report(two_runs / "whole", tmp_path / "x.html", PAGES, against=two_runs / "cut")).text
+    assert "the two differ in more than who plays (most steps: 60 against 160)" in against
+
+
+def test_pictures_are_pictures_and_described(run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Without an encoder the film is an animated picture.
+    monkeypatch.setenv("IMAGEIO_FFMPEG_EXE", str(tmp_path / "nowhere"))
+    page = Page(write_single(run_folder))
+    record = next(read_records(run_folder / "episodes"))
+    images = page.all("img")
+    assert len(images) == 1 + 2 * len(record.plans)
+    assert all(image["alt"] for image in images)
+    opened = [decode(image["src"]) for image in (*images, *({"src": drawn["href"]} for drawn in page.all("image")))]
+    assert sum(getattr(image, "n_frames", 1) > 5 for image in opened) == 1
+    assert all(drawing.get("role") == "img" or drawing.get("aria-hidden") for drawing in page.all("svg"))
+
+
+def decode(address: str | None) -> Image.Image:
+    assert address is not None
+    image = Image.open(io.BytesIO(base64.b64decode(address.partition(",")[2])))
+    image.load()
+    return image
+
+
+def test_numbers_are_the_records(run_folder: Path, tmp_path: Path) -> None:
+    text = Page(write_single(run_folder, tmp_path / "page.html", PAGES)).text
+    result = next(read_records(run_folder / "episodes")).result
+    assert f"{100 * result.success_rate:.0f} %" in text
+    assert f"{result.succeeded} of {result.actions}" in text
+    assert f"{result.correct_start} → {result.correct_end} of {result.objects}" in text
+    assert "may differ" not in text
+
+
+def test_nothing_of_a_reply_is_markup(edited: Callable[..., Path]) -> None:
+    evil = "</pre><script>alert(1)</script><img src=x onerror=alert(1)>{{ 7 * 7 }}\x1b[31m\u202e"
+    inert = evil.replace("\x1b", "␛").replace("\u202e", "‹U+202E›")
+
+    def change(line: dict[str, Any]) -> None:
+        if line["type"] == "plan":
+            asked = {"prompt": [{"role": evil, "content": evil}], "reply": evil}
+            line.update(**asked, earlier=[asked])
+        if line["type"] == "action":
+            line.update(raw=evil, action=None, reason=evil, discovered=[*line["discovered"], evil])
+        if line["type"] == "episode":
+            line.update(planner=evil, model=evil, started=evil, software={evil: evil})
+            line["correct"] = {thing: [*places, evil] for thing, places in line["correct"].items()}
+
+    folder = edited(change)
+    (folder / "episodes" / "generated-1-0001-run0.jsonl").rename(folder / "episodes" / '"><script>x.jsonl')
+    (folder / "metrics.json").unlink()
+    for path, scripts in ((write_report(folder, options=PAGES), 1), (page_of(folder), 0)):
+        page = Page(path)
+        assert len(page.all("script")) == scripts
+        assert not any("onerror" in attributes for _, attributes in page.tags)
+        assert inert in page.text and "\x1b" not in page.text and "\u202e" not in path.read_text(encoding="utf-8")
+
+
+def test_what_was_said_on_the_way_to_a_plan_is_shown(edited: Callable[..., Path]) -> None:
+    def change(line: dict[str, Any]) -> None:
+        if line["type"] == "plan":
+            asked = {
+                "prompt": [{"role": "user", "content": "what is left?"}],
+                "reply": "mug on bed: fine\nstep 1: done",
+            }
+            line.update(reply="mug on bed: shelf\nstep 1: go to mug", prompt=[], earlier=[asked])
+
+    text = Page(write_single(edited(change), options=PAGES)).text
+    assert "Second look" in text
+    assert "what is left?" in text and "before that, 1 of 1: mug on bed: fine" in text
+    assert "step 1: mug on bed" not in text
+
+
+def test_without_the_data_there_are_no_pictures_but_a_hint(
+    edited: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HOUSEKEEP_DATA", raising=False)
+
+    def change(line: dict[str, Any]) -> None:
+        if line["type"] == "episode":
+            line["config"]["data"] = "/nowhere/housekeep"
+
+    page = Page(write_single(edited(change)))
+    assert not page.all("img") and not page.all("image")
+    assert "No pictures of this episode: /nowhere/housekeep" in page.text
+    assert "set HOUSEKEEP_DATA" in page.text
+    assert len([drawing for drawing in page.all("svg") if drawing.get("class") == "tree"]) == 2
+
+
+def test_settings_that_this_version_refuses_cost_only_the_pictures(edited: Callable[..., Path]) -> None:
+    def change(line: dict[str, Any]) -> None:
+        if line["type"] == "episode":
+            line["config"]["simulator"] = "crystal ball"
+
+    page = Page(write_single(edited(change)))
+    assert not page.all("img") and "No pictures of this episode" in page.text
+
+
+def test_doubtful_pictures_are_marked(edited: Callable[..., Path]) -> None:
+    def change(line: dict[str, Any]) -> None:
+        if line["type"] == "result":
+            line["placements"] = dict.fromkeys(line["placements"], "moon")
+
+    assert "Pictures may differ" in Page(write_single(edited(change), options=PAGES)).text
+
+
+def test_damaged_records_are_left_out_and_named(run_folder: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(run_folder, folder)
+    (folder / "episodes" / "zebra.jsonl").write_text("{}\n", encoding="utf-8")
+    assert "zebra.jsonl" in Page(write_report(folder, options=PAGES)).text
+
+
+def test_a_self_training_is_not_taken_for_its_demonstrations(run_folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(run_folder / "episodes", tmp_path / "demonstrate" / "episodes")
+    shutil.copytree(run_folder / "episodes", tmp_path / "iteration-1" / "evaluation" / "test" / "episodes")
+    (tmp_path / "summary.json").write_text("{}")
+    with pytest.raises(UserError, match="iteration-1/evaluation/test"):
+        write_report(tmp_path)
+
+
+def test_several_runs_in_one_file(run_folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(run_folder, tmp_path / "both" / "one")
+    shutil.copytree(run_folder, tmp_path / "both" / "two")
+    page = Page(write_single(tmp_path / "both", options=PAGES, most=1))
+    assert len(page.all("article")) == 1
+    assert "1 of 2 episodes are shown below with pictures, the worst first" in page.text
+
+
+def test_strange_records_cost_only_their_own_pictures(two_runs: Path) -> None:
+    record = two_runs / "cut" / "episodes" / "generated-1-0001-run0.jsonl"
+    lines = [json.loads(text) for text in record.read_text().splitlines()]
+    next(line for line in lines if line["type"] == "action")["moved"] = {"ghost 1": ["moon", "bed"]}
+    record.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    write_report(two_runs, options=PAGES)
+    strange, whole = (Page(two_runs / "report" / run / f"{record.stem}.html") for run in ("cut", "whole"))
+    assert "which is not there" in strange.text and not strange.all("img")
+    assert whole.all("img") and "No pictures" not in whole.text
+
+
+@pytest.mark.parametrize("there", ["nothing", "folder", "damaged"])
+def test_nothing_to_show(tmp_path: Path, there: str) -> None:
+    folder = tmp_path / "run"
+    if there != "nothing":
+        (folder / "episodes").mkdir(parents=True)
+    if there == "damaged":
+        (folder / "episodes" / "x.jsonl").write_text("no\n", encoding="utf-8")
+    with pytest.raises(UserError) as caught:
+        write_report(folder)
+    assert "\n" not in str(caught.value) and "run" in str(caught.value)
+
+
+def test_an_unwritable_page(run_folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(UserError, match="cannot be written"):
+        write_single(run_folder, tmp_path / "file" / "page.html", PAGES, most=0)
+
+
+def test_stale_figures_are_told(run_folder: Path, tmp_path: Path) -> None:
+    episodes = [(record.episode, record.result) for record in read_records(run_folder / "episodes")]
+    assert figures.stale(run_folder, episodes) == ""
+    for content, said in [('{"overall": {"episodes": 9, "success_rate": 5}}', "9 episodes"), ("[]", ""), ("{", "")]:
+        (tmp_path / "metrics.json").write_text(content, encoding="utf-8")
+        assert said in figures.stale(tmp_path, episodes)
+        assert bool(said) == bool(figures.stale(tmp_path, episodes))
+    assert figures.stale(tmp_path / "none", episodes) == ""
+
+
+def test_tables_have_a_row_for_each_experiment(run_folder: Path) -> None:
+    record = next(read_records(run_folder / "episodes"))
+    config = record.episode.config
+
+    def other(**changes: Any) -> tuple[EpisodeLine, ResultLine]:
+        settings = {**config, **changes.pop("config", {})}
+        return record.episode.model_copy(update={"config": settings, **changes}), record.result
+
+    def shown(*episodes: tuple[EpisodeLine, ResultLine]) -> tuple[list[str], list[tuple[str, ...]]]:
+        found = figures.rows(episodes)
+        return found.settings, [row.experiment for row in found.experiments]
+
+    assert shown(other()) == (["planner"], [("scripted",)])
+    # Which houses are played makes no other experiment; whose wishes count does.
+    assert shown(other(), other(episode=2, config={"seed": 5, "workers": 3})) == (["planner"], [("scripted",)])
+    assert shown(other(), other(config={"person": "carl"})) == (["preferences of"], [("ada",), ("carl",)])
+    assert shown(other(), other(planner="llm", model="m")) == (["planner"], [("llm",), ("scripted",)])
+    taught = [other(planner="llm", model="m", config=settings) for settings in ({}, {"adapter": "tidy"})]
+    assert shown(*taught) == (["adapter"], [("tidy",), ("none",)])
+    bold = other(
+        planner="llm", model="m", config={"sampling": {"temperature": 2.0, "top_p": 0.9, "max_tokens": 160, "n": 1}}
+    )
+    assert shown(taught[0], bold) == (["temperature"], [("1",), ("2",)])
+    scenes = figures.rows(
+        [other(scene="b", config={"data": "x"}), other(scene="a", task_set="test", config={"data": "x"})]
+    )
+    assert [row.scene for row in scenes.scenes] == ["a, test", "b"]
+    assert figures.overall([other()]).error is None
+
+
+def test_unequal_sets_are_told(run_folder: Path) -> None:
+    record = next(read_records(run_folder / "episodes"))
+    ours = [(record.episode.model_copy(update={"run": run}), record.result) for run in range(3)]
+    theirs = [(record.episode.model_copy(update={"run": 0, "planner": "demonstrator"}), record.result)]
+    found = figures.rows([*ours, *theirs])
+    (note,) = found.notes
+    assert "demonstrator: 1 episode; scripted: 3 episodes; 1 in common" in note
+    assert found.comparisons[0].differences[0].mean == 0
+
+
+def test_on_the_command_line(two_runs: Path) -> None:
+    def housewise(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "housewise.cli", "report", *map(str, arguments)]
+        return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+
+    made = housewise(two_runs, "--no-film", "--workers", "2")
+    assert made.returncode == 0, made.stderr
+    assert f"report: {two_runs / 'report.html'}" in made.stdout
+    assert len(list((two_runs / "report").rglob("*.html"))) == 2
+    made = housewise(two_runs / "cut", "--single", "--most", "1", "--no-film", "--compare", two_runs / "whole")
+    assert made.returncode == 0, made.stderr
+    assert not (two_runs / "cut" / "report").exists()
+    page = Page(two_runs / "cut" / "report.html")
+    assert len(page.all("article")) == 1 and "Paired differences" in page.text
+    refused = housewise(two_runs / "whole", "--simulator", "crystal ball")
+    assert refused.returncode == 2 and "Traceback" not in refused.stderr

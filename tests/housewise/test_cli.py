@@ -1,0 +1,190 @@
+"""The command line as a user meets it: real processes, a real server on this machine, kill -9."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from housewise.rollout.record import read_record, read_records
+from tests.language.conftest import ChatServer, Handler, completion
+
+
+def housewise(*arguments: str | Path, timeout: float = 120, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the command line in a process of its own."""
+    env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"} | environment
+    command = [sys.executable, "-m", "housewise.cli", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, env=env, check=False)
+
+
+def one_line(result: subprocess.CompletedProcess[str]) -> str:
+    """The error of a command that failed as it should: exit code 2 and one line."""
+    assert result.returncode == 2, result.stdout + result.stderr
+    lines = [line for line in result.stderr.splitlines() if line.strip()]
+    assert len(lines) == 1, result.stderr
+    return lines[0]
+
+
+@pytest.fixture
+def server() -> Iterator[ChatServer]:
+    """A server whose model explores the kitchen and takes that for all there is to do."""
+    with ChatServer() as running:
+        running.answers = [lambda handler, _: handler.reply(200, completion(" go to kitchen 0\nmission complete"))]
+        thread = threading.Thread(target=running.serve_forever, daemon=True)
+        thread.start()
+        yield running
+        running.shutdown()
+
+
+def test_a_scripted_run_leaves_records_and_figures(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    result = housewise("run", "--houses", "2", "--planner", "scripted", "--workers", "2", "--out", out, "max_steps=120")
+    assert result.returncode == 0, result.stderr
+    records = list(read_records(out / "episodes"))
+    assert [record.episode.scene for record in records] == ["generated-0", "generated-1"]
+    figures = json.loads((out / "metrics.json").read_text())
+    assert figures["overall"]["episodes"] == 2
+    assert figures["overall"]["steps"] == pytest.approx(sum(r.result.steps for r in records) / 2)
+    assert set(figures["by_scene"]) == {"generated-0", "generated-1"}
+
+
+def test_a_run_against_a_server(tmp_path: Path, server: ChatServer) -> None:
+    out = tmp_path / "run"
+    url = f"http://127.0.0.1:{server.server_port}/v1"
+    result = housewise("run", "--houses", "1", "--model", "m", "--base-url", url, "--out", out, OPENAI_API_KEY="sk-top")
+    assert result.returncode == 0, result.stderr
+    record = read_record(out / "episodes" / "generated-0-0000-run0.jsonl")
+    assert record.result.ended == "complete"
+    assert "kitchen 0" in record.plans[0].reply
+    assert record.actions[0].action == "go to kitchen 0"
+    assert record.actions[0].status == "succeeded"
+    assert record.result.prompt_tokens == 11
+    assert "sk-top" not in "".join(path.read_text() for path in out.rglob("*.json*"))
+
+
+def test_the_same_seed_gives_the_same_episode(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        arguments = ("run", "--houses", "1", "--seed", "5", "--planner", "scripted", "--out", tmp_path / name)
+        assert housewise(*arguments, "max_steps=200").returncode == 0
+    first, second = (next(iter(read_records(tmp_path / name / "episodes"))) for name in ("a", "b"))
+    assert [a.low_level for a in first.actions] == [a.low_level for a in second.actions]
+    assert first.result.placements == second.result.placements
+
+
+def test_replaying_a_run_ends_in_the_same_places(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    assert housewise("run", "--houses", "1", "--planner", "scripted", "--out", out).returncode == 0
+    result = housewise("replay", out)
+    assert result.returncode == 0, result.stderr
+    assert "same final placements: 1 of 1" in result.stdout
+
+
+def test_kill_and_resume(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    arguments = ["run", "--houses", "3", "--planner", "scripted", "--out", str(out)]
+    env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
+    command = [sys.executable, "-m", "housewise.cli", *arguments]
+    process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL)
+    first = out / "episodes" / "generated-0-0000-run0.jsonl"
+    second = out / "episodes" / "generated-1-0001-run0.jsonl.partial"
+    deadline = time.monotonic() + 90
+    while not (first.exists() and second.exists()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    kept = first.read_bytes()
+    result = housewise(*arguments)
+    assert result.returncode == 0, result.stderr
+    assert "1 of 3 episodes are there already" in result.stdout
+    assert first.read_bytes() == kept
+    assert len(list(read_records(out / "episodes"))) == 3
+    assert not list((out / "episodes").glob("*.partial"))
+    whole = tmp_path / "whole"
+    assert housewise(*arguments[:-1], whole).returncode == 0
+    for resumed, undisturbed in zip(read_records(out / "episodes"), read_records(whole / "episodes"), strict=True):
+        assert resumed.result.placements == undisturbed.result.placements
+        assert [a.low_level for a in resumed.actions] == [a.low_level for a in undisturbed.actions]
+
+
+def test_a_folder_of_another_run_is_refused(tmp_path: Path) -> None:
+    arguments = ("run", "--houses", "1", "--planner", "scripted", "--out", tmp_path, "max_steps=30")
+    assert housewise(*arguments).returncode == 0
+    message = one_line(housewise(*arguments, "--seed", "7"))
+    assert "seed" in message
+    assert "--out" in message
+
+
+def test_more_houses_may_join_a_run(tmp_path: Path) -> None:
+    arguments = ("run", "--planner", "scripted", "--out", tmp_path, "max_steps=30")
+    assert housewise(*arguments, "--houses", "1").returncode == 0
+    assert housewise(*arguments, "--houses", "2").returncode == 0
+    assert len(list(read_records(tmp_path / "episodes"))) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["smapling.temperature=0.5"], "did you mean sampling?"),
+        (["sampling.temprature=0.5"], "did you mean sampling.temperature?"),
+        (["--planner", "scripetd"], "did you mean scripted?"),
+        (["--simulator", "habitt"], "did you mean habitat?"),
+        (["--houses", "0"], "houses"),
+        (["--data", "/nowhere"], "HOUSEKEEP_DATA"),
+        (["--person", "nobody"], "nobody"),
+        (["--person", "adda"], "did you mean ada?"),
+        (["--adapter", "tiddy"], "did you mean tidy?"),
+        (["--config", "persn"], "did you mean person?"),
+        (["--config", "person"], "for housewise selftrain"),
+        (["--scene", "Merom_1_int"], "--data or HOUSEKEEP_DATA"),
+        (["--episodes", "test"], "--data or HOUSEKEEP_DATA"),
+        (["--houses", "2", "--data", "/nowhere"], "give one of them"),
+        (["--planner", "replay"], "--records"),
+        (["prompt=/nowhere.yaml"], "prompt"),
+        (["prompt=jugding"], "did you mean judging?"),
+        (["--model", "local:/nowhere"], "/nowhere"),
+    ],
+)
+def test_mistakes_end_in_one_line(arguments: list[str], said: str, tmp_path: Path) -> None:
+    assert said in one_line(housewise("run", "--out", tmp_path / "run", *arguments))
+    assert not list(tmp_path.rglob("*.jsonl"))
+
+
+def test_an_unreachable_server_is_named(tmp_path: Path) -> None:
+    arguments = ("run", "--houses", "1", "--model", "m", "--base-url", "http://127.0.0.1:9/v1", "--out", tmp_path)
+    assert "127.0.0.1:9" in one_line(housewise(*arguments))
+
+
+def test_what_is_finished_survives_a_server_that_breaks(tmp_path: Path, server: ChatServer) -> None:
+    def garbage(handler: Handler, _: dict[str, object]) -> None:
+        handler.reply(200, b'{"choices": [{"mess')
+
+    well = server.answers[0]
+    server.answers = [well, garbage]
+    url = f"http://127.0.0.1:{server.server_port}/v1"
+    arguments = ("run", "--houses", "2", "--model", "m", "--base-url", url, "--out", tmp_path)
+    one_line(housewise(*arguments))
+    assert [record.episode.scene for record in read_records(tmp_path / "episodes")] == ["generated-0"]
+    server.answers = [well]
+    assert housewise(*arguments).returncode == 0
+    assert len(list(read_records(tmp_path / "episodes"))) == 2
+
+
+def test_a_full_disk_leaves_what_is_finished(tmp_path: Path) -> None:
+    """A limit on file size stands in for a disk that is full: the system refuses the write in the same way."""
+    out = tmp_path / "run"
+    assert housewise("run", "--houses", "1", "--planner", "scripted", "--out", out, "max_steps=30").returncode == 0
+    kept = {path: path.read_bytes() for path in out.rglob("*.jsonl")}
+    run = f"{sys.executable} -m housewise.cli run --houses 2 --planner scripted --out {out} max_steps=30"
+    command = f"ulimit -f 4; exec {run}"
+    env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
+    result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=env, timeout=120, check=False)
+    assert "cannot be written" in one_line(result)
+    assert {path: path.read_bytes() for path in out.rglob("*.jsonl")} == kept

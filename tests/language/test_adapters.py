@@ -1,0 +1,65 @@
+"""Adapters by name and by folder, and how they are asked."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from housewise.agent.personalize.prompt import PromptTemplate
+from housewise.language import ChatModelError
+from housewise.language.adapters import ASKED_WITH, adapter_folder, asked_with, packaged_adapters
+from housewise.systems.personalize.config import load_config
+
+
+@pytest.mark.parametrize("name", sorted(packaged_adapters()))
+def test_what_comes_with_the_package_has_a_card_and_a_prompt(name: str) -> None:
+    folder = adapter_folder(name)
+    assert (folder / "README.md").read_text(encoding="utf-8").startswith("---")
+    assert PromptTemplate.load(asked_with(name)["prompt"])
+    assert sum(file.stat().st_size for file in folder.iterdir()) < 20e6
+
+
+def test_a_folder_wins_over_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert adapter_folder("own") == Path("own")
+    assert adapter_folder("tidy") != Path("tidy")
+    (tmp_path / "tidy").mkdir()
+    assert adapter_folder("tidy") == Path("tidy")
+
+
+def test_the_prompt_is_the_adapters_unless_another_is_asked_for(tmp_path: Path) -> None:
+    (tmp_path / ASKED_WITH).write_text('{"prompt": "compact"}', encoding="utf-8")
+    adapter = {"adapter": str(tmp_path)}
+    assert load_config(settings=adapter).prompt == "compact"
+    assert load_config(settings={**adapter, "prompt": "planner"}).prompt == "planner"
+    assert load_config(settings={**adapter, "planner": "sayplan"}).prompt == "planner"
+    assert load_config().prompt == "planner"
+    assert asked_with(tmp_path / "nowhere") == {}
+
+
+def test_an_adapter_says_how_it_is_asked_and_whoever_asks_has_the_last_word(tmp_path: Path) -> None:
+    told = {"prompt": "judging", "grounded": True, "sampling": {"temperature": 0.25, "max_tokens": 400}}
+    (tmp_path / ASKED_WITH).write_text(json.dumps(told), encoding="utf-8")
+    adapter = {"adapter": str(tmp_path)}
+    config = load_config(settings=adapter)
+    assert config.grounded and config.prompt == "judging"
+    assert (config.sampling.temperature, config.sampling.max_tokens) == (0.25, 400)
+    assert config.sampling.top_p == load_config().sampling.top_p
+    own = load_config(settings={**adapter, "grounded": False}, overrides=["sampling.max_tokens=50"])
+    assert not own.grounded and (own.sampling.temperature, own.sampling.max_tokens) == (0.25, 50)
+    assert not load_config(settings={**adapter, "planner": "saycan"}).grounded
+
+
+@pytest.mark.parametrize("setting", ["temperature", "top_p", "max_tokens", "colour"])
+def test_a_setting_that_does_not_fit_is_named_with_its_file(tmp_path: Path, setting: str) -> None:
+    told = {"prompt": "judging", "sampling": {setting: -1}}
+    (tmp_path / ASKED_WITH).write_text(json.dumps(told), encoding="utf-8")
+    with pytest.raises(ChatModelError, match=rf"{ASKED_WITH}.*sampling\.{setting}"):
+        load_config(settings={"adapter": str(tmp_path)})
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[]", "{", '{"prompt": "planner", "sampling": 3}'])
+def test_a_damaged_file_is_named(tmp_path: Path, content: str) -> None:
+    (tmp_path / ASKED_WITH).write_text(content, encoding="utf-8")
+    with pytest.raises(ChatModelError, match=ASKED_WITH):
+        asked_with(tmp_path)

@@ -1,0 +1,101 @@
+"""Playing in processes: the same records as in threads, errors come through, and nobody is left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from housewise.core.errors import UserError
+from housewise.rollout.executors import Silent, open_executor
+from housewise.rollout.executors.processes import Processes
+from housewise.rollout.executors.threads import Threads
+from housewise.rollout.record import ResultLine, read_records
+from housewise.rollout.run import Run
+from housewise.systems.personalize.config import load_config
+from housewise.systems.personalize.tasks import Job
+
+SHORT = {"planner": "scripted", "houses": 3, "max_steps": 60}
+
+
+class Listener(Silent):
+    """Remembers whose end it was told of."""
+
+    def __init__(self) -> None:
+        self.ends: list[str] = []
+
+    def ended(self, job: Job, result: ResultLine) -> None:
+        self.ends.append(job.name)
+
+
+def test_planners_without_a_model_play_in_processes_and_others_in_threads(tmp_path: Path) -> None:
+    def kind(**settings: object) -> type:
+        return type(open_executor(load_config(settings=settings), tmp_path, Silent()))
+
+    assert kind(planner="scripted", workers=2) is kind(planner="demonstrator", workers=2) is Processes
+    assert kind(planner="scripted", workers=1) is kind(planner="llm", workers=2) is Threads
+
+
+def test_records_are_the_same_as_of_one_thread(tmp_path: Path) -> None:
+    listener, ends = Listener(), []
+    for workers in (1, 2):
+        run = Run(load_config(settings={**SHORT, "workers": workers}), tmp_path / str(workers))
+        run.play(listener if workers == 2 else None)
+        records = read_records(run.episodes)
+        ends.append([(record.name, record.result.placements, record.result.steps) for record in records])
+    assert ends[0] == ends[1] and len(ends[0]) == 3
+    assert sorted(listener.ends) == [name for name, _, _ in ends[0]]
+
+
+def test_what_the_user_has_to_know_comes_through(tmp_path: Path) -> None:
+    config = load_config(settings={**SHORT, "workers": 2, "planner": "replay", "records": str(tmp_path / "none")})
+    with pytest.raises(UserError, match="no such record"):
+        Run(config, tmp_path / "run").play()
+
+
+def children(parent: int) -> set[int]:
+    found = subprocess.run(["pgrep", "-P", str(parent)], capture_output=True, text=True).stdout
+    return set(map(int, found.split()))
+
+
+def test_processes_end_with_the_one_that_made_them(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "housewise.cli", "run", "--planner", "scripted", "--houses", "40"]
+    program = subprocess.Popen([*command, "--workers", "2", "--out", str(tmp_path)], stdout=subprocess.DEVNULL)
+    end = time.monotonic() + 60
+    while time.monotonic() < end and not list(tmp_path.glob("episodes/*.jsonl")):
+        time.sleep(0.1)
+    mine = children(program.pid)
+    assert mine
+    program.send_signal(signal.SIGKILL)
+    program.wait()
+    while time.monotonic() < end and any(Path(f"/proc/{child}").exists() for child in mine):
+        time.sleep(0.1)
+    assert not any(_alive(child) for child in mine)
+
+
+def test_a_process_that_is_killed_is_told_of(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "housewise.cli", "run", "--planner", "scripted", "--houses", "40"]
+    with subprocess.Popen(
+        [*command, "--workers", "2", "--out", str(tmp_path)],
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        env={key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"},
+    ) as program:  # fmt: skip
+        end = time.monotonic() + 60
+        while time.monotonic() < end and not list(tmp_path.glob("episodes/*.jsonl")):
+            time.sleep(0.1)
+        os.kill(max(children(program.pid)), signal.SIGKILL)
+        errors = program.communicate(timeout=60)[1]
+    assert program.returncode == 2 and "lower --workers" in errors and "Traceback" not in errors
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,70 @@
+"""Episodes that share a model, as a user meets them who has had enough."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.language.conftest import Body, ChatServer, Handler
+from tests.selftrain.tiny import save_learner, save_prompt
+
+# In the background of a shell interrupts are ignored; here they shall do what they do at a terminal.
+PROGRAM = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from housewise.cli import main
+main()
+"""
+
+
+def interrupted(out: Path, *arguments: str, once: Callable[[], bool]) -> int:
+    """The exit code of a run that is interrupted once it is in the middle of its work."""
+    command = [sys.executable, "-c", PROGRAM, "run", "--out", str(out), "--houses", "4", "--workers", "4", *arguments]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as run:
+        try:
+            while not once():
+                assert run.poll() is None
+                time.sleep(0.05)
+            run.send_signal(signal.SIGINT)
+            return run.wait(60)
+        finally:
+            run.kill()
+
+
+def partial(out: Path) -> list[Path]:
+    return list((out / "episodes").glob("*.partial"))
+
+
+def test_an_interrupted_run_ends_in_the_middle_of_its_episodes(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="the extra housewise[local] is not installed")
+    prompt = save_prompt(tmp_path / "short.yaml")
+    model = f"local:{save_learner(tmp_path / 'tiny')}"
+    out = tmp_path / "run"
+    endless = ("--model", model, f"prompt={prompt}", "max_steps=100000", "most_plans=100000", "most_idle_plans=100000")
+    code = interrupted(out, *endless, once=lambda: len(partial(out)) == 4)
+    assert code == 130 and len(partial(out)) == 4
+
+
+def test_an_interrupted_run_does_not_wait_for_a_server(tmp_path: Path) -> None:
+    with ChatServer() as server:
+        ending = threading.Event()
+
+        def hangs(handler: Handler, _: Body) -> None:
+            ending.wait(300)
+
+        server.play(hangs)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        out = tmp_path / "run"
+        code = interrupted(out, "--model", "m", "--base-url", server.url, once=lambda: server.under_way == 4)
+        ending.set()
+        server.shutdown()
+    assert code == 130 and len(partial(out)) == 4

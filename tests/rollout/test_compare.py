@@ -1,0 +1,120 @@
+"""Paired differences: against a calculation by hand, and as a user asks for them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from housewise.core.errors import UserError
+from housewise.rollout.compare import compare
+from housewise.rollout.metrics import Finished
+from tests.experiments.records import make_record, save
+
+TABLE = {f"mug {number}": "kitchen 0 table 2" for number in range(4)}
+
+
+def played(task: int, run: int, rate: float, planner: str = "llm", **changes: Any) -> Finished:
+    """An episode that was so successful."""
+    record = make_record(TABLE, episode=task, run=run, success_rate=rate, **changes)
+    return record.episode.model_copy(update={"planner": planner}), record.result
+
+
+A = [played(1, 0, 0.25), played(1, 1, 0.5), played(2, 0, 0.0), played(2, 1, 0.5), played(3, 0, 1.0), played(9, 0, 1.0)]
+B = [
+    played(1, 0, 0.75),
+    played(1, 1, 0.5),
+    played(2, 0, 0.25),
+    played(2, 1, 1.0),
+    played(3, 0, 0.75),
+    played(8, 0, 0.0),
+]
+
+
+def test_equal_to_a_calculation_by_hand() -> None:
+    found = compare(A, B)
+    assert (found.episodes, found.common, found.tasks) == ((6, 6), 5, 3)
+    assert found.only_a == ["Merom_1_int, episode 9, run 0"] and found.only_b == ["Merom_1_int, episode 8, run 0"]
+    success = found.differences[0]
+    # Differences in percent: task 1: 50, 0; task 2: 25, 50; task 3: -25. Their mean is 100 / 5 = 20.
+    assert success.figure == "success, %"
+    assert (success.a, success.b, success.mean) == pytest.approx((45, 65, 20))
+    assert (success.higher, success.same, success.lower) == (3, 1, 1)
+    # Off the mean: 30, -20; 5, 30; -45. Summed by task: 10, 35, -45; their squares: 100 + 1225 + 2025 = 3350.
+    # Times 3 / (3 - 1): 5025, whose root is 70.8872; over the five episodes: 14.1774.
+    assert success.error == pytest.approx(14.1774, abs=1e-4)
+    # Student's t of two degrees of freedom, 97.5 %: 4.302653 (any table has it). 14.1774 times that: 61.0004.
+    assert success.degrees == 2
+    assert (success.low, success.high) == pytest.approx((20 - 61.0004, 20 + 61.0004), abs=1e-3)
+
+
+def test_runs_of_one_task_alone_are_its_episodes() -> None:
+    success = compare(A[:2], B[:2]).differences[0]
+    # 50 and 0: mean 25, standard error 25, and 12.706 is Student's t of one degree of freedom.
+    assert (success.mean, success.error, success.degrees) == (pytest.approx(25), pytest.approx(25), 1)
+    assert success.high == pytest.approx(25 + 12.7062 * 25, abs=1e-2)
+
+
+def test_one_episode_has_no_interval() -> None:
+    success = compare(A[:1], B[:1]).differences[0]
+    assert (success.mean, success.error, success.low, success.high) == (pytest.approx(50), None, None, None)
+
+
+def test_other_tasks_of_one_name_are_not_paired() -> None:
+    header, result = played(1, 0, 1.0)
+    elsewhere = header.model_copy(update={"placements": {**header.placements, "mug 0": "kitchen 0 shelf 1"}})
+    found = compare(A, [(elsewhere, result), *B[1:]])
+    assert found.common == 4 and found.other_tasks == ["Merom_1_int, episode 1, run 0"]
+    with pytest.raises(UserError, match="not the same tasks"):
+        compare(A[:1], [(elsewhere, result)])
+    with pytest.raises(UserError, match="no episode in common"):
+        compare(A[:1], B[-1:])
+
+
+def test_what_differs_beyond_who_plays_is_a_warning() -> None:
+    assert compare(A, [played(1, 0, 0.5, planner="scripted")]).warnings == []
+    found = compare(A, [played(1, 0, 0.5, config={"person": "ada", "max_steps": 200})])
+    assert found.settings["max_steps"] == ("1000", "200")
+    assert "most steps: 1000 against 200" in found.warnings[0]
+    assert "more than once" in compare([*A, A[0]], B).warnings[0]
+
+
+def compared(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "housewise.cli", "compare", *map(str, arguments)]
+    env = {**os.environ, "COLUMNS": "80"}
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, env=env, check=False)
+
+
+def saved(folder: Path, episodes: list[Finished], **changes: Any) -> Path:
+    for header, result in episodes:
+        record = make_record(TABLE).model_copy(update={"episode": header.model_copy(update=changes), "result": result})
+        save(record, folder / "episodes")
+    return folder
+
+
+def test_on_the_command_line(tmp_path: Path) -> None:
+    a, b = saved(tmp_path / "a", A), saved(tmp_path / "b", B, planner="scripted")
+    ended = compared(a, b, "--json", tmp_path / "c.json")
+    assert ended.returncode == 0, ended.stderr
+    assert "in common: 5 episodes of 3 tasks" in ended.stdout
+    assert "only in A: Merom_1_int, episode 9, run 0" in ended.stdout
+    (row,) = [line for line in ended.stdout.splitlines() if line.startswith("│ success, %")]
+    assert [cell.strip() for cell in row.split("│")[2:-1]] == [
+        "45.0",
+        "65.0",
+        "+20.0",
+        "14.2",
+        "-41.0 to +81.0",
+        "3 1 1",
+    ]
+    told = json.loads((tmp_path / "c.json").read_text())
+    assert told["common"] == 5 and told["differences"][0]["mean"] == pytest.approx(20)
+    both = saved(saved(tmp_path / "both", A[:1]), B[1:2], planner="scripted")
+    for wrong, said in ((both, "holds 2 experiments"), (tmp_path, "holds"), (tmp_path / "no", "no such folder")):
+        refused = compared(a, wrong)
+        assert refused.returncode == 2 and said in refused.stderr and "Traceback" not in refused.stderr

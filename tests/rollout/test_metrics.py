@@ -1,0 +1,28 @@
+"""Figures over episodes."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from housewise.rollout.metrics import standard_error
+
+values = st.lists(st.floats(-100, 100), min_size=2, max_size=12)
+
+
+@given(values)
+def test_episodes_of_different_tasks_have_the_usual_error(rates: list[float]) -> None:
+    usual = np.std(rates, ddof=1) / np.sqrt(len(rates))
+    assert standard_error(rates) == pytest.approx(usual, abs=1e-9)
+    assert standard_error(rates, range(len(rates))) == pytest.approx(usual, abs=1e-9)
+    assert standard_error(rates, ["one task"] * len(rates)) == pytest.approx(usual, abs=1e-9)
+
+
+@given(values, st.integers(1, 5))
+def test_playing_everything_again_with_the_same_result_tells_nothing_new(rates: list[float], runs: int) -> None:
+    tasks = [task for task in range(len(rates)) for _ in range(runs)]
+    assert standard_error([rates[task] for task in tasks], tasks) == pytest.approx(standard_error(rates), abs=1e-9)
+
+
+def test_one_episode_has_no_error() -> None:
+    assert standard_error([60.0]) == 0.0

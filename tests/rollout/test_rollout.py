@@ -1,0 +1,266 @@
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from housewise.agent.personalize.demonstrator import Demonstrator
+from housewise.agent.personalize.planner import LLMPlanner, Planner
+from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
+from housewise.controller.skills import Controller
+from housewise.language.base import ChatRequest, Reply, Sampling
+from housewise.language.replay import ReplayChatModel
+from housewise.rollout.record import EpisodeRecord, RecordWriter, ResultLine, read_record
+from housewise.rollout.rollout import LETTERS, Limits, Rollout, room_anchors
+from housewise.selftrain.personalize.pairs import pairs_of
+from housewise.systems.personalize.player import scripted_planner
+from housewise.worlds.house.env import RearrangementEnv, Task
+from housewise.worlds.house.scene_graph import ROBOT
+from housewise.worlds.house.simulator.base import Action, Camera
+from housewise.worlds.house.simulator.raycast import RaycastSimulator
+from tests.selftrain.conftest import header
+from tests.worlds.house.toy import BED, COUNTER, TABLE
+
+MUG_TO_COUNTER = """ go to bedroom 0
+step 2: go to mug 1
+step 3: look at mug 1
+step 4: pick up mug 1
+step 5: go to kitchen 0
+step 6: look at the counter
+step 7: place mug 1 on kitchen 0 counter 1"""
+BEGINNING = " go to bedroom 0\nstep 2: look at bedroom 0"
+
+
+class Played:
+    """An episode in the small house, from beginning to end."""
+
+    def __init__(
+        self,
+        toy: Task,
+        folder: Path,
+        *replies: str,
+        max_steps: int = 1000,
+        limits: Limits | None = None,
+        camera: Camera | None = None,
+        prompt: str = "planner",
+        demonstrated: bool = False,
+    ) -> None:
+        self.env = RearrangementEnv(RaycastSimulator(camera, sensors=("instance",)), [toy], max_steps=max_steps)
+        self.env.reset()
+        self.progress: list[tuple[int, int]] = []
+        scripted, context = scripted_planner(toy, self.env, 0), ContextGenerator(PromptTemplate.load(prompt))
+        planner: Planner = Demonstrator(scripted, context) if demonstrated else scripted
+        if replies:
+            planner = LLMPlanner(ReplayChatModel(replies), context)
+        writer = RecordWriter(folder, "played")
+        self.rollout = Rollout(
+            self.env, planner, Controller(self.env), writer, lambda *now: self.progress.append(now), limits
+        )
+        self.result: ResultLine = self.rollout.play(header(toy, planner=planner.name))
+        self.record: EpisodeRecord = read_record(folder / "played.jsonl")
+
+    @property
+    def outcomes(self) -> list[tuple[str, str]]:
+        return [(action.status, action.reason) for action in self.record.actions]
+
+
+def test_a_model_carries_the_mug_home(toy: Task, tmp_path: Path) -> None:
+    played = Played(toy, tmp_path, BEGINNING, MUG_TO_COUNTER)
+    assert [status for status, _ in played.outcomes] == ["succeeded"] * 9
+    assert played.result == played.record.result
+    assert played.result.ended == "complete"
+    assert played.result.success_rate == 0.5
+    assert (played.result.correct_start, played.result.correct_end, played.result.misplaced_start) == (1, 2, 2)
+    assert played.result.placements["mug 1"] == "kitchen 0 counter 1"
+    assert (played.result.plans, played.result.actions, played.result.unique_placements) == (3, 9, 1)
+    taken, put = (action for action in played.record.actions if action.moved)
+    assert taken.moved == {"mug 1": ("bedroom 0 bed 3", ROBOT)} and taken.reward == 0.0
+    assert put.moved == {"mug 1": (ROBOT, "kitchen 0 counter 1")} and put.reward == 1.0
+    assert (taken.aimed, put.aimed) == (["mug_1"], [COUNTER])
+    assert played.rollout.graph.place_of("mug 1") == "kitchen 0 counter 1"
+
+
+def test_a_record_tells_every_step(toy: Task, tmp_path: Path) -> None:
+    played = Played(toy, tmp_path, BEGINNING, MUG_TO_COUNTER)
+    actions = played.record.actions
+    assert [action.start for action in actions[1:]] == [action.end for action in actions[:-1]]
+    assert all(len(action.low_level) == len(action.path) == action.end - action.start for action in actions)
+    assert actions[-1].end == played.result.steps == played.env.steps == len(played.progress)
+    assert played.progress[-1] == (played.result.steps, 2)
+    # The letters are enough to play the episode again.
+    again = RearrangementEnv(RaycastSimulator(sensors=("instance",)), [toy])
+    again.reset()
+    meaning = {letter: action for action, letter in LETTERS.items()}
+    for action in actions:
+        aims = iter(action.aimed)
+        for letter, (x, z, _) in zip(action.low_level, action.path, strict=True):
+            if meaning[letter] == Action.GRAB_RELEASE:
+                again.aim(next(aims))
+            again.step(meaning[letter])
+            assert (again.simulator.body.x, again.simulator.body.z) == pytest.approx((x, z), abs=0.001)
+    assert again.world.placements == played.env.world.placements
+
+
+def test_a_record_tells_what_the_model_knew_and_found(toy: Task, tmp_path: Path) -> None:
+    played = Played(toy, tmp_path, BEGINNING, MUG_TO_COUNTER)
+    first, second, last = played.record.plans
+    assert "bedroom 0: not explored yet." in first.prompt[1]["content"]
+    assert first.known["bedroom 0"] == {}
+    assert "bedroom 0 bed 3 with mug 1" in second.prompt[1]["content"]
+    assert second.known["bedroom 0"]["bedroom 0 bed 3"] == ["mug 1"]
+    assert first.reply == BEGINNING and second.reply == MUG_TO_COUNTER
+    assert (first.complete, last.complete) == (False, True)
+    found = [name for action in played.record.actions for name in action.discovered]
+    assert len(found) == len(set(found)) and {"mug 1", "bedroom 0 bed 3"} <= set(found)
+    assert set(found) | set(second.known) <= set(played.rollout.graph.graph)
+
+
+def test_the_robot_knows_what_it_put_down_even_out_of_sight(toy: Task, tmp_path: Path) -> None:
+    # Through so long a lens the counter's far end shows, but not where the mug comes to stand.
+    lens = Camera(width=32, height=32, field_of_view=0.7)
+    kitchen = " go to kitchen 0\nstep 2: look at kitchen 0"
+    played = Played(toy, tmp_path, kitchen, BEGINNING, MUG_TO_COUNTER, camera=lens)
+    assert played.outcomes[-1] == ("succeeded", "")
+    assert "mug_1" not in played.env.visible
+    assert played.rollout.graph.place_of("mug 1") == "kitchen 0 counter 1"
+    assert played.rollout.graph.holding is None
+
+
+def test_what_nobody_has_seen_cannot_be_used(toy: Task, tmp_path: Path) -> None:
+    played = Played(toy, tmp_path, "pick up mug 1\nstep 2: go to bedroom 0 bed 3\nstep 3: dance")
+    assert played.outcomes[:2] == [("skipped", "unknown: mug 1"), ("skipped", "unknown: bedroom 0 bed 3")]
+    assert played.outcomes[2][1].startswith("not an action")
+    assert played.result.steps == 0 and played.result.skipped == 3
+    assert [(action.action, action.low_level) for action in played.record.actions] == [(None, "")] * 3
+
+
+def test_failures_are_told_with_the_reason(toy: Task, tmp_path: Path) -> None:
+    far = " go to kitchen 0\nstep 2: pick up mug 1\nstep 3: place mug 1 on the bed"
+    played = Played(toy, tmp_path, BEGINNING, far, limits=Limits(replan_when_blocked=False))
+    assert played.outcomes[-2:] == [("failed", "out of sight"), ("skipped", "holding nothing")]
+    assert (played.result.failed, played.result.skipped) == (1, 1)
+
+
+def test_what_is_in_the_hand_cannot_be_gone_to(toy: Task, tmp_path: Path) -> None:
+    played = Played(toy, tmp_path, BEGINNING, MUG_TO_COUNTER.split("\nstep 5")[0] + "\nstep 5: go to mug 1")
+    assert played.outcomes[-1] == ("failed", "mug 1 is in the hand")
+    assert played.result.placements["mug 1"] == ROBOT
+    assert played.rollout.graph.holding == "mug 1"
+
+
+@pytest.mark.parametrize("most", [1, 7, 30])
+def test_an_episode_is_cut_after_its_steps(toy: Task, tmp_path: Path, most: int) -> None:
+    played = Played(toy, tmp_path, *[BEGINNING, MUG_TO_COUNTER] * 3, max_steps=most)
+    assert played.result.ended == "out of steps"
+    assert played.result.steps == most == played.record.actions[-1].end
+
+
+def test_a_model_that_says_nothing_useful_is_not_asked_for_ever(toy: Task, tmp_path: Path) -> None:
+    played = Played(toy, tmp_path, *["I would rather not."] * 50, limits=Limits(plans=20, idle_plans=4))
+    assert (played.result.ended, played.result.plans, played.result.steps) == ("out of plans", 4, 0)
+    walking = [" go to bedroom 0", " go to kitchen 0"] * 20
+    played = Played(toy, tmp_path, *walking, limits=Limits(plans=6, idle_plans=4))
+    assert (played.result.ended, played.result.plans) == ("out of plans", 6)
+
+
+def test_the_end_that_the_model_announces_is_the_end(toy: Task, tmp_path: Path) -> None:
+    played = Played(toy, tmp_path, "go to bedroom 0\nmission complete\nstep 3: go to kitchen 0")
+    assert played.result.ended == "complete"
+    assert (played.result.plans, played.result.actions) == (1, 1)
+
+
+def test_the_scripted_planner_tidies_the_small_house(toy: Task, tmp_path: Path) -> None:
+    played = Played(toy, tmp_path)
+    assert played.result.success_rate == 1.0 and played.result.ended == "complete"
+    assert played.record.plans[-1].reply == "mission complete"
+    assert played.record.plans[0].prompt == []
+
+
+def test_rooms_are_entered_at_their_anchor(toy: Task) -> None:
+    env = RearrangementEnv(RaycastSimulator(sensors=("instance",)), [toy])
+    env.reset()
+    assert room_anchors(env) == {"kitchen 0": COUNTER, "bedroom 0": BED}
+
+
+@pytest.fixture
+def without_bedroom(toy: Task) -> Task:
+    """An episode in which no receptacle of the bedroom takes part."""
+    places = tuple(key for key in toy.episode.receptacles if toy.scene.by_key[key].room == "kitchen 0")
+    objects = [replace(thing, receptacle=TABLE, correct=frozenset({COUNTER})) for thing in toy.episode.objects]
+    return Task(toy.scene, replace(toy.episode, receptacles=places, objects=tuple(objects)))
+
+
+def test_the_robot_is_told_of_no_room_without_a_receptacle(without_bedroom: Task, tmp_path: Path) -> None:
+    played = Played(without_bedroom, tmp_path)
+    assert room_anchors(played.env) == {"kitchen 0": COUNTER}
+    assert played.rollout.graph.rooms == ("kitchen 0",)
+    assert played.result.ended == "complete" and played.result.success_rate == 1.0
+    assert not any("bedroom" in (action.action or "") for action in played.record.actions)
+
+
+def test_a_model_that_goes_to_a_room_without_a_receptacle_goes_nowhere(without_bedroom: Task, tmp_path: Path) -> None:
+    played = Played(without_bedroom, tmp_path, " go to bedroom 0\nstep 2: go to kitchen 0")
+    assert [status for status, _ in played.outcomes[:2]] == ["skipped", "succeeded"]
+
+
+BLOCKED = (
+    " go to kitchen 0 counter 1\nstep 2: pick up mug 1\nstep 3: look at kitchen 0 counter 1\n"
+    "step 4: place mug 1 on kitchen 0 counter 1\nmission complete"
+)
+
+
+@pytest.mark.parametrize(("replan", "acted"), [(True, 2), (False, 4)])
+def test_a_plan_ends_where_what_it_builds_on_fails(toy: Task, tmp_path: Path, replan: bool, acted: int) -> None:
+    """The mug is known, but out of reach: the rest of the plan, and its end, are about a mug in the hand."""
+    played = Played(toy, tmp_path, BEGINNING, BLOCKED, limits=Limits(replan_when_blocked=replan))
+    blocked = [action for action in played.record.actions if action.plan == 1]
+    assert blocked[1].status == "failed" and len(blocked) == acted
+    assert (len(played.record.plans) == 2) == (not replan)
+
+
+class Twofold(ReplayChatModel):
+    """Has several replies to one prompt."""
+
+    def __init__(self, *turns: tuple[str, ...]) -> None:
+        super().__init__([])
+        self._turns = list(turns)
+
+    def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
+        return [[Reply(text, completion_tokens=5) for text in self._turns.pop(0)]]
+
+
+def test_other_replies_are_tried_and_taken_back(toy: Task, tmp_path: Path) -> None:
+    """What a second reply would have done is told, and the house is as if it had not been given."""
+    nothing, wrong = " look at bedroom 0", MUG_TO_COUNTER.replace("kitchen 0 counter 1", "kitchen 0 table 2")
+    turns = [(BEGINNING, nothing), (wrong, MUG_TO_COUNTER, nothing), (" mission complete",)]
+    env = RearrangementEnv(RaycastSimulator(sensors=("instance",)), [toy])
+    env.reset()
+    planner = LLMPlanner(Twofold(*turns), ContextGenerator(PromptTemplate.load("planner")), Sampling(n=3))
+    result = Rollout(env, planner, Controller(env), RecordWriter(tmp_path, "tried")).play(header(toy))
+    record = read_record(tmp_path / "tried.jsonl")
+    assert [len(plan.tried) for plan in record.plans] == [1, 2, 0]
+    better, idle = record.plans[1].tried
+    assert (better.reply, better.reward, better.moved) == (MUG_TO_COUNTER, 1.0, ["mug 1"])
+    assert (idle.reward, idle.moved) == (0.0, [])
+    alone = Played(toy, tmp_path, BEGINNING, wrong, " mission complete")
+    assert result.placements == alone.result.placements and result.steps == alone.result.steps
+    assert [action.low_level for action in record.actions] == [action.low_level for action in alone.record.actions]
+    assert result.completion_tokens == 6 * 5
+    rewards = [(pair.plan, pair.reward) for pair in pairs_of(record, "step 1:")]
+    assert rewards == [(0, 0.0), (0, 0.0), (1, 0.0), (1, 1.0), (1, 0.0), (2, 0.0)]
+
+
+def test_a_moment_of_an_episode_can_be_gone_back_to(toy: Task) -> None:
+    env = RearrangementEnv(RaycastSimulator(), [toy])
+    env.reset()
+    rng = np.random.default_rng(0)
+    state, before = env.state, env._observe()
+    for action in rng.choice([1, 1, 2, 3, 6], size=30):
+        env.aim(toy.episode.objects[0].key)
+        env.step(int(action))
+    env.world.arrange({thing.key: None if not number else COUNTER for number, thing in enumerate(toy.episode.objects)})
+    env.restore(state)
+    after = env._observe()
+    assert all(np.array_equal(before[name], after[name]) for name in before)
+    assert env.world.state == state.world and env.steps == state.steps

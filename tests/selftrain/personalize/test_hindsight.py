@@ -1,0 +1,122 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
+from housewise.rollout.record import EpisodeRecord
+from housewise.selftrain.personalize.filters import FilterSettings, apply
+from housewise.selftrain.personalize.hindsight import Experience, corrected
+from housewise.selftrain.personalize.lessons import lessons_about
+from housewise.selftrain.personalize.pairs import Pair
+from housewise.selftrain.personalize.settings import LessonsConfig
+from housewise.worlds.house.env import Task
+from tests.rollout.test_rollout import Played
+from tests.worlds.house.toy import BED, COUNTER, STOOL, TABLE
+
+LOOK = "\nstep 1: go to bedroom\nstep 2: look at bedroom\nstep 3: go to kitchen"
+TO_STOOL = """
+plate on kitchen counter: bedroom stool
+tea towel on kitchen table: fine
+mug on bedroom bed: fine
+step 1: go to plate
+step 2: look at plate
+step 3: pick up plate
+step 4: go to bedroom stool
+step 5: look at bedroom stool
+step 6: place plate on bedroom stool"""
+CARRY = """
+mug on bedroom bed: kitchen counter
+step 1: go to mug
+step 2: look at mug
+step 3: pick up mug
+step 4: go to kitchen counter
+step 5: look at kitchen counter
+step 6: place mug on kitchen counter"""
+
+
+@pytest.fixture
+def context() -> ContextGenerator:
+    return ContextGenerator(PromptTemplate.load("judging"))
+
+
+def judged(pair: Pair) -> list[str]:
+    return pair.reply.partition("\nstep 1:")[0].strip().splitlines()
+
+
+def not_learned(pair: Pair) -> list[str]:
+    return [pair.reply[start:end] for start, end in pair.given]
+
+
+def played(toy: Task, folder: Path, *replies: str) -> EpisodeRecord:
+    return Played(toy, folder, *replies, prompt="judging").record
+
+
+def test_every_reaction_is_remembered(toy: Task, tmp_path: Path, context: ContextGenerator) -> None:
+    told = Experience([played(toy, tmp_path, LOOK, TO_STOOL, CARRY)], context)
+    assert told.liked("plate 1", "kitchen 0 counter 1") is True
+    assert told.liked("plate 1", "bedroom 0 stool 4") is False
+    assert told.liked("mug 1", "bedroom 0 bed 3") is False
+    assert told.liked("mug 1", "kitchen 0 counter 1") is True
+    assert told.liked("mug 1", "bedroom 0 stool 4") is None and len(told) == 4
+    # What is known of one is known of its like.
+    assert told.liked("plate 2", "kitchen 7 counter 12") is True
+
+
+def test_replies_are_corrected_by_what_later_ones_brought(toy: Task, tmp_path: Path, context: ContextGenerator) -> None:
+    record = played(toy, tmp_path, LOOK, TO_STOOL, CARRY)
+    _, stool, carry, *_ = corrected(record, context, Experience([record], context))
+    assert judged(stool) == [
+        "plate on kitchen counter: fine",
+        "tea towel on kitchen table: fine",
+        "mug on bedroom bed: kitchen counter",
+    ]
+    assert not_learned(stool) == ["tea towel on kitchen table: fine"]
+    assert stool.mistaken == 2 and stool.reward == -1.0
+    assert stool.reply.endswith(CARRY.partition("\nstep 1:")[2])
+    assert carry.reward == 1.0 and "plate on bedroom stool: kitchen counter" in judged(carry)
+
+
+def test_without_experience_replies_stay_what_they_were_and_nothing_of_them_is_learned(
+    toy: Task, tmp_path: Path, context: ContextGenerator
+) -> None:
+    record = played(toy, tmp_path, LOOK, TO_STOOL)
+    _, stool, *_ = corrected(record, context, Experience([], context))
+    assert stool.reply == TO_STOOL and stool.mistaken == 0
+    assert not_learned(stool) == judged(stool)
+
+
+def test_what_the_demonstrator_judges_is_believed(toy: Task, tmp_path: Path, context: ContextGenerator) -> None:
+    shown = Played(toy, tmp_path / "shown", prompt="judging", demonstrated=True).record
+    tried = played(toy, tmp_path / "tried", LOOK, TO_STOOL)
+    _, stool, *_ = corrected(tried, context, Experience([shown], context))
+    assert "tea towel on kitchen table: bedroom stool" in judged(stool) and not not_learned(stool)
+
+
+def test_prompts_that_were_told_otherwise_are_left_out(toy: Task, tmp_path: Path, context: ContextGenerator) -> None:
+    record = played(toy, tmp_path, LOOK, TO_STOOL)
+    other = ContextGenerator(PromptTemplate.load("compact"))
+    assert list(corrected(record, other, Experience([record], context))) == []
+
+
+def test_what_was_corrected_is_worth_learning() -> None:
+    pairs = [Pair(prompt=(), reply=str(n), reward=reward, mistaken=n) for n, reward in enumerate((1.0, -1.0, 0.0))]
+    kept, figures = apply("corrected", [*pairs, Pair(prompt=(), reply="right")], FilterSettings())
+    assert kept == pairs and figures["pairs"]["mistaken"] == 3
+
+
+def test_lessons_are_about_what_is_known(toy: Task, tmp_path: Path, context: ContextGenerator) -> None:
+    told = Experience([played(toy, tmp_path, LOOK, TO_STOOL, CARRY)], context)
+    mug, plate = sorted(told.kinds(toy.scene), key=lambda kind: kind.category)
+    # Of the table nobody has said anything.
+    for kind, name in ((mug, "mug"), (plate, "plate")):
+        assert (kind.category, kind.correct, set(kind.wrong)) == (name, (COUNTER,), {BED, STOOL, TABLE})
+    config = LessonsConfig(houses=1, each=80, places=(1, 4), things=(2, 2), elsewhere=False)
+    lessons = lessons_about(toy.scene, [mug, plate], config, np.random.default_rng(0))
+    lines = {line for lesson in lessons for line in judged(lesson.pair(context)) if not line.startswith("step")}
+    wrong = ("bedroom bed", "bedroom stool", "kitchen table")
+    assert lines == {
+        f"{thing} on {line}"
+        for thing in ("mug", "plate")
+        for line in ("kitchen counter: fine", *(f"{place}: kitchen counter" for place in wrong))
+    }

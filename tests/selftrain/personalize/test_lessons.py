@@ -1,0 +1,110 @@
+"""Lessons: they say what people want, in the words of the prompt that they are for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
+from housewise.core.errors import UserError
+from housewise.selftrain.personalize.lessons import lessons_in
+from housewise.selftrain.personalize.loop import SelfTraining
+from housewise.selftrain.personalize.pairs import Pair
+from housewise.selftrain.personalize.settings import LessonsConfig, load_selftraining
+from housewise.worlds.house.generator import generate_house
+from housewise.worlds.house.tasks import wishes
+
+HOUSES = range(3000, 3004)
+TEN = LessonsConfig(houses=1, each=10)
+
+
+@pytest.fixture(scope="module")
+def context() -> ContextGenerator:
+    return ContextGenerator(PromptTemplate.load("judging"))
+
+
+def taught(context: ContextGenerator, kind: LessonsConfig, person: str) -> list[Pair]:
+    return [lesson.pair(context) for seed in HOUSES for lesson in lessons_in(seed, kind, wishes(person))]
+
+
+@pytest.fixture(scope="module")
+def lessons(context: ContextGenerator) -> list[Pair]:
+    return taught(context, TEN, "majority")
+
+
+def judged(lesson: Pair) -> list[tuple[str, str, str]]:
+    """Kind of each thing, where it is, and what is thought of that."""
+    lines = [line.replace(" in hand: ", " on hand: ") for line in lesson.reply.partition("step 1:")[0].splitlines()]
+    return [(*line.split(": ")[0].split(" on "), line.split(": ")[1]) for line in lines if line]  # type: ignore[misc]
+
+
+def test_every_verdict_is_what_the_majority_wants(lessons: list[Pair]) -> None:
+    majority = wishes("majority")
+    for lesson in lessons:
+        scene = generate_house(int(lesson.scene.removeprefix("generated-")))
+        kinds = {room.name: room.kind for room in scene.rooms}
+        wanted = {
+            (kinds[str(place.room)], place.kind): place for place in scene.receptacles if place.usable and place.room
+        }
+        for thing, place, verdict in judged(lesson):
+            if verdict == "elsewhere":
+                continue
+            words = (place if verdict == "fine" else verdict).rstrip("0123456789 ")
+            room, kind = next(pair for pair in wanted if " ".join(pair) == words)
+            assert majority.wants(thing.replace(" ", "_"), room, kind), (thing, verdict)
+
+
+def test_about_as_many_things_are_out_of_place_as_not(lessons: list[Pair]) -> None:
+    verdicts = Counter(verdict == "fine" for lesson in lessons for _, _, verdict in judged(lesson))
+    assert 0.25 < verdicts[True] / verdicts.total() < 0.55
+
+
+def test_the_first_thing_that_has_a_place_is_moved_there(lessons: list[Pair], context: ContextGenerator) -> None:
+    for lesson in lessons:
+        first = next(((thing, to) for thing, _, to in judged(lesson) if to not in ("fine", "elsewhere")), None)
+        steps = lesson.reply.partition("step 1: ")[2]
+        if first is not None:
+            assert steps.startswith(f"go to {first[0]}\n")
+            assert steps.endswith(f"place {first[0]} on {first[1]}")
+        else:
+            assert steps.startswith("go to ") or steps == "mission complete"
+            assert lesson.complete == (steps == "mission complete")
+
+
+def test_the_same_seed_makes_the_same_lessons(lessons: list[Pair], context: ContextGenerator) -> None:
+    again = taught(context, TEN, "majority")
+    assert again == lessons
+    assert len({lesson.reply for lesson in lessons}) == len(lessons)
+
+
+def test_another_persons_lessons_say_something_else(lessons: list[Pair], context: ContextGenerator) -> None:
+    ada = taught(context, TEN, "ada")
+    assert {lesson.reply for lesson in ada} != {lesson.reply for lesson in lessons}
+
+
+def test_lessons_and_data_do_not_go_together(tmp_path: Path) -> None:
+    config = load_selftraining(settings={"lessons": [{"houses": 2, "each": 1}], "run": {"data": str(tmp_path)}})
+    with pytest.raises(UserError, match=r"lessons=\[\]"):
+        SelfTraining(config, tmp_path / "out", None)  # type: ignore[arg-type]
+
+
+def test_where_to_look_next(context: ContextGenerator) -> None:
+    kind = LessonsConfig(houses=1, each=40, things=(0, 2), unseen=True, held=0.5)
+    lessons = taught(context, kind, "majority")
+    assert {len(judged(lesson)) for lesson in lessons} == {0, 1, 2}
+    assert any(" in hand: " in lesson.reply for lesson in lessons)
+    looking = [lesson for lesson in lessons if ": go to " in lesson.reply and lesson.reply.count("step ") == 1]
+    for lesson in looking:
+        rooms = [
+            line.partition(" not entered")[0] for line in lesson.prompt[1]["content"].splitlines() if " not e" in line
+        ]
+        assert lesson.reply.endswith(f"step 1: go to {rooms[0]}")
+    assert any(" not entered\n" in lesson.prompt[1]["content"] for lesson in looking)
+
+
+@pytest.mark.parametrize("wrong", [{"things": (3, 1)}, {"places": (-1, 2)}, {"held": 2.0}, {"houses": 0}])
+def test_lessons_that_cannot_be(wrong: dict[str, object], tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=f"lessons.0.*{next(iter(wrong))}"):
+        load_selftraining(settings={"lessons": [{"houses": 1, "each": 1, **wrong}]})

@@ -1,0 +1,334 @@
+"""Self-training as a user meets it: real processes, a tiny model, kill -9."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
+
+from housewise.core.errors import UserError
+from housewise.rollout.executors import Silent, Watcher
+from housewise.rollout.failures import FailedEpisodesError
+from housewise.rollout.record import read_records
+from housewise.rollout.run import Run
+from housewise.selftrain.personalize.loop import Observer, SelfTraining, play
+from housewise.selftrain.personalize.pairs import read_pairs
+from housewise.selftrain.personalize.settings import SelfTrainingConfig, load_selftraining
+from housewise.systems.personalize.config import load_config
+from housewise.worlds.house.housekeep.reader import HousekeepData
+from tests.selftrain.tiny import save_learner, save_prompt
+from tests.worlds.house.housekeep_folder import EPISODES, episode, make_folder, write_episodes
+
+Unheard: type[Observer] = type("Unheard", (), {})
+"""Nothing is to be told where nothing begins."""
+
+PHASES = ["untrained", "imitate", "iteration-1", "iteration-2"]
+
+
+class Learner:
+    """A tiny model with the settings of a small self-training of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.model, self.prompt = save_learner(folder / "tiny"), save_prompt(folder / "short.yaml")
+
+    def command(self, out: Path, *more: str) -> list[str]:
+        settings = [
+            f"run.prompt={self.prompt}", "run.max_steps=40", "run.most_plans=2", "run.sampling.max_tokens=8",
+            "lessons=[{houses: 1, each: 2}]",
+            "filter.name=tests.selftrain.tiny:everything", "imitation_epochs=2", "training.epochs=1",
+            "training.rank=2", "training.batch=2", "training.most_tokens=16384", "training.checkpoint_steps=1",
+            "training.device=cpu", "training.dtype=float32", "evaluation.untrained=true",
+            "learning_rate_decay=0.5", *more,
+        ]  # fmt: skip
+        options = ["--houses", "2", "--runs", "1", "--model", f"local:{self.model}", "--out", str(out)]
+        return [sys.executable, "-m", "housewise.cli", "selftrain", *options, *settings]
+
+    def start(self, out: Path, *more: str) -> subprocess.Popen[str]:
+        env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"} | {"OMP_NUM_THREADS": "1"}
+        return subprocess.Popen(
+            self.command(out, *more), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env
+        )
+
+    def run(self, out: Path, *more: str) -> tuple[int, str, str]:
+        with self.start(out, *more) as process:
+            told, errors = process.communicate(timeout=240)
+        return process.returncode, told, errors
+
+
+@pytest.fixture(scope="module")
+def learner(tmp_path_factory: pytest.TempPathFactory) -> Learner:
+    return Learner(tmp_path_factory.mktemp("learner"))
+
+
+@pytest.fixture(scope="module")
+def whole(learner: Learner) -> Path:
+    """A self-training from beginning to end."""
+    out = learner.folder / "whole"
+    status, told, errors = learner.run(out)
+    assert status == 0, errors
+    assert "iteration-2" in told
+    return out
+
+
+def content(out: Path) -> dict[str, Any]:
+    """What a self-training came to, without times and its own name."""
+    found: dict[str, Any] = {}
+    for path in sorted(out.rglob("*")):
+        name = str(path.relative_to(out))
+        if path.name in ("pairs.jsonl", "filter.json", "curve.csv", "adapter_model.safetensors"):
+            found[name] = path.read_bytes()
+    for phase in json.loads((out / "summary.json").read_text())["phases"]:
+        for tasks, row in phase["evaluation"].items():
+            measured = {key: value for key, value in row.items() if "seconds" not in key}
+            found[f"{phase['phase']}/{tasks}"] = measured
+    return found
+
+
+def test_every_phase_leaves_its_files(whole: Path) -> None:
+    phases = json.loads((whole / "summary.json").read_text())["phases"]
+    assert [phase["phase"] for phase in phases] == PHASES
+    assert all(set(phase["evaluation"]) == {"train", "test"} for phase in phases)
+    for name in PHASES[1:]:
+        for file in (
+            "pairs.jsonl",
+            "filter.json",
+            "curve.csv",
+            "adapter/README.md",
+            "adapter/adapter_model.safetensors",
+        ):
+            assert (whole / name / file).stat().st_size > 0
+        assert json.loads((whole / name / "evaluation" / "metrics.json").read_text())["phase"] == name
+    assert (whole / "learning_curve.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_an_iteration_learns_what_was_tried_and_what_was_shown(whole: Path) -> None:
+    shown, learned = (read_pairs(whole / name / "pairs.jsonl") for name in ("imitate", "iteration-1"))
+    assert learned[-len(shown) :] == shown
+    assert {pair.scene for pair in shown} == {"generated-1000", "generated-3000"}
+    assert {pair.scene for pair in learned[: -len(shown)]} == {"generated-2000", "generated-2001"}
+    figures = json.loads((whole / "iteration-1" / "filter.json").read_text())
+    assert figures["kept"]["count"] == len(learned) - len(shown)
+
+
+def test_each_model_is_the_start_of_the_next(whole: Path) -> None:
+    used = json.loads((whole / "iteration-2" / "grow" / "config.json").read_text())
+    assert used["adapter"] == str(whole / "iteration-1" / "adapter")
+    assert used["sampling"]["temperature"] == 1.0
+
+
+def test_each_iteration_tries_anew(whole: Path) -> None:
+    one, other = (
+        {record.name: record.episode.seed for record in read_records(whole / name / "grow" / "episodes")}
+        for name in PHASES[2:]
+    )
+    assert one.keys() == other.keys() and not set(one.values()) & set(other.values())
+
+
+def test_each_iteration_learns_more_slowly_than_the_one_before(whole: Path) -> None:
+    cards = [(whole / phase / "adapter" / "README.md").read_text() for phase in PHASES[1:]]
+    assert ['"learning_rate": 0.0003,' in card for card in cards] == [True, True, False]
+    assert '"learning_rate": 0.00015,' in cards[2]
+
+
+def test_in_hindsight_everything_that_was_tried_and_known_is_learned(learner: Learner) -> None:
+    out = learner.folder / "hindsight"
+    settings = [
+        "run.prompt=judging",
+        "wording=corrected",
+        "review=3",
+        "iterations=1",
+        "rehearse=0",
+        "evaluation.tasks=[]",
+    ]
+    status, _, errors = learner.run(out, *settings)
+    assert status == 0, errors
+    tried = json.loads((out / "iteration-1" / "filter.json").read_text())["kept"]["count"]
+    learned = read_pairs(out / "iteration-1" / "pairs.jsonl")
+    # Lessons about the two houses, as far as the demonstrations told of them.
+    assert [pair.scene for pair in learned[tried:]] == ["generated-2000", "generated-2000", "generated-2001"]
+    assert all(pair.given == () for pair in learned[tried:])
+
+
+@pytest.mark.parametrize("setting", ["wording=corrected", "review=3"])
+def test_without_judgements_there_is_nothing_to_correct(learner: Learner, setting: str) -> None:
+    status, _, errors = learner.run(learner.folder / "none", setting)
+    assert status == 2 and "run.prompt=judging" in errors
+
+
+@pytest.mark.slow
+def test_killed_in_every_phase_it_ends_as_if_it_had_not_been(learner: Learner, whole: Path) -> None:
+    out = learner.folder / "killed"
+    signs = ["demonstrate/episodes/*.partial", "imitate/checkpoints/*", "imitate/evaluation/*/episodes/*",
+             "iteration-1/grow/episodes/*", "iteration-1/checkpoints/*/trainer_state.json",
+             "iteration-1/evaluation/train/metrics.json", "iteration-2/checkpoints/*"]  # fmt: skip
+    for sign in signs:
+        with learner.start(out) as process:
+            while process.poll() is None and not any(out.glob(sign)):
+                time.sleep(0.01)
+            assert process.poll() is None, f"it went by {sign} unseen"
+            process.send_signal(signal.SIGKILL)
+    assert learner.run(out)[0] == 0
+    expected = content(whole)
+    assert content(out) == expected
+
+
+def test_other_settings_are_refused_by_name(learner: Learner, whole: Path) -> None:
+    before = content(whole)
+    status, _, errors = learner.run(whole, "training.rank=3", "filter.most_per_object=4")
+    assert status == 2 and len(errors.strip().splitlines()) == 1
+    assert "filter.most_per_object" in errors and "training.rank" in errors and "training.batch" not in errors
+    assert content(whole) == before
+
+
+@pytest.mark.parametrize(
+    "done",
+    ["", "demonstrate/episodes/a.jsonl", "untrained/evaluation/test/episodes/a.jsonl.failed", "imitate/model.json"],
+)
+def test_other_settings_are_welcome_until_something_is_done(learner: Learner, tmp_path: Path, done: str) -> None:
+    def settings(seed: int) -> SelfTrainingConfig:
+        run = {"seed": seed, "model": f"local:{learner.model}", "prompt": str(learner.prompt)}
+        return load_selftraining(settings={"run": run})
+
+    (tmp_path / "config.json").write_text(settings(1).model_dump_json())
+    if done:
+        (tmp_path / done).parent.mkdir(parents=True)
+        trained = {"model": f"local:{learner.model}", "adapter": None}
+        (tmp_path / done).write_text(json.dumps(trained) if done.endswith("model.json") else "")
+        with pytest.raises(UserError, match=r"other settings \(run\.seed\)"):
+            SelfTraining(settings(2), tmp_path, Unheard())
+        SelfTraining(settings(1), tmp_path, Unheard())
+    else:
+        SelfTraining(settings(2), tmp_path, Unheard())
+        (tmp_path / "config.json").write_text("{}")
+        with pytest.raises(UserError, match="not the settings of a self-training"):
+            SelfTraining(settings(2), tmp_path, Unheard())
+
+
+def test_nothing_to_learn_leaves_what_was_learned_before(learner: Learner) -> None:
+    out = learner.folder / "nothing"
+    status, _, errors = learner.run(out, "filter.name=positive")
+    assert status == 2 and "keeps none of" in errors
+    learned = (out / "imitate" / "adapter" / "adapter_model.safetensors").read_bytes()
+    assert [phase["phase"] for phase in json.loads((out / "summary.json").read_text())["phases"]] == PHASES[:2]
+    # What the message advises, in a folder that has been moved meanwhile.
+    moved = out.rename(learner.folder / "moved")
+    status, _, errors = learner.run(moved, "iterations=1", "training.epochs=2")
+    assert status == 0, errors
+    assert json.loads((moved / "iteration-1" / "model.json").read_text())["metrics"]["pairs"] > 0
+    assert (moved / "imitate" / "adapter" / "adapter_model.safetensors").read_bytes() == learned
+    status, _, errors = learner.run(moved, "iterations=1", "filter.name=positive")
+    assert status == 2 and "(training.epochs, filter.name)" in errors
+
+
+def test_tasks_are_not_changed_under_their_name(learner: Learner, whole: Path) -> None:
+    status, _, errors = learner.run(whole, "evaluation.tasks=[{name: test, houses: 2, seed: 70}]")
+    assert status == 2 and "named test are of other tasks" in errors
+    status, _, errors = learner.run(whole, "evaluation.tasks=[{name: test}, {name: test, seed: 3}]")
+    assert status == 2 and "several tasks are named test" in errors
+
+
+def test_a_prompt_that_has_changed_is_noticed(learner: Learner, whole: Path) -> None:
+    words = learner.prompt.read_text()
+    learner.prompt.write_text(words.replace("Tidy", "Clean"))
+    try:
+        status, _, errors = learner.run(whole)
+    finally:
+        learner.prompt.write_text(words)
+    assert status == 2 and "has changed since" in errors
+    assert (whole / "prompt.yaml").read_text() == words
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"filter.name": "positve"}, "no filter 'positve'"),
+        ({"run.planner": "scripted"}, "planner llm"),
+        ({"run.model": "local:/no/such/folder"}, "no such folder"),
+        ({"run.adapter": "tidy"}, "trained on smollm2"),
+        ({"training.trainer": "openai"}, r"training\.trainer"),
+        ({"training.trainer": "openai", "run.model": "gpt-4o"}, "OPENAI_API_KEY"),
+    ],
+)
+def test_what_cannot_work_is_said_before_anything_is_played(
+    learner: Learner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: dict[str, str], message: str
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    given = {"run.model": f"local:{learner.model}", "run.data": "null", "run.prompt": "planner"} | settings
+    config = load_selftraining(overrides=[f"{key}={value}" for key, value in given.items()])
+    with pytest.raises(UserError, match=message):
+        SelfTraining(config, tmp_path / "out", Unheard())
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("part", ["demonstrations", "training_tasks", "test"])
+def test_tasks_that_do_not_exist_are_named_before_anything_is_played(
+    housekeep: HousekeepData, tmp_path: Path, part: str
+) -> None:
+    tasks = "evaluation.tasks=[{name: test, episodes: [99999]}]" if part == "test" else f"{part}.episodes=[99999]"
+    config = load_selftraining(overrides=[f"run.data={housekeep.root}", "run.scenes=[Merom_1_int]", tasks])
+    with pytest.raises(UserError, match="no episode 99999"):
+        SelfTraining(config, tmp_path / "out", Unheard())
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("filtre.name=x", "did you mean filter"),
+        ("run.modle=x", "did you mean run.model"),
+        ("grow.temperature=0", "setting grow.temperature"),
+        ("training.method=qlora", "setting training.method"),
+        ("training=3", "has keys of its own"),
+    ],
+)
+def test_what_does_not_fit_is_said(setting: str, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        load_selftraining(overrides=[setting])
+
+
+def test_the_command_line_teaches() -> None:
+    help_text = subprocess.run(
+        [sys.executable, "-m", "housewise.cli", "selftrain", "--help"], capture_output=True, text=True, check=True
+    ).stdout
+    assert "housewise selftrain --houses 4" in help_text and "--person" in help_text
+
+
+class Heard:
+    """Takes what is told of the episodes of a phase."""
+
+    def __init__(self) -> None:
+        self.failed: list[str] = []
+
+    @contextmanager
+    def playing(self, name: str, session: Run) -> Iterator[Watcher]:
+        heard = Silent()
+        heard.failed = lambda job, failure: self.failed.append(job.name)  # type: ignore[method-assign]
+        yield heard
+
+
+@pytest.mark.parametrize(("spoilt", "goes_on"), [(1, True), (2, False)])
+def test_a_few_episodes_that_fail_are_left_out(tmp_path: Path, spoilt: int, goes_on: bool) -> None:
+    data = make_folder(tmp_path / "data")
+    damaged = {"start_matrix": [[0.0, 0.0], [0.0, 1.0], [0.0, 0.0]]}
+    episodes = [episode(number) | (damaged if number < spoilt else {}) for number in range(5)]
+    write_episodes(data / EPISODES, {"episodes": episodes})
+    config = load_config(settings={"data": str(data), "planner": "demonstrator", "max_steps": 30})
+    heard: Any = Heard()
+    if not goes_on:
+        with pytest.raises(FailedEpisodesError, match="2 of 5 episodes failed"):
+            play("demonstrate", config, tmp_path / "run", heard)
+        return
+    figures = play("demonstrate", config, tmp_path / "run", heard)
+    assert (figures["overall"]["episodes"], figures["failed"]["episodes"]) == (4, 1) and len(heard.failed) == 1

@@ -1,0 +1,88 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from housewise.core.errors import UserError
+from housewise.selftrain.personalize.pairs import Pair, drawn, pairs_of, read_pairs, write_pairs
+from housewise.worlds.house.env import Task
+from tests.rollout.test_rollout import BEGINNING, MUG_TO_COUNTER, Played
+from tests.selftrain.tiny import pair
+from tests.worlds.house.toy import COUNTER
+
+CLUMSY = MUG_TO_COUNTER.replace("step 2: go to mug 1", "step 2: dance\nstep 3: pick up the moon\nstep 4: go to mug 1")
+
+
+def test_a_pair_is_a_prompt_a_reply_and_what_it_did(toy: Task, tmp_path: Path) -> None:
+    played = Played(toy, tmp_path, BEGINNING, MUG_TO_COUNTER)
+    look, carry, end = pairs_of(played.record, "step 1:")
+    assert (look.reward, carry.reward, end.reward) == (0.0, 1.0, 0.0)
+    assert (look.moved, carry.moved) == ((), ("mug 1",))
+    assert look.discovered > 0 and end.complete
+    assert carry.reply == MUG_TO_COUNTER and carry.prefix == "step 1:"
+    assert [message.role for message in carry.messages] == ["system", "user"]
+    assert carry.messages[1].content == played.record.plans[1].prompt[1]["content"]
+    assert (carry.scene, carry.episode, carry.run, carry.plan) == (toy.scene.name, toy.episode.id, 0, 1)
+    assert COUNTER not in carry.reply
+
+
+def test_a_plan_that_was_given_up_did_not_end_the_task(toy: Task, tmp_path: Path) -> None:
+    premature = f"{MUG_TO_COUNTER}\nstep 8: go to bedroom 0\nstep 9: pick up mug 1\nstep 10: mission complete"
+    record = Played(toy, tmp_path, BEGINNING, premature, " mission complete").record
+    plans = list(pairs_of(record, "step 1:", "done"))
+    assert record.plans[1].complete and not plans[1].complete and "mission" not in plans[1].reply
+    assert plans[1].reward == 1 and plans[-1].complete
+
+
+def test_what_was_done_leaves_out_what_was_not(toy: Task, tmp_path: Path) -> None:
+    record = Played(toy, tmp_path, BEGINNING, CLUMSY).record
+    said, done = (list(pairs_of(record, "step 1:", wording))[1].reply for wording in ("said", "done"))  # type: ignore[arg-type]
+    assert said == CLUMSY
+    assert "dance" not in done and "moon" not in done
+    assert done.startswith(" go to bedroom 0\nstep 2: go to mug 1\nstep 3: look at mug 1")
+
+
+def test_what_was_done_keeps_the_judgements(toy: Task, tmp_path: Path) -> None:
+    record = Played(toy, tmp_path, f"{BEGINNING}", f"\nmug 1: counter\nstep 1:{MUG_TO_COUNTER}").record
+    done = list(pairs_of(record, "Objects:", "done"))[1].reply
+    assert done.startswith("\nmug 1: counter\nstep 1: go to")
+
+
+def test_of_judgements_only_those_acted_upon_are_proven(toy: Task, tmp_path: Path) -> None:
+    told = "\nplate 1 on sink: fine\nmug 1 on bed: kitchen 0 counter 1\nmug 1 on bed: fine\nstep 1:"
+    record = Played(toy, tmp_path, BEGINNING, f"{told}{MUG_TO_COUNTER}").record
+    carry = list(pairs_of(record, "Objects:", "proven"))[1]
+    place = record.actions[-1].action.rpartition(" on ")[2]
+    assert carry.reply.startswith(told) and carry.reply.endswith(f"place mug 1 on {place}")
+    assert [carry.reply[start:end] for start, end in carry.given] == [
+        line for line in told.splitlines()[1:-1] if not (line.startswith("mug 1 ") and line.endswith(place))
+    ]
+    assert len(carry.given) == 2
+
+
+def test_some_plans_of_each_episode_are_drawn() -> None:
+    pairs = [pair().model_copy(update={"episode": episode, "plan": plan}) for episode in (1, 2) for plan in range(5)]
+    some = drawn(pairs, 3, seed=0)
+    assert [found.episode for found in some] == [1, 1, 1, 2, 2, 2]
+    assert some == drawn(pairs, 3, seed=0) and some != drawn(pairs, 3, seed=1)
+    assert drawn(pairs, 9, seed=0) == pairs
+
+
+def test_planners_without_a_model_make_no_pairs(toy: Task, tmp_path: Path) -> None:
+    assert list(pairs_of(Played(toy, tmp_path).record, "step 1:")) == []
+
+
+@given(st.lists(st.builds(pair, st.integers(0, 9), reply=st.text(st.characters(exclude_categories=["Cs"])))))
+def test_pairs_survive_their_file(tmp_path_factory: pytest.TempPathFactory, pairs: list[Pair]) -> None:
+    path = tmp_path_factory.mktemp("pairs") / "pairs.jsonl"
+    write_pairs(path, pairs)
+    assert read_pairs(path) == pairs
+
+
+def test_a_damaged_file_is_told_of_by_line(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.jsonl"
+    write_pairs(path, [pair()])
+    path.write_text(path.read_text() + '{"reply": 3}\n')
+    with pytest.raises(UserError, match="line 2 is not a pair"):
+        read_pairs(path)

@@ -1,0 +1,48 @@
+"""SayPlan and SayCan through a whole run: records hold what was asked, and can be played again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("llguidance")
+
+from housewise.core.errors import UserError
+from housewise.rollout.record import EpisodeRecord, read_records
+from housewise.rollout.run import Run
+from housewise.systems.personalize.config import load_config
+from tests.language.tiny import save_tiny_model
+
+
+def play(folder: Path, **settings: Any) -> EpisodeRecord:
+    run = Run(load_config(settings={"houses": 1, "most_plans": 4, **settings}), folder)
+    run.play()
+    return next(read_records(run.episodes))
+
+
+@pytest.mark.parametrize("planner", ["sayplan", "saycan"])
+def test_a_run_with_a_model_of_random_weights(tmp_path: Path, planner: str) -> None:
+    model = f"local:{save_tiny_model(tmp_path / 'model', positions=8192)}"
+    settings = {"planner": planner, "model": model, "grounded": True, "workers": 2, "sampling": {"max_tokens": 60}}
+    record = play(tmp_path / "run", **settings)
+    assert (record.episode.planner, record.episode.model) == (planner, model)
+    first = record.plans[0]
+    if planner == "sayplan":
+        assert first.earlier[0].prompt[0]["role"] == "system" and "command" in first.earlier[0].prompt[1]["content"]
+        assert first.completion_tokens >= sum(part.completion_tokens for part in first.earlier) > 0
+    else:
+        assert first.reply in first.scores and max(first.scores.values()) < 0
+    again = play(tmp_path / "again", planner="replay", records=str(tmp_path / "run" / "episodes"))
+    assert again.result.placements == record.result.placements
+    assert [action.action for action in again.actions] == [action.action for action in record.actions]
+
+
+@pytest.mark.parametrize("planner", ["sayplan", "saycan", "llm"])
+def test_a_prompt_of_another_planner_is_refused_before_anything_is_played(tmp_path: Path, planner: str) -> None:
+    other = "saycan" if planner == "sayplan" else "sayplan"
+    with pytest.raises(UserError, match=f"{other}.yaml: field "):
+        play(tmp_path, planner=planner, prompt=other)
+    assert not list(tmp_path.glob("episodes/*"))

@@ -1,0 +1,337 @@
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from housewise.core.errors import UserError
+from housewise.core.literals import Literals
+from housewise.language import ChatModelError, adapters
+from housewise.language.server.openai import OpenAIChatModel
+from housewise.rollout.run import Run
+from housewise.selftrain.personalize.settings import load_selftraining
+from housewise.systems.personalize.config import RunConfig, load_config
+from housewise.systems.personalize.player import shared_model
+
+
+def refusal(*overrides: str, file: Path | None = None, **settings: object) -> str:
+    with pytest.raises(UserError) as refused:
+        load_config(file, settings, overrides)
+    assert "\n" not in str(refused.value)
+    return str(refused.value)
+
+
+def test_the_defaults_are_those_of_the_papers() -> None:
+    config = load_config()
+    assert (config.max_steps, config.most_steps_per_plan, config.runs) == (1000, 10, 1)
+    assert config.sampling.temperature == 1.0
+    assert config.data is None and config.planner == "llm" and config.controller.kind == "standard"
+
+
+def test_later_words_win(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("runs: 2\nseed: 5\nsampling: {temperature: 0.3}\ncontroller: {most_walk: 50}\n")
+    config = load_config(file, {"seed": 6, "houses": 9}, ["houses=10", "controller.kind=published"])
+    assert (config.runs, config.seed, config.houses) == (2, 6, 10)
+    # Neighbours in a group keep their values.
+    assert config.sampling.temperature == 0.3 and config.sampling.max_tokens == 160
+    assert config.controller.most_walk == 50 and config.controller.kind == "published"
+
+
+@pytest.mark.parametrize(
+    ("override", "key", "value"),
+    [
+        ("episodes=[1,2]", "episodes", [1, 2]),
+        ("episodes=test", "episodes", "test"),
+        ("episodes=null", "episodes", None),
+        ("scenes=[Merom_1_int]", "scenes", ["Merom_1_int"]),
+        ("model=local:/a/b=c", "model", "local:/a/b=c"),
+        ("base_url=http://localhost:8000/v1", "base_url", "http://localhost:8000/v1"),
+        ("look_down=0", "look_down", 0.0),
+        ("person=annotator-3", "person", "annotator-3"),
+    ],
+)
+def test_values_come_as_they_are_meant(override: str, key: str, value: object) -> None:
+    assert getattr(load_config(overrides=[override]), key) == value
+
+
+@pytest.mark.parametrize(
+    ("override", "told"),
+    [
+        ("rusn=5", "the command line: unknown setting 'rusn'; did you mean runs?"),
+        ("sampling.temprature=1", "unknown setting 'sampling.temprature'; did you mean sampling.temperature?"),
+        ("controller.goal_raduis=1", "did you mean controller.goal_radius?"),
+        ("xyzzy=1", "unknown setting 'xyzzy'; known keys: data, scenes, episodes"),
+        ("runs.many=1", "runs"),
+        ("sampling=hot", "setting 'sampling' has keys of its own: temperature, top_p, max_tokens"),
+        ("runs", "'runs': write settings as key=value, for example runs=5"),
+        ("", "write settings as key=value"),
+        (
+            "runs=many",
+            "setting runs: Input should be a valid integer, unable to parse string as an integer, not 'many'",
+        ),
+        ("runs=0", "setting runs: Input should be greater than or equal to 1, not 0"),
+        ("runs=1.5", "setting runs: "),
+        ("runs=null", "setting runs: "),
+        ("runs=[1]", "setting runs: "),
+        ("sampling.temperature=-1", "setting sampling.temperature: "),
+        ("sampling.top_p=0", "setting sampling.top_p: "),
+        ("planner=oracle", "setting planner: no 'oracle'; there are llm, sayplan, saycan, "),
+        ("planner=scriptd", "setting planner: no 'scriptd'; did you mean scripted? there are llm, sayplan, "),
+        ("simulator=unreal", "setting simulator: "),
+        ("episodes={a: 1}", "setting episodes"),
+        ("person=5", "setting person: "),
+        ("model=${runs", "model=${runs"),
+        ("model=${nobody}", "nobody"),
+        ("model=${model}", "model"),
+        ("sampling=${nobody}", "nobody"),
+        ("sampling=${oc.env:NO_SUCH_VARIABLE_HERE}", "NO_SUCH_VARIABLE_HERE"),
+        ("runs={", "runs={"),
+        ("=5", "unknown setting ''"),
+        (".=5", "unknown setting ''"),
+        ("a[=5", ""),
+    ],
+)
+def test_what_does_not_fit_is_said(override: str, told: str) -> None:
+    assert told in refusal(override)
+
+
+def test_settings_can_point_to_others() -> None:
+    assert load_config(overrides=["seed=4", "runs=${seed}"]).runs == 4
+
+
+SECRET = "a-key-of-somebodys"
+
+
+@pytest.fixture
+def key(monkeypatch: pytest.MonkeyPatch) -> str:
+    """A text that asks for a secret of the environment."""
+    monkeypatch.setenv("SOMEBODYS_KEY", SECRET)
+    return "${oc.env:SOMEBODYS_KEY}"
+
+
+def test_the_environment_is_read_where_the_user_writes_so(key: str, tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(f"person: {key}\nmodel: ${{person}}-2\n")
+    config = load_config(file, overrides=[f"records={key}"])
+    assert (config.person, config.model, config.records) == (SECRET, f"{SECRET}-2", SECRET)
+
+
+def test_the_environment_is_not_read_for_a_record(key: str, tmp_path: Path) -> None:
+    odd = f"\\\\{key} \\{key} ${{ ${{model}} ??? {{}} {key}"
+    file = tmp_path / "mine.yaml"
+    file.write_text("model: x-${person}\n")
+    config = load_config(file, {"person": odd, "scenes": [key], "sampling": {"n": 2}}, ["records=y-${model}"])
+    assert (config.person, config.scenes, config.model, config.records) == (odd, [key], f"x-{odd}", f"y-x-{odd}")
+    assert config.sampling.n == 2 and load_config(settings={"seed": 4}, overrides=["runs=${seed}"]).runs == 4
+    assert "SOMEBODYS_KEY" in refusal(episodes={key: key}) and SECRET not in refusal(planner=key)
+
+
+def test_the_environment_is_not_read_for_an_adapter(key: str, tmp_path: Path) -> None:
+    tidy = shutil.copytree(Path(adapters.__file__).parent / "tidy", tmp_path / "tidy")
+    (tidy / "housewise.json").write_text(json.dumps({"prompt": key, "sampling": {"max_tokens": 77}}))
+    config = load_config(settings={"adapter": str(tidy)})
+    assert (config.prompt, config.sampling.max_tokens) == (key, 77)
+    assert load_selftraining(settings={"run": {"adapter": str(tidy)}}).run.prompt == key
+
+
+LEAVES = st.text(alphabet="${}\\:a") | st.integers()
+
+
+@given(st.recursive(LEAVES, lambda part: st.lists(part) | st.dictionaries(st.text(), part), max_leaves=8))
+def test_what_is_hidden_comes_back(value: object) -> None:
+    literals = Literals()
+    hidden = literals.hidden(value)
+    assert not any("${" in str(leaf) for leaf in leaves(hidden))
+    assert literals.shown(hidden) == value
+
+
+def leaves(value: object) -> list[object]:
+    parts = list(value.values()) if isinstance(value, dict) else value
+    return [leaf for part in parts for leaf in leaves(part)] if isinstance(parts, list) else [value]
+
+
+def begin(folder: Path, config: str) -> None:
+    """A run's folder with settings and an episode."""
+    (folder / "episodes").mkdir(exist_ok=True)
+    (folder / "episodes" / "generated-0-0000-run0.jsonl").touch()
+    (folder / "config.json").write_text(config)
+
+
+def test_a_password_of_an_address_is_not_kept(tmp_path: Path) -> None:
+    address = "http://somebody:pass/word@127.0.0.1:9/v1?key=abc"
+    config = load_config(settings={"base_url": address, "model": "m"})
+    assert config.base_url == address
+    kept = config.model_dump_json()
+    assert '"http://***@127.0.0.1:9/v1?***"' in kept
+    assert not any(secret in kept + repr(config) for secret in ("somebody", "pass/word", "abc"))
+    begin(tmp_path, kept)
+    Run(config, tmp_path)
+    with pytest.raises(UserError, match="other settings \\(base_url\\)"):
+        Run(load_config(settings={"base_url": "http://127.0.0.1:9/v1", "model": "m"}), tmp_path)
+    with pytest.raises(ChatModelError, match="has lost its password"):
+        shared_model(load_config(tmp_path / "config.json"))
+    told = load_selftraining(settings={"run": {"base_url": address}})
+    assert "pass/word" not in str(told.model_dump()) + str(told.identity(imitated=True, improved=True)) + repr(told)
+
+
+@pytest.mark.parametrize(
+    "override",
+    [
+        "base_url=[http://u:secret@h]",
+        "base_url=[http://u:secret@h",
+        "http://u:secret@h",
+        "base_url={a: http://u:secret@h}",
+    ],
+)
+def test_a_password_of_an_address_is_not_shown(override: str) -> None:
+    assert "secret" not in refusal(override)
+
+
+def test_settings_of_a_run_that_are_nested_too_deep_are_refused(tmp_path: Path) -> None:
+    for content in ("[" * 100_000, '{"person": ' + '{"a": ' * 5000 + "1" + "}" * 5001):
+        begin(tmp_path, content)
+        with pytest.raises(UserError, match="not the settings of a run"):
+            Run(load_config(), tmp_path)
+
+
+def test_a_wrong_file_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    assert refusal(file=file).startswith(f"{file}: no such configuration file")
+    file.mkdir()
+    assert refusal(file=file).startswith(f"{file}: ")
+    file.rmdir()
+    for content in (
+        b"runs: [\n 1",
+        b"- 1\n- 2",
+        b"\xff\xfe\x00",
+        b"\x00",
+        b"{a: {b: {c",
+        b"42",
+        b"true",
+        b"1.5",
+        b"''",
+    ):
+        file.write_bytes(content)
+        assert refusal(file=file).startswith(f"{file}: ")
+    file.write_text("sampling:\n  temprature: 1")
+    assert refusal(file=file) == (f"{file}: unknown setting 'sampling.temprature'; did you mean sampling.temperature?")
+    file.write_text("3: 4")
+    assert refusal(file=file).startswith(f"{file}: unknown setting '3'")
+    file.write_text("sampling: 7")
+    assert refusal(file=file).startswith(f"{file}: setting 'sampling' has keys of its own")
+    # The file is right, the command line is wrong.
+    file.write_text("runs: 2")
+    assert refusal("rusn=1", file=file).startswith("the command line: ")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "person: " + "[" * 3000,
+        "person: " + "{a: " * 300 + "1" + "}" * 300,
+        "sampling: " + "{a: " * 60 + "1" + "}" * 60,
+        "episodes: " + "[" * 90 + "]" * 90,
+        "seed: " + "9" * 5000,
+        "seed: " + "9" * 400,
+        "seed: 9223372036854775808",
+        "houses: 1000000000000",
+        "? [a, b]\n: 3",
+        "? {a: b}\n: 3",
+        "sampling: {1.5: 3}",
+        "null: 3",
+        "2020-01-01: 3",
+        "true: 3",
+        "1: 2",
+    ],
+)
+def test_odd_files_are_refused_in_a_line(content: str, tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(content)
+    assert len(refusal(file=file)) < 700
+
+
+def test_an_empty_file_changes_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    for content in ("", "# runs: 3\n", "{}"):
+        file.write_text(content)
+        assert load_config(file) == load_config()
+
+
+def test_the_file_that_a_run_leaves_can_be_given_again(tmp_path: Path) -> None:
+    config = load_config(overrides=["episodes=[3,4]", "sampling.temperature=0.7", "data=/somewhere"])
+    file = tmp_path / "config.json"
+    file.write_text(config.model_dump_json())
+    assert load_config(file) == config
+
+
+def test_self_training_asks_as_its_adapter_says() -> None:
+    asked = load_selftraining(settings={"run": {"adapter": "tidy"}}, overrides=["run.sampling.top_p=0.5"]).run
+    alone = load_config(settings={"adapter": "tidy"})
+    assert (asked.prompt, asked.grounded) == (alone.prompt, alone.grounded) == ("judging", True)
+    assert asked.sampling == alone.sampling.model_copy(update={"top_p": 0.5})
+
+
+@pytest.mark.parametrize("recipe", ["brain", "person", "paper"])
+def test_the_recipes_that_come_along_are_understood(recipe: str) -> None:
+    config = load_selftraining(Path(__file__).parents[3] / "housekeep_configs" / f"{recipe}.yaml")
+    assert config.run.prompt == "judging" and config.run.grounded
+
+
+def test_how_a_model_is_asked_can_be_set() -> None:
+    address = "base_url=http://127.0.0.1:9/v1"
+    model = shared_model(load_config(overrides=["model=m", address, "timeout=7", "workers=32", "continue_prefix=true"]))
+    assert isinstance(model, OpenAIChatModel)
+    assert (model.timeout, model.concurrency, model.continue_prefix) == (7.0, 32, True)
+    few = shared_model(load_config(overrides=["model=m", address, "workers=32", "concurrency=2"]))
+    assert isinstance(few, OpenAIChatModel) and few.concurrency == 2
+
+
+def test_two_runs_of_different_length_belong_together() -> None:
+    config = load_config()
+    assert load_config(overrides=["runs=5", "workers=3", "houses=7"]).identity == config.identity
+    assert load_config(overrides=["seed=5"]).identity != config.identity
+    assert load_config(overrides=["sampling.temperature=0"]).identity != config.identity
+
+
+@given(st.lists(st.text(max_size=30), max_size=3))
+def test_any_words_give_settings_or_one_line(overrides: list[str]) -> None:
+    try:
+        assert isinstance(load_config(overrides=overrides), RunConfig)
+    except UserError as error:
+        assert str(error) and "\n" not in str(error)
+
+
+KEYS = st.sampled_from(["runs", "sampling", "sampling.top_p", "model", "episodes", "data", "scenes", "person", "x.y"])
+
+
+@given(st.dictionaries(KEYS, st.text(max_size=12) | st.sampled_from(["null", "[1]", "{a: b}", "1e9", "${runs}", "'"])))
+def test_any_values_give_settings_or_one_line(values: dict[str, str]) -> None:
+    try:
+        load_config(overrides=[f"{key}={value}" for key, value in values.items()])
+    except UserError as error:
+        assert str(error) and "\n" not in str(error)
+
+
+@pytest.mark.parametrize("number", [".nan", ".inf", "-.inf", "nan", "inf", "1e999"])
+@pytest.mark.parametrize("key", ["look_down", "timeout", "sampling.temperature", "controller.goal_radius"])
+def test_settings_are_finite(key: str, number: str) -> None:
+    assert refusal(f"{key}={number}").startswith(f"setting {key}: ")
+
+
+@pytest.mark.parametrize("number", [".nan", ".inf"])
+@pytest.mark.parametrize(
+    "key",
+    ["run.look_down", "training.learning_rate", "training.epochs", "imitation_epochs", "grow.temperature"]
+    + ["training.poll_seconds", "imitation_learning_rate", "rehearse"],
+)
+def test_settings_of_learning_are_finite(key: str, number: str) -> None:
+    with pytest.raises(UserError, match=f"setting {key}: "):
+        load_selftraining(overrides=[f"{key}={number}"])
+
+
+def test_thresholds_are_finite() -> None:
+    with pytest.raises(UserError, match=r"filter\.thresholds"):
+        load_selftraining(overrides=["filter.thresholds=[0.5,.nan]"])

@@ -1,0 +1,47 @@
+"""Grounded replies against what the demonstrator says: what a model is taught, it must be able to say."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("llguidance")
+
+from housewise.agent.personalize.grammar import plan_grammar
+from housewise.agent.personalize.prompt import PromptTemplate
+from housewise.language.local.constrained import follows
+from housewise.rollout.record import PlanLine, read_records
+from housewise.rollout.run import Run
+from housewise.systems.personalize.config import load_config
+from housewise.worlds.house.scene_graph import SceneGraph, View
+
+
+def graph(plan: PlanLine, rooms: list[str]) -> SceneGraph:
+    """What the robot knew and held."""
+    places = {place: (room, things) for room, inside in plan.known.items() for place, things in inside.items()}
+    held = re.search(r"holding (.+?)\.?$", plan.prompt[1]["content"], re.MULTILINE)
+    known = SceneGraph(rooms)
+    known.update(
+        View(
+            {place: room for place, (room, _) in places.items()},
+            {thing: place for place, (_, things) in places.items() for thing in things},
+            held[1] if held and held[1] != "nothing" else None,
+        )
+    )
+    return known
+
+
+@pytest.mark.parametrize(("order", "prompt"), [("random", "planner"), ("nearest", "planner"), ("listed", "compact")])
+def test_all_that_is_demonstrated_can_be_said(tmp_path: Path, order: str, prompt: str) -> None:
+    shown = {"order": order, "thorough": True}
+    settings = {"planner": "demonstrator", "prompt": prompt, "houses": 2, "demonstrator": shown}
+    words = PromptTemplate.load(prompt)
+    run = Run(load_config(settings=settings), tmp_path)
+    run.play()
+    plans = [(plan, record.episode.rooms) for record in read_records(run.episodes) for plan in record.plans]
+    assert any("place" in plan.reply for plan, _ in plans) and len(plans) > 10
+    for plan, rooms in plans:
+        known = graph(plan, rooms)
+        assert follows(plan.reply, plan_grammar(known, 10, words.called(known))), plan.reply

@@ -1,0 +1,64 @@
+"""Episodes of the Housekeep data whose rooms may be empty: each begins, and can be planned for."""
+
+from __future__ import annotations
+
+import pytest
+
+from housewise.controller.skills import Controller
+from housewise.rollout.rollout import Rollout, room_anchors
+from housewise.systems.personalize.player import scripted_planner
+from housewise.worlds.house.env import RearrangementEnv, Task
+from housewise.worlds.house.housekeep.reader import HousekeepData
+from housewise.worlds.house.simulator.raycast import RaycastSimulator
+from housewise.worlds.house.tasks import housekeep_task
+
+pytestmark = pytest.mark.housekeep
+
+SCENES = ("Pomaria_0_int", "Ihlen_1_int", "Benevolence_2_int")
+_EACH = 8
+
+
+class Ignored:
+    """Takes a record's lines and keeps none."""
+
+    def write(self, line: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def simulator() -> RaycastSimulator:
+    return RaycastSimulator(sensors=("instance",))
+
+
+def start(task: Task, simulator: RaycastSimulator) -> None:
+    """Begin an episode and ask for the first plan, for which the way to every room is measured."""
+    env = RearrangementEnv(simulator, [task])
+    env.reset()
+    planner = scripted_planner(task, env, 0)
+    rollout = Rollout(env, planner, Controller(env), Ignored())
+    anchors = room_anchors(env)
+    assert list(rollout.graph.rooms) == list(anchors) and set(anchors.values()) <= set(task.episode.receptacles)
+    # The nearest room is sought among all of them.
+    (step,) = planner.plan(rollout.graph, []).steps
+    assert step.action is not None and step.action.target in anchors
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_episodes_begin(housekeep: HousekeepData, simulator: RaycastSimulator, scene: str) -> None:
+    numbers = housekeep.episode_ids(scene)
+    for number in numbers[:: len(numbers) // _EACH]:
+        start(housekeep_task(housekeep, scene, number), simulator)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scene", SCENES)
+def test_all_episodes_begin(housekeep: HousekeepData, simulator: RaycastSimulator, scene: str) -> None:
+    for number in housekeep.episode_ids(scene):
+        start(housekeep_task(housekeep, scene, number), simulator)
+
+
+def test_some_of_them_have_a_room_with_nothing_in_it(housekeep: HousekeepData, simulator: RaycastSimulator) -> None:
+    task = housekeep_task(housekeep, "Pomaria_0_int", 0)
+    env = RearrangementEnv(simulator, [task])
+    env.reset()
+    assert {room.name for room in task.scene.rooms} - set(room_anchors(env)) == {"corridor 0"}

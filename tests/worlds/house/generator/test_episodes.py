@@ -1,0 +1,119 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from housewise.worlds.house.episode import Episode, ShelfState
+from housewise.worlds.house.generator import GenerationError, generate, generate_episode, generate_house
+from housewise.worlds.house.generator.categories import SIZES
+from housewise.worlds.house.generator.furniture import SIZES as FURNITURE
+from housewise.worlds.house.generator.furniture import TOP_CABINET_BASE
+from housewise.worlds.house.geometry import Box
+from housewise.worlds.house.preferences import Person, load_person, people
+from housewise.worlds.house.scene import Scene
+from housewise.worlds.house.shelves import Shelves
+
+SEEDS = st.integers(0, 100_000)
+WHO = st.sampled_from(people())
+
+
+def made(seed: int, who: str) -> tuple[Scene, Episode]:
+    return generate(seed, load_person(who))
+
+
+@settings(max_examples=15, deadline=None)
+@given(SEEDS, WHO)
+def test_counts_names_and_start(seed: int, who: str) -> None:
+    scene, episode = made(seed, who)
+    assert 5 <= len(episode.objects) <= 10
+    assert 3 <= len(episode.misplaced) <= 7
+    assert episode.receptacles == tuple(scene.by_key)
+    assert episode.scene == scene.name
+    assert len({thing.key for thing in episode.objects}) == len(episode.objects)
+    assert all(thing.name == thing.key.replace("_", " ") for thing in episode.objects)
+    x, y, z = episode.start.position
+    assert scene.navmesh.contains((x, z))
+    assert y == scene.navmesh.height
+
+
+@settings(max_examples=15, deadline=None)
+@given(SEEDS, WHO)
+def test_right_places_are_those_that_the_person_wants_and_that_are_large_enough(seed: int, who: str) -> None:
+    scene, episode = made(seed, who)
+    person = load_person(who)
+    kinds = {room.name: room.kind for room in scene.rooms}
+    for thing in episode.objects:
+        assert thing.correct
+        for place in scene.receptacles:
+            wanted = person.wants(thing.category, kinds[place.room or ""], place.kind)
+            state = ShelfState((place.box.low[0], place.box.low[2]), (place.box.size[0], place.box.size[2]))
+            fits = Shelves(state).insert("", thing.size[0], thing.size[2]) is not None
+            if place.key in thing.correct:
+                assert wanted and fits
+            elif place.key == thing.receptacle:
+                assert fits and not wanted
+
+
+@settings(max_examples=15, deadline=None)
+@given(SEEDS, WHO)
+def test_objects_stand_on_their_receptacle_and_touch_nothing_else(seed: int, who: str) -> None:
+    scene, episode = made(seed, who)
+    boxes = {thing.key: Box.centred(thing.pose.position, thing.size) for thing in episode.objects}
+    for thing in episode.objects:
+        box, below = boxes[thing.key], scene.by_key[thing.receptacle].box
+        assert box.low[1] == pytest.approx(below.top)
+        for axis in (0, 2):
+            assert below.low[axis] <= box.low[axis] and box.high[axis] <= below.high[axis]
+        assert sorted(thing.size) == pytest.approx(sorted(SIZES[thing.category]))
+    solids = [*boxes.values(), *(place.box for place in scene.receptacles)]
+    for key, box in boxes.items():
+        others = [other for other in solids if other is not box]
+        for other in others:
+            assert not (np.minimum(box.high, other.high) - np.maximum(box.low, other.low) > 1e-6).all(), key
+
+
+@settings(max_examples=15, deadline=None)
+@given(SEEDS, WHO)
+def test_shelves_know_what_stands_where(seed: int, who: str) -> None:
+    _, episode = made(seed, who)
+    told = {item.object: key for key, state in episode.shelves.items() for item in state.items}
+    assert told == {thing.key: thing.receptacle for thing in episode.objects}
+    for thing in episode.objects:
+        state = episode.shelves[thing.receptacle]
+        item = next(item for item in state.items if item.object == thing.key)
+        row = state.rows[item.row]
+        span = row.spans[item.span]
+        assert span.occupied
+        assert span.start < thing.pose.position[0] < span.end
+        assert row.z < thing.pose.position[2] < row.z + row.depth
+
+
+@settings(max_examples=10, deadline=None)
+@given(SEEDS)
+def test_the_same_seed_makes_the_same_episode(seed: int) -> None:
+    scene = generate_house(seed % 50)
+    person = load_person("ada")
+    assert generate_episode(scene, seed, person) == generate_episode(scene, seed, person)
+
+
+def test_one_house_holds_many_episodes() -> None:
+    scene, person = generate_house(3), load_person("esi")
+    episodes = [generate_episode(scene, seed, person) for seed in range(10)]
+    assert len({tuple(thing.key for thing in episode.objects) for episode in episodes}) == 10
+
+
+def test_numbers_can_be_asked_for() -> None:
+    episode = generate_episode(generate_house(3), 0, load_person("esi"), objects=(4, 4), misplaced=(4, 4))
+    assert len(episode.objects) == len(episode.misplaced) == 4
+    with pytest.raises(ValueError, match="misplaced"):
+        generate_episode(generate_house(3), 0, load_person("esi"), objects=(4, 4), misplaced=(5, 5))
+
+
+def test_someone_without_wishes_gets_no_episode() -> None:
+    with pytest.raises(GenerationError, match="another house or more places"):
+        generate_episode(generate_house(3), 0, Person("nobody", "", {}))
+
+
+def test_a_hundred_categories_fit_between_worktop_and_cabinet() -> None:
+    assert len(SIZES) >= 100
+    assert max(height for _, height, _ in SIZES.values()) < TOP_CABINET_BASE - FURNITURE["counter"][1][1]

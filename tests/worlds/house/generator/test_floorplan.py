@@ -1,0 +1,70 @@
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from housewise.worlds.house.generator.floorplan import WALL, GenerationError, Plan, draw_plan
+
+SEEDS = st.integers(0, 10_000)
+COUNTS = st.integers(3, 8)
+
+
+def plan_of(seed: int, count: int) -> Plan:
+    try:
+        return draw_plan(count, np.random.default_rng(seed))
+    except GenerationError:
+        assume(False)
+        raise
+
+
+@settings(max_examples=25, deadline=None)
+@given(SEEDS, COUNTS)
+def test_rooms_fill_the_outline_and_do_not_overlap(seed: int, count: int) -> None:
+    plan = plan_of(seed, count)
+    assert len(plan.rooms) == count
+    assert sum(room.rect.area for room in plan.rooms) == pytest.approx(plan.outline.area)
+    assert not any(one.rect.overlaps(other.rect) for one, other in combinations(plan.rooms, 2))
+
+
+@settings(max_examples=25, deadline=None)
+@given(SEEDS, COUNTS)
+def test_doors_pierce_the_wall_between_their_rooms_and_join_all(seed: int, count: int) -> None:
+    plan = plan_of(seed, count)
+    reached = {0}
+    for _ in plan.rooms:
+        reached |= {room for door in plan.doors if reached & set(door.rooms) for room in door.rooms}
+    assert reached == set(range(count))
+    for door in plan.doors:
+        low, high = door.gap.span(door.axis)
+        assert high - low >= 0.9 - 2e-3
+        near, far = door.gap.span(1 - door.axis)
+        assert far - near == pytest.approx(WALL)
+        beyond = door.reaching(0.01, 0.0)
+        touched = [place for place, room in enumerate(plan.rooms) if room.interior.overlaps(beyond)]
+        assert sorted(touched) == sorted(door.rooms)
+
+
+@settings(max_examples=25, deadline=None)
+@given(SEEDS, COUNTS)
+def test_nobody_walks_through_a_bathroom_or_a_bedroom(seed: int, count: int) -> None:
+    plan = plan_of(seed, count)
+    for place, planned in enumerate(plan.rooms):
+        if planned.room.kind in ("bathroom", "bedroom", "childs room", "pantry room"):
+            assert sum(place in door.rooms for door in plan.doors) == 1
+
+
+@settings(max_examples=25, deadline=None)
+@given(SEEDS, COUNTS)
+def test_names_are_numbered_by_kind_and_every_home_can_be_lived_in(seed: int, count: int) -> None:
+    rooms = [planned.room for planned in plan_of(seed, count).rooms]
+    assert {"living room 0", "kitchen 0", "bathroom 0"} <= {room.name for room in rooms}
+    assert len({room.name for room in rooms}) == count
+    assert all(room.name.startswith(room.kind + " ") for room in rooms)
+
+
+@pytest.mark.parametrize("count", [2, 9])
+def test_other_numbers_of_rooms_are_refused(count: int) -> None:
+    with pytest.raises(ValueError, match="3 to 8 rooms"):
+        draw_plan(count, np.random.default_rng(0))

@@ -1,0 +1,60 @@
+from itertools import combinations
+
+import numpy as np
+import shapely
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from housewise.worlds.house.generator.floorplan import GenerationError, Plan, draw_plan
+from housewise.worlds.house.generator.furnish import furnish
+from housewise.worlds.house.generator.groups import Item
+from housewise.worlds.house.generator.house import reachable_area
+from housewise.worlds.house.generator.space import ROBOT_RADIUS
+
+SEEDS = st.integers(0, 10_000)
+
+
+def furnished(seed: int) -> tuple[Plan, list[list[Item]]]:
+    rng = np.random.default_rng(seed)
+    try:
+        plan = draw_plan(3 + seed % 6, rng)
+        return plan, furnish(plan, rng)
+    except GenerationError:
+        assume(False)
+        raise
+
+
+@settings(max_examples=25, deadline=None)
+@given(SEEDS)
+def test_furniture_stands_within_its_room_and_clear_of_the_doors(seed: int) -> None:
+    plan, furniture = furnished(seed)
+    doorways = [door.reaching(0.7, 0.0) for door in (*plan.doors, plan.entrance)]
+    for planned, items in zip(plan.rooms, furniture, strict=True):
+        inside = planned.interior.grown(1e-6).polygon()
+        for item in items:
+            assert inside.covers(item.rect.polygon())
+            assert not item.blocks or not any(item.rect.overlaps(doorway) for doorway in doorways)
+
+
+@settings(max_examples=25, deadline=None)
+@given(SEEDS)
+def test_furniture_does_not_interpenetrate(seed: int) -> None:
+    _, furniture = furnished(seed)
+    for items in furniture:
+        for one, other in combinations(items, 2):
+            apart = one.top <= other.base + 1e-9 or other.top <= one.base + 1e-9
+            on_carpet = "carpet" in (one.kind, other.kind)
+            assert apart or on_carpet or not one.rect.overlaps(other.rect), (one, other)
+
+
+@settings(max_examples=25, deadline=None)
+@given(SEEDS)
+def test_the_robot_keeps_its_radius_from_walls_and_furniture(seed: int) -> None:
+    plan, furniture = furnished(seed)
+    area = reachable_area(plan, [item for items in furniture for item in items])
+    floor = shapely.union_all([room.interior.polygon() for room in plan.rooms] + [d.gap.polygon() for d in plan.doors])
+    # Floors meet doorways with rounding errors; a micrometre closes them.
+    walls = plan.outline.grown(1.0).polygon().difference(floor.buffer(1e-6, join_style="mitre"))
+    assert area.distance(walls) >= ROBOT_RADIUS - 1e-5
+    for item in (item for items in furniture for item in items if item.blocks):
+        assert area.distance(item.rect.polygon()) >= ROBOT_RADIUS - 1e-9

@@ -1,0 +1,130 @@
+import hashlib
+import os
+import subprocess
+import sys
+from itertools import combinations
+
+import numpy as np
+import pytest
+import shapely
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from shapely.geometry import Polygon
+
+from housewise.worlds.house.generator import generate, generate_house
+from housewise.worlds.house.generator.furniture import SIZES
+from housewise.worlds.house.generator.house import REACH
+from housewise.worlds.house.names import spoken, spoken_receptacle
+from housewise.worlds.house.preferences import ROOM_KINDS, load_person, people
+from housewise.worlds.house.scene import Receptacle, Scene
+
+SEEDS = st.integers(0, 100_000)
+
+
+def footprint(receptacle: Receptacle) -> Polygon:
+    low, high = receptacle.box.low, receptacle.box.high
+    return shapely.box(low[0], low[2], high[0], high[2])
+
+
+def digest(scene: Scene) -> str:
+    """A fingerprint of everything in a scene."""
+    sha = hashlib.sha256(repr((scene.name, scene.rooms)).encode())
+    for thing in scene.receptacles:
+        sha.update(repr((thing.key, thing.name, thing.kind, thing.room, thing.pose)).encode())
+    for mesh in (scene.structure, *(thing.mesh for thing in scene.receptacles)):
+        for array in (mesh.vertices, mesh.faces, mesh.colors):
+            sha.update(array.tobytes())
+    sha.update(scene.navmesh.area.wkb)
+    return sha.hexdigest()
+
+
+def check(scene: Scene) -> None:
+    """What holds for every house."""
+    assert 3 <= len(scene.rooms) <= 8
+    assert 20 <= len(scene.receptacles) <= 80
+    assert {room.kind for room in scene.rooms} <= set(ROOM_KINDS)
+    assert {thing.kind for thing in scene.receptacles} <= set(SIZES)
+    assert len(scene.by_key) == len({thing.name for thing in scene.receptacles}) == len(scene.receptacles)
+    assert isinstance(scene.navmesh.area, Polygon)
+    assert scene.navmesh.area.is_valid
+    away = shapely.distance([footprint(thing) for thing in scene.receptacles], scene.navmesh.area)
+    assert away.max() <= REACH
+
+
+@settings(max_examples=20, deadline=None)
+@given(SEEDS)
+def test_every_house_is_sound(seed: int) -> None:
+    scene = generate_house(seed)
+    check(scene)
+    assert {thing.room for thing in scene.receptacles} == {room.name for room in scene.rooms}
+    triangles = len(scene.structure.faces) + sum(len(thing.mesh.faces) for thing in scene.receptacles)
+    assert triangles < 30_000
+
+
+@settings(max_examples=12, deadline=None)
+@given(SEEDS)
+def test_keys_and_spoken_names_agree(seed: int) -> None:
+    for thing in generate_house(seed).receptacles:
+        assert spoken_receptacle(thing.key) == thing.name
+        assert thing.name.startswith(f"{thing.room} {thing.kind} ")
+        assert spoken(thing.key.split("-")[0]) == thing.room
+
+
+@settings(max_examples=12, deadline=None)
+@given(SEEDS)
+def test_boxes_overlap_only_where_a_table_stands_on_a_carpet(seed: int) -> None:
+    for one, other in combinations(generate_house(seed).receptacles, 2):
+        low = np.maximum(one.box.low, other.box.low)
+        high = np.minimum(one.box.high, other.box.high)
+        assert "carpet" in (one.kind, other.kind) or not (high - low > 1e-6).all(), (one.key, other.key)
+
+
+@settings(max_examples=12, deadline=None)
+@given(SEEDS)
+def test_every_room_has_what_makes_it_one(seed: int) -> None:
+    scene = generate_house(seed)
+    needs = {"kitchen": {"fridge", "sink"}, "bathroom": {"toilet", "sink"}, "living room": {"sofa"}, "bedroom": {"bed"}}
+    for room in scene.rooms:
+        kinds = {thing.kind for thing in scene.receptacles if thing.room == room.name}
+        assert needs.get(room.kind, set()) <= kinds
+        assert room.kind != "kitchen" or kinds & {"stove", "cooktop"}
+
+
+@pytest.mark.parametrize("seed", [0, 7, 12345])
+def test_a_seed_makes_one_house_in_any_process(seed: int) -> None:
+    code = (
+        "from housewise.worlds.house.generator import generate_house;"
+        "from tests.worlds.house.generator.test_house import digest;"
+        f"print(digest(generate_house({seed})))"
+    )
+    seen = {digest(generate_house(seed))}
+    for hash_seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
+        output = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True)
+        seen.add(output.stdout.decode().strip())
+    assert len(seen) == 1
+
+
+def test_seeds_make_different_houses() -> None:
+    assert len({digest(generate_house(seed)) for seed in range(6)}) == 6
+
+
+@pytest.mark.parametrize("rooms", range(3, 9))
+def test_the_number_of_rooms_can_be_asked_for(rooms: int) -> None:
+    assert len(generate_house(1, rooms=rooms).rooms) == rooms
+
+
+def test_nonsense_is_refused() -> None:
+    with pytest.raises(ValueError, match="seed"):
+        generate_house(-1)
+    with pytest.raises(ValueError, match="3 to 8"):
+        generate_house(0, rooms=12)
+
+
+@pytest.mark.slow
+def test_a_thousand_houses_in_a_row() -> None:
+    everyone = [load_person(name) for name in people()]
+    for seed in range(1000):
+        scene, episode = generate(seed, everyone[seed % len(everyone)])
+        check(scene)
+        assert len(episode.objects) >= 5

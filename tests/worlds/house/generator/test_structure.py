@@ -1,0 +1,72 @@
+import numpy as np
+import shapely
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from housewise.worlds.house.generator.floorplan import WALL, GenerationError, Plan, draw_plan
+from housewise.worlds.house.generator.palette import house_palettes
+from housewise.worlds.house.generator.shapes import Shape
+from housewise.worlds.house.generator.structure import LINTEL, WALL_HEIGHT, _add_walls, build_structure
+from housewise.worlds.house.scene import Mesh
+
+SEEDS = st.integers(0, 10_000)
+
+
+def built(seed: int) -> tuple[Plan, Mesh]:
+    """An unfurnished house."""
+    rng = np.random.default_rng(seed)
+    try:
+        plan = draw_plan(3 + seed % 6, rng)
+    except GenerationError:
+        assume(False)
+        raise
+    return plan, build_structure(plan, [[] for _ in plan.rooms], house_palettes(len(plan.rooms), rng), rng)
+
+
+@settings(max_examples=10, deadline=None)
+@given(SEEDS)
+def test_walls_leave_the_doorways_open(seed: int) -> None:
+    plan, mesh = built(seed)
+    corners = mesh.vertices[mesh.faces]
+    low = (corners[:, :, 1].min(axis=1) < LINTEL - 0.05) & (corners[:, :, 1].max(axis=1) > 0.1)
+    traces = shapely.linestrings(corners[low][:, :, [0, 2]])
+    for door in plan.doors:
+        opening = door.reaching(0.2, -0.02).polygon()
+        assert not shapely.intersects(traces, opening).any()
+
+
+@settings(max_examples=10, deadline=None)
+@given(SEEDS)
+def test_walls_look_away_from_their_inside_and_enclose_every_room(seed: int) -> None:
+    plan, _ = built(seed)
+    shape = Shape()
+    _add_walls(shape, plan, house_palettes(len(plan.rooms), np.random.default_rng(seed)))
+    mesh = shape.mesh()
+    corners = mesh.vertices[mesh.faces]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    upright = np.abs(normals[:, 1]) < 1e-9
+    assert (normals[~upright, 1] > 0).all()
+    before = corners[upright].mean(axis=1) + 0.02 * normals[upright] / np.linalg.norm(normals[upright], axis=1)[:, None]
+    open_floor = shapely.union_all(
+        [room.interior.polygon() for room in plan.rooms] + [door.gap.polygon() for door in plan.doors]
+    )
+    # A micrometre closes what rounding leaves between floors and doorways.
+    solid = plan.outline.grown(WALL / 2).polygon().difference(open_floor.buffer(1e-6, join_style="mitre"))
+    assert not shapely.contains_xy(solid, before[:, 0], before[:, 2]).any()
+    area = np.linalg.norm(normals[upright], axis=1).sum() / 2
+    assert np.isclose(area, solid.length * WALL_HEIGHT, rtol=1e-4)
+
+
+@settings(max_examples=10, deadline=None)
+@given(SEEDS)
+def test_every_room_has_a_floor_of_its_own(seed: int) -> None:
+    plan, mesh = built(seed)
+    corners = mesh.vertices[mesh.faces]
+    level = np.abs(corners[:, :, 1]).max(axis=1) < 1e-9
+    centres, areas = (
+        corners[level].mean(axis=1),
+        np.abs(np.cross(corners[level, 1] - corners[level, 0], corners[level, 2] - corners[level, 0])[:, 1]),
+    )
+    for room in plan.rooms:
+        inside = shapely.contains_xy(room.interior.polygon(), centres[:, 0], centres[:, 2])
+        assert np.isclose(areas[inside].sum() / 2, room.interior.area)

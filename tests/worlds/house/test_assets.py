@@ -1,0 +1,52 @@
+"""The files that OpenGL simulators load, which need neither OpenGL nor habitat-sim to be written."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import trimesh
+
+from housewise.worlds.house.env import Task
+from housewise.worlds.house.proxies import object_mesh
+from housewise.worlds.house.simulator.assets import Assets, write_stage
+from tests.worlds.house.housekeep_folder import box_obj
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder inside another one, which nothing else belongs in."""
+    return tmp_path / "outer" / "assets"
+
+
+@pytest.mark.parametrize("category", ["../../x", "/tmp/x", "mug\0", "m" * 300, "a/b", "..", ""])
+def test_no_category_leads_out_of_the_folder(folder: Path, category: str) -> None:
+    path = Assets(folder).mesh(object_mesh(category, (0.1, 0.2, 0.3)))
+    assert path.parent == folder and path.name.isascii() and len(path.name) < 60
+    assert [file for file in folder.parent.rglob("*") if file.is_file()] == [path]
+
+
+def test_a_house_is_written_into_its_folder(folder: Path, toy: Task) -> None:
+    assets = Assets(folder)
+    files = {assets.mesh(thing.mesh) for thing in toy.scene.receptacles}
+    stage = write_stage(assets.mesh(toy.scene.structure))
+    assert {path.parent for path in folder.parent.rglob("*") if path.is_file()} == {folder}
+    assert len(files) == len(toy.scene.receptacles) and stage.parent == folder
+
+
+def test_each_mesh_is_written_once_and_differs_from_others(folder: Path) -> None:
+    assets = Assets(folder)
+    one, other = object_mesh("mug", (0.1, 0.2, 0.3)), object_mesh("box", (0.1, 0.2, 0.3))
+    first = assets.mesh(one)
+    first.write_bytes(b"written once")
+    assert assets.mesh(one) == first and first.read_bytes() == b"written once"
+    assert len({first, assets.mesh(other), assets.mesh(replace(one, colors=255 - one.colors))}) == 3
+
+
+def test_a_textured_model_is_written_once(folder: Path, tmp_path: Path) -> None:
+    model = tmp_path / "model.obj"
+    model.write_text(box_obj((1.0, 2.0, 3.0)))
+    path = Assets(folder).model(model)
+    assert path.parent == folder and path == Assets(folder).model(model)
+    assert trimesh.load(path).extents == pytest.approx((1.0, 2.0, 3.0))

@@ -1,0 +1,294 @@
+"""Values that a damaged or hostile data file may hold: each is told in one line, at once, and asks for no memory."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import struct
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from housewise.core.errors import DataError
+from housewise.worlds.house.env import RearrangementEnv, Task
+from housewise.worlds.house.geometry import Pose
+from housewise.worlds.house.housekeep.detour import read_navmesh
+from housewise.worlds.house.housekeep.reader import HousekeepData
+from housewise.worlds.house.simulator.base import BodyPose
+from housewise.worlds.house.simulator.embree import Triangles
+from housewise.worlds.house.simulator.raycast import RaycastSimulator
+from tests.worlds.house.housekeep_folder import (
+    BED,
+    EPISODES,
+    METADATA,
+    MODELS,
+    NAVMESH,
+    SCENE,
+    box_obj,
+    change_episodes,
+    episode,
+    make_folder,
+    write_episodes,
+)
+from tests.worlds.house.navmesh_file import Corner, pack_navmesh, rectangle
+
+INFINITE, NAN = float("inf"), float("nan")
+UNIT = [0.0, 0.0, 0.0, 1.0]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return make_folder(tmp_path / "housekeep")
+
+
+def refusal(action: Callable[[], Any], path: Path) -> str:
+    """What is said of a file that cannot be used."""
+    with pytest.raises(DataError) as refused:
+        action()
+    message = str(refused.value)
+    assert message.startswith(f"{path}: ") and message.isprintable() and len(message) < len(str(path)) + 600
+    return message
+
+
+def put(field: str, value: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda raw: raw.update({field: value})
+
+
+def packer(**changes: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda raw: raw["recs_packers"][BED].update(changes)
+
+
+def row(**changes: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda raw: raw["recs_packers"][BED]["shelves"][0].update(changes)
+
+
+def footprint(size: list[float]) -> Callable[[dict[str, Any]], None]:
+    return lambda raw: raw["recs_packers"][BED]["matches"][0]["rect"].update(size=size)
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        (put("start_rotation", [0.0, INFINITE, 0.0, 1.0]), "start_rotation"),
+        (put("start_rotation", [0.0, NAN, 0.0, 1.0]), "start_rotation"),
+        (put("start_rotation", [0.0, 0.0, 0.0, 0.0]), "start_rotation"),
+        (put("start_rotation", [0.0, 0.0, 0.0, 1e-200]), "start_rotation"),
+        (put("start_rotation", [1.0, 1.0, 1.0, 1.0]), "start_rotation"),
+        (put("start_position", [NAN, 0.2, 2.0]), "start_position"),
+        (put("start_position", [2.0, INFINITE, 2.0]), "start_position"),
+        (put("start_position", [1e9, 0.2, 2.0]), "start_position"),
+        (put("objs_pos", [[0.0, NAN, 0.0], [0.0, 0.0, 0.0]]), "objs_pos"),
+        (put("objs_pos", [[0.0, 0.0, -1e9], [0.0, 0.0, 0.0]]), "objs_pos"),
+        (put("objs_rot", [[0.0, 0.0, 0.0, 0.0], UNIT]), "objs_rot"),
+        (put("objs_rot", [[NAN, 0.0, 0.0, 1.0], UNIT]), "objs_rot"),
+        (put("start_matrix", [[0.0, 0.0], [0.0, NAN], [1.0, 0.0]]), "start_matrix"),
+        (put("end_matrix", [[0.0, 0.0], [0.0, -INFINITE], [1.0, 0.0]]), "end_matrix"),
+        (put("recs_packers", None), "recs_packers"),
+        (packer(size=[INFINITE, 1.0]), "recs_packers"),
+        (packer(size=[-1.0, 1.0]), "recs_packers"),
+        (packer(bottom_left=[NAN, 1.0]), "recs_packers"),
+        (row(max_height=INFINITE), "recs_packers"),
+        (row(size=[1e12, 1.0]), "recs_packers"),
+        (row(spaces=[{"kind": "occupied", "dims": [0.0, NAN]}]), "recs_packers"),
+        (footprint([0.0, 1.0]), "recs_packers"),
+        (footprint([1e9, 1.0]), "recs_packers"),
+        (put("recs_keys", []), "recs_keys"),
+        (lambda raw: raw["recs_keys"].__setitem__(0, raw["recs_keys"][1]), "recs_keys"),
+        (put("objs_keys", ["robot", "saute_pan_1"]), "objs_keys"),
+        (put("objs_keys", ["house", "saute_pan_1"]), "objs_keys"),
+        (put("objs_keys", ["kitchen_0", "saute_pan_1"]), "objs_keys"),
+        (put("objs_keys", ["bedroom_0_bed_3", "saute_pan_1"]), "objs_keys"),
+        (put("objs_keys", ["saute pan_1", "saute_pan_1"]), "objs_keys"),
+        (put("objs_keys", ["mug_\ud800", "saute_pan_1"]), "objs_keys"),
+        (put("objs_keys", ["mug\n_1", "saute_pan_1"]), "objs_keys"),
+        (put("objs_keys", ["m" * 10_000, "saute_pan_1"]), "objs_keys"),
+        (put("objs_keys", ["_ ", "saute_pan_1"]), "objs_keys"),
+        (put("objs_cats", ["mug\udfff", "saute_pan"]), "objs_cats"),
+        (put("objs_files", ["mug\0.json", "pan.json"]), "objs_files"),
+        (put("objs_files", ["m" * 300, "pan.json"]), "objs_files"),
+        (put("objs_files", ["\ud800.json", "pan.json"]), "objs_files"),
+        (put("recs_packers", {"\ud800" * 9999: 7}), "recs_packers"),
+    ],
+)
+def test_a_bad_value_in_an_episode_is_told_with_its_field(
+    root: Path, change: Callable[[dict[str, Any]], None], field: str
+) -> None:
+    change_episodes(root / EPISODES, change)
+    data = HousekeepData(root)
+    assert field in refusal(lambda: (data.scene(SCENE), data.episode(SCENE, 3)), root / EPISODES)
+
+
+@pytest.mark.parametrize("number", [INFINITE, -INFINITE, NAN, None, "three", [3], {}, "9" * 5000])
+def test_an_episode_with_an_impossible_number_is_told(root: Path, number: Any) -> None:
+    write_episodes(root / EPISODES, {"episodes": [episode(12), {**episode(3), "episode_id": number}]})
+    refusal(lambda: HousekeepData(root).episode_ids(SCENE), root / EPISODES)
+
+
+@pytest.mark.parametrize("number", [-1, 10**20])
+def test_an_episode_with_an_unlikely_number_spoils_no_other(root: Path, number: int) -> None:
+    write_episodes(root / EPISODES, {"episodes": [{**episode(3), "episode_id": number}, episode(12)]})
+    data = HousekeepData(root)
+    assert data.episode(SCENE, 12).id == 12
+    assert "episode_id" in refusal(lambda: data.episode(SCENE, number), root / EPISODES)
+
+
+BED_LINE = "  bed_3_0.urdf: {room: bedroom_0, pos: [7.1, 0.25, 0.8], rot: [0.0, 0.0, 0.0, 1.0]}"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "  bed_3_0.urdf: {room: bedroom_0, pos: [1.0e9, 0.25, 0.8], rot: [0.0, 0.0, 0.0, 1.0]}",
+        "  bed_3_0.urdf: {room: bedroom_0, pos: [.nan, 0.25, 0.8], rot: [0.0, 0.0, 0.0, 1.0]}",
+        "  bed_3_0.urdf: {room: bedroom_0, pos: [7.1, .inf, 0.8], rot: [0.0, 0.0, 0.0, 1.0]}",
+        "  bed_3_0.urdf: {room: bedroom_0, pos: [7.1, 0.25, 0.8], rot: [0.0, .nan, 0.0, 1.0]}",
+        "  bed_3_0.urdf: {room: bedroom_0, pos: [7.1, 0.25, 0.8], rot: [0.0, 0.0, 0.0, 1.0e-30]}",
+        '  "../../bed_3_0.urdf": {room: bedroom_0, pos: [7.1, 0.25, 0.8], rot: [0.0, 0.0, 0.0, 1.0]}',
+        '  "bed\\u0007_3_0.urdf": {room: bedroom_0, pos: [7.1, 0.25, 0.8], rot: [0.0, 0.0, 0.0, 1.0]}',
+        '  bed_3_0.urdf: {room: "bed\\u001b_0", pos: [7.1, 0.25, 0.8], rot: [0.0, 0.0, 0.0, 1.0]}',
+        "  bed_3_0.urdf: {room: robot, pos: [7.1, 0.25, 0.8], rot: [0.0, 0.0, 0.0, 1.0]}",
+        BED_LINE + "\n  bed_3_1.urdf: {room: bedroom_0, pos: [7.1, 0.25, 0.8], rot: [0.0, 0.0, 0.0, 1.0]}",
+    ],
+)
+def test_a_bad_value_in_the_metadata_is_told(root: Path, line: str) -> None:
+    path = root / METADATA
+    assert BED_LINE in path.read_text()
+    path.write_text(path.read_text().replace(BED_LINE, line))
+    refusal(lambda: HousekeepData(root).scene(SCENE), path)
+
+
+@pytest.mark.parametrize("vertex", ["1e6 0 0", "0 -1e30 0", "nan 0 0", "0 inf 0"])
+def test_a_model_with_a_vertex_far_away_is_told(root: Path, vertex: str) -> None:
+    path = root / MODELS / SCENE / "bed_3_0" / "model.obj"
+    path.write_text(box_obj((1.0, 1.0, 1.0)) + f"v {vertex}\nf 1 2 9\n")
+    refusal(lambda: HousekeepData(root).scene(SCENE), path)
+
+
+def test_a_house_at_the_limit_still_opens(root: Path) -> None:
+    path = root / METADATA
+    path.write_text(path.read_text().replace(BED_LINE, BED_LINE.replace("7.1", "-99.0")))
+    assert len(HousekeepData(root).scene(SCENE).structure.faces) < 1_000_000
+
+
+def test_an_archive_that_unpacks_to_far_more_is_told(root: Path) -> None:
+    """As much as a machine may have: without the limit the 3 MB become 3 GB."""
+    path = root / EPISODES
+    path.write_bytes(gzip.compress(bytes(1 << 26), 9) * 48)
+    assert path.stat().st_size < 4_000_000
+    code = (
+        "import resource, sys\n"
+        "from housewise.core.errors import DataError\n"
+        "from housewise.worlds.house.housekeep.reader import HousekeepData\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))\n"
+        "try:\n    HousekeepData(sys.argv[1]).episode_ids(sys.argv[2])\n"
+        "except DataError as error:\n    print(error)\n"
+    )
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(root), SCENE], capture_output=True, text=True, timeout=120, env=environment
+    )
+    assert done.stdout.startswith(f"{path}: damaged or incomplete (it unpacks to more than "), done.stderr[-300:]
+
+
+def header_at(field: int, value: int) -> Callable[[bytes], bytes]:
+    """Changes one of the counts in the first tile's header."""
+    start = struct.calcsize("<4sii5f2i") + 8 + struct.calcsize("<4s4iI") + 4 * field
+    return lambda content: content[:start] + struct.pack("<i", value) + content[start + 4 :]
+
+
+@pytest.mark.parametrize(
+    "change", [header_at(field, value) for field in range(6) for value in (-1, -(2**31), 2**31 - 1)]
+)
+def test_counts_in_a_navigation_mesh_ask_for_no_memory(root: Path, change: Callable[[bytes], bytes]) -> None:
+    path = root / NAVMESH
+    content = path.read_bytes()
+    assert change(content) != content
+    path.write_bytes(change(content))
+    refusal(lambda: read_navmesh(path), path)
+
+
+@pytest.mark.parametrize(
+    "polygons",
+    [
+        [rectangle(0, 0, 5e3, 5e3)],
+        [rectangle(0, 0, 3, 3), rectangle(3, 0, 9e9, 3)],
+        [rectangle(0, 0, 1e-3, 99), rectangle(1e-3, 0, 99, 1e-3)],
+    ],
+    ids=["large", "far", "narrow"],
+)
+def test_a_navigation_mesh_of_no_house_is_told(root: Path, polygons: Any) -> None:
+    path = root / NAVMESH
+    path.write_bytes(pack_navmesh(polygons))
+    refusal(lambda: read_navmesh(path), path)
+
+
+def test_a_floor_with_more_corners_than_ways_can_be_sought_between_is_told(root: Path) -> None:
+    path = root / NAVMESH
+    comb = [rectangle(x / 50, 0, (x + 0.5) / 50, 3) for x in range(1200)]
+    bar = [rectangle(x / 50, 3, (x + 1) / 50, 3.5) for x in range(1200)]
+    path.write_bytes(chained([*bar, *comb]))
+    assert "corners" in refusal(lambda: read_navmesh(path), path)
+
+
+def chained(polygons: list[list[Corner]]) -> bytes:
+    """A navigation mesh of four-cornered polygons that are neighbours one after the other, wherever they are."""
+    corners = [corner for polygon in polygons for corner in polygon]
+    records, details, triangles = b"", b"", b""
+    for number in range(len(polygons)):
+        first, last = number == 0, number == len(polygons) - 1
+        neighbours = [0 if last else number + 2, 0 if first else number, 0, 0, 0, 0]
+        records += struct.pack("<I6H6HHBB", 0, *range(4 * number, 4 * number + 4), 0, 0, *neighbours, 1, 4, 0)
+        details += struct.pack("<IIBBH", 0, 2 * number, 0, 2, 0)
+        triangles += bytes((0, 1, 2, 0, 0, 2, 3, 0))
+    vertices = b"".join(struct.pack("<3f", *corner) for corner in corners)
+    counts = (len(polygons), len(corners), 0, len(polygons), 0, 2 * len(polygons), 0, 0, len(polygons))
+    header = struct.pack("<4s4iI9i3f3f3ff", b"VAND", 7, 0, 0, 0, 0, *counts, 1.5, 0.2, 0.2, *[0.0] * 6, 20.0)
+    tile = header + vertices + records + details + triangles
+    return struct.pack("<4sii5f2i", b"TESM", 1, 1, *[0.0] * 5, 1, 64) + struct.pack("<II", 1, len(tile)) + tile
+
+
+@pytest.mark.parametrize("position", [(NAN, 0.0, 0.0), (0.0, INFINITE, 0.0)])
+def test_a_pose_is_somewhere(position: tuple[float, float, float]) -> None:
+    with pytest.raises(ValueError, match="not a pose"):
+        Pose(position)
+
+
+@pytest.mark.parametrize("rotation", [(0.0, 0.0, 0.0, 0.0), (NAN, 0.0, 0.0, 1.0), (0.0, 0.0, -INFINITE, 1.0)])
+def test_a_pose_looks_somewhere(rotation: tuple[float, float, float, float]) -> None:
+    with pytest.raises(ValueError, match="not a pose"):
+        Pose((0.0, 0.0, 0.0), rotation)
+
+
+NOWHERE = [BodyPose(NAN, 1.0), BodyPose(1.0, INFINITE), BodyPose(1.0, 1e39)]
+
+
+@pytest.mark.parametrize("body", [*NOWHERE, BodyPose(1.0, 1.0, NAN), BodyPose(1.0, 1.0, 0.0, INFINITE)])
+def test_no_ray_is_sent_from_nowhere_or_to_nowhere(toy: Task, body: BodyPose) -> None:
+    """Embree would not come back."""
+    env = RearrangementEnv(RaycastSimulator(), [toy])
+    env.reset()
+    with pytest.raises(ValueError, match="nowhere"), np.errstate(all="ignore"):
+        env.simulator.observe(body)
+
+
+def test_no_triangle_leads_nowhere() -> None:
+    with pytest.raises(ValueError, match="not a place"):
+        Triangles([[0, 0, 0], [1, 0, 0], [0, NAN, 0]], [[0, 1, 2]], 0)
+
+
+def test_a_run_of_an_episode_without_end_is_refused_at_once(root: Path, tmp_path: Path) -> None:
+    change_episodes(root / EPISODES, put("start_rotation", [0.0, INFINITE, 0.0, 1.0]))
+    command = ["run", "--data", root, "--scene", SCENE, "--episodes", "3", "--planner", "scripted"]
+    done = subprocess.run(
+        [sys.executable, "-m", "housewise.cli", *map(str, command), "--out", str(tmp_path / "run")],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode != 0 and "Traceback" not in done.stdout + done.stderr
+    assert "start_rotation" in " ".join((done.stdout + done.stderr).split())

@@ -1,0 +1,218 @@
+import subprocess
+import sys
+import warnings
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from housewise.worlds.house.env import ID, RearrangementEnv, Task
+from housewise.worlds.house.geometry import yaw_of
+from housewise.worlds.house.preferences import Person, load_person
+from housewise.worlds.house.simulator.base import Action, BodyPose, Camera
+from housewise.worlds.house.simulator.raycast import RaycastSimulator
+from tests.worlds.house.toy import BED, COUNTER, STOOL, TABLE
+
+SMALL = Camera(width=48, height=48)
+
+
+def env_of(*tasks: Task, **settings: Any) -> RearrangementEnv:
+    return RearrangementEnv(RaycastSimulator(SMALL), tasks, **settings)
+
+
+@pytest.fixture
+def env(toy: Task) -> RearrangementEnv:
+    env = env_of(toy)
+    env.reset()
+    return env
+
+
+def stand(env: RearrangementEnv, x: float, z: float, yaw: float, pitch: float) -> None:
+    env.simulator.stand(BodyPose(x, z, yaw, pitch))
+
+
+def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    return all(np.array_equal(one[name], other[name]) for name in one)
+
+
+def test_gymnasium_makes_generated_houses_that_pass_its_checks() -> None:
+    env = gymnasium.make(ID, houses=1, seed=0, camera=SMALL)
+    assert isinstance(env.unwrapped, RearrangementEnv)
+    assert env.unwrapped.tasks[0].scene.name == "generated-0"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(env.unwrapped)
+
+
+def test_a_new_process_finds_the_environment_by_its_module() -> None:
+    code = (
+        "import gymnasium;"
+        "env = gymnasium.make('housewise.worlds.house.env:housewise/Rearrangement-v0', houses=2, seed=5);"
+        "env.reset(seed=1);"
+        "print(env.step(1)[4]['steps'], [task.scene.name for task in env.unwrapped.tasks])"
+    )
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True)
+    assert done.stderr == ""
+    assert done.stdout.strip() == "1 ['generated-5', 'generated-6']"
+
+
+@pytest.mark.parametrize(("wrong", "told"), [({"houses": 0}, "houses"), ({"seed": -1}, "seed")])
+def test_impossible_houses_are_refused(wrong: dict[str, int], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        gymnasium.make(ID, **wrong)
+
+
+def test_the_housekeeper_can_be_one_person() -> None:
+    env = gymnasium.make(ID, seed=3, person="bruno", camera=SMALL).unwrapped
+    assert isinstance(env, RearrangementEnv)
+    episode, scene = env.tasks[0].episode, env.tasks[0].scene
+    kinds = {room.name: room.kind for room in scene.rooms}
+    for thing in episode.objects:
+        for key in thing.correct:
+            place = scene.by_key[key]
+            assert load_person("bruno").wants(thing.category, kinds[place.room or ""], place.kind)
+
+
+def test_the_start_is_the_episodes(toy: Task) -> None:
+    env = env_of(toy, look_down=0.3)
+    observation, info = env.reset()
+    start = toy.episode.start
+    yaw = yaw_of(start.rotation)
+    assert observation["pose"] == pytest.approx([start.position[0], start.position[2], yaw, -0.3])
+    assert observation["holding"] == 0
+    assert info["event"] == "" and info["grab"] is None and info["holding"] is None
+    assert info["steps"] == 0 and info["success_rate"] == 0.0
+
+
+def test_an_episode_is_cut_after_the_most_steps(toy: Task) -> None:
+    env = env_of(toy, max_steps=3)
+    env.reset()
+    assert [env.step(Action.TURN_LEFT)[2:4] for _ in range(3)] == [(False, False), (False, False), (False, True)]
+    env.reset()
+    assert env.steps == 0
+    assert env.step(Action.TURN_LEFT)[2:4] == (False, False)
+
+
+def test_stop_ends_the_episode(env: RearrangementEnv) -> None:
+    observation, reward, ended, cut, info = env.step(Action.STOP)
+    assert (reward, ended, cut, info["steps"]) == (0.0, True, False, 1)
+    assert observation["pose"][:2] == pytest.approx([2.0, 2.0])
+
+
+def test_carrying_something_to_where_it_belongs(env: RearrangementEnv) -> None:
+    stand(env, 2.0, 2.9, np.pi, -0.8)
+    env.aim("tea_towel_1")
+    observation, reward, _, _, info = env.step(Action.GRAB_RELEASE)
+    assert info["event"] == "picked up tea_towel_1" and info["holding"] == "tea_towel_1"
+    assert info["grab"].source == TABLE and reward == 0.0
+    assert env.simulator.keys[observation["holding"]] == "tea_towel_1"
+    assert "tea_towel_1" not in info["visible"] and "tea_towel_1" not in info["relations"]
+    stand(env, 5.0, 3.2, np.pi, -1.0)
+    env.aim(STOOL)
+    observation, reward, _, _, info = env.step(Action.GRAB_RELEASE)
+    assert info["event"] == f"placed tea_towel_1 on {STOOL}" and reward == 1.0
+    assert observation["holding"] == 0
+    assert info["relations"] == {"tea_towel_1": STOOL}
+    assert info["success_rate"] == 0.5
+    env.aim("tea_towel_1")
+    assert env.step(Action.GRAB_RELEASE)[1] == -1.0
+
+
+def test_an_aim_counts_once(env: RearrangementEnv) -> None:
+    stand(env, 2.0, 2.9, np.pi, -0.8)
+    env.aim("tea_towel_1")
+    env.step(Action.LOOK_UP)
+    for _ in range(12):
+        env.step(Action.LOOK_UP)
+    assert env.step(Action.GRAB_RELEASE)[4]["event"] == "grab failed: nothing within reach"
+    assert env.aimed is None
+
+
+def test_without_an_aim_the_middle_of_the_picture_decides(env: RearrangementEnv) -> None:
+    # From (2, 2.9) at 1.5 m the towel's middle at (2, 0.725, 3.4) is 0.5 m ahead and 0.775 m down.
+    stand(env, 2.0, 2.9, np.pi, -np.arctan2(0.775, 0.5))
+    assert env.step(Action.GRAB_RELEASE)[4]["event"] == "picked up tea_towel_1"
+    stand(env, 2.0, 2.9, np.pi, -np.arctan2(0.775, 0.5))
+    assert env.step(Action.GRAB_RELEASE)[4]["event"] == f"placed tea_towel_1 on {TABLE}"
+    stand(env, 2.0, 2.9, np.pi, 0.5)
+    assert env.step(Action.GRAB_RELEASE)[4]["event"] == "grab failed: nothing within reach"
+
+
+def test_an_aim_has_to_be_in_view_and_in_reach(env: RearrangementEnv) -> None:
+    for key in ("mug_1", COUNTER, "no such thing"):
+        stand(env, 2.0, 2.9, np.pi, -0.8)
+        env.aim(key)
+        event = env.step(Action.GRAB_RELEASE)[4]["event"]
+        assert event == f"grab failed: {'out of sight' if key == 'mug_1' else 'only objects can be picked up'}"
+    # In view across the room, but two metres away.
+    stand(env, 2.0, 1.2, np.pi, -0.4)
+    env.aim("tea_towel_1")
+    assert env.step(Action.GRAB_RELEASE)[4]["event"] == "grab failed: too far away"
+
+
+def test_the_last_look_before_a_grab_is_a_fresh_one(env: RearrangementEnv) -> None:
+    """The view that a grab is judged by is that from where the robot was put, not from where it last looked."""
+    assert "mug_1" not in env.visible
+    stand(env, 6.0, 1.9, -np.pi / 4, -0.8)
+    env.aim("mug_1")
+    assert env.step(Action.GRAB_RELEASE)[4]["event"] == "picked up mug_1"
+
+
+def test_bumping_is_told(env: RearrangementEnv) -> None:
+    stand(env, 3.0, 0.25, 0.0, 0.0)
+    assert env.step(Action.MOVE_FORWARD)[4]["event"] == "bumped into something"
+    assert env.step(Action.TURN_LEFT)[4]["event"] == ""
+
+
+def test_tasks_are_played_in_turn_by_number_or_by_seed(toy: Task, generated: Task) -> None:
+    env = env_of(toy, generated)
+
+    def played(**how: Any) -> str:
+        env.reset(**how)
+        return env.world.scene.name
+
+    assert [played() for _ in range(3)] == ["toy", "generated-0", "toy"]
+    assert played(options={"task": 0}) == "toy"
+    assert played() == "generated-0"
+    drawn = [played(seed=seed) for seed in range(12)]
+    assert drawn == [played(seed=seed) for seed in range(12)]
+    assert set(drawn) == {"toy", "generated-0"}
+
+
+@settings(max_examples=8)
+@given(st.integers(0, 1000), st.lists(st.sampled_from(list(Action)[1:]), min_size=5, max_size=30))
+def test_the_same_seed_and_actions_give_the_same(toy: Task, generated: Task, seed: int, actions: list[Action]) -> None:
+    one, other = env_of(toy, generated), env_of(toy, generated)
+    first, second = one.reset(seed=seed), other.reset(seed=seed)
+    assert same(first[0], second[0])
+    for action in actions:
+        a, b = one.step(action), other.step(int(action))
+        assert same(a[0], b[0]) and a[1:4] == b[1:4] and a[4] == b[4]
+        assert a[0] in one.observation_space
+        shown = {one.simulator.keys[number] for number in np.unique(a[0]["instance"]) if number}
+        assert a[4]["visible"] == shown
+        assert set(a[4]["relations"]) == {key for key in shown if key in one.world.objects}
+
+
+def test_the_picture_can_be_rendered(env: RearrangementEnv) -> None:
+    observation = env.step(Action.TURN_LEFT)[0]
+    assert (env.render() == observation["rgb"]).all()
+    assert env.render().shape == (48, 48, 3)
+    env.close()
+
+
+def test_another_person_wants_the_same_things_elsewhere(toy: Task) -> None:
+    person = Person("x", "", {"mug": {"bedroom": ["bed", "door"]}, "plate": {"any room": ["table", "counter"]}})
+    task = toy.for_person(person)
+    assert {thing.key: thing.correct for thing in task.episode.objects} == {
+        "mug_1": {BED},
+        "plate_1": {TABLE, COUNTER},
+        "tea_towel_1": frozenset(),
+    }
+    assert task.scene is toy.scene
+    assert [thing.key for thing in task.episode.misplaced] == ["tea_towel_1"]
+    assert toy.episode.objects[0].correct == {COUNTER, TABLE}

@@ -1,0 +1,197 @@
+"""The house in habitat-sim. All but the first tests are skipped where it is not installed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import trimesh
+
+from housewise.core.errors import DataError, UserError
+from housewise.worlds.house.env import RearrangementEnv, Task
+from housewise.worlds.house.episode import ObjectModel
+from housewise.worlds.house.geometry import IDENTITY
+from housewise.worlds.house.housekeep.reader import HousekeepData
+from housewise.worlds.house.simulator import open_simulator
+from housewise.worlds.house.simulator.assets import write_glb, write_textured_glb
+from housewise.worlds.house.simulator.base import Action, BodyPose, Follower, Simulator
+from housewise.worlds.house.simulator.habitat import habitat_sim, missing_mesh
+from housewise.worlds.house.simulator.raycast import RaycastSimulator
+from tests.worlds.house.toy import COUNTER, TABLE
+
+BODY = BodyPose(2.0, 2.0)
+SOUTH = BodyPose(2.0, 2.0, np.pi, -0.4)
+
+
+def pretend(monkeypatch: pytest.MonkeyPatch, **package: object) -> None:
+    """Have a package habitat_sim that says such things of itself."""
+    monkeypatch.setitem(sys.modules, "habitat_sim", SimpleNamespace(**package))
+
+
+def test_an_absent_habitat_sim_is_told_of_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "habitat_sim", None)
+    with pytest.raises(UserError, match=r"habitat-sim is not installed .* run conda install habitat-sim"):
+        open_simulator("habitat")
+
+
+def test_an_old_one_and_one_without_bullet_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    pretend(monkeypatch, __version__="0.2.5", built_with_bullet=True)
+    with pytest.raises(UserError, match=r"0\.2\.5 is too old: 0\.3\.3 or later is needed"):
+        habitat_sim()
+    pretend(monkeypatch, __version__="0.3.4", built_with_bullet=False)
+    with pytest.raises(UserError, match="built without Bullet"):
+        habitat_sim()
+    pretend(monkeypatch, __version__="0.3.3.2026.03.12", built_with_bullet=True)
+    habitat_sim()
+
+
+def test_a_missing_mesh_of_an_object_is_found(tmp_path: Path) -> None:
+    config = tmp_path / "mug.object_config.json"
+    config.write_text(json.dumps({"render_asset": "mug.glb", "collision_asset": "hull.glb"}))
+    assert missing_mesh(config) == tmp_path / "mug.glb"
+    (tmp_path / "mug.glb").touch()
+    assert missing_mesh(config) == tmp_path / "hull.glb"
+    (tmp_path / "hull.glb").touch()
+    assert missing_mesh(config) is None
+    config.write_text("[1")
+    with pytest.raises(DataError, match="fetch the file again"):
+        missing_mesh(config)
+
+
+def test_meshes_become_files_that_look_the_same_from_both_sides(toy: Task, tmp_path: Path) -> None:
+    mesh = toy.scene.by_key[COUNTER].mesh
+    write_glb(mesh, tmp_path / "a" / "counter.glb")
+    written = trimesh.load(tmp_path / "a" / "counter.glb", force="mesh")
+    assert len(written.faces) == 2 * len(mesh.faces)
+    assert np.allclose(written.bounds, [mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)], atol=1e-6)
+
+
+def test_textured_models_keep_their_picture_and_are_centred(tmp_path: Path) -> None:
+    box = trimesh.creation.box((1.0, 2.0, 3.0))
+    box.apply_translation((5.0, 5.0, 5.0))
+    box.visual = trimesh.visual.ColorVisuals(box, vertex_colors=[200, 100, 50, 255])
+    box.export(tmp_path / "model.obj")
+    write_textured_glb(tmp_path / "model.obj", tmp_path / "model.glb")
+    written = trimesh.load(tmp_path / "model.glb", force="mesh")
+    assert np.allclose(written.bounds, [[-0.5, -1.0, -1.5], [0.5, 1.0, 1.5]])
+
+
+@pytest.fixture(scope="module")
+def habitat() -> Iterator[Simulator]:
+    pytest.importorskip("habitat_sim", reason="habitat-sim is not installed; docs/habitat.md says how to get it")
+    simulator = open_simulator("habitat")
+    yield simulator
+    simulator.close()
+
+
+def reset(simulator: Simulator, task: Task, body: BodyPose = BODY) -> None:
+    simulator.reset(task.scene, task.episode.receptacles, task.episode.objects, body)
+
+
+def test_both_simulators_see_the_same_house(habitat: Simulator, toy: Task, generated: Task) -> None:
+    ours = RaycastSimulator()
+    for task in (toy, generated):
+        rng = np.random.default_rng(0)
+        for simulator in (habitat, ours):
+            reset(simulator, task)
+        assert habitat.keys == ours.keys and habitat.kinds == ours.kinds
+        for _ in range(10):
+            x, z = task.scene.navmesh.random_point(rng)
+            body = BodyPose(float(x), float(z), float(rng.uniform(-3, 3)), -0.3)
+            here, there = ours.observe(body), habitat.observe(body)
+            assert (here.instance == there.instance).mean() > 0.98
+            assert (here.semantic == there.semantic).mean() > 0.98
+            assert np.median(np.abs(here.depth - there.depth)) < 0.002
+            assert there.depth.dtype == np.float32 and there.instance.dtype == np.int32
+            assert np.abs(here.rgb.astype(int) - there.rgb).mean() < 30
+
+
+def test_the_body_moves_alike(habitat: Simulator, toy: Task) -> None:
+    ours = RaycastSimulator()
+    for simulator in (habitat, ours):
+        reset(simulator, toy)
+    for action in [Action.MOVE_FORWARD, Action.TURN_LEFT, Action.LOOK_DOWN, *[Action.MOVE_FORWARD] * 12]:
+        assert habitat.act(action) == ours.act(action)
+        assert habitat.body == ours.body
+
+
+def test_objects_are_carried_and_put_down(habitat: Simulator, toy: Task) -> None:
+    reset(habitat, toy)
+    thing = toy.episode.objects[0]
+    x, _, z = thing.pose.position
+    above = BodyPose(x, z + 1.0, 0.0, -0.6)
+    assert thing.key in habitat.visible(above)
+    habitat.move_object(thing.key, None)
+    assert thing.key not in habitat.visible(above)
+    habitat.move_object(thing.key, thing.pose)
+    assert thing.key in habitat.visible(above)
+
+
+def test_bullets_ray_meets_what_is_in_the_middle(habitat: Simulator, toy: Task) -> None:
+    reset(habitat, toy, SOUTH)
+    habitat.stand(SOUTH)
+    assert habitat.aimed_at(5.0) in {TABLE, *(thing.key for thing in toy.episode.objects)}
+    assert habitat.aimed_at(0.2) is None
+
+
+def test_an_episode_is_played_alike(habitat: Simulator, toy: Task) -> None:
+    envs = [RearrangementEnv(simulator, [toy]) for simulator in (habitat, RaycastSimulator())]
+    for env in envs:
+        env.reset()
+    rng = np.random.default_rng(1)
+    for action in rng.choice([1, 1, 1, 2, 3, 6], size=60):
+        told = [env.step(int(action))[1:] for env in envs]
+        assert told[0] == told[1]
+
+
+def test_a_missing_model_has_a_stand_in_and_a_real_one_is_shown(habitat: Simulator, toy: Task, tmp_path: Path) -> None:
+    trimesh.creation.box((0.2, 0.2, 0.2)).export(tmp_path / "cube.glb")
+    real, hollow = tmp_path / "cube.object_config.json", tmp_path / "ghost.object_config.json"
+    real.write_text(json.dumps({"render_asset": "cube.glb", "collision_asset": "cube.glb"}))
+    hollow.write_text(json.dumps({"render_asset": "ghost.glb"}))
+    first, *others = toy.episode.objects
+    x, _, z = first.pose.position
+    body = BodyPose(x, z + 1.0, 0.0, -0.6)
+    areas = []
+    for config in (real, hollow, None):
+        model = None if config is None else ObjectModel(config, IDENTITY)
+        objects = (replace(first, model=model), *others)
+        habitat.reset(toy.scene, toy.episode.receptacles, objects, BODY)
+        areas.append(int((habitat.observe(body).instance == habitat.keys.index(first.key)).sum()))
+    assert areas[1] == areas[2] > 0 and areas[0] > 0
+
+
+def test_a_gpu_that_does_not_exist_is_told_of(habitat: Simulator, toy: Task) -> None:
+    simulator = open_simulator("habitat", gpu=63)
+    with pytest.raises(UserError, match=r"could not render.*housewise doctor"):
+        reset(simulator, toy)
+
+
+@pytest.mark.housekeep
+def test_ways_are_as_long_on_recasts_mesh(habitat: Simulator, housekeep: HousekeepData) -> None:
+    scene = housekeep.scene("Merom_1_int")
+    task = Task(scene, housekeep.episode("Merom_1_int", housekeep.episode_ids("Merom_1_int")[0]))
+    reset(habitat, task, BodyPose(*map(float, scene.navmesh.random_point(np.random.default_rng(0)))))
+    assert type(habitat.navmesh) is not type(scene.navmesh)
+    rng = np.random.default_rng(2)
+    points = [scene.navmesh.random_point(rng) for _ in range(40)]
+    ways = [(habitat.navmesh.distance(a, b), scene.navmesh.distance(a, b)) for a, b in pairwise(points)]
+    assert np.mean([abs(there - here) <= 0.05 * here for there, here in ways]) > 0.95
+    body = BodyPose(*map(float, habitat.navmesh.snap(points[0])))
+    habitat.stand(body)
+    assert isinstance(habitat.navmesh, Follower)
+    steps = 0
+    while (action := habitat.navmesh.next_action(habitat.body, points[1])) is not None and steps < 300:
+        habitat.act(action)
+        steps += 1
+    assert np.linalg.norm(habitat.body.point - habitat.navmesh.snap(points[1])) < 0.25
+    broken = replace(scene, navmesh_file=Path("/nowhere.navmesh"))
+    with pytest.raises(DataError, match=r"nowhere\.navmesh: habitat-sim cannot read"):
+        reset(habitat, Task(broken, task.episode))

@@ -1,0 +1,319 @@
+"""The task in habitat-lab: a plain agent plays it, and everything is as in our own environment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from housewise.core.errors import UserError
+from housewise.worlds.house.env import RearrangementEnv, Task
+from housewise.worlds.house.housekeep.reader import HousekeepData
+from housewise.worlds.house.simulator import SimulatorName, open_simulator
+from housewise.worlds.house.simulator.base import SENSORS, Action, BodyPose, Camera
+from housewise.worlds.house.tasks import generated_task, housekeep_task
+from tests.worlds.house.toy import STOOL, TABLE
+
+habitat = pytest.importorskip("habitat", reason="habitat-lab is not installed")
+make_gym = pytest.importorskip("habitat.gym").make_gym_from_config
+gym = pytest.importorskip("gym")
+
+from housewise.worlds.house import habitat_lab  # noqa: E402
+from housewise.worlds.house.habitat_lab.dataset import HousewiseDataset  # noqa: E402
+
+SMALL = Camera(width=48, height=32)
+SIZE = ["habitat.simulator.camera.width=48", "habitat.simulator.camera.height=32"]
+
+
+class Wanderer(habitat.Agent):
+    """Plays the same at random in every episode, in all the ways in which habitat-lab takes actions."""
+
+    def __init__(self, steps: int) -> None:
+        self.steps = steps
+
+    def reset(self) -> None:
+        rng = np.random.default_rng(3)
+        self.plan = [Action(number) for number in rng.integers(1, len(Action), self.steps)]
+        self.acted = 0
+
+    def act(self, observations: dict[str, Any]) -> int | str | dict[str, Any]:
+        if self.acted == len(self.plan):
+            return "stop"
+        action = self.plan[self.acted]
+        self.acted += 1
+        return (int(action), action.name.lower(), {"action": action.name.lower()})[self.acted % 3]
+
+
+@pytest.fixture(scope="session", params=["raycast", "habitat"])
+def backend(request: pytest.FixtureRequest, toy: Task) -> SimulatorName:
+    """Every simulator that can make pictures here."""
+    name: SimulatorName = request.param
+    try:
+        env = twin(name, toy)
+        env.reset()
+    except UserError as error:
+        pytest.skip(str(error))
+    env.close()
+    return name
+
+
+def config(*overrides: str, backend: SimulatorName = "raycast", name: str = "rearrange") -> Any:
+    return habitat_lab.config(name, [f"habitat.simulator.backend={backend}", *SIZE, *overrides])
+
+
+def twin(backend: SimulatorName, *tasks: Task) -> RearrangementEnv:
+    return RearrangementEnv(open_simulator(backend, SENSORS, SMALL), tasks)
+
+
+def same_as_ours(seen: dict[str, Any], ours: dict[str, Any]) -> None:
+    near, far = SMALL.min_depth, SMALL.max_depth
+    ours = ours | {"depth": (ours["depth"] - near) / (far - near), "holding": [ours["holding"]]}
+    assert set(seen) == set(ours)
+    for name, value in seen.items():
+        assert value == pytest.approx(np.reshape(ours[name], value.shape), abs=1e-5)
+
+
+def play(env: Any, ours: RearrangementEnv, agent: Wanderer) -> None:
+    """Play an episode in both, and compare all that either tells."""
+    seen, (expected, info) = env.reset(), ours.reset()
+    agent.reset()
+    while not env.episode_over:
+        same_as_ours(seen, expected)
+        seen = env.step(agent.act(seen))
+        last = agent.plan[agent.acted - 1] if not env.sim.over else Action.STOP
+        expected, reward, ended, _, info = ours.step(last)
+        told = env.get_metrics()
+        assert (told["placement_reward"], told["success_rate"]) == (reward, info["success_rate"])
+        assert told["steps"] == info["steps"]
+        assert told["correct_placements"] == sum(ours.world.correct.values())
+        assert env.observation_space.contains(seen)
+    assert ended and told["steps"] == agent.steps + 1
+
+
+def test_an_agent_plays_what_our_environment_plays(backend: SimulatorName) -> None:
+    ours = twin(backend, generated_task(4), generated_task(5))
+    with habitat.Env(config("habitat.dataset.houses=2", "habitat.dataset.seed=4", backend=backend)) as env:
+        assert env.number_of_episodes == 2
+        for number in (4, 5, 4):
+            play(env, ours, Wanderer(40))
+            assert env.current_episode.scene_id == f"generated-{number}"
+            start = generated_task(number).episode.start
+            assert env.current_episode.start_position == list(start.position)
+            assert env.current_episode.start_rotation == list(start.rotation)
+    ours.close()
+
+
+@pytest.mark.housekeep
+def test_the_housekeep_data_too(housekeep: HousekeepData, backend: SimulatorName) -> None:
+    data = [f"habitat.dataset.data={housekeep.root}", "habitat.dataset.episodes=test"]
+    with habitat.Env(config(*data, backend=backend, name="housekeep")) as env:
+        ids = [int(episode.episode_id) for episode in env.episodes]
+        assert len(ids) == 5
+        ours = twin(backend, housekeep_task(housekeep, "Merom_1_int", ids[0]))
+        play(env, ours, Wanderer(20))
+        ours.close()
+
+
+@pytest.fixture
+def at_home(monkeypatch: pytest.MonkeyPatch, toy: Task) -> None:
+    """Every episode is that of the toy house."""
+    monkeypatch.setattr("housewise.worlds.house.habitat_lab.simulator.load_task", lambda episode: toy)
+
+
+def stand(env: Any, x: float, z: float, pitch: float) -> None:
+    env.sim.household.simulator.stand(BodyPose(x, z, np.pi, pitch))
+
+
+@pytest.mark.usefixtures("at_home")
+def test_a_grab_moves_an_object_and_is_rewarded(backend: SimulatorName) -> None:
+    with habitat.Env(config(backend=backend)) as env:
+        env.reset()
+        assert env.get_metrics()["correct_placements"] == 1
+        stand(env, 2.0, 2.9, -0.8)
+        seen = env.step({"action": "grab_release", "action_args": {"target": "tea_towel_1"}})
+        keys = env.sim.household.simulator.keys
+        assert keys[seen["holding"][0]] == "tea_towel_1"
+        assert keys.index("tea_towel_1") not in seen["instance"]
+        stand(env, 5.0, 3.2, -1.0)
+        seen = env.step({"action": "grab_release", "action_args": {"target": STOOL}})
+        assert seen["holding"] == [0]
+        assert keys.index("tea_towel_1") in seen["instance"]
+        told = env.get_metrics()
+        assert (told["placement_reward"], told["success_rate"], told["success"]) == (1.0, 0.5, 0.0)
+        assert env.sim.household.world.placements["tea_towel_1"] == STOOL
+        env.step("turn_left")
+        assert env.get_metrics()["placement_reward"] == 0.0
+
+
+@pytest.mark.usefixtures("at_home")
+def test_all_in_order_is_success() -> None:
+    with habitat.Env(config()) as env:
+        env.reset()
+        env.sim.household.world.arrange({"mug_1": TABLE, "tea_towel_1": STOOL})
+        env.step("turn_left")
+        assert (env.get_metrics()["success"], env.get_metrics()["success_rate"]) == (1.0, 1.0)
+
+
+@pytest.mark.usefixtures("at_home")
+def test_without_a_target_the_middle_of_the_picture_is_taken() -> None:
+    with habitat.Env(config()) as env:
+        env.reset()
+        # From (2, 2.9) at 1.5 m the towel's middle at (2, 0.725, 3.4) is 0.5 m ahead and 0.775 m down.
+        stand(env, 2.0, 2.9, -float(np.arctan2(0.775, 0.5)))
+        env.step("grab_release")
+        assert env.sim.household.world.holding == "tea_towel_1"
+
+
+@pytest.mark.usefixtures("at_home")
+def test_gym_takes_housekeeps_numbers_and_gives_our_reward(backend: SimulatorName) -> None:
+    env = make_gym(config(backend=backend))
+    assert env.action_space.n == len(Action)
+    seen = env.reset()
+    assert env.observation_space.contains(seen)
+    inside = env.unwrapped.habitat_env
+    stand(inside, 2.0, 2.9, -0.8)
+    inside.sim.household.aim("tea_towel_1")
+    assert env.step(Action.GRAB_RELEASE)[1] == 0.0
+    stand(inside, 5.0, 3.2, -1.0)
+    inside.sim.household.aim(STOOL)
+    seen, reward, done, told = env.step(Action.GRAB_RELEASE)
+    assert (reward, done, told["success_rate"]) == (1.0, False, 0.5)
+    assert env.step(Action.STOP)[1:3] == (0.0, True)
+    assert env.render("rgb_array").shape == (SMALL.height, 4 * SMALL.width, 3)
+    env.close()
+
+
+def test_gym_makes_it_from_the_file_alone() -> None:
+    settings = ["habitat.simulator.backend=raycast", "habitat.environment.max_episode_steps=2", *SIZE]
+    env = gym.make("Habitat-v0", cfg_file_path=habitat_lab.config_file(), override_options=settings)
+    env.reset()
+    assert [env.step(Action.TURN_LEFT)[2] for _ in range(2)] == [False, True]
+    env.close()
+
+
+def test_images_are_those_asked_for() -> None:
+    sensors = "habitat.simulator.agents.main_agent.sim_sensors"
+    fewer = [
+        f"~{sensors}.rgb",
+        f"~{sensors}.semantic",
+        f"~{sensors}.instance",
+        f"{sensors}.depth.normalize_depth=false",
+    ]
+    with habitat.Env(config(*fewer, "~habitat.task.lab_sensors.pose")) as env:
+        seen = env.reset()
+        assert set(seen) == {"depth", "holding"}
+        assert seen["depth"].shape == (32, 48, 1)
+        assert seen["depth"].max() > 1.0 and env.observation_space.contains(seen)
+
+
+def test_processes_of_habitat_lab_play_it() -> None:
+    configs = [config(f"habitat.dataset.seed={seed}", "habitat.dataset.houses=1") for seed in (1, 2)]
+    envs = habitat.VectorEnv(make_env_fn=make_gym, env_fn_args=tuple((settings,) for settings in configs))
+    try:
+        envs.reset()
+        seen = [step[0] for step in envs.step([int(Action.TURN_LEFT)] * 2)]
+        assert [episode.scene_id for episode in envs.current_episodes()] == ["generated-1", "generated-2"]
+        assert not np.array_equal(seen[0]["rgb"], seen[1]["rgb"])
+    finally:
+        envs.close()
+
+
+def test_the_dataset_can_be_split_by_scene() -> None:
+    settings = config("habitat.dataset.houses=3", "habitat.dataset.seed=7").habitat.dataset
+    assert HousewiseDataset.get_scenes_to_load(settings) == ["generated-7", "generated-8", "generated-9"]
+    some = config("habitat.dataset.houses=3", "habitat.dataset.content_scenes=[generated-1]").habitat.dataset
+    assert [episode.episode_id for episode in habitat.make_dataset(some.type, config=some).episodes] == ["1"]
+
+
+@pytest.fixture
+def standing(toy: Task, at_home: None) -> Iterator[Any]:
+    with habitat.Env(config()) as env:
+        env.reset()
+        yield env
+
+
+def test_habitat_labs_questions_are_answered(standing: Any) -> None:
+    sim = standing.sim
+    state = sim.get_agent_state()
+    assert state.position == pytest.approx([2.0, 0.0, 2.0])
+    assert (state.rotation.w, state.rotation.y) == pytest.approx((1.0, 0.0))
+    assert sim.is_navigable([2.0, 0.0, 2.0]) and not sim.is_navigable([0.0, 0.0, 0.0])
+    far, near = [6.0, 0.0, 2.0], [3.0, 0.0, 2.0]
+    assert sim.geodesic_distance(state.position, far) == pytest.approx(4.0, abs=0.1)
+    assert sim.geodesic_distance(state.position, [far, near]) == pytest.approx(1.0)
+    points = sim.get_straight_shortest_path_points(state.position, near)
+    assert np.allclose(points, [[2.0, 0.0, 2.0], [3.0, 0.0, 2.0]])
+    assert standing.render().shape == (32, 48, 3)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ("habitat.dataset.hauses=3", "Could not override 'habitat.dataset.hauses': Key 'hauses'"),
+        ("habitat.dataset.houses", "houses"),
+        ("habitat.dataset.houses=many", "houses=many: Value 'many'"),
+        ("habitat.dataset.houses=0", "houses has to be 1 or more"),
+        ("habitat.dataset.scenes=[Rs_int]", "HOUSEKEEP_DATA"),
+        ("habitat.dataset.content_scenes=[nowhere]", "no episode to play"),
+        ("habitat.dataset.person=nobody", "nobody"),
+        ("habitat.dataset.data=/nowhere", "/nowhere"),
+        ("habitat.simulator.backend=gazebo", "use raycast or habitat"),
+        ("habitat.simulator.turn_angle=30", "turn_angle 10"),
+        ("habitat.simulator.camera.width=0", "width"),
+        ("habitat.simulator.camera.hfov=180", "hfov"),
+        ("+habitat.simulator.agents.main_agent.sim_sensors.smell.type=HousewiseSensor", "no camera sensor 'smell'"),
+    ],
+)
+def test_what_does_not_fit_is_told_in_a_line(wrong: str, told: str) -> None:
+    with pytest.raises(UserError, match=told) as caught:
+        habitat.Env(config(wrong)).reset()
+    assert "\n" not in str(caught.value)
+
+
+def built_on_ours(folder: Path, more: str) -> str:
+    """A configuration of somebody else's."""
+    file = folder / "mine.yaml"
+    ours = "simulator: {backend: raycast, camera: {width: 32, height: 32}}, dataset: {houses: 2}"
+    defaults = "[/housewise: rearrange, /habitat/task/measurements: [num_steps], _self_]"
+    file.write_text(f"# @package _global_\ndefaults: {defaults}\nhabitat: {{{ours}, {more}}}\n")
+    return str(file)
+
+
+def test_others_build_their_configuration_on_ours(tmp_path: Path) -> None:
+    told = habitat.Benchmark(built_on_ours(tmp_path, "seed: 1")).evaluate(Wanderer(10))
+    assert told["steps"] == told["num_steps"] == 11.0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ("lab_sensors: {smell: {type: HousewiseSensor}}", "no sensor 'smell' in this task; there are rgb"),
+        ("actions: {dance: {type: HousewiseAction}}", "no action 'dance' in this task; there are stop"),
+        ("measurements: {joy: {type: HousewiseMeasure}}", "no measure 'joy' in this task; there are success_rate"),
+    ],
+)
+def test_what_the_task_does_not_have_is_told(tmp_path: Path, wrong: str, told: str) -> None:
+    with pytest.raises(UserError, match=told):
+        habitat.Env(habitat.get_config(built_on_ours(tmp_path, f"task: {{{wrong}}}")))
+
+
+def test_the_example_in_the_manual_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    manual = Path(__file__).parents[3] / "docs" / "habitat.md"
+    agent, as_gym, *_ = re.findall(r"```python\n(.*?)```", manual.read_text(encoding="utf-8"), re.DOTALL)
+    exec(agent + as_gym, {"__name__": "__main__"})
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["generated-0", "generated-1"]
+
+
+def test_an_unknown_configuration_is_refused() -> None:
+    with pytest.raises(UserError, match=r"'tidy'; there are housekeep, rearrange$"):
+        habitat_lab.config("tidy")
+
+
+def test_housekeep_without_its_data_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HOUSEKEEP_DATA", raising=False)
+    with pytest.raises(UserError, match="HOUSEKEEP_DATA"):
+        habitat.Env(config(name="housekeep"))

@@ -1,0 +1,35 @@
+"""Without habitat-lab the rest works, and whoever asks for it is told what to do."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("package", "told"),
+    [
+        ("raise ModuleNotFoundError(name='habitat')", "habitat-lab is not installed; run pip install"),
+        ("import no_such_simulator", "(No module named 'no_such_simulator'); housewise doctor says"),
+        ("", "the package habitat that is installed is not habitat-lab; uninstall it"),
+        ("get_config, __version__ = None, '0.2.5'", "habitat-lab 0.2.5 is too old: 0.3.3 or later is needed; run pip"),
+    ],
+)
+def test_a_habitat_lab_that_cannot_be_used_is_told_of_in_a_line(tmp_path: Path, package: str, told: str) -> None:
+    (tmp_path / "habitat.py").write_text(package)
+    command = [sys.executable, "-c", "import housewise.worlds.house.habitat_lab"]
+    done = subprocess.run(
+        command, env={**os.environ, "PYTHONPATH": f"{tmp_path}:."}, capture_output=True, text=True, check=False
+    )
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("housewise.core.errors.UserError: ") and told in last
+
+
+def test_our_own_environment_does_not_need_it() -> None:
+    modules = "housewise.worlds.house.env, housewise.worlds.house.registered, housewise.cli"
+    code = f"import sys, {modules}; print('habitat' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"

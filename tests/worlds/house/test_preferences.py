@@ -1,0 +1,123 @@
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from housewise.core.errors import DataError
+from housewise.worlds.house.generator.categories import SIZES
+from housewise.worlds.house.preferences import Person, load_person, majority, people
+
+
+def spots(person: Person, category: str) -> set[tuple[str, str]]:
+    return {(room, kind) for room, kinds in person.places(category).items() for kind in kinds}
+
+
+def test_six_people_with_over_a_hundred_categories_each() -> None:
+    assert len(people()) == 6
+    for name in people():
+        person = load_person(name)
+        assert person.name == name
+        assert person.about.endswith(".")
+        assert len(person.categories) >= 100
+        assert set(person.categories) == set(SIZES)
+
+
+@pytest.mark.parametrize("pair", list(combinations(people(), 2)))
+def test_any_two_people_differ_but_agree_on_most(pair: tuple[str, str]) -> None:
+    one, other = (load_person(name) for name in pair)
+    differ = [category for category in SIZES if spots(one, category) != spots(other, category)]
+    opposed = [category for category in differ if not spots(one, category) & spots(other, category)]
+    assert len(differ) >= 10
+    assert len(opposed) >= 5
+    assert len(differ) < len(SIZES) / 3
+
+
+def test_tastes() -> None:
+    ada, bruno = load_person("ada"), load_person("bruno")
+    assert ada.wants("mug", "dining room", "table")
+    assert not bruno.wants("mug", "dining room", "table")
+    assert bruno.wants("mug", "kitchen", "top cabinet")
+    assert not ada.wants("unheard_of", "kitchen", "table")
+
+
+def test_a_majority_is_more_than_half() -> None:
+    ada, bruno, chiyo = (load_person(name) for name in ("ada", "bruno", "chiyo"))
+    assert not majority([ada, bruno]).wants("mug", "dining room", "table")
+    assert majority([ada, bruno, chiyo]).wants("mug", "kitchen", "top cabinet")
+    assert majority([ada]).wants("mug", "dining room", "table")
+    assert majority([ada]).name == "majority"
+    with pytest.raises(ValueError, match="at least one"):
+        majority([])
+
+
+def written(folder: Path, text: str) -> Path:
+    file = folder / "me.yaml"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def test_a_file_of_ones_own_overrides_groups_and_categories(tmp_path: Path) -> None:
+    me = load_person(
+        written(
+            tmp_path,
+            """
+            name: me
+            wants:
+              drinkware: {any room: [table]}
+              mug: {bedroom: [heater]}
+            groups:
+              instruments:
+                things: [ukulele]
+                wanted: {living room: [piano]}
+            """,
+        )
+    )
+    assert me.wants("mug", "bedroom", "heater")
+    assert not me.wants("mug", "bedroom", "table")
+    assert me.wants("cup", "home office", "table")
+    assert me.wants("ukulele", "living room", "piano")
+    assert me.places("fork") == load_person("ada").places("fork")
+
+
+GROUP = "name: me\ngroups: {g: {things: [%s], wanted: {%s: [table]}%s}}"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("name: me\nwants: {drinkwear: {kitchen: [table]}}", "group or category 'drinkwear'; did you mean 'drinkware'"),
+        ("name: me\nwants: {qqq: {kitchen: [table]}}", "wants: unknown .* 'qqq'; use a name from _base.yaml"),
+        ("name: me\nwants: {mug: {kitchn: [table]}}", "wants.mug: unknown room 'kitchn'; did you mean 'kitchen'"),
+        ("name: me\nwants: {mug: {zoo: [table]}}", "unknown room 'zoo'; use one of: bathroom"),
+        ("name: me\nwants: {mug: {kitchen: [tabel]}}", "wants.mug.kitchen: unknown receptacle .* did you mean 'table'"),
+        ("name: me\nwants: {mug: {kitchen: [top_cabinet]}}", "receptacle 'top_cabinet'; did you mean 'top cabinet'"),
+        ("name: me\nwants: {mug: {kitchen: table}}", "wants.mug.kitchen: .*write it as a list in square brackets"),
+        ("name: me\nwants: {mug: [kitchen]}", r"wants.mug: .*write it as 'kind of room: \[kinds of receptacle\]'"),
+        ("about: nobody", "name: field required; add it"),
+        ("name: me\nlikes: {}", "likes: extra inputs .*use one of: name, about, wants, groups"),
+        (GROUP % ("x", "kitchen", ", why: y"), "groups.g.why: .*use one of: things, wanted"),
+        (GROUP % ("mug", "kitchen", ""), "'mug' is also in groups.drinkware"),
+        (GROUP % ("x", "moon", ""), "groups.g.wanted: unknown room 'moon'"),
+        ("name: [", "not valid YAML .*check indentation"),
+        ("", "the whole file: .*name, about, wants, groups"),
+        ("name: 3", "name: .*in quotes"),
+    ],
+)
+def test_errors_name_file_field_and_remedy(tmp_path: Path, text: str, problem: str) -> None:
+    file = written(tmp_path, text)
+    with pytest.raises(DataError, match=problem) as caught:
+        load_person(file)
+    assert str(caught.value).startswith(f"{file}: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_person_is_told_who_there_is() -> None:
+    with pytest.raises(DataError, match="no person 'zoe'; there are majority, ada, bruno, "):
+        load_person("zoe")
+
+
+def test_a_file_that_is_not_text_is_told_so(tmp_path: Path) -> None:
+    file = tmp_path / "me.yaml"
+    file.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(DataError, match="UTF-8"):
+        load_person(file)

@@ -1,0 +1,91 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from housewise.worlds.house.scene_graph import HOUSE, ROBOT, NodeKind, SceneGraph, View
+
+ROOMS = ("kitchen 0", "bedroom 0")
+PLACES = {"kitchen 0 counter 1": "kitchen 0", "kitchen 0 sink 2": "kitchen 0", "bedroom 0 bed 3": "bedroom 0"}
+OBJECTS = ("mug 1", "plate 1", "sock 1")
+
+
+@pytest.fixture
+def graph() -> SceneGraph:
+    return SceneGraph(ROOMS)
+
+
+def test_at_first_only_the_rooms_are_known(graph: SceneGraph) -> None:
+    assert graph.rooms == ROOMS
+    assert graph.receptacles == graph.objects == ()
+    assert graph.holding is None
+    assert graph.place_of("kitchen 0") == HOUSE
+    assert graph.inside("kitchen 0") == ()
+
+
+def test_what_nobody_saw_stays_unknown(graph: SceneGraph) -> None:
+    graph.update(View(PLACES, {"mug 1": "kitchen 0 sink 2"}))
+    assert graph.kind("plate 1") is None
+    assert graph.place_of("plate 1") is None
+    assert "plate 1" not in graph.vocabulary.objects
+    assert graph.vocabulary.resolve("plate").problem == "unknown: plate"
+
+
+def test_a_look_adds_what_it_shows(graph: SceneGraph) -> None:
+    new = graph.update(View({"kitchen 0 counter 1": "kitchen 0"}, {"mug 1": "kitchen 0 counter 1"}))
+    assert new == {"kitchen 0 counter 1", "mug 1"}
+    assert graph.update(View({"kitchen 0 counter 1": "kitchen 0"}, {"mug 1": "kitchen 0 counter 1"})) == set()
+    assert graph.kind("kitchen 0 counter 1") == NodeKind.RECEPTACLE and graph.kind("mug 1") == NodeKind.OBJECT
+    assert graph.place_of("mug 1") == "kitchen 0 counter 1"
+    assert graph.place_of("kitchen 0 counter 1") == "kitchen 0"
+    assert graph.inside("kitchen 0 counter 1") == ("mug 1",)
+    assert graph.vocabulary.objects == ("mug 1",)
+
+
+def test_an_object_gives_away_what_it_stands_on(graph: SceneGraph) -> None:
+    assert graph.update(View({}, {"sock 1": "bedroom 0 bed 3"}), PLACES) == {"sock 1", "bedroom 0 bed 3"}
+    assert graph.place_of("bedroom 0 bed 3") == "bedroom 0"
+
+
+def test_an_object_that_was_moved_is_in_one_place(graph: SceneGraph) -> None:
+    graph.update(View(PLACES, {"mug 1": "kitchen 0 sink 2"}))
+    graph.update(View({}, {"mug 1": "bedroom 0 bed 3"}))
+    assert graph.place_of("mug 1") == "bedroom 0 bed 3"
+    assert graph.inside("kitchen 0 sink 2") == ()
+
+
+def test_out_of_sight_is_not_out_of_mind(graph: SceneGraph) -> None:
+    graph.update(View(PLACES, {"mug 1": "kitchen 0 sink 2"}))
+    assert graph.update(View({}, {})) == set()
+    assert graph.place_of("mug 1") == "kitchen 0 sink 2"
+
+
+def test_what_the_hand_takes_leaves_its_place(graph: SceneGraph) -> None:
+    graph.update(View(PLACES, {"mug 1": "kitchen 0 sink 2"}))
+    graph.update(View({}, {}, holding="mug 1"))
+    assert graph.holding == "mug 1" and graph.place_of("mug 1") == ROBOT
+    assert graph.inside("kitchen 0 sink 2") == ()
+    graph.update(View({}, {"mug 1": "kitchen 0 counter 1"}))
+    assert graph.holding is None and graph.place_of("mug 1") == "kitchen 0 counter 1"
+
+
+VIEWS = st.builds(
+    View,
+    st.dictionaries(st.sampled_from(sorted(PLACES)), st.none()).map(lambda seen: {key: PLACES[key] for key in seen}),
+    st.dictionaries(st.sampled_from(OBJECTS), st.sampled_from(sorted(PLACES))),
+    st.none(),
+)
+
+
+@given(st.lists(VIEWS, max_size=12))
+def test_knowledge_is_a_tree_that_only_grows(views: list[View]) -> None:
+    graph, known = SceneGraph(ROOMS), {HOUSE, ROBOT, *ROOMS}
+    last: dict[str, str] = {}
+    for view in views:
+        new = graph.update(view, PLACES)
+        assert set(graph.graph) == known | new and not known & new
+        known |= new
+        last.update(view.objects)
+        assert {thing: graph.place_of(thing) for thing in graph.objects} == last
+        assert all(graph.place_of(place) == PLACES[place] for place in graph.receptacles)
+        assert all(graph.graph.in_degree(node) == (node not in (HOUSE, ROBOT)) for node in graph.graph)
+    assert set(graph.receptacles) == {key for view in views for key in (*view.receptacles, *view.objects.values())}

@@ -1,0 +1,210 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from housewise.worlds.house.env import Task
+from housewise.worlds.house.geometry import Box
+from housewise.worlds.house.simulator.base import BodyPose
+from housewise.worlds.house.simulator.raycast import RaycastSimulator
+from housewise.worlds.house.world import REACH, GrabResult, World
+from tests.worlds.house.toy import BED, COUNTER, DOOR, FURNITURE, STOOL, TABLE, box_of, thing
+
+ALL = frozenset(FURNITURE) | {"mug_1", "plate_1", "tea_towel_1"}
+AT = {
+    COUNTER: BodyPose(0.9, 2.0, np.pi / 2, -0.6),
+    TABLE: BodyPose(2.0, 2.9, np.pi, -0.8),
+    BED: BodyPose(6.0, 1.9, -np.pi / 4, -0.8),
+    STOOL: BodyPose(5.0, 3.2, np.pi, -1.0),
+}
+
+
+class Play:
+    """A world, and a robot that is where it has to be."""
+
+    def __init__(self, task: Task) -> None:
+        self.simulator = RaycastSimulator()
+        body = BodyPose(2.0, 2.0)
+        self.simulator.reset(task.scene, task.episode.receptacles, task.episode.objects, body)
+        self.world = World(task.scene, task.episode, self.simulator)
+
+    def grab(self, target: str | None, at: str, visible: frozenset[str] = ALL) -> GrabResult:
+        self.simulator.stand(AT[at])
+        return self.world.grab_or_release(target, visible)
+
+
+@pytest.fixture
+def play(toy: Task) -> Play:
+    return Play(toy)
+
+
+def test_at_the_start_what_is_misplaced_is_not_correct(play: Play) -> None:
+    assert play.world.correct == {"mug_1": False, "plate_1": True, "tea_towel_1": False}
+    assert play.world.success_rate == 0.0
+    assert play.world.holding is None
+
+
+def test_a_right_placement_is_worth_one(play: Play) -> None:
+    assert play.grab("mug_1", BED) == GrabResult("mug_1", BED, None, 0)
+    assert play.world.holding == "mug_1"
+    assert play.world.placements["mug_1"] is None
+    assert not play.world.correct["mug_1"]
+    assert play.grab(COUNTER, COUNTER) == GrabResult("mug_1", None, COUNTER, 1)
+    assert play.world.holding is None
+    assert play.world.success_rate == 0.5
+    assert play.grab("tea_towel_1", TABLE).reward == 0
+    assert play.grab(STOOL, STOOL).reward == 1
+    assert play.world.success_rate == 1.0
+
+
+def test_taking_what_was_right_costs_one(play: Play) -> None:
+    assert play.grab("plate_1", COUNTER) == GrabResult("plate_1", COUNTER, None, -1)
+    assert play.world.success_rate == -0.5
+    assert play.grab(BED, BED) == GrabResult("plate_1", None, BED, 0)
+    assert play.world.success_rate == -0.5
+    assert play.grab("plate_1", BED).reward == 0
+    assert play.grab(COUNTER, COUNTER).reward == 1
+    assert play.world.success_rate == 0.0
+
+
+def test_a_wrong_placement_is_worth_nothing(play: Play) -> None:
+    play.grab("mug_1", BED)
+    assert play.grab(STOOL, STOOL) == GrabResult("mug_1", None, STOOL, 0)
+    assert play.world.success_rate == 0.0
+
+
+def test_with_nothing_misplaced_there_is_nothing_to_win(toy: Task) -> None:
+    objects = tuple(replace(each, correct=frozenset({each.receptacle})) for each in toy.episode.objects)
+    world = Play(Task(toy.scene, replace(toy.episode, objects=objects))).world
+    assert world.success_rate == 0.0
+    assert all(world.correct.values())
+
+
+def test_a_hand_holds_one_thing(play: Play) -> None:
+    play.grab("plate_1", COUNTER)
+    assert play.grab("tea_towel_1", TABLE) == GrabResult(reason="objects can only be placed on receptacles")
+    assert play.grab("plate_1", COUNTER) == GrabResult(reason="objects can only be placed on receptacles")
+    assert play.world.holding == "plate_1"
+
+
+@pytest.mark.parametrize("target", [TABLE, DOOR, "no such thing"])
+def test_an_empty_hand_takes_objects_only(play: Play, target: str) -> None:
+    assert play.grab(target, TABLE) == GrabResult(reason="only objects can be picked up")
+
+
+def test_nothing_to_put_on(play: Play) -> None:
+    assert play.grab(None, TABLE) == GrabResult(reason="nothing within reach")
+    play.grab("tea_towel_1", TABLE)
+    assert play.grab(None, TABLE) == GrabResult(reason="nothing within reach")
+    # The door is part of the house but not of the task.
+    assert play.grab(DOOR, STOOL) == GrabResult(reason="objects can only be placed on receptacles")
+
+
+def test_out_of_sight(play: Play) -> None:
+    assert play.grab("mug_1", BED, frozenset({TABLE})) == GrabResult(reason="out of sight")
+    # What it stands on will do for taking.
+    assert play.grab("mug_1", BED, frozenset({BED})).moved == "mug_1"
+    assert play.grab(COUNTER, COUNTER, frozenset({"plate_1"})) == GrabResult(reason="out of sight")
+    assert play.world.holding == "mug_1"
+
+
+def test_too_far_away(play: Play) -> None:
+    assert play.grab("mug_1", TABLE) == GrabResult(reason="too far away")
+    play.grab("mug_1", BED)
+    assert play.grab(TABLE, BED) == GrabResult(reason="too far away")
+    assert play.world.holding == "mug_1"
+
+
+def test_reach_is_one_and_a_half_metres_to_the_nearest_corner(play: Play) -> None:
+    corner = np.array(box_of(STOOL).low)[[0, 2]]
+    for away, reached in ((REACH - 0.01, True), (REACH + 0.01, False)):
+        play.simulator.stand(BodyPose(*(corner - [0.0, away])))
+        assert play.world.distance(STOOL) == pytest.approx(away)
+        assert (play.world.distance(STOOL) <= REACH) == reached
+
+
+def test_what_is_in_the_hand_is_near(play: Play) -> None:
+    play.grab("mug_1", BED)
+    play.simulator.stand(AT[COUNTER])
+    assert play.world.distance("mug_1") == 0.0
+
+
+def test_a_placed_object_stands_on_the_receptacle(play: Play) -> None:
+    play.grab("mug_1", BED)
+    play.grab(TABLE, TABLE)
+    play.simulator.stand(BodyPose(2.0, 2.7, np.pi, -0.7))
+    assert "mug_1" in play.simulator.visible()
+    corner = np.array(box_of(TABLE).low)[[0, 2]]
+    # The mug is where the packing begins, at the table's corner of least x and z.
+    play.simulator.stand(BodyPose(*(corner - [0.5, 0.0])))
+    assert play.world.distance("mug_1") < 0.55
+
+
+def test_no_free_space_leaves_everything_as_it_is(toy: Task) -> None:
+    pillow = thing("pillow_1", BED, {STOOL}, (7.0, 0.8), (0.6, 0.2, 0.6))
+    play = Play(Task(toy.scene, replace(toy.episode, objects=(pillow,))))
+    play.grab("pillow_1", BED)
+    assert play.grab(STOOL, STOOL) == GrabResult(reason="no free space")
+    assert play.world.holding == "pillow_1"
+    assert play.world.success_rate == 0.0
+    assert play.grab(BED, BED).moved == "pillow_1"
+
+
+def test_a_receptacle_fills_up_and_has_room_again(toy: Task) -> None:
+    cups = tuple(thing(f"cup_{number}", BED, {STOOL}, (6.5, 0.3 * number), (0.25, 0.1, 0.25)) for number in range(3))
+    play = Play(Task(toy.scene, replace(toy.episode, objects=cups)))
+    assert play.grab("cup_0", BED).moved and play.grab(STOOL, STOOL).reward == 1
+    assert play.grab("cup_1", BED).moved
+    assert play.grab(STOOL, STOOL).reason == "no free space"
+    assert play.grab(TABLE, TABLE).target == TABLE
+    assert play.grab("cup_0", STOOL).reward == -1
+    assert play.grab(TABLE, TABLE).target == TABLE
+    assert play.grab("cup_1", TABLE).moved
+    assert play.grab(STOOL, STOOL).reward == 1
+
+
+def test_relations_tell_of_what_is_in_view(play: Play) -> None:
+    assert play.world.relations(ALL) == {"mug_1": BED, "plate_1": COUNTER, "tea_towel_1": TABLE}
+    assert play.world.relations(frozenset({"mug_1", TABLE})) == {"mug_1": BED}
+    play.grab("mug_1", BED)
+    assert "mug_1" not in play.world.relations(ALL)
+
+
+def test_arranging_makes_it_as_a_record_says(play: Play) -> None:
+    record = {"mug_1": COUNTER, "plate_1": None, "tea_towel_1": STOOL}
+    play.world.arrange(record)
+    assert play.world.placements == record
+    assert play.world.holding == "plate_1"
+    assert play.world.correct == {"mug_1": True, "plate_1": False, "tea_towel_1": True}
+    assert "plate_1" not in play.simulator.visible(AT[COUNTER])
+    assert "mug_1" in play.simulator.visible(AT[COUNTER])
+    back = {"mug_1": BED, "plate_1": COUNTER, "tea_towel_1": TABLE}
+    play.world.arrange(back)
+    assert play.world.placements == back and play.world.holding is None
+    assert play.grab("plate_1", COUNTER).reward == -1
+
+
+def test_arranging_finds_a_place_where_there_is_none(toy: Task) -> None:
+    cups = tuple(thing(f"cup_{number}", BED, {STOOL}, (6.5, 0.3 * number), (0.25, 0.1, 0.25)) for number in range(3))
+    play = Play(Task(toy.scene, replace(toy.episode, objects=cups)))
+    play.world.arrange(dict.fromkeys(("cup_0", "cup_1", "cup_2"), STOOL))
+    assert play.world.success_rate == 1.0
+    play.simulator.stand(AT[STOOL])
+    for key in ("cup_2", "cup_1"):
+        assert play.grab(key, STOOL).moved == key
+        assert play.grab(TABLE, TABLE).target == TABLE
+    assert play.grab("cup_0", STOOL).moved == "cup_0"
+    assert play.grab(STOOL, STOOL).reward == 1
+
+
+def test_exchanged_places_need_no_spare_room(toy: Task) -> None:
+    """Two things that fill their receptacles can swap them."""
+    one = thing("tray_1", STOOL, {TABLE}, (5.0, 3.7), (0.28, 0.05, 0.28))
+    other = thing("tray_2", TABLE, {STOOL}, (2.0, 3.6), (0.28, 0.05, 0.28))
+    play = Play(Task(toy.scene, replace(toy.episode, objects=(one, other))))
+    play.world.arrange({"tray_1": TABLE, "tray_2": STOOL})
+    assert play.world.success_rate == 1.0
+    play.simulator.stand(AT[STOOL])
+    assert play.world.distance("tray_2") < REACH
+    stands = Box.centred((5.0, 0.0, 3.7), (0.3, 1.0, 0.3))
+    assert stands.low[0] < 5.0 < stands.high[0]

@@ -1,0 +1,220 @@
+"""The Gymnasium environment of household rearrangement (Housekeep, Kant et al. 2022)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+
+from housewise.worlds.house.episode import Episode, HouseObject
+from housewise.worlds.house.geometry import yaw_of
+from housewise.worlds.house.preferences import Preferences
+from housewise.worlds.house.scene import Scene
+from housewise.worlds.house.simulator.base import Action, BodyPose, Observation, Simulator
+from housewise.worlds.house.world import REACH, GrabResult, World, WorldState
+
+ID = "housewise/Rearrangement-v0"
+"""What Gymnasium calls generated houses once this module is imported; see worlds.house.registered.generated_env."""
+
+MAX_STEPS = 1000
+
+_MOST_THINGS = 1 << 15
+_FARTHEST = 1e4
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """An episode in its house."""
+
+    scene: Scene
+    episode: Episode
+
+    def for_person(self, person: Preferences) -> Task:
+        """The same task as somebody else would want it done."""
+        rooms = {room.name: room.kind for room in self.scene.rooms}
+        places = [self.scene.by_key[key] for key in self.episode.receptacles]
+        places = [place for place in places if place.usable and place.room is not None]
+
+        def correct(thing: HouseObject) -> frozenset[str]:
+            return frozenset(
+                place.key for place in places if person.wants(thing.category, rooms[place.room or ""], place.kind)
+            )
+
+        objects = tuple(replace(thing, correct=correct(thing)) for thing in self.episode.objects)
+        return Task(self.scene, replace(self.episode, objects=objects))
+
+
+@dataclass(frozen=True)
+class EnvState:
+    """A moment of an episode, to come back to.
+
+    Attributes:
+        world: what stands where.
+        body: where the robot is.
+        steps: low-level steps so far.
+    """
+
+    world: WorldState
+    body: BodyPose
+    steps: int
+
+
+class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
+    """Tidy a house through a camera and seven low-level actions.
+
+    An observation holds the camera's images (``rgb``, ``depth`` in metres, ``instance``, ``semantic``), ``holding``
+    (instance number of what is in the hand, 0 for nothing) and ``pose`` (x, z, yaw, pitch in metres and radians).
+    The reward is +1 for placing an object where people want it and -1 for taking one away from there. ``info`` names
+    what happened (``event``), what is in view (``visible``) and what stands on what there (``relations``).
+
+    Args:
+        simulator: with all four sensors.
+        tasks: played in turn; ``reset(options={"task": n})`` picks one, a seed picks one at random.
+        max_steps: low-level steps until the episode is cut.
+        look_down: radians by which the camera looks down at the start.
+    """
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 4}  # noqa: RUF012 - Gymnasium's own form
+
+    def __init__(
+        self,
+        simulator: Simulator,
+        tasks: Sequence[Task],
+        max_steps: int = MAX_STEPS,
+        look_down: float = float(np.deg2rad(30.0)),
+        render_mode: str | None = "rgb_array",
+    ) -> None:
+        self.simulator = simulator
+        self.tasks = tasks
+        self.max_steps = max_steps
+        self.render_mode = render_mode
+        self.action_space = spaces.Discrete(len(Action))  # type: ignore[assignment]
+        self.observation_space = _observation_space(simulator)
+        self._look_down = look_down
+        self.last_grab: GrabResult | None = None
+        self._next = 0
+        self.aimed: str | None = None
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Start an episode; see gymnasium.Env.reset."""
+        super().reset(seed=seed)
+        number = (options or {}).get("task")
+        if number is None:
+            number = int(self.np_random.integers(len(self.tasks))) if seed is not None else self._next
+        self._next = (number + 1) % len(self.tasks)
+        task = self.tasks[number]
+        episode = task.episode
+        x, _, z = episode.start.position
+        body = BodyPose(x, z, yaw_of(episode.start.rotation), -self._look_down)
+        self.simulator.reset(task.scene, episode.receptacles, episode.objects, body)
+        self.world = World(task.scene, episode, self.simulator)
+        self.steps = 0
+        self.aimed = None
+        self._look()
+        return self._observe(), self._info(None, False)
+
+    @property
+    def state(self) -> EnvState:
+        """This moment of the episode."""
+        return EnvState(self.world.state, self.simulator.body, self.steps)
+
+    def restore(self, state: EnvState) -> None:
+        """Go back to a moment of this episode."""
+        self.world.restore(state.world)
+        self.simulator.stand(state.body)
+        self.steps, self.aimed, self.last_grab = state.steps, None, None
+        self._look()
+
+    def aim(self, key: str) -> None:
+        """Say what the next GRAB_RELEASE refers to, by key; otherwise the ray through the image centre decides.
+
+        The target has to be in view (an object, or what it stands on) and within 1.5 m all the same.
+        """
+        self.aimed = key
+
+    def step(self, action: int) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
+        """Act once; see gymnasium.Env.step. STOP ends the episode."""
+        result, collided = None, False
+        if action == Action.GRAB_RELEASE:
+            if self.simulator.body != self._seen_from:
+                self._look()
+            target = self.aimed or self.simulator.aimed_at(REACH)
+            result = self.world.grab_or_release(target, self.visible)
+            self.last_grab = result
+        else:
+            collided = self.simulator.act(Action(action))
+        self.aimed = None
+        self.steps += 1
+        self._look()
+        reward = float(result.reward) if result else 0.0
+        ended, cut = action == Action.STOP, self.steps >= self.max_steps
+        return self._observe(), reward, ended, cut, self._info(result, collided)
+
+    def render(self) -> np.ndarray:
+        """The camera's picture, (height, width, 3) uint8."""
+        return self._seen.rgb
+
+    def close(self) -> None:
+        """Release the simulator."""
+        self.simulator.close()
+
+    def _look(self) -> None:
+        self._seen: Observation = self.simulator.observe()
+        self._seen_from = self.simulator.body
+        numbers = np.flatnonzero(np.bincount(self._seen.instance.ravel()))
+        self.visible = frozenset(self.simulator.keys[number] for number in numbers if number)
+
+    def _observe(self) -> dict[str, Any]:
+        body, holding = self.simulator.body, self.world.holding
+        return {
+            "rgb": self._seen.rgb,
+            "depth": self._seen.depth,
+            "instance": self._seen.instance,
+            "semantic": self._seen.semantic,
+            "holding": self.simulator.keys.index(holding) if holding else 0,
+            "pose": np.array([body.x, body.z, np.angle(np.exp(1j * body.yaw)), body.pitch], dtype=np.float64),
+        }
+
+    def _info(self, result: GrabResult | None, collided: bool) -> dict[str, Any]:
+        return {
+            "event": _event(result, collided),
+            "grab": result,
+            "visible": self.visible,
+            "relations": self.world.relations(self.visible),
+            "holding": self.world.holding,
+            "success_rate": self.world.success_rate,
+            "steps": self.steps,
+        }
+
+
+def _observation_space(simulator: Simulator) -> spaces.Dict:
+    camera = simulator.camera
+    size = (camera.height, camera.width)
+    farthest = np.array([_FARTHEST, _FARTHEST, np.pi, np.pi / 2])
+    return spaces.Dict(
+        {
+            "rgb": spaces.Box(0, 255, (*size, 3), np.uint8),
+            "depth": spaces.Box(camera.min_depth, camera.max_depth, size, np.float32),
+            "instance": spaces.Box(0, _MOST_THINGS, size, np.int32),
+            "semantic": spaces.Box(0, _MOST_THINGS, size, np.int32),
+            "holding": spaces.Discrete(_MOST_THINGS),
+            "pose": spaces.Box(-farthest, farthest, dtype=np.float64),
+        }
+    )
+
+
+def _event(result: GrabResult | None, collided: bool) -> str:
+    if result is None:
+        return "bumped into something" if collided else ""
+    if result.moved is None:
+        return f"grab failed: {result.reason}"
+    return f"placed {result.moved} on {result.target}" if result.target else f"picked up {result.moved}"
+
+
+gymnasium.register(ID, entry_point="housewise.worlds.house.registered:generated_env")

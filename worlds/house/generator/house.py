@@ -1,0 +1,120 @@
+"""Generated houses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import shapely
+
+from housewise.worlds.house.generator.floorplan import GenerationError, Plan, draw_plan
+from housewise.worlds.house.generator.furnish import furnish
+from housewise.worlds.house.generator.furniture import build
+from housewise.worlds.house.generator.groups import Item
+from housewise.worlds.house.generator.palette import Palette, house_palettes
+from housewise.worlds.house.generator.space import ROBOT_RADIUS, footprints, walkable
+from housewise.worlds.house.generator.structure import build_structure
+from housewise.worlds.house.geometry import Pose, yaw_rotation
+from housewise.worlds.house.names import spoken_receptacle
+from housewise.worlds.house.navigation import NavMesh
+from housewise.worlds.house.scene import Mesh, Receptacle, Room, Scene
+
+REACH = 1.2
+"""How far, horizontally, the robot is at most from a receptacle's box when it stands closest, metres."""
+
+FEWEST_RECEPTACLES = 20
+MOST_RECEPTACLES = 80
+
+_ATTEMPTS = 60
+
+
+def generate_house(seed: int, rooms: int | None = None) -> Scene:
+    """Make a furnished house; the same seed makes the same house.
+
+    Args:
+        seed: 0 or more.
+        rooms: how many rooms, 3 to 8; by default the seed decides.
+
+    Returns:
+        A scene with 20 to 80 receptacles, floor at y = 0, every receptacle within the robot's reach.
+
+    Raises:
+        GenerationError: when many attempts failed.
+        ValueError: when seed is negative or rooms is not 3 to 8.
+    """
+    if seed < 0:
+        raise ValueError(f"the seed must be 0 or more, not {seed}")
+    count = rooms if rooms is not None else int(np.random.default_rng([seed]).integers(3, 9))
+    reason = ""
+    for attempt in range(_ATTEMPTS):
+        try:
+            return _house(f"generated-{seed}", count, np.random.default_rng([seed, attempt]))
+        except GenerationError as error:
+            reason = str(error)
+    raise GenerationError(f"no house for seed {seed} in {_ATTEMPTS} attempts, at last: {reason}; try another seed")
+
+
+def _house(name: str, count: int, rng: np.random.Generator) -> Scene:
+    plan = draw_plan(count, rng)
+    furniture = furnish(plan, rng)
+    number = sum(item.is_receptacle for items in furniture for item in items)
+    if not FEWEST_RECEPTACLES <= number <= MOST_RECEPTACLES:
+        raise GenerationError(f"{number} receptacles instead of {FEWEST_RECEPTACLES} to {MOST_RECEPTACLES}")
+    area = reachable_area(plan, [item for items in furniture for item in items])
+    palettes = house_palettes(count, rng)
+    decor = [
+        _mesh(item, palette).placed(_pose(item))
+        for items, palette in zip(furniture, palettes, strict=True)
+        for item in items
+        if not item.is_receptacle
+    ]
+    structure = Mesh.join([build_structure(plan, furniture, palettes, rng), *decor])
+    rooms = tuple(planned.room for planned in plan.rooms)
+    return Scene(name, rooms, _receptacles(rooms, furniture, palettes), structure, NavMesh(area, 0.0))
+
+
+def _receptacles(
+    rooms: Sequence[Room], furniture: Sequence[Sequence[Item]], palettes: Sequence[Palette]
+) -> tuple[Receptacle, ...]:
+    placed = [
+        (room, item, palette)
+        for room, items, palette in zip(rooms, furniture, palettes, strict=True)
+        for item in items
+        if item.is_receptacle
+    ]
+    return tuple(_receptacle(number, *each) for number, each in enumerate(placed))
+
+
+def _receptacle(number: int, room: Room, item: Item, palette: Palette) -> Receptacle:
+    key = f"{room.name}-{item.kind}_{number}_0.urdf".replace(" ", "_")
+    return Receptacle(key, spoken_receptacle(key), item.kind, room.name, _pose(item), _mesh(item, palette))
+
+
+def _mesh(item: Item, palette: Palette) -> Mesh:
+    return build(item.kind, item.size, palette)
+
+
+def _pose(item: Item) -> Pose:
+    return Pose((item.x, item.base + item.size[1] / 2, item.z), yaw_rotation(item.quarter * np.pi / 2))
+
+
+def reachable_area(plan: Plan, items: Sequence[Item]) -> Any:
+    """Where the robot can be: the one part of the free floor that leads to every room and receptacle."""
+    floors = [
+        rect
+        for place, planned in enumerate(plan.rooms)
+        for rect in walkable(planned.interior, [door for door in plan.doors if place in door.rooms])
+    ]
+    solids = [item.rect.grown(ROBOT_RADIUS) for item in items if item.blocks]
+    free = shapely.union_all([rect.polygon() for rect in floors]).difference(
+        shapely.union_all([rect.polygon() for rect in solids])
+    )
+    thresholds = shapely.points([door.gap.centre for door in plan.doors])
+    parts = [part for part in shapely.get_parts(free) if shapely.contains(part, thresholds).all()]
+    if not parts:
+        raise GenerationError("a room is cut off")
+    far = shapely.distance(footprints([item for item in items if item.is_receptacle]), parts[0]) > REACH
+    if far.any():
+        raise GenerationError("a receptacle is out of reach")
+    return parts[0]

@@ -1,0 +1,191 @@
+"""A room while it is being furnished: where there is still space, and whether all can be reached."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import shapely
+
+from housewise.worlds.house.generator.floorplan import Door
+from housewise.worlds.house.generator.groups import Group, Item
+from housewise.worlds.house.generator.plane import Rect, turned
+
+ROBOT_RADIUS = 0.18
+
+# Ways are planned a little wider, and reaches shorter, than the robot needs.
+_MARGIN = 0.07
+_COMFORT_REACH = 0.9
+
+_DOOR_DEPTH = 0.8
+_WALL_GAP = 0.01
+_GRID = 0.15
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A free stretch along a wall.
+
+    Attributes:
+        side: of the room, as the quarter turns of furniture that has its back there: 0 is where z is least,
+            1 where x is least, 2 where z is greatest, 3 where x is greatest.
+        start: where it begins, along x (sides 0 and 2) or z.
+        end: where it ends.
+        corners: whether it begins, and whether it ends, in a corner of the room.
+    """
+
+    side: int
+    start: float
+    end: float
+    corners: tuple[bool, bool]
+
+    @property
+    def length(self) -> float:
+        return self.end - self.start
+
+    @property
+    def along(self) -> int:
+        """1 when the x of furniture at this wall grows with the world's coordinate, -1 when against it."""
+        return 1 if self.side in (0, 3) else -1
+
+
+class RoomSpace:
+    """A room while it is being furnished.
+
+    Attributes:
+        interior: the floor between the walls.
+        items: what stands there, world coordinates.
+
+    Args:
+        interior: the floor between the walls.
+        doors: the doors into it.
+        closed: doors that cannot be walked through, but must not be barred either.
+    """
+
+    def __init__(self, interior: Rect, doors: Sequence[Door], closed: Sequence[Door] = ()) -> None:
+        self.interior = interior
+        self.items: list[Item] = []
+        self._kept = [door.reaching(_DOOR_DEPTH, 0.05) for door in (*doors, *closed)]
+        self._solids: list[Rect] = []
+        self._fronts: list[Rect] = []
+        self._blocked: Any = shapely.Polygon()
+        self._floor = shapely.unary_union([part.polygon() for part in walkable(interior, doors, _MARGIN)])
+        self._thresholds = shapely.points([door.gap.centre for door in doors])
+
+    def spots(self, depth: float, front: float, least: float) -> list[Spot]:
+        """Where something of a depth, with a free depth before it, can stand along the walls, at least so long."""
+        return [spot for side in range(4) for spot in self._free_along(side, depth, front) if spot.length >= least]
+
+    def put_at_wall(self, group: Group, spot: Spot, place: float) -> bool:
+        """Put a group with its back to the wall.
+
+        Args:
+            group: what to put.
+            spot: as found by spots.
+            place: 0 for the spot's start, 1 for its end, or anything between.
+
+        Returns:
+            Whether it stands now; False when it would cut something off, or stand on a carpet.
+        """
+        rect, room = group.rect, self.interior
+        middle = spot.start + place * (spot.length - rect.width) + rect.width / 2
+        along = middle - spot.along * rect.centre[0]
+        x, z = (
+            (along, room.z0 + _WALL_GAP), (room.x0 + _WALL_GAP, along),
+            (along, room.z1 - _WALL_GAP), (room.x1 - _WALL_GAP, along),
+        )[spot.side]  # fmt: skip
+        return self._put(group, x, z, spot.side)
+
+    def put_in_the_open(self, group: Group, space: float, rng: np.random.Generator, tries: int = 5) -> bool:
+        """Put a group away from the walls, with so much free space around it, as near the middle as it goes.
+
+        Returns:
+            Whether it stands now.
+        """
+        room, rect = self.interior.centre, group.rect
+        spots = [
+            (abs(x - room[0]) + abs(z - room[1]) + 0.4 * rng.uniform(), x, z, quarter)
+            for quarter in (0, 1)
+            for x, z in self._open_centres(rect, quarter, space)
+        ]
+        for _, x, z, quarter in sorted(spots)[:tries]:
+            off = turned(*rect.centre, quarter)
+            if self._put(group, x - off[0], z - off[1], quarter):
+                return True
+        return False
+
+    def _open_centres(self, rect: Rect, quarter: int, space: float) -> list[tuple[float, float]]:
+        """Where the middle of a rectangle could be, on a grid."""
+        width, depth = (rect.width, rect.depth) if quarter == 0 else (rect.depth, rect.width)
+        inner, half = self.interior.grown(-space), np.array([width, depth]) / 2
+        xs = np.arange(inner.x0 + half[0], inner.x1 - half[0] + 1e-9, _GRID)
+        zs = np.arange(inner.z0 + half[1], inner.z1 - half[1] + 1e-9, _GRID)
+        centres = np.stack(np.meshgrid(xs, zs, indexing="ij"), axis=-1).reshape(-1, 2)
+        free = np.ones(len(centres), dtype=bool)
+        for other, gap in [*((solid, space) for solid in self._solids), *((kept, 0.0) for kept in self._kept)]:
+            away = np.abs(centres - other.centre) - half - np.array([other.width, other.depth]) / 2
+            free &= (away > gap - 1e-9).any(axis=1)
+        return [(float(x), float(z)) for x, z in centres[free]]
+
+    def _free_along(self, side: int, depth: float, front: float) -> Iterator[Spot]:
+        axis = side % 2
+        start, end = self.interior.span(axis)
+        start, end = start + _WALL_GAP, end - _WALL_GAP
+        strip, reach = self._strip(side, depth + _WALL_GAP), self._strip(side, depth + _WALL_GAP + front)
+        taken = [rect for rect in self._solids if rect.overlaps(reach)]
+        taken += [rect for rect in (*self._kept, *self._fronts) if rect.overlaps(strip)]
+        at = start
+        for low, high in sorted(rect.span(axis) for rect in taken):
+            if low > at:
+                yield Spot(side, at, low, (at == start, False))
+            at = max(at, high)
+        if end > at:
+            yield Spot(side, at, end, (at == start, True))
+
+    def _strip(self, side: int, depth: float) -> Rect:
+        room = self.interior
+        return (
+            Rect(room.x0, room.z0, room.x1, room.z0 + depth),
+            Rect(room.x0, room.z0, room.x0 + depth, room.z1),
+            Rect(room.x0, room.z1 - depth, room.x1, room.z1),
+            Rect(room.x1 - depth, room.z0, room.x1, room.z1),
+        )[side]
+
+    def _put(self, group: Group, x: float, z: float, quarter: int) -> bool:
+        items = [item.moved(x, z, quarter) for item in group.items]
+        if any(new.blocks != old.blocks and new.rect.overlaps(old.rect) for new in items for old in self.items):
+            return False
+        solids = [item.rect for item in items if item.blocks]
+        grown = [rect.grown(ROBOT_RADIUS + _MARGIN).polygon() for rect in solids]
+        blocked = shapely.union_all([self._blocked, *grown])
+        if not self._all_reached([*self.items, *items], blocked):
+            return False
+        self.items += items
+        self._solids += solids
+        self._blocked = blocked
+        if group.front > 0:
+            own = group.rect
+            ahead = Item("", (own.width, 0.0, group.front), own.centre[0], own.z1 + group.front / 2)
+            self._fronts.append(ahead.moved(x, z, quarter).rect)
+        return True
+
+    def _all_reached(self, items: Sequence[Item], blocked: Any) -> bool:
+        """Whether one can walk from every door to every other, and up to every item."""
+        parts = shapely.get_parts(self._floor.difference(blocked))
+        reached = [part for part in parts if shapely.contains(part, self._thresholds).all()]
+        return bool(reached) and bool((shapely.distance(footprints(items), reached[0]) <= _COMFORT_REACH).all())
+
+
+def walkable(interior: Rect, doors: Sequence[Door], margin: float = 0.0) -> list[Rect]:
+    """Where the robot's centre can be in an empty room and its doorways, with a margin to the walls."""
+    radius = ROBOT_RADIUS + margin
+    # A centimetre of overlap, lest rounding part a room from its doorways.
+    return [interior.grown(-radius), *(door.reaching(radius + 0.01, -radius) for door in doors)]
+
+
+def footprints(items: Sequence[Item]) -> Any:
+    """The items' footprints as an array of shapely polygons."""
+    rects = [item.rect for item in items]
+    return shapely.box(*np.array([(r.x0, r.z0, r.x1, r.z1) for r in rects]).T)

@@ -1,0 +1,228 @@
+"""Walls, floors, windows and the front door of a house as triangles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+
+from housewise.worlds.house.generator.floorplan import WALL, Door, Plan
+from housewise.worlds.house.generator.groups import Item
+from housewise.worlds.house.generator.palette import GLASS, STEEL, WHITE, Palette, tinted
+from housewise.worlds.house.generator.plane import Rect
+from housewise.worlds.house.generator.shapes import Color, Shape
+from housewise.worlds.house.scene import Mesh
+
+WALL_HEIGHT = 2.5
+LINTEL = 2.05
+
+_SKIRTING = 0.08
+_TILED = ("kitchen", "bathroom", "utility room", "pantry room", "lobby")
+_TILE = (0.45, 0.45)
+_BOARD = (1.3, 0.2)
+
+_WINDOW = (0.95, 1.95)
+_WIDEST_WINDOW = 1.5
+_LEAST_WINDOW = 0.7
+
+_FACADE: Color = (208, 202, 190)
+_CAP: Color = (92, 90, 88)
+_FRONT_DOOR: Color = (122, 74, 44)
+_FRAME: Color = (250, 249, 245)
+
+_OUTSIDE, _SOLID, _DOORWAY = -1, -2, -3
+
+
+def build_structure(
+    plan: Plan, furniture: Sequence[Sequence[Item]], palettes: Sequence[Palette], rng: np.random.Generator
+) -> Mesh:
+    """The house without its furniture, world frame.
+
+    Args:
+        plan: the floor plan.
+        furniture: what stands in each room; windows keep clear of what is high.
+        palettes: the colours of each room.
+        rng: for the tones of floor boards.
+    """
+    shape = Shape()
+    _add_walls(shape, plan, palettes)
+    for planned, palette in zip(plan.rooms, palettes, strict=True):
+        _add_floor(shape, planned.interior, planned.room.kind in _TILED, palette.floor, rng)
+    for door in plan.doors:
+        _add_doorway(shape, plan, door, palettes)
+    _add_front_door(shape, plan.entrance)
+    for place, items in enumerate(furniture):
+        for window in _windows(plan, place, items):
+            _add_window(shape, window)
+    return shape.mesh()
+
+
+def _add_walls(shape: Shape, plan: Plan, palettes: Sequence[Palette]) -> None:
+    """Upright faces between wall and room, each in the room's colour, and the walls' tops."""
+    xs, zs, owner = _cells(plan)
+    colors = {place: palette.wall for place, palette in enumerate(palettes)} | {_OUTSIDE: _FACADE, _DOORWAY: WHITE}
+    for column, start, end, beside in _faces(owner):
+        x, low, high = xs[abs(column)], zs[start], zs[end]
+        # Counter-clockwise seen from the room; the sign tells on which side the room is.
+        ends = ((x, high), (x, low)) if column < 0 else ((x, low), (x, high))
+        _add_upright(shape, ends[0], ends[1], colors[beside], beside)
+    for row, start, end, beside in _faces(owner.T):
+        z, low, high = zs[abs(row)], xs[start], xs[end]
+        ends = ((low, z), (high, z)) if row < 0 else ((high, z), (low, z))
+        _add_upright(shape, ends[0], ends[1], colors[beside], beside)
+    for column, cells in enumerate(owner):
+        for mark, start, end in _runs(cells):
+            if mark == _SOLID:
+                _add_level(shape, Rect(xs[column], zs[start], xs[column + 1], zs[end]), WALL_HEIGHT, _CAP)
+
+
+def _cells(plan: Plan) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    """A grid through every edge of the plan, and what is in each cell: a room's number, wall, doorway, outside."""
+    outer = plan.outline.grown(WALL / 2)
+    rects = [outer.grown(1.0), outer, *(planned.interior for planned in plan.rooms), *(d.gap for d in plan.doors)]
+    marks = [_OUTSIDE, _SOLID, *range(len(plan.rooms)), *([_DOORWAY] * len(plan.doors))]
+    xs = np.unique(np.round([value for rect in rects for value in rect.span(0)], 4))
+    zs = np.unique(np.round([value for rect in rects for value in rect.span(1)], 4))
+    owner = np.full((len(xs) - 1, len(zs) - 1), _OUTSIDE)
+    for rect, mark in zip(rects, marks, strict=True):
+        columns, rows = (
+            slice(*np.searchsorted(line, np.round(rect.span(axis), 4))) for axis, line in enumerate((xs, zs))
+        )
+        owner[columns, rows] = mark
+    return xs, zs, owner
+
+
+def _faces(owner: NDArray[np.int64]) -> Iterator[tuple[int, int, int, int]]:
+    """Where wall meets something else across the first axis.
+
+    Yields:
+        Line of the grid (negative where the wall comes first, so that the face looks forward), start and end
+        along the second axis, and what the face looks at.
+    """
+    for line in range(1, len(owner)):
+        before, after = owner[line - 1], owner[line]
+        for sign, wall, beside in ((-1, before, after), (1, after, before)):
+            looks = np.where((wall == _SOLID) & (beside != _SOLID), beside, _SOLID)
+            yield from ((sign * line, start, end, mark) for mark, start, end in _runs(looks) if mark != _SOLID)
+
+
+def _runs(marks: NDArray[np.int64]) -> Iterator[tuple[int, int, int]]:
+    """Stretches of equal marks: the mark, and from where to where."""
+    start = 0
+    for mark, run in groupby(marks.tolist()):
+        end = start + sum(1 for _ in run)
+        yield mark, start, end
+        start = end
+
+
+def _add_upright(shape: Shape, start: tuple[float, float], end: tuple[float, float], color: Color, beside: int) -> None:
+    """A wall's face; in rooms with a skirting board at its foot."""
+    (x0, z0), (x1, z1) = start, end
+    foot = _SKIRTING if beside >= 0 else 0.0
+    bands = [(foot, WALL_HEIGHT, color), (0.0, foot, tinted(WHITE, 0.95))][: 2 if foot else 1]
+    corners = [[(x0, low, z0), (x1, low, z1), (x1, high, z1), (x0, high, z0)] for low, high, _ in bands]
+    shape.quads(corners, [band[2] for band in bands])
+
+
+def _add_level(shape: Shape, rect: Rect, height: float, color: Color) -> None:
+    shape.quads([_level(rect, height)], [color])
+
+
+def _level(rect: Rect, height: float) -> list[tuple[float, float, float]]:
+    """The corners of a level rectangle that is seen from above."""
+    return [
+        (rect.x0, height, rect.z0), (rect.x0, height, rect.z1), (rect.x1, height, rect.z1), (rect.x1, height, rect.z0),
+    ]  # fmt: skip
+
+
+def _add_floor(shape: Shape, room: Rect, tiled: bool, tones: tuple[Color, Color], rng: np.random.Generator) -> None:
+    """Tiles like a chequerboard, or boards of slightly different tone whose ends do not line up."""
+    length, width = _TILE if tiled else _BOARD
+    quads, shares = [], []
+    for row, z in enumerate(np.arange(room.z0, room.z1, width)):
+        shift = 0.0 if tiled else length * float(rng.uniform())
+        for column, x in enumerate(np.arange(room.x0 - shift, room.x1, length)):
+            piece = Rect(max(x, room.x0), z, min(x + length, room.x1), min(z + width, room.z1))
+            quads.append(_level(piece, 0.0))
+            shares.append((row + column) % 2 if tiled else float(rng.uniform()))
+    share = np.array(shares)[:, None]
+    shape.quads(quads, (1 - share) * np.array(tones[0]) + share * np.array(tones[1]))
+
+
+def _add_doorway(shape: Shape, plan: Plan, door: Door, palettes: Sequence[Palette]) -> None:
+    """The floor in the gap, the wall above it, and a frame that stands out a little."""
+    _add_level(shape, door.gap, 0.001, palettes[door.rooms[0]].dark)
+    first, second = sorted(door.rooms, key=lambda place: plan.rooms[place].rect.centre[1 - door.axis])
+    (low, high), (near, far) = door.gap.span(door.axis), door.gap.span(1 - door.axis)
+    for across, place, order in ((near, first, -1), (far, second, 1)):
+        ends = [(low, across), (high, across)][:: order if door.axis == 0 else -order]
+        (x0, z0), (x1, z1) = ends if door.axis == 0 else [(across, along) for along, across in ends]
+        face = [(x0, LINTEL, z0), (x1, LINTEL, z1), (x1, WALL_HEIGHT, z1), (x0, WALL_HEIGHT, z0)]
+        shape.quads([face], [palettes[place].wall])
+    _add_level(shape, door.gap, WALL_HEIGHT, _CAP)
+    rim = door.reaching(0.012, 0.0)
+    # A centimetre into the gap, so that no two faces lie in one plane.
+    for start, end in ((low - 0.05, low + 0.01), (high - 0.01, high + 0.05)):
+        x, z = ((start, end), rim.span(1)) if door.axis == 0 else (rim.span(0), (start, end))
+        shape.box(x, (0.0, LINTEL + 0.05), z, _FRAME)
+    beam = door.reaching(0.011, -0.01)
+    shape.box(beam.span(0), (LINTEL - 0.01, LINTEL + 0.05), beam.span(1), _FRAME)
+
+
+def _add_front_door(shape: Shape, door: Door) -> None:
+    leaf = door.reaching(0.02, 0.0)
+    shape.box((leaf.x0, leaf.x1), (0.0, 2.05), (leaf.z0, leaf.z1), _FRONT_DOOR)
+    panel = door.reaching(0.03, -0.15)
+    for low, high in ((0.2, 0.9), (1.15, 1.85)):
+        shape.box((panel.x0, panel.x1), (low, high), (panel.z0, panel.z1), tinted(_FRONT_DOOR, 1.2))
+    grip = door.reaching(0.07, -0.08)
+    width, depth = (0.05, grip.depth) if door.axis == 0 else (grip.width, 0.05)
+    shape.box((grip.x0, grip.x0 + width), (1.0, 1.05), (grip.z0, grip.z0 + depth), STEEL)
+
+
+def _windows(plan: Plan, place: int, items: Sequence[Item]) -> Iterator[Door]:
+    """Gaps for windows in a room's outer walls, where nothing high stands before them."""
+    room = plan.rooms[place]
+    for axis in (0, 1):
+        for line in room.rect.span(1 - axis):
+            if line not in plan.outline.span(1 - axis):
+                continue
+            start, end = room.interior.span(axis)
+            taken = [item.rect.span(axis) for item in items if item.top > 0.95 and _is_near(item.rect, line, axis)]
+            if place in plan.entrance.rooms and plan.entrance.axis == axis and _is_near(plan.entrance.gap, line, axis):
+                taken.append(plan.entrance.gap.span(axis))
+            stretches = [stretch for stretch in _gaps(start, end, taken) if stretch[1] - stretch[0] >= _LEAST_WINDOW]
+            for low, high in sorted(stretches, key=lambda stretch: stretch[0] - stretch[1])[:2]:
+                middle, width = (low + high) / 2, min(high - low, _WIDEST_WINDOW)
+                across, along = (line - WALL / 2, line + WALL / 2), (middle - width / 2, middle + width / 2)
+                (x0, x1), (z0, z1) = (along, across) if axis == 0 else (across, along)
+                yield Door((place, place), Rect(x0, z0, x1, z1), axis)
+
+
+def _is_near(rect: Rect, line: float, axis: int) -> bool:
+    low, high = rect.span(1 - axis)
+    return low - 0.4 < line < high + 0.4
+
+
+def _gaps(start: float, end: float, taken: Sequence[tuple[float, float]]) -> Iterator[tuple[float, float]]:
+    """What is left of a stretch, 15 cm away from its ends and from what is taken."""
+    at = start
+    for low, high in [*sorted(taken), (end, end)]:
+        if low - at > 0.3:
+            yield at + 0.15, low - 0.15
+        at = max(at, high)
+
+
+def _add_window(shape: Shape, window: Door) -> None:
+    low, high = _WINDOW
+    frame, pane = window.reaching(0.012, 0.0), window.reaching(0.016, -0.05)
+    shape.box((frame.x0, frame.x1), (low, high), (frame.z0, frame.z1), WHITE)
+    shape.box((pane.x0, pane.x1), (low + 0.05, high - 0.05), (pane.z0, pane.z1), GLASS)
+    x, z = window.gap.centre
+    bar = window.reaching(0.02, 0.0)
+    if window.axis == 0:
+        shape.box((x - 0.02, x + 0.02), (low, high), (bar.z0, bar.z1), WHITE)
+    else:
+        shape.box((bar.x0, bar.x1), (low, high), (z - 0.02, z + 0.02), WHITE)

@@ -1,0 +1,93 @@
+"""Episodes of the task, as habitat-lab's data set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+from habitat import registry
+from habitat.core.dataset import Dataset, Episode
+from omegaconf import DictConfig, ListConfig
+
+from housewise.core.errors import UserError
+from housewise.worlds.house.env import Task
+from housewise.worlds.house.housekeep.reader import HousekeepData
+from housewise.worlds.house.tasks import episodes_of, generated_task, housekeep_task
+
+_UNKNOWN = float("nan")
+
+
+@registry.register_dataset(name="HousewiseDataset-v0")
+class HousewiseDataset(Dataset):  # type: ignore[misc]
+    """The episodes that ``habitat.dataset`` names.
+
+    Their ``info`` tells the data's folder and the person. Where an episode starts is known once it has been played.
+
+    Args:
+        config: see housewise.worlds.house.habitat_lab.settings.HousewiseDatasetConfig; None has no episodes.
+
+    Raises:
+        UserError: when there are none, or what it names does not exist.
+    """
+
+    def __init__(self, config: DictConfig | None = None) -> None:
+        self.config = config
+        self.episodes: list[Episode] = []
+        if config is not None:
+            self.episodes = list(filter(self.build_content_scenes_filter(config), _episodes(config)))
+            if not self.episodes:
+                raise UserError("no episode to play; see scenes, episodes and content_scenes of habitat.dataset")
+
+    @staticmethod
+    def check_config_paths_exist(config: DictConfig) -> bool:
+        """Whether the data are there."""
+        return config.data is None or Path(config.data).expanduser().is_dir()
+
+
+def load_task(episode: Episode) -> Task:
+    """The house of an episode and what there is to do; notes in the episode where it starts."""
+    data, number = episode.info["data"], int(episode.episode_id)
+    if data is None:
+        task = generated_task(number, episode.info["person"])
+    else:
+        task = housekeep_task(_housekeep(data), episode.scene_id, number, episode.info["person"])
+    start = task.episode.start
+    episode.start_position, episode.start_rotation = list(start.position), list(start.rotation)
+    return task
+
+
+def _episodes(config: DictConfig) -> Iterator[Episode]:
+    for scene, number in _generated(config) if config.data is None else _recorded(config):
+        yield Episode(
+            episode_id=str(number),
+            scene_id=scene,
+            start_position=[_UNKNOWN] * 3,
+            start_rotation=[_UNKNOWN] * 4,
+            info={"data": config.data, "person": config.person},
+        )
+
+
+def _generated(config: DictConfig) -> Iterator[tuple[str, int]]:
+    if config.scenes is not None or config.episodes is not None:
+        raise UserError(
+            "scenes and episodes are of the Housekeep data; name its folder in HOUSEKEEP_DATA or "
+            "habitat.dataset.data, or use houses and seed for generated houses"
+        )
+    if config.houses < 1 or config.seed < 0:
+        raise UserError("habitat.dataset.houses has to be 1 or more, and habitat.dataset.seed 0 or more")
+    for number in range(config.seed, config.seed + config.houses):
+        yield f"generated-{number}", number
+
+
+def _recorded(config: DictConfig) -> Iterator[tuple[str, int]]:
+    data = _housekeep(config.data)
+    wanted = list(config.episodes) if isinstance(config.episodes, ListConfig) else config.episodes
+    for scene in config.scenes or [scene for scene in data.scenes() if data.has_episodes(scene)]:
+        for number in episodes_of(data, scene, wanted):
+            yield scene, number
+
+
+@lru_cache(maxsize=2)
+def _housekeep(root: str) -> HousekeepData:
+    return HousekeepData(root)

@@ -1,0 +1,112 @@
+"""The settings that the task adds to habitat-lab's, and the configurations that come with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import habitat
+from habitat.config.default_structured_configs import DatasetConfig, SimulatorConfig, register_hydra_plugin
+from hydra.core.config_search_path import ConfigSearchPath
+from hydra.core.config_store import ConfigStore
+from hydra.errors import HydraException
+from hydra.plugins.search_path_plugin import SearchPathPlugin
+from omegaconf import DictConfig
+
+from housewise.core.errors import UserError
+from housewise.worlds.house.simulator.base import Camera
+
+_PACKAGE = "housekeep_configs/habitat"
+_GROUP = "housewise"
+
+
+@dataclass
+class CameraConfig:
+    """The robot's camera, which all images are taken with; see housewise.worlds.house.simulator.base.Camera.
+
+    Attributes:
+        hfov: horizontal field of view, degrees.
+        look_down: degrees by which it looks down at the start.
+    """
+
+    width: int = Camera.width
+    height: int = Camera.height
+    hfov: float = 90.0
+    above_floor: float = Camera.above_floor
+    min_depth: float = Camera.min_depth
+    max_depth: float = Camera.max_depth
+    look_down: float = 30.0
+
+
+@dataclass
+class HousewiseSimulatorConfig(SimulatorConfig):  # type: ignore[misc]
+    """``habitat.simulator``.
+
+    Attributes:
+        backend: habitat or raycast; see housewise.worlds.house.simulator.open_simulator.
+    """
+
+    type: str = "HousewiseSim-v0"
+    backend: str = "habitat"
+    camera: CameraConfig = field(default_factory=CameraConfig)
+
+
+@dataclass
+class HousewiseDatasetConfig(DatasetConfig):  # type: ignore[misc]
+    """``habitat.dataset``; every key is explained in ``housekeep_configs/run.yaml``."""
+
+    type: str = "HousewiseDataset-v0"
+    data: str | None = None
+    scenes: list[str] | None = None
+    episodes: Any = None
+    houses: int = 3
+    seed: int = 0
+    person: str = "majority"
+
+
+class _SearchPath(SearchPathPlugin):  # type: ignore[misc]
+    """Lets other configurations build on ours, with ``/housewise: rearrange`` among their defaults."""
+
+    def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
+        search_path.append(provider="housewise", path=f"pkg://{_PACKAGE}")
+
+
+def config_file(name: str = "rearrange") -> str:
+    """Path of a configuration, for whatever takes the path of one.
+
+    Raises:
+        UserError: when there is none of that name.
+    """
+    folder = Path(str(resources.files("housewise.housekeep_configs"))) / "habitat" / _GROUP
+    file = folder / f"{name}.yaml"
+    if not file.is_file():
+        there = ", ".join(sorted(path.stem for path in folder.glob("*.yaml")))
+        raise UserError(f"no habitat-lab configuration {name!r}; there are {there}")
+    return str(file)
+
+
+def config(name: str = "rearrange", overrides: Sequence[str] = ()) -> DictConfig:
+    """A configuration for habitat.Env or habitat.gym.
+
+    Args:
+        name: ``rearrange`` plays generated houses, ``housekeep`` the Housekeep data.
+        overrides: as in ``habitat.dataset.houses=5``.
+
+    Raises:
+        UserError: for an unknown name, an unknown setting, or a value that does not fit.
+    """
+    file = config_file(name)
+    try:
+        loaded: DictConfig = habitat.get_config(file, list(overrides))
+    except HydraException as error:
+        told = ": ".join(str(part).splitlines()[0].rstrip(".") for part in (error, error.__cause__) if part is not None)
+        raise UserError(f"{told}; {file} says what can be set") from error
+    return loaded
+
+
+ConfigStore.instance().store(group="habitat/simulator", name="housewise", node=HousewiseSimulatorConfig)
+ConfigStore.instance().store(group="habitat/dataset", name="housewise", node=HousewiseDatasetConfig)
+register_hydra_plugin(_SearchPath)

@@ -1,0 +1,208 @@
+"""The house as habitat-lab's simulator, on top of the Gymnasium environment that has the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, get_args
+
+import numpy as np
+import quaternion
+from gym import spaces
+from gymnasium.spaces import Discrete
+from habitat import registry
+from habitat.config.default import get_agent_config
+from habitat.core.dataset import Episode
+from habitat.core.simulator import AgentState, Observations, SensorSuite, SensorTypes, Simulator
+from habitat.core.simulator import Sensor as LabSensor
+from numpy.typing import ArrayLike, NDArray
+from omegaconf import DictConfig
+
+from housewise.core.errors import UserError
+from housewise.worlds.house.env import RearrangementEnv
+from housewise.worlds.house.geometry import yaw_rotation
+from housewise.worlds.house.habitat_lab.dataset import load_task
+from housewise.worlds.house.simulator import SimulatorName, open_simulator
+from housewise.worlds.house.simulator.base import SENSORS, STEP, TURN, Action, Camera
+
+_TYPES = {
+    "rgb": SensorTypes.COLOR,
+    "depth": SensorTypes.DEPTH,
+    "instance": SensorTypes.SEMANTIC,
+    "semantic": SensorTypes.SEMANTIC,
+    "holding": SensorTypes.SEMANTIC,
+    "pose": SensorTypes.POSITION,
+}
+
+
+@registry.register_sensor(name="HousewiseSensor")
+class HousewiseSensor(LabSensor):  # type: ignore[misc]
+    """One part of what RearrangementEnv observes, called by its name.
+
+    Every part is an array, an image with a third axis. ``normalize_depth: true`` turns metres into 0 to 1.
+
+    Raises:
+        UserError: when nothing is called so.
+    """
+
+    def __init__(self, sim: HousewiseSim, config: DictConfig, name: str, **_: Any) -> None:
+        if name not in _TYPES:
+            raise UserError(f"no sensor {name!r} in this task; there are {', '.join(_TYPES)}")
+        seen: Any = sim.household.observation_space
+        self._sim, self._name, self._seen = sim, name, seen[name]
+        self._normalized = name == "depth" and bool(config.get("normalize_depth"))
+        super().__init__(config=config)
+
+    def _get_uuid(self, *_: Any, **__: Any) -> str:
+        return self._name
+
+    def _get_sensor_type(self, *_: Any, **__: Any) -> SensorTypes:
+        return _TYPES[self._name]
+
+    def _get_observation_space(self, *_: Any, **__: Any) -> spaces.Box:
+        seen = self._seen
+        if isinstance(seen, Discrete):
+            return spaces.Box(0, int(seen.n) - 1, (1,), np.int64)
+        if self._normalized:
+            return spaces.Box(0.0, 1.0, (*seen.shape, 1), np.float32)
+        dtype = np.float32 if seen.dtype == np.float64 else seen.dtype
+        shape = (*seen.shape, 1) if len(seen.shape) == 2 else seen.shape
+        return spaces.Box(seen.low.min(), seen.high.max(), shape, dtype)
+
+    def get_observation(self, *_: Any, **__: Any) -> NDArray[Any]:
+        """What is seen now."""
+        value = self._sim.seen[self._name]
+        if self._normalized:
+            value = (value - self._seen.low) / (self._seen.high - self._seen.low)
+        array: NDArray[Any] = np.asarray(value, self.observation_space.dtype).reshape(self.observation_space.shape)
+        return array
+
+
+@registry.register_simulator(name="HousewiseSim-v0")
+class HousewiseSim(Simulator):  # type: ignore[misc]
+    """A house with the task's rules.
+
+    Args:
+        config: ``habitat.simulator``; see housewise.worlds.house.habitat_lab.settings.HousewiseSimulatorConfig.
+
+    Attributes:
+        household: the environment behind it; its world and its simulator know the names and the truth.
+        seen: its last observation.
+        reward: what the last step earned.
+        over: whether the robot has stopped.
+
+    Raises:
+        UserError: when the backend is not installed, or a setting does not fit.
+    """
+
+    def __init__(self, config: DictConfig, **_: Any) -> None:
+        self.habitat_config = config
+        shown = get_agent_config(config).sim_sensors
+        _check(config, shown)
+        images = [sensor for sensor in SENSORS if sensor in shown or sensor == "instance"]
+        simulator = open_simulator(config.backend, images, _camera(config.camera), config.habitat_sim_v0.gpu_device_id)
+        self.household = RearrangementEnv(simulator, [], look_down=float(np.deg2rad(config.camera.look_down)))
+        self._suite = SensorSuite([HousewiseSensor(self, settings, name) for name, settings in shown.items()])
+        self.seen: dict[str, Any] = {}
+        self.reward, self.over = 0.0, False
+
+    @property
+    def sensor_suite(self) -> SensorSuite:
+        return self._suite
+
+    @property
+    def action_space(self) -> spaces.Discrete:
+        return spaces.Discrete(len(Action))
+
+    def reconfigure(self, config: DictConfig, episode: Episode | None = None) -> None:
+        """Load the house of an episode, which the next reset starts."""
+        self.habitat_config = config
+        if episode is not None:
+            self.household.tasks = [load_task(episode)]
+
+    def reset(self) -> Observations:
+        """Start the episode."""
+        self.seen, _ = self.household.reset(options={"task": 0})
+        self.reward, self.over = 0.0, False
+        return self._suite.get_observations()
+
+    def step(self, action: int, *_: Any, **__: Any) -> Observations:
+        """Act once."""
+        self.seen, self.reward, self.over, _cut, _info = self.household.step(action)
+        return self._suite.get_observations()
+
+    def step_physics(self, seconds: float) -> None:
+        """Nothing moves by itself."""
+
+    def seed(self, seed: int) -> None:
+        """Nothing is left to chance."""
+
+    def get_agent_state(self, agent_id: int = 0) -> AgentState:
+        """Where the robot stands."""
+        body = self.household.simulator.body
+        x, y, z, w = yaw_rotation(body.yaw)
+        return AgentState(self._world(body.point), quaternion.quaternion(w, x, y, z))
+
+    def is_navigable(self, point: Sequence[float]) -> bool:
+        """Whether the robot can be at (x, y, z)."""
+        return self.household.simulator.navmesh.contains(_floor(point))
+
+    def geodesic_distance(self, position_a: ArrayLike, position_b: ArrayLike, episode: Any = None) -> float:
+        """Metres from one place to another, or to the nearest of others; inf where there is no way."""
+        ends = np.atleast_2d(np.asarray(position_b, dtype=np.float64))
+        return min(self.household.simulator.navmesh.distance(_floor(position_a), _floor(end)) for end in ends)
+
+    def get_straight_shortest_path_points(
+        self, position_a: ArrayLike, position_b: ArrayLike
+    ) -> list[NDArray[np.float32]]:
+        """The bends of the shortest way, ends included; none where there is no way."""
+        return list(map(self._world, self.household.simulator.navmesh.path(_floor(position_a), _floor(position_b))))
+
+    @property
+    def up_vector(self) -> NDArray[np.float64]:
+        return np.array([0.0, 1.0, 0.0])
+
+    @property
+    def forward_vector(self) -> NDArray[np.float64]:
+        return np.array([0.0, 0.0, -1.0])
+
+    def render(self, mode: str = "rgb") -> NDArray[np.uint8]:
+        """The camera's picture."""
+        return self.household.render()
+
+    def close(self, destroy: bool = True) -> None:
+        """Release the simulator."""
+        self.household.close()
+
+    def _world(self, point: NDArray[np.float64]) -> NDArray[np.float32]:
+        return np.array([point[0], self.household.simulator.navmesh.height, point[1]], dtype=np.float32)
+
+
+def _floor(point: ArrayLike) -> NDArray[np.float64]:
+    return np.asarray(point, dtype=np.float64)[[0, 2]]
+
+
+def _camera(config: DictConfig) -> Camera:
+    if (
+        min(config.width, config.height) < 1
+        or not 0 < config.hfov < 180
+        or not 0 <= config.min_depth < config.max_depth
+    ):
+        raise UserError(
+            "habitat.simulator.camera: width and height have to be 1 or more, hfov between 0 and 180 degrees, "
+            "min_depth 0 or more and less than max_depth"
+        )
+    angle = float(np.deg2rad(config.hfov))
+    return Camera(config.width, config.height, angle, config.above_floor, config.min_depth, config.max_depth)
+
+
+def _check(config: DictConfig, shown: DictConfig) -> None:
+    """Refuse what would be ignored otherwise."""
+    backends = get_args(SimulatorName)
+    if config.backend not in backends:
+        raise UserError(f"habitat.simulator.backend={config.backend}: use {' or '.join(backends)}")
+    turn = round(float(np.rad2deg(TURN)))
+    if (config.forward_step_size, config.turn_angle) != (STEP, turn):
+        raise UserError(f"habitat.simulator: forward_step_size has to be {STEP} and turn_angle {turn} in this task")
+    unknown = [name for name in shown if name not in SENSORS]
+    if unknown:
+        raise UserError(f"no camera sensor {unknown[0]!r} in this task; there are {', '.join(SENSORS)}")

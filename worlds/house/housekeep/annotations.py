@@ -1,0 +1,88 @@
+"""What Housekeep's annotators said: ten people ranked every place for every object (Kant et al. 2022, section 3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from housewise.core.errors import DataError, shown
+from housewise.worlds.house.housekeep.unpickle import load_object
+from housewise.worlds.house.preferences import Preferences
+
+ANNOTATIONS = "cos_eor/scripts/orm/amt_data/data.npy"
+
+# The data set takes a place as correct when at least six of the ten ranked it positive.
+_MAJORITY = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Annotations:
+    """Ranks by place, category and annotator; positive where the object belongs, negative where it does not.
+
+    Attributes:
+        places: row of each (room kind, receptacle kind), as spoken.
+        categories: column of each object category.
+        ranks: (places, categories, annotators) int.
+    """
+
+    places: dict[tuple[str, str], int]
+    categories: dict[str, int]
+    ranks: NDArray[np.int64]
+
+    @property
+    def people(self) -> int:
+        """How many annotators there are."""
+        return int(self.ranks.shape[2])
+
+    def majority(self) -> Preferences:
+        """What most annotators want."""
+        return _Annotated("majority", self, (self.ranks > 0).sum(axis=2) >= _MAJORITY)
+
+    def annotator(self, number: int) -> Preferences:
+        """What one annotator wants.
+
+        Args:
+            number: from 0.
+
+        Raises:
+            DataError: when there is no such annotator.
+        """
+        if not 0 <= number < self.people:
+            raise DataError(f"annotator {number} does not exist; choose one from 0 to {self.people - 1}")
+        return _Annotated(f"annotator-{number}", self, self.ranks[:, :, number] > 0)
+
+
+@dataclass(eq=False)
+class _Annotated:
+    name: str
+    annotations: Annotations
+    wanted: NDArray[np.bool_]
+
+    def wants(self, category: str, room: str, receptacle: str) -> bool:
+        """See worlds.house.preferences.Preferences; places and categories that nobody ranked are not wanted."""
+        place = self.annotations.places.get((room, receptacle))
+        column = self.annotations.categories.get(category)
+        return place is not None and column is not None and bool(self.wanted[place, column])
+
+
+def read_annotations(root: Path) -> Annotations:
+    """The annotations inside a Housekeep folder.
+
+    Raises:
+        DataError: when the file is missing, damaged or not what it should be.
+    """
+    path = root / ANNOTATIONS
+    data = load_object(path)
+    try:
+        places = [tuple(part.replace("_", " ") for part in str(name).split("|")) for name in data["room_receptacles"]]
+        categories = [str(name) for name in data["objects"]]
+        ranks = np.asarray(data["ranks"], dtype=np.int64)
+        if ranks.ndim != 3 or ranks.shape[:2] != (len(places), len(categories)):
+            raise ValueError(f"ranks are {ranks.shape}, expected {len(places)} x {len(categories)} x annotators")
+        rows = {(room, receptacle): row for row, (room, receptacle) in enumerate(places)}
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise DataError(f"{path}: not Housekeep's annotations ({shown(error)}); fetch the file again") from error
+    return Annotations(rows, {name: column for column, name in enumerate(categories)}, ranks)

@@ -1,0 +1,151 @@
+"""Room on top of receptacles: Housekeep lays objects out in rows, like books of different depth.
+
+Rows run along x and follow each other along z. An object goes where a row's depth wastes least (best height fit of
+the shelf algorithms for bin packing; Jylanki 2010, section 2.1), turned by a quarter if that fits better.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from housewise.worlds.house.episode import ShelfItem, ShelfRow, ShelfSpan, ShelfState
+
+_PAD = 0.002
+_EDGE = _PAD / 2
+_LEAST_DEPTH = 0.01
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Spot:
+    """Where an object comes to stand.
+
+    Attributes:
+        x, z: of its middle, metres.
+        width, depth: of its footprint as it stands, along x and z.
+        turned: whether it was turned by a quarter.
+    """
+
+    x: float
+    z: float
+    width: float
+    depth: float
+    turned: bool
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """A possible place: in which row and span, how deep the row has to be for it, and how much that wastes."""
+
+    row: int
+    span: int
+    spot: Spot
+    depth: float
+    waste: float
+
+
+class Shelves:
+    """The space on one receptacle, as objects come and go.
+
+    Args:
+        state: what stands there at the start.
+    """
+
+    def __init__(self, state: ShelfState) -> None:
+        self._low, self._size = state.low, state.size
+        self._rows = list(state.rows)
+        self._items = {item.object: (item.row, item.span) for item in state.items}
+
+    @property
+    def state(self) -> ShelfState:
+        """What stands there now."""
+        items = tuple(ShelfItem(key, row, span) for key, (row, span) in self._items.items())
+        return ShelfState(self._low, self._size, tuple(self._rows), items)
+
+    def insert(self, key: str, width: float, depth: float) -> Spot | None:
+        """Lay an object down.
+
+        Args:
+            key: of the object.
+            width, depth: of its footprint, metres.
+
+        Returns:
+            Where it stands, or None when there is no room for it.
+        """
+        sizes = ((width, depth, False), (depth, width, True))
+        fits = [fit for number, row in enumerate(self._rows) for size in sizes if (fit := _fit(number, row, *size))]
+        if not fits:
+            row = self._new_row(min(width, depth) + _PAD)
+            fits = [fit for size in sizes if row and (fit := _fit(len(self._rows), row, *size))]
+            if not row or not fits:
+                return None
+            if self._rows:
+                self._rows[-1] = replace(self._rows[-1], max_depth=self._rows[-1].depth)
+            self._rows.append(row)
+        # At equal waste the turned one wins, as in the data.
+        best = min(fits, key=lambda fit: (fit.waste, fit.row, not fit.spot.turned))
+        self._occupy(key, best)
+        return best.spot
+
+    def remove(self, key: str) -> None:
+        """Take an object away; one that has no place of its own here (it stands on others) leaves none free."""
+        if key not in self._items:
+            return
+        row, span = self._items.pop(key)
+        spans = list(self._rows[row].spans)
+        spans[span] = replace(spans[span], occupied=False)
+        self._rows[row] = replace(self._rows[row], spans=tuple(spans))
+        self._merge(row)
+        while self._rows and not any(span.occupied for span in self._rows[-1].spans):
+            self._rows.pop()
+
+    def _new_row(self, depth: float) -> ShelfRow | None:
+        start = self._rows[-1].z + self._rows[-1].depth if self._rows else self._low[1]
+        room = self._low[1] + self._size[1] - start
+        if depth < _LEAST_DEPTH or depth > room:
+            return None
+        x, length = self._low[0], self._size[0]
+        return ShelfRow(x, start, length, depth, room, (ShelfSpan(x, x + length, occupied=False),))
+
+    def _occupy(self, key: str, fit: _Fit) -> None:
+        row = self._rows[fit.row]
+        span = row.spans[fit.span]
+        cut = min(fit.spot.x + fit.spot.width / 2 + _PAD, row.x + row.length)
+        taken, rest = ShelfSpan(span.start, cut, occupied=True), ShelfSpan(cut, span.end, occupied=False)
+        spans = (*row.spans[: fit.span], taken, rest, *row.spans[fit.span + 1 :])
+        self._rows[fit.row] = replace(row, depth=max(row.depth, fit.depth), spans=spans)
+        self._shift(fit.row, fit.span, 1)
+        self._items[key] = (fit.row, fit.span)
+        self._merge(fit.row)
+
+    def _merge(self, row: int) -> None:
+        """Join free spans that touch."""
+        spans = list(self._rows[row].spans)
+        for number in range(len(spans) - 1, 0, -1):
+            if not spans[number].occupied and not spans[number - 1].occupied:
+                spans[number - 1 : number + 1] = [replace(spans[number - 1], end=spans[number].end)]
+                self._shift(row, number, -1)
+        self._rows[row] = replace(self._rows[row], spans=tuple(spans))
+
+    def _shift(self, row: int, after: int, by: int) -> None:
+        for key, (other, span) in self._items.items():
+            if other == row and span > after:
+                self._items[key] = (other, span + by)
+
+
+def _fit(number: int, row: ShelfRow, width: float, depth: float, turned: bool) -> _Fit | None:
+    """The first free span of a row that takes a footprint."""
+    needed = row.depth
+    if depth > needed:
+        if depth > row.max_depth:
+            return None
+        needed = min(depth + _PAD, row.max_depth)
+    # In the data a row is not deepened for an object that lacks no more than the edge.
+    if depth + _EDGE > needed + _ROUNDING:
+        return None
+    for index, span in enumerate(row.spans):
+        left = span.start + _EDGE + _PAD
+        if not span.occupied and left + width <= span.end + _ROUNDING:
+            spot = Spot(left + width / 2, row.z + _EDGE + depth / 2, width, depth, turned)
+            return _Fit(number, index, spot, needed, abs(row.depth - depth))
+    return None

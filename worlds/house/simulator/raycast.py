@@ -1,0 +1,168 @@
+"""The embedded simulator: traces the house's triangles with Embree; no GPU, no OpenGL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from housewise.worlds.house.episode import HouseObject
+from housewise.worlds.house.geometry import Array, Pose
+from housewise.worlds.house.proxies import object_mesh
+from housewise.worlds.house.scene import Mesh, Scene
+from housewise.worlds.house.simulator.base import SENSORS, BodyPose, Camera, Observation, Sensor
+from housewise.worlds.house.simulator.embree import Rays, Triangles
+from housewise.worlds.house.simulator.house import HouseSimulator
+from housewise.worlds.house.simulator.shading import SKY, lit_colors
+
+_STATIC, _MOVING = 0, 1
+
+
+class _Layer:
+    """Triangles that are traced together, each belonging to one numbered thing.
+
+    Args:
+        number: of the layer.
+        parts: (thing's number, mesh in the world frame).
+
+    Attributes:
+        owner: (triangles + 1,) number of the thing that each triangle belongs to.
+        color: (triangles + 1, 3) RGB as lit.
+        triangles: as Embree traces them.
+    """
+
+    def __init__(self, number: int, parts: Sequence[tuple[int, Mesh]]) -> None:
+        mesh = Mesh.join([mesh for _, mesh in parts])
+        owners = [np.full(len(mesh.faces), number, dtype=np.int32) for number, mesh in parts]
+        # The last row answers for rays that hit nothing (Embree numbers those -1).
+        self.owner = np.concatenate([*owners, np.zeros(1, dtype=np.int32)])
+        self.color = np.concatenate([lit_colors(mesh), np.array([SKY], dtype=np.float32)])
+        self.triangles = Triangles(mesh.vertices, mesh.faces, number)
+
+
+class _Picture(Rays):
+    """The rays of a camera.
+
+    Attributes:
+        cosine: (pixels,) of the angle between each ray and the optical axis.
+    """
+
+    def __init__(self, camera: Camera) -> None:
+        directions = _directions(camera)
+        super().__init__(directions)
+        self.cosine = -directions[..., 2].ravel()
+
+
+class RaycastSimulator(HouseSimulator):
+    """See housewise.worlds.house.simulator.base.Simulator.
+
+    Args:
+        camera: the robot's.
+        sensors: which arrays an observation carries; fewer are faster.
+    """
+
+    def __init__(self, camera: Camera | None = None, sensors: Sequence[Sensor] = SENSORS) -> None:
+        super().__init__(camera, sensors)
+        self._picture = _Picture(self.camera)
+        self._middle = _Picture(replace(self.camera, width=1, height=1))
+        self._house: tuple[Scene, tuple[str, ...]] | None = None
+        self._static = _Layer(_STATIC, [])
+
+    def reset(self, scene: Scene, receptacles: Sequence[str], objects: Sequence[HouseObject], body: BodyPose) -> None:
+        """See Simulator.reset; the furniture is kept when only the objects differ from the last time."""
+        furniture = self._furnish(scene, receptacles, objects)
+        house = (scene, self._keys[1 : len(furniture) + 1])
+        if self._house is None or self._house[0] is not scene or self._house[1] != house[1]:
+            placed = [(self._number[thing.key], thing.mesh.placed(thing.pose)) for thing in furniture]
+            self._static = _Layer(_STATIC, [(0, scene.structure), *placed])
+            self._house = house
+        self._navmesh = scene.navmesh
+        self._shapes = {thing.key: object_mesh(thing.category, thing.size) for thing in objects}
+        self._placed: dict[str, Mesh | None] = {}
+        self._moving: _Layer | None = None
+        for thing in objects:
+            self.move_object(thing.key, thing.pose)
+        self._body = body.at(scene.navmesh.snap(body.point))
+
+    def observe(self, body: BodyPose | None = None) -> Observation:
+        """See Simulator.observe."""
+        distance, owner, color = self._trace(body or self._body, self._picture)
+        shape = (self.camera.height, self.camera.width)
+        depth = rgb = semantic = None
+        if "depth" in self.sensors:
+            along = distance * self._picture.cosine
+            depth = np.clip(along, self.camera.min_depth, self.camera.max_depth).reshape(shape)
+        if "rgb" in self.sensors:
+            fade = 1.0 - 0.25 * np.clip(distance / 8.0, 0.0, 1.0)
+            rgb = np.clip(color() * fade[:, None], 0, 255).astype(np.uint8).reshape(*shape, 3)
+        if "semantic" in self.sensors:
+            semantic = self._kind_of.take(owner).reshape(shape)
+        return Observation(
+            np.empty((0, 0, 3), np.uint8) if rgb is None else rgb,
+            np.empty((0, 0), np.float32) if depth is None else depth,
+            owner.reshape(shape),
+            np.empty((0, 0), np.int32) if semantic is None else semantic,
+        )
+
+    def visible(self, body: BodyPose | None = None) -> frozenset[str]:
+        """See Simulator.visible."""
+        _, owner, _ = self._trace(body or self._body, self._picture)
+        return self.things(owner)
+
+    def aimed_at(self, reach: float) -> str | None:
+        """See Simulator.aimed_at."""
+        distance, owner, _ = self._trace(self._body, self._middle)
+        return self._keys[owner[0]] or None if distance[0] <= reach else None
+
+    def move_object(self, key: str, pose: Pose | None) -> None:
+        """See Simulator.move_object."""
+        self._placed[key] = None if pose is None else self._shapes[key].placed(pose)
+        self._moving = None
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+    def _trace(
+        self, body: BodyPose, rays: _Picture
+    ) -> tuple[NDArray[np.float32], NDArray[np.int32], Callable[[], NDArray[np.float32]]]:
+        """Distance, owner and (on call) colour that each ray from the lens meets."""
+        moving = self._moving = self._moving or self._object_layer()
+        lens = np.array([body.x, self._navmesh.height + self.camera.above_floor, body.z])
+        rays.aim(lens, _rotation(body))
+        # Where an object touches furniture the later layer wins.
+        rays.trace(moving.triangles)
+        rays.trace(self._static.triangles)
+        triangle, on_object = rays.triangle, np.flatnonzero(rays.layer == _MOVING)
+        owner = self._static.owner.take(triangle, mode="wrap")
+        owner[on_object] = moving.owner[triangle[on_object]]
+
+        def color() -> NDArray[np.float32]:
+            colors = self._static.color.take(triangle, axis=0, mode="wrap")
+            colors[on_object] = moving.color[triangle[on_object]]
+            return colors
+
+        return rays.distance, owner, color
+
+    def _object_layer(self) -> _Layer:
+        return _Layer(_MOVING, [(self._number[key], mesh) for key, mesh in self._placed.items() if mesh is not None])
+
+
+def _directions(camera: Camera) -> NDArray[np.float32]:
+    """Unit vectors (height, width, 3) through the pixels in the camera's frame (-z ahead), from the upper left on."""
+    half = np.tan(camera.field_of_view / 2)
+    right = (np.arange(camera.width) + 0.5) / camera.width * 2 - 1
+    up = 1 - (np.arange(camera.height) + 0.5) / camera.height * 2
+    ahead = -np.ones((camera.height, camera.width))
+    rays = np.stack([*np.meshgrid(right * half, up * half * camera.height / camera.width), ahead])
+    return np.asarray(np.moveaxis(rays / np.linalg.norm(rays, axis=0), 0, -1), dtype=np.float32)
+
+
+def _rotation(body: BodyPose) -> Array:
+    """(3, 3) matrix from the camera's frame to the world: pitch about x, then yaw about y."""
+    cos_yaw, sin_yaw = np.cos(body.yaw), np.sin(body.yaw)
+    cos_pitch, sin_pitch = np.cos(body.pitch), np.sin(body.pitch)
+    turn = np.array([[cos_yaw, 0, sin_yaw], [0, 1, 0], [-sin_yaw, 0, cos_yaw]])
+    tilt = np.array([[1, 0, 0], [0, cos_pitch, -sin_pitch], [0, sin_pitch, cos_pitch]])
+    return np.asarray(turn @ tilt, dtype=np.float64)

@@ -1,0 +1,94 @@
+"""Tasks by name: generated houses, and episodes of the Housekeep data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from importlib import resources
+from typing import Any
+
+import yaml
+
+from housewise.core.errors import UserError, alternatives
+from housewise.worlds.house.env import Task
+from housewise.worlds.house.generator import generate
+from housewise.worlds.house.housekeep.reader import HousekeepData
+from housewise.worlds.house.preferences import Preferences, load_person, majority, people
+
+
+def generated_task(
+    number: int,
+    person: str = "majority",
+    *,
+    objects: tuple[int, int] = (5, 10),
+    misplaced: tuple[int, int] = (3, 7),
+) -> Task:
+    """A generated house with its episode.
+
+    Args:
+        number: the house's seed.
+        person: whose idea of order counts: one of worlds.house.preferences.people(), a YAML file, or ``"majority"``.
+        objects: fewest and most things.
+        misplaced: fewest and most of them that start where they are not wanted.
+    """
+    return Task(*generate(number, wishes(person), objects=objects, misplaced=misplaced))
+
+
+def housekeep_task(data: HousekeepData, scene: str, number: int, person: str = "majority") -> Task:
+    """An episode of the Housekeep data.
+
+    Args:
+        data: the folder.
+        scene: name of the scene.
+        number: of the episode.
+        person: an annotator as ``"annotator-3"``; ``"majority"`` leaves the data's own correct receptacles.
+
+    Raises:
+        DataError: when there is no such episode or annotator.
+    """
+    task = Task(data.scene(scene), data.episode(scene, number))
+    return task if person == "majority" else task.for_person(data.preferences(person))
+
+
+def episodes_of(data: HousekeepData, scene: str, episodes: Sequence[int] | str | None) -> Iterator[int]:
+    """Numbers of a scene's episodes.
+
+    Args:
+        data: the folder.
+        scene: name of the scene.
+        episodes: numbers, the name of a task set, or None for all.
+
+    Raises:
+        UserError: when the scene, an episode or the task set does not exist.
+    """
+    if isinstance(episodes, str):
+        yield from _task_set(scene, episodes)
+        return
+    ids = data.episode_ids(scene)
+    for number in ids if episodes is None else episodes:
+        if number not in ids:
+            raise UserError(f"{scene} has no episode {number}; it has {len(ids)}, from {min(ids)} to {max(ids)}")
+        yield number
+
+
+def _task_set(scene: str, name: str) -> list[int]:
+    sets: dict[str, Any] = yaml.safe_load(
+        (resources.files("housewise.housekeep_configs") / "task_sets" / "llm_personalize.yaml").read_text(
+            encoding="utf-8"
+        )
+    )["scenes"]
+    if scene not in sets:
+        raise UserError(f"no task sets for {scene}; {alternatives(scene, sets)}")
+    if name not in sets[scene]:
+        raise UserError(f"{scene} has no task set {name!r}; {alternatives(name, sets[scene])}")
+    return list(sets[scene][name])
+
+
+@lru_cache(maxsize=8)
+def wishes(who: str) -> Preferences:
+    """Whose idea of order counts: one of housewise.worlds.house.preferences.people(), a YAML file, or ``"majority"``.
+
+    Raises:
+        DataError: when there is no such person.
+    """
+    return majority([load_person(name) for name in people()]) if who == "majority" else load_person(who)
