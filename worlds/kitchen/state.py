@@ -144,10 +144,7 @@ class State:
 
     def room(self, id: str) -> str:
         """The outermost holder of ``id``, itself if it has none."""
-        outermost = id
-        for outermost in self.holders(id):
-            pass
-        return outermost
+        return [id, *self.holders(id)][-1]
 
     def is_shut_away(self, id: str) -> bool:
         """Whether something closable around ``id`` is not open, so that a hand cannot reach it."""
