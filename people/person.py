@@ -42,10 +42,9 @@ class Published:
     """How the authors' published function decides, where that is not what the text says.
 
     Attributes:
-        tasks: None where they are the preference's.
+        tasks: those that it concerns.
         condition: None where it is applicable whenever the task concerns it.
         wish: what satisfies.
-        weight: how often an undone dish is counted.
     """
 
     tasks: tuple[int, ...]
@@ -87,6 +86,7 @@ class Person:
     name: str
     about: str
     preferences: tuple[Preference, ...]
+    published_undone_weight: int = 1  # how often the published functions count what was not made
 
 
 class _Strict(BaseModel):
@@ -121,6 +121,7 @@ class _Line(_Strict):
 class _PersonFile(_Strict):
     name: str = Field(min_length=1, max_length=80)
     about: str = ""
+    published_undone_weight: int = Field(default=1, ge=1, le=10)
     groups: dict[str, list[str]] = {}
     preferences: tuple[_Line, ...] = Field(min_length=1)
 
@@ -171,7 +172,7 @@ def _person(content: Any, kitchen: Kitchen, where: str) -> Person:
     for id in ids:
         if ids.count(id) > 1:
             raise DataError(f"{where}: two preferences have the id {id!r}; give each its own")
-    person = Person(read.name, read.about, preferences)
+    person = Person(read.name, read.about, preferences, read.published_undone_weight)
     found = contradiction(person.preferences, kitchen)
     if found is not None:
         raise DataError(f"{where}: {found}")
