@@ -6,6 +6,7 @@ reason and changes nothing.
 
 from __future__ import annotations
 
+import copy
 import itertools
 import random
 import re
@@ -51,6 +52,14 @@ class Cooking:
         self.trace.states.append(self._state)
         self.trace.actions.append(text)
         return observation
+
+    def fork(self) -> Cooking:
+        """The same moment to try things out from; this one is not changed by it."""
+        other = copy.copy(self)
+        other.trace = self.trace.copy()
+        other._layers = dict(self._layers)
+        other._rng = random.Random(0)
+        return other
 
     @property
     def _step(self) -> int:

@@ -145,6 +145,21 @@ class Trace:
             sources={id: sources for id, sources in self.sources.items() if id in there},
         )
 
+    def copy(self) -> Trace:
+        """The same so far; what happens to the one does not happen to the other."""
+        return Trace(
+            self.start,
+            list(self.states),
+            list(self.actions),
+            dict(self.used),
+            dict(self.cooked),
+            list(self.made),
+            dict(self.portions),
+            list(self.shots),
+            list(self.servings),
+            dict(self.sources),
+        )
+
     def descendants(self, id: str) -> list[str]:
         """All that a thing of the scene turned into, in order, what was used up included."""
         return [other for other, sources in self.sources.items() if id in sources and other != id]

@@ -113,6 +113,11 @@ class TextKitchen:
     def ended(self) -> bool:
         return self._cooking.done
 
+    @property
+    def cooking(self) -> Cooking:
+        """The scene as it is being cooked in; whoever plans ahead does so on its ``fork``."""
+        return self._cooking
+
     def reset(self) -> str:
         """Begin anew in the same scene; returns the layout."""
         scene = self._scene or draw_scene(self._seed, self.kitchen)

@@ -1,0 +1,388 @@
+"""Carrying a menu out, action by action, from whatever state the kitchen is in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from people.cases import Literals
+from people.judging import Judge
+from worlds.kitchen.actions import NAME_LENGTH, Impossible, parse
+from worlds.kitchen.cooking import Cooking
+from worlds.kitchen.dishes import dish_of, foods_below, foods_in, is_food, on_appliance
+from worlds.kitchen.state import State
+from worlds.kitchen.tracking import Trace
+
+if TYPE_CHECKING:
+    from agent.adapt.menu import Course, Menu
+
+_RAW_FIRST = ("fat",)  # goes into a pan before the food
+_NAMES = {"scrambl": "scrambled_eggs", "omelet": "omelette", "poach": "poached_eggs", "over easy": "eggs_over_easy"}
+_DEFAULT = {
+    "pan": ("pan_0", "pan_1", "skillet_0", "pot_0", "pot_1", "box_2", "bowl_0"),
+    "mug": ("mug", "cup", "glass", "wine_glass", "bowl"),
+    "bowl": ("bowl", "plate", "box", "mug", "cup"),
+    "plate": ("plate", "bowl", "box", "tray"),
+    "brewer": ("coffee_machine_0", "pour_over_coffee_maker_0", "french_press_0", "espresso_machine_0", "kettle_0"),
+}
+
+
+class Kitchenwork:
+    """Does things in a fork of the kitchen and keeps the list of what it did."""
+
+    def __init__(self, cooking: Cooking, judge: Judge, said: Literals) -> None:
+        self._cooking = cooking
+        self._judge = judge
+        self._banned = said.banned
+        self._verbs = judge.kitchen.verbs
+        self._groups = judge.kitchen.groups
+        self._roles: dict[str, list[str]] = {}
+        self.actions: list[str] = []
+
+    @property
+    def trace(self) -> Trace:
+        return self._cooking.trace
+
+    @property
+    def state(self) -> State:
+        return self.trace.state
+
+    # What is there
+
+    def is_there(self, id: str) -> bool:
+        """Whether something of a thing can still be had."""
+        return id in self.state or self.carrier(id) is not None
+
+    def is_eatable(self, id: str) -> bool:
+        """Whether it is food, or a packet of food."""
+        if id not in self.state:
+            return self.carrier(id) is not None
+        return is_food(self.state, id) or self.state[id].contents is not None
+
+    def carrier(self, source: str) -> str | None:
+        """The food in which a thing of the scene is now; itself as long as it is untouched, None for a mere packet."""
+        state = self.state
+        if source in state and is_food(state, source):
+            return source
+        found = [id for id, sources in self.trace.sources.items() if source in sources and id in state]
+        found = [id for id in found if is_food(state, id)]
+        cooked = [id for id in found if state.has(id, "cooked")]
+        return min(cooked or found, key=lambda id: (len(self.trace.of(id)), id), default=None)
+
+    def in_dish_with(self, source: str) -> frozenset[str]:
+        """All the things that stem from the scene in the dish that holds this one now."""
+        carrier = self.carrier(source)
+        if carrier is None or (carrier == source and source not in self.trace.used):
+            return frozenset()
+        foods = foods_in(self.state, dish_of(self.state, carrier))
+        return frozenset().union(*(self.trace.of(food) for food in foods))
+
+    # Doing
+
+    def do(self, text: str) -> bool:
+        """Do it in the fork; an action that is not possible is left out."""
+        try:
+            self._cooking.do(parse(text, self._verbs), text)
+        except Impossible:
+            return False
+        self.actions.append(text)
+        return True
+
+    def put(self, source: str, to: str) -> str | None:
+        """Bring something of a thing to where it is wanted; returns what is there now."""
+        state = self.state
+        if source in state and state[source].contents is not None:
+            before = set(state.entities)
+            verb = "Pour" if not state[source].contents.endswith("slice") else "Move"  # type: ignore[union-attr]
+            self.do(f"{verb} {state[source].contents} from {source} to {to}")
+            return next((id for id in self.state.entities if id not in before), None)
+        carrier = self.carrier(source)
+        if carrier is None:
+            return None
+        return self.bring(carrier, to)
+
+    def bring(self, food: str, to: str) -> str:
+        holder = self.state.holder(food)
+        if holder != to and food != to:
+            self.do(f"Move {food} from {holder} to {to}")
+        return food
+
+    def made_by(self, text: str) -> str | None:
+        """Do it and return the entity that came of it."""
+        before = set(self.state.entities)
+        if not self.do(text):
+            return None
+        return next((id for id in self.state.entities if id not in before), None)
+
+    # Vessels
+
+    def vessel(self, role: str) -> str | None:
+        """An empty vessel: the wanted one, else the plainest."""
+        for id in self._roles.get(role, []):
+            if id in self.state and self._is_free(id):
+                self._roles[role].remove(id)
+                return id
+        for wanted in _DEFAULT[role]:
+            for id, entity in self.state.entities.items():
+                if wanted in (id, entity.kind) and id not in self._banned and self._is_free(id):
+                    return id
+        return next((id for id, e in self.state.entities.items() if e.can("container") and self._is_free(id)), None)
+
+    def _is_free(self, id: str) -> bool:
+        return self.state[id].can("container") and not self.state.inside(id) and self._is_loose(id)
+
+    def _is_loose(self, id: str) -> bool:
+        """Whether it can be carried away; brewers and the toaster are used where they are."""
+        return not any(self.state[holder].can("container") for holder in self.state.holders(id))
+
+    # The courses
+
+    def prepare(self, menu: Menu) -> None:
+        self._roles = {role: list(ids) for role, ids in menu.roles.items()}
+        for tool in menu.carry:
+            self._carry(tool, menu)
+        for course in menu.courses:
+            getattr(self, f"_make_{course.dish}")(course)
+        self._serve(menu)
+
+    def _carry(self, tool: str, menu: Menu) -> None:
+        entity = self.state[tool]
+        if entity.kind == "spatula":
+            self.do(f"Move {tool} to stove_0")
+        elif tool in self._judge.kitchen.house.places() and not entity.can("movable"):
+            self.do(f"Heat {tool}")
+        else:
+            self.do(f"Move {tool} to {menu.place}")
+
+    def _ordered(self, course: Course, first: Iterable[str] = ()) -> list[str]:
+        """Base and additions in an order that keeps what has to be earlier earlier; ``first`` goes first otherwise."""
+        early = set(first)
+        wanted = ([course.base] if course.base else []) + course.adds
+        waiting = sorted(dict.fromkeys(wanted), key=lambda id: id not in early)
+        done: list[str] = []
+        while waiting:
+            free = (id for id in waiting if not any(b == id and a in waiting for a, b in course.earlier))
+            done.append(next(free, waiting[0]))
+            waiting.remove(done[-1])
+        return done
+
+    def _add_to(self, food: str, course: Course) -> None:
+        """Additions to a dish that is made already."""
+        root = dish_of(self.state, food)
+        for id in self._ordered(course):
+            if id != course.base and id not in course.there:
+                self.put(id, root)
+
+    def _rename(self, food: str, names: Iterable[str]) -> str:
+        for name in names:
+            result = _result(name)
+            food = self.made_by(f"Stir the object {food} to get {result}") or food
+        return food
+
+    def _make_eggs(self, course: Course) -> None:
+        base = course.base
+        assert base is not None
+        carrier = self.carrier(base)
+        if carrier is not None and self._judge.is_made("eggs", self.trace) and self.state.has(carrier, "cooked"):
+            self._add_to(carrier, course)
+            self._rename(carrier, course.names)
+            return
+        names = [_result(name) for name in course.names] or ["omelette" if self._task_says("omelet") else "fried_eggs"]
+        self._cook_in_pan(course, carrier, names)
+
+    def _task_says(self, word: str) -> bool:
+        return word in self._judge.kitchen.tasks.tasks[self._judge.task].text
+
+    def _cook_in_pan(self, course: Course, carrier: str | None, names: list[str]) -> None:
+        root = dish_of(self.state, carrier) if carrier is not None else None
+        pan = root
+        if root is None or not self.state[root].can("container") or not on_appliance(self.state, root):
+            pan = self.vessel("pan")
+            if pan is None:
+                return
+            self.do(f"Move {pan} to stove_0")
+        assert pan is not None
+        fat = self._groups["fat"]
+        moved: set[str] = set()
+        for id in self._ordered(course, first=[id for id in course.adds if id in fat]):
+            holds = {source for food in foods_in(self.state, pan) for source in self.trace.of(food)}
+            if id not in holds and id not in moved:
+                self.put(id, pan)
+            moved.add(id)
+        *others, last = names
+        for name in others:
+            self.do(f"Stir items in {pan} to get {name}")
+        result = self.made_by(f"Cook items in {pan} to get {last}")
+        plate = self.vessel("plate")
+        if result is not None and plate is not None:
+            self.do(f"Move {result} from {pan} to {plate}")
+
+    def _make_cooked(self, course: Course) -> None:
+        plain = self.state[course.adds[0]].kind if course.adds[0] in self.state else "side"
+        names = [_result(name) for name in course.names] or [_result(f"fried {plain}")]
+        self._cook_in_pan(course, None, names)
+
+    def _make_cereal(self, course: Course) -> None:
+        self._fill("bowl", course)
+
+    _make_yoghurt = _make_cereal
+    _make_bowl = _make_cereal
+
+    def _make_side(self, course: Course) -> None:
+        drinks = self._groups["milk"] | self._groups["water"]
+        self._fill("mug" if any(id in drinks for id in course.adds) else "plate", course)
+
+    def _fill(self, role: str, course: Course) -> None:
+        """Base and additions into one vessel, in order; into the one that holds the base already."""
+        carrier = self.carrier(course.base) if course.base else None
+        root = dish_of(self.state, carrier) if carrier is not None else None
+        vessel = root if root is not None and self.state[root].can("container") else self.vessel(role)
+        if vessel is None:
+            return
+        for id in self._ordered(course):
+            if id not in course.there or vessel != root:
+                self.put(id, vessel)
+        if course.names:
+            for name in course.names:
+                self.do(f"Mix all items in {vessel} to get {_result(name)}")
+
+    def _make_toast(self, course: Course) -> None:
+        base = course.base
+        assert base is not None
+        toast = self.carrier(base)
+        if toast is None or not self.state.has(toast, "cooked"):
+            toast = self._toast(base, course)
+        elif course.names:
+            toast = self._rename(toast, course.names)
+        if toast is None:
+            return
+        root = dish_of(self.state, toast)
+        plate = root if self.state[root].can("container") and not on_appliance(self.state, root) else None
+        if plate is None:
+            plate = self.vessel("plate")
+        if plate is None:
+            return
+        for id in self._ordered(course):
+            if id == base:
+                self.bring(toast, plate)
+            elif id not in course.there:
+                self.put(id, plate)
+
+    def _toast(self, base: str, course: Course) -> str | None:
+        """A slice of bread, toasted in the toaster or in the oven."""
+        wanted = self._roles.get("toaster", [])
+        free = "toaster_0" not in self._banned and not self.state.inside("toaster_0")
+        appliance = next(iter(wanted), "toaster_0" if free else "oven_0")
+        slice_ = self.put(base, appliance)
+        names = [_result(name) for name in course.names] or ["toast"]
+        for name in names:
+            slice_ = self.made_by(f"Toast the object {slice_} to get {name}") or slice_
+        return slice_
+
+    def _make_tea(self, course: Course) -> None:
+        base = course.base
+        assert base is not None
+        carrier = self.carrier(base)
+        if carrier is not None and self._judge.is_made("tea", self.trace):
+            self._add_to(carrier, course)
+            self._rename(carrier, course.names)
+            return
+        root = dish_of(self.state, carrier) if carrier is not None else None
+        mug = root if root is not None and self.state[root].can("container") else self.vessel("mug")
+        if mug is None:
+            return
+        water = self._hot_water(mug)
+        if water is None:
+            return
+        early = [id for id in self._ordered(course) if any(a == id and b == base for a, b in course.earlier)]
+        for id in [*early, base]:
+            self.put(id, mug)
+        for name in [_result(name) for name in course.names] or ["tea"]:
+            self.do(f"Brew items in {mug} to get {name}")
+        for id in self._ordered(course):
+            if id not in (*early, base) and id not in course.there:
+                self.put(id, mug)
+
+    def _hot_water(self, to: str) -> str | None:
+        """Water from the kettle, heated, in a vessel; cold where the kettle must not or cannot be used."""
+        source = next((id for id in ("sink_1", "water_bottle_0") if id not in self._banned), None)
+        if source is None:
+            return None
+        kettle = "kettle_0"
+        if kettle in self._banned or self.state.inside(kettle):
+            return self.put(source, to)
+        water = self.put(source, kettle)
+        self.do(f"Heat {kettle}")
+        if water is not None:
+            self.do(f"Pour {water} from {kettle} to {to}")
+        return water
+
+    def _make_coffee(self, course: Course) -> None:
+        base = course.base
+        assert base is not None
+        carrier = self.carrier(base)
+        made = [result.id for result in self.trace.made if "coffee" in result.id and result.id in self.state]
+        coffee = next((id for id in made if base in self.trace.of(id)), None)
+        if coffee is not None and self._judge.is_made("coffee", self.trace):
+            self._add_to(coffee, course)
+            self._rename(coffee, [name for name in course.names])
+            return
+        brewer = dish_of(self.state, carrier) if carrier is not None else None
+        if brewer is None or not self.state[brewer].can("container"):
+            brewer = self.vessel("brewer")
+        if brewer is None:
+            return
+        self.put(base, brewer) if carrier is None else self.bring(carrier, brewer)
+        source = next((id for id in ("sink_1", "water_bottle_0") if id not in self._banned), None)
+        water = self._groups["water"]
+        if source is not None and not any(
+            self.trace.of(food) & water for food in foods_in(self.state, brewer) if food != carrier
+        ):
+            self.put(source, brewer)
+        *others, last = [_result(f"coffee {name}" if "coffee" not in name else name) for name in course.names] or [
+            "coffee"
+        ]
+        for name in others:
+            self.do(f"Stir items in {brewer} to get {name}")
+        coffee = self.made_by(f"Brew items in {brewer} to get {last}")
+        mug = brewer if self.state[brewer].kind in ("mug", "cup", "glass", "wine_glass") else self.vessel("mug")
+        if coffee is None or mug is None:
+            return
+        for id in self._ordered(course):
+            if id == base and mug != brewer:
+                self.do(f"Pour {coffee} from {brewer} to {mug}")
+            elif id != base and id not in course.there:
+                self.put(id, mug)
+
+    # Serving
+
+    def _serve(self, menu: Menu) -> None:
+        """Everything that was prepared is brought to the place, in order."""
+        loads: dict[str, frozenset[str]] = {}
+        for id in self.trace.prepared():
+            if menu.place not in self.state.holders(id):
+                top = self._load(id)
+                foods = foods_below(self.state, top)
+                loads[top] = frozenset().union(*(self.trace.of(food) for food in foods))
+
+        def rank(top: str) -> int:
+            return sum(bool(loads[top] & after) - bool(loads[top] & first) for first, after in menu.order)
+
+        for top in sorted(loads, key=rank):
+            self.do(f"Serve the object {top} at {menu.place}")
+
+    def _load(self, id: str) -> str:
+        """What is carried so that ``id`` comes along: the outermost thing around it that is no furniture."""
+        furniture = self._judge.kitchen.house.places()
+        top = id
+        for holder in self.state.holders(id):
+            entity = self.state[holder]
+            if entity.can("room") or (holder in furniture and not entity.can("movable")):
+                break
+            top = holder
+        return top
+
+
+def _result(word: str) -> str:
+    """A name for a result that holds a word."""
+    return _NAMES.get(word, word.replace(" ", "_"))[:NAME_LENGTH].strip("_")
