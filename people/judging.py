@@ -91,6 +91,11 @@ class Judge:
         word = "holds" if satisfied else "does not hold"
         return Verdict(preference, "satisfied" if satisfied else "violated", f"{word}: {preference.wants_text}")
 
+    @property
+    def dishes(self) -> tuple[str, ...]:
+        """What the task asks for."""
+        return self._asked.dishes
+
     def concerned(self, preference: Preference) -> list[str]:
         """The dishes that both the preference is about and the task asks for."""
         return [dish for dish in preference.dishes if dish in self._made]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from people.cases import Case, Literal, Literals, TooManyCases, cases, consistent
+from people.cases import Case, Literal, Literals, TooManyCases, cases, consistent, union
 from people.judging import Judge
 from people.language import Not, Predicate
 from people.person import Person, Preference
@@ -82,7 +82,14 @@ def _ways(preference: Preference, judge: Judge, trace: Trace, absent: frozenset[
     except TooManyCases:
         return []
     kinds = judge.kitchen.kinds
-    return sorted((way for way in ways if consistent(way, kinds, absent)), key=len)
+    base = union(judge.kitchen.groups[judge.kitchen.tasks.dishes[dish].of] for dish in judge.dishes)
+
+    def unnatural(way: Case) -> tuple[int, int]:
+        """Ways about what the task asks for come before ways that need a dish of their own."""
+        meet = [literal.predicate for literal in way if literal.positive and len(literal.predicate.ids) == 2]
+        return (len(way) > 0, sum(not (p.ids[0] & base or p.ids[1] & base) for p in meet))
+
+    return sorted((way for way in ways if consistent(way, kinds, absent)), key=lambda way: (*unnatural(way), len(way)))
 
 
 def _served(predicate: Predicate, trace: Trace) -> bool | None:

@@ -99,7 +99,16 @@ class Kitchenwork:
         carrier = self.carrier(source)
         if carrier is None:
             return None
-        return self.bring(carrier, to)
+        return self.bring(self._ready(carrier), to)
+
+    def _ready(self, food: str) -> str:
+        """An egg is cracked and a fruit or vegetable sliced before it goes anywhere."""
+        groups = self._groups
+        verb = "Crack" if food in groups["egg_hen"] else "Slice"
+        if verb == "Slice" and not any(food in groups[name] for name in ("vegetable", "fruit", "avocado", "lemon")):
+            return food
+        kind = self.state[food].kind
+        return self.made_by(f"{verb} the object {food} to get {_result(f'{verb.lower()}ed {kind}'.replace('eed', 'ed'))}") or food
 
     def bring(self, food: str, to: str) -> str:
         holder = self.state.holder(food)
@@ -359,7 +368,9 @@ class Kitchenwork:
     def _serve(self, menu: Menu) -> None:
         """Everything that was prepared is brought to the place, in order."""
         loads: dict[str, frozenset[str]] = {}
-        for id in self.trace.prepared():
+        beside = [id for id in self.trace.used if id in self.state and is_food(self.state, id)]
+        beside = [id for id in beside if self.state[dish_of(self.state, id)].can("container")]
+        for id in dict.fromkeys([*self.trace.prepared(), *beside]):
             if menu.place not in self.state.holders(id):
                 top = self._load(id)
                 foods = foods_below(self.state, top)
