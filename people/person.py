@@ -151,13 +151,23 @@ def _read(file: Path, kitchen: Kitchen) -> list[Person]:
     if file.stat().st_size > LARGEST:
         raise DataError(f"{file}: has more than {LARGEST} bytes; no people file is that large")
     content = read_yaml(file)
-    listed = content.get("people") if isinstance(content, dict) and "people" in content else [content]
-    if not isinstance(listed, list):
-        raise DataError(f"{file}: people has to be a list of people")
-    return [_person(one, kitchen, str(file)) for one in listed]
+    listed = [content]
+    if isinstance(content, dict) and "people" in content:
+        listed = content["people"]
+        if not isinstance(listed, list) or len(content) > 1:
+            raise DataError(f"{file}: people has to be a list of people, and all that the file says")
+    return [read_person(one, kitchen, str(file)) for one in listed]
 
 
-def _person(content: Any, kitchen: Kitchen, where: str) -> Person:
+def read_person(content: Any, kitchen: Kitchen, where: str) -> Person:
+    """One person, as read from a file.
+
+    Args:
+        where: the file, for messages.
+
+    Raises:
+        DataError: as ``load_people``.
+    """
     read = validated(content, _PersonFile, where)
     where = f"{where}: {read.name}"
     groups = _groups(read, kitchen, where)
