@@ -16,8 +16,15 @@ from worlds.kitchen.tracking import Trace
 if TYPE_CHECKING:
     from agent.adapt.menu import Course, Menu
 
-_RAW_FIRST = ("fat",)  # goes into a pan before the food
 _NAMES = {"scrambl": "scrambled_eggs", "omelet": "omelette", "poach": "poached_eggs", "over easy": "eggs_over_easy"}
+USES = {  # which vessels and appliances a dish is made and served with
+    "eggs": ("pan", "plate"),
+    "cereal": ("bowl",),
+    "yoghurt": ("bowl",),
+    "toast": ("toaster", "plate"),
+    "tea": ("mug",),
+    "coffee": ("brewer", "mug"),
+}
 _DEFAULT = {
     "pan": ("pan_0", "pan_1", "skillet_0", "pot_0", "pot_1", "box_2", "bowl_0"),
     "mug": ("mug", "cup", "glass", "wine_glass", "bowl"),
@@ -152,7 +159,32 @@ class Kitchenwork:
             self._carry(tool, menu)
         for course in menu.courses:
             getattr(self, f"_make_{course.dish}")(course)
+        for role, tools in self._roles.items():
+            for tool in tools:
+                if tool not in self.trace.used:
+                    self._use_after_all(tool, role, menu)
         self._serve(menu)
+
+    def _use_after_all(self, tool: str, role: str, menu: Menu) -> None:
+        """A vessel that should have been used goes under a dish that is made; a pan or brewer has it pass through."""
+        course = next((course for course in menu.courses if role in USES.get(course.dish, ()) and course.base), None)
+        food = self.carrier(course.base) if course is not None and course.base is not None else None
+        if food is None or not self._is_free(tool):
+            self._carry(tool, menu)
+            return
+        before = dish_of(self.state, food)
+        for other in foods_in(self.state, before):
+            if self.state.holder(other) == before:
+                self.bring(other, tool)
+        if tool not in self.trace.used:
+            self._carry(tool, menu)
+        if role == "pan":
+            self.do(f"Move {tool} to stove_0")
+            self.do(f"Heat {tool}")
+        if role in ("pan", "brewer") and self.state[before].can("container"):
+            for other in foods_in(self.state, tool):
+                if self.state.holder(other) == tool:
+                    self.bring(other, before)
 
     def _carry(self, tool: str, menu: Menu) -> None:
         entity = self.state[tool]

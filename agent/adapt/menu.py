@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from agent.adapt.choosing import Choice
-from agent.adapt.kitchenwork import Kitchenwork
+from agent.adapt.kitchenwork import USES, Kitchenwork
 from people.cases import Literals, may_meet
 from people.judging import Judge
 from people.language import Predicate
@@ -20,8 +20,6 @@ _ROLES = {  # which kinds of thing do what
     "brewer": ("coffee_machine", "espresso_machine", "pour_over_coffee_maker", "french_press"),
     "toaster": ("toaster",),
 }
-_USES = {"eggs": ("pan", "plate"), "cereal": ("bowl",), "yoghurt": ("bowl",), "toast": ("toaster", "plate")}
-_DRINKS = {"tea": ("mug",), "coffee": ("brewer", "mug")}
 
 
 @dataclass
@@ -79,7 +77,7 @@ class _Writer:
         self._work = work
         self._judge = judge
         self._kitchen = judge.kitchen
-        self._order = {id: number for number, id in enumerate(work.state.entities)}
+        self._order = {id: number for number, id in enumerate(work.trace.start.entities)}
         self._courses: list[Course] = []
         self._roles: dict[str, list[str]] = {}
         self._carry: list[str] = []
@@ -167,8 +165,8 @@ class _Writer:
         """Courses in which two groups could meet, with what it costs: additions, and how natural it is."""
         new = [Course("bowl")]
         for course in self._courses + new:
-            if ordered and course.there & second and not course.there & first:
-                continue
+            if ordered and second & (course.there - {course.base} if on_top else course.there):
+                continue  # nothing can go in before what is in already
             for one in self._candidates(first, course)[:6]:
                 if on_top and one == course.base:
                     continue
@@ -219,12 +217,12 @@ class _Writer:
 
     def _by_need(self, ids: list[str]) -> list[str]:
         """Tools that the courses need before others."""
-        needed = {role for course in self._courses for role in (_USES | _DRINKS).get(course.dish, ("plate",))}
+        needed = {role for course in self._courses for role in USES.get(course.dish, ("plate",))}
         return sorted(ids, key=lambda id: _role(self._kitchen.kinds[id]) not in needed)
 
     def _take_tool(self, id: str) -> None:
         role = _role(self._kitchen.kinds[id])
-        needed = {role for course in self._courses for role in (_USES | _DRINKS).get(course.dish, ())}
+        needed = {role for course in self._courses for role in USES.get(course.dish, ())}
         if role in needed and (role != "brewer" or not self._roles.get(role)):
             self._roles.setdefault(role, []).append(id)
         else:
