@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -34,6 +35,7 @@ from people.language import Condition, ConditionError, Lookup, parse_condition
 from worlds.kitchen.data import Kitchen, load_kitchen, read_yaml, resolve_groups, validated
 
 Category = Literal["variation", "addition", "exclusion", "order", "tool", "place", "preparation"]
+PEOPLE = Path(str(resources.files("housekeep_configs"))) / "people" / "adapt"  # the sixteen of ADAPT
 LARGEST = 1_000_000  # bytes of a people file
 
 

@@ -163,7 +163,19 @@ class Kitchenwork:
             for tool in tools:
                 if tool not in self.trace.used:
                     self._use_after_all(tool, role, menu)
+        if not self.trace.prepared():
+            self._offer_water()
         self._serve(menu)
+
+    def _offer_water(self) -> None:
+        """Where nothing that was asked for can be made there is at least a glass of water."""
+        glass = self.vessel("mug")
+        source = self._water_source()
+        if glass is not None and source is not None:
+            self.put(source, glass)
+
+    def _water_source(self) -> str | None:
+        return next((id for id in ("sink_1", "water_bottle_0") if id not in self._banned), None)
 
     def _use_after_all(self, tool: str, role: str, menu: Menu) -> None:
         """A vessel that should have been used goes under a dish that is made; a pan or brewer has it pass through."""
@@ -346,7 +358,7 @@ class Kitchenwork:
 
     def _hot_water(self, to: str) -> str | None:
         """Water from the kettle, heated, in a vessel; cold where the kettle must not or cannot be used."""
-        source = next((id for id in ("sink_1", "water_bottle_0") if id not in self._banned), None)
+        source = self._water_source()
         if source is None:
             return None
         kettle = "kettle_0"
@@ -374,7 +386,7 @@ class Kitchenwork:
         if brewer is None:
             return
         self.put(base, brewer) if carrier is None else self.bring(carrier, brewer)
-        source = next((id for id in ("sink_1", "water_bottle_0") if id not in self._banned), None)
+        source = self._water_source()
         water = self._groups["water"]
         if source is not None and not any(
             self.trace.of(food) & water for food in foods_in(self.state, brewer) if food != carrier
