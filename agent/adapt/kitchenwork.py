@@ -202,7 +202,7 @@ class Kitchenwork:
         entity = self.state[tool]
         if entity.kind == "spatula":
             self.do(f"Move {tool} to stove_0")
-        elif tool in self._judge.kitchen.house.places() and not entity.can("movable"):
+        elif tool in self._judge.kitchen.furniture and not entity.can("movable"):
             self.do(f"Heat {tool}")
         else:
             self.do(f"Move {tool} to {menu.place}")
@@ -428,7 +428,7 @@ class Kitchenwork:
 
     def _load(self, id: str) -> str:
         """What is carried so that ``id`` comes along: the outermost thing around it that is no furniture."""
-        furniture = self._judge.kitchen.house.places()
+        furniture = self._judge.kitchen.furniture
         top = id
         for holder in self.state.holders(id):
             entity = self.state[holder]

@@ -155,7 +155,7 @@ class Cooking:
 
     def _relocate(self, id: str, to: str) -> None:
         entity = self._state[id]
-        if entity.can("room") or (id in self._kitchen.house.places() and not entity.can("movable")):
+        if entity.can("room") or (id in self._kitchen.furniture and not entity.can("movable")):
             raise Impossible(f"{id} cannot be moved.")
         if to == id or self._state.is_within(to, id):
             raise Impossible(f"{id} cannot be put into itself.")

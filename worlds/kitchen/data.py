@@ -116,12 +116,14 @@ class Kitchen:
 
     Attributes:
         house: rooms, furniture and appliances.
+        furniture: where each of these is, rooms left out.
         objects: what may be there besides.
         groups: the ids of each group, nested groups resolved.
         kinds: the kind of each id; two things of one kind count as one where kinds are counted.
     """
 
     house: Layout
+    furniture: Mapping[str, Place]
     objects: Layout
     groups: Mapping[str, frozenset[str]]
     tasks: Tasks
@@ -151,6 +153,7 @@ def load_kitchen(folder: Path = FOLDER) -> Kitchen:
                 raise DataError(f"{folder / name}: things are in {holder!r}, which is listed nowhere")
     return Kitchen(
         house=house,
+        furniture=house.places(),
         objects=objects,
         groups=resolve_groups(read_yaml(folder / "groups.yaml"), known, str(folder / "groups.yaml")),
         tasks=read_model(folder / "tasks.yaml", Tasks),

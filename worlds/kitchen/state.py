@@ -114,21 +114,22 @@ class State:
         place = self.places.get(id)
         return place.holder if place else None
 
+    @cached_property
+    def _inside(self) -> Mapping[str, list[str]]:
+        inside: dict[str, list[str]] = {}
+        for child, place in self.places.items():
+            inside.setdefault(place.holder, []).append(child)
+        return inside
+
     def inside(self, id: str) -> list[str]:
         """What is directly in or on ``id``, in the order in which it was put there."""
-        return [child for child, place in self.places.items() if place.holder == id]
+        return list(self._inside.get(id, ()))
 
     def below(self, id: str) -> list[str]:
         """All that is in or on ``id`` at any depth."""
-        children: dict[str, list[str]] = {}
-        for child, place in self.places.items():
-            children.setdefault(place.holder, []).append(child)
-        found: list[str] = []
-        waiting = [id]
-        while waiting:
-            inside = children.get(waiting.pop(), [])
-            found += inside
-            waiting += inside
+        found = self.inside(id)
+        for child in found:  # grows while it is gone through
+            found += self._inside.get(child, ())
         return found
 
     def holders(self, id: str) -> Iterator[str]:

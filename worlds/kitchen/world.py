@@ -158,7 +158,7 @@ class TextKitchen:
     def layout(self) -> str:
         """Rooms and furniture with their descriptions; a line for each room."""
         start = self.trace.start
-        furniture = self.kitchen.house.places()
+        furniture = self.kitchen.furniture
         lines = []
         for room in self.kitchen.house.rooms:
             inside = [describe(start[id]) for id, place in furniture.items() if place.holder == room]

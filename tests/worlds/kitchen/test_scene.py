@@ -12,7 +12,7 @@ from worlds.kitchen.scene import draw_scene, scene_with
 def test_the_house_has_the_paper_s_size():
     kitchen = load_kitchen()
     movable_appliances = {"kettle_0", "coffee_machine_0", "espresso_machine_0"}
-    furniture = set(kitchen.house.places())
+    furniture = set(kitchen.furniture)
     assert len(kitchen.house.rooms) == 6
     assert len(furniture) == 40
     assert len(furniture - movable_appliances) == 37
@@ -35,7 +35,7 @@ def test_scenes_hold_seven_tenths_of_the_objects():
         scene = draw_scene(seed)
         scene.check()
         assert always <= scene.entities.keys()
-        assert set(kitchen.house.places()) <= scene.entities.keys()
+        assert set(kitchen.furniture) <= scene.entities.keys()
 
 
 def test_an_egg_brings_its_carton():
