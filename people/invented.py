@@ -62,7 +62,9 @@ _DISHES = (
         ("coffee_decaf", "coffee_caffeine"),
         "coffee",
     ),
-    _Dish("yoghurt", ("yoghurt",), "yoghurt", ("granola", "nut", "berry"), ("yoghurt_plain", "yoghurt_dairy"), "yoghurt"),
+    _Dish(
+        "yoghurt", ("yoghurt",), "yoghurt", ("granola", "nut", "berry"), ("yoghurt_plain", "yoghurt_dairy"), "yoghurt"
+    ),
 )
 _SIDES = ("fruit", "avocado", "berry", "nut", "hash_brown", "bacon", "condiment", "vegetable")
 _TOOLS = (
@@ -96,7 +98,9 @@ def invent(seed: int, kitchen: Kitchen | None = None) -> Person:
     raise RuntimeError(f"no person without contradictions was found from seed {seed}")
 
 
-def _line(text: str, category: str, tasks: str, dishes: tuple[str, ...], wants: str, if_: str = "") -> dict[str, object]:
+def _line(
+    text: str, category: str, tasks: str, dishes: tuple[str, ...], wants: str, if_: str = ""
+) -> dict[str, object]:
     line: dict[str, object] = {"text": text, "category": category, "tasks": tasks, "dishes": dishes, "wants": wants}
     return {**line, "if": if_} if if_ else line
 
@@ -136,7 +140,9 @@ def _side(rng: random.Random) -> dict[str, object]:
     if one in ("vegetable", "condiment") and rng.random() < 0.5:
         text = f"I want at least two kinds of {one} with it."
         return _line(text, "addition", tasks, dishes, f"used({one}, kinds=2)", f"available({one}, kinds=2)")
-    return _line(f"Give me some {_words(one)} beside it.", "addition", tasks, dishes, f"used({one})", f"available({one})")
+    return _line(
+        f"Give me some {_words(one)} beside it.", "addition", tasks, dishes, f"used({one})", f"available({one})"
+    )
 
 
 def _tool(rng: random.Random) -> dict[str, object]:
@@ -157,7 +163,10 @@ def _order(rng: random.Random) -> dict[str, object]:
     kind = rng.randrange(3)
     if kind == 0:
         first, second, said = rng.choice(
-            (("beverage", "food", "Drinks come first, then food."), ("food", "beverage", "Food comes first, then drinks."))
+            (
+                ("beverage", "food", "Drinks come first, then food."),
+                ("food", "beverage", "Food comes first, then drinks."),
+            )
         )
         return _line(said, "order", "beverages", ("tea", "coffee"), f"served_before({first}, {second})")
     if kind == 1:

@@ -128,5 +128,3 @@ def _best(
 
     search(0, {}, base)
     return best
-
-

@@ -115,7 +115,10 @@ class Kitchenwork:
         if verb == "Slice" and not any(food in groups[name] for name in ("vegetable", "fruit", "avocado", "lemon")):
             return food
         kind = self.state[food].kind
-        return self.made_by(f"{verb} the object {food} to get {_result(f'{verb.lower()}ed {kind}'.replace('eed', 'ed'))}") or food
+        return (
+            self.made_by(f"{verb} the object {food} to get {_result(f'{verb.lower()}ed {kind}'.replace('eed', 'ed'))}")
+            or food
+        )
 
     def bring(self, food: str, to: str) -> str:
         holder = self.state.holder(food)

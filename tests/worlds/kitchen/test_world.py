@@ -137,7 +137,9 @@ def test_a_moved_packet_stays_full_and_the_robot_is_told_so():
 
 
 def test_tools_stay_when_food_is_mixed():
-    world = done("Move egg_0 to bowl_0", "Move spoon_0 to bowl_0", "Move spoon_1 to egg_0", "Mix items in bowl_0 to get x")
+    world = done(
+        "Move egg_0 to bowl_0", "Move spoon_0 to bowl_0", "Move spoon_1 to egg_0", "Mix items in bowl_0 to get x"
+    )
     assert set(world.state.inside("bowl_0")) == {"x", "spoon_0", "spoon_1"}
 
 
