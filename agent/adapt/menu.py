@@ -274,7 +274,8 @@ class _Writer:
         return next((id for id in places if id in allowed), min(allowed, default="table_0"))
 
     def _serving_order(self) -> list[tuple[frozenset[str], frozenset[str]]]:
-        return [(predicate.ids[0], predicate.ids[1]) for predicate in self._said("served_before")]
+        wanted = [(predicate.ids[0], predicate.ids[1]) for predicate in self._said("served_before")]
+        return wanted + [(predicate.ids[1], predicate.ids[0]) for predicate in self._said("served_before", False)]
 
 
 def _role(kind: str) -> str:
