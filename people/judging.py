@@ -13,9 +13,9 @@ from typing import Literal
 
 from people.language import All, Any_, Condition, Not, Predicate, as_word, parse_condition
 from people.person import Person, Preference
-from worlds.kitchen.data import Kitchen, load_kitchen
+from worlds.kitchen.data import Dish, Kitchen, load_kitchen
 from worlds.kitchen.dishes import before, together
-from worlds.kitchen.tracking import Layer, Sources, Trace
+from worlds.kitchen.tracking import Layer, Serving, Sources, Trace
 
 Decision = Literal["satisfied", "violated", "inapplicable"]
 
@@ -48,8 +48,12 @@ class Judge:
         self.kitchen = kitchen or load_kitchen()
         self._asked = self.kitchen.tasks.tasks[task]
         dishes = {name: self.kitchen.tasks.dishes[name] for name in self._asked.dishes}
-        self._made = {name: parse_condition(dish.made, self._lookup) for name, dish in dishes.items()}
+        self._made = {name: parse_condition(self._when_made(dish), self._lookup) for name, dish in dishes.items()}
         self._base = frozenset().union(*(self.kitchen.groups[dish.of] for dish in dishes.values()))
+
+    def _when_made(self, dish: Dish) -> str:
+        """The condition under which a dish counts as made."""
+        return dish.made
 
     def _lookup(self, name: str) -> frozenset[str] | None:
         return self.kitchen.groups.get(name) or (frozenset({name}) if name in self.kitchen.ids else None)
@@ -117,9 +121,9 @@ class Judge:
         first, second = (*predicate.ids, frozenset[str](), frozenset[str]())[:2]
         match predicate.name:
             case "used":
-                return self._kinds(first & trace.used.keys()) >= predicate.kinds
+                return self._count(first & trace.used.keys()) >= predicate.kinds
             case "available":
-                return self._kinds(first & trace.available) >= predicate.kinds
+                return self._count(first & trace.available) >= predicate.kinds
             case "cooked":
                 return bool(first & trace.cooked.keys())
             case "in_container":
@@ -131,17 +135,19 @@ class Judge:
             case "before":
                 shots = (self._on_top(shot.layers) if predicate.on_top else shot.layers for shot in trace.shots)
                 return any(before(layers, first, second) for layers in shots)
-            case "made":
-                return _made(predicate.words, first if predicate.ids else None, trace)
+            case "made" | "done":
+                by_name = predicate.name == "made"
+                return _made(predicate.words, first if predicate.ids else None, by_name, trace)
             case "served_at":
                 return _served_at(first, trace)
             case "served_before":
-                return _served_before(first, second, trace)
+                return served_before(first, second, trace.servings)
             case "task_says":
                 return any(word in as_word(self._asked.text) for word in predicate.words)
         raise AssertionError(predicate.name)
 
-    def _kinds(self, ids: Iterable[str]) -> int:
+    def _count(self, ids: Iterable[str]) -> int:
+        """How many kinds of thing these are."""
         return len({self.kitchen.kinds.get(id, id) for id in ids})
 
     def _on_top(self, layers: tuple[Layer, ...]) -> tuple[Layer, ...]:
@@ -153,9 +159,10 @@ class Judge:
         return layers
 
 
-def _made(words: tuple[str, ...], of: Sources | None, trace: Trace) -> bool:
+def _made(words: tuple[str, ...], of: Sources | None, by_name: bool, trace: Trace) -> bool:
+    """Whether a result was made by one of the verbs or, where names count, is called by one of the words."""
     return any(
-        any(word in as_word(result.id) or word in as_word(result.verb) for word in words)
+        any(word in as_word(result.verb) or (by_name and word in as_word(result.id)) for word in words)
         for result in trace.made
         if of is None or result.sources & of
     )
@@ -166,11 +173,12 @@ def _served_at(places: Sources, trace: Trace) -> bool:
     return bool(prepared) and all(places.intersection(trace.state.holders(id)) for id in prepared)
 
 
-def _served_before(first: Sources, second: Sources, trace: Trace) -> bool:
-    steps = [
-        next((serving.step for serving in trace.servings if serving.sources & group), None) for group in (first, second)
-    ]
-    return steps[0] is not None and steps[1] is not None and steps[0] < steps[1]
+def served_before(first: Sources, second: Sources, servings: Iterable[Serving]) -> bool:
+    """Whether something of the first group was served before anything of the second, which was served too."""
+    listed = list(servings)
+    earliest = next((serving.step for serving in listed if serving.sources & first), None)
+    later = next((serving.step for serving in listed if serving.sources & second), None)
+    return earliest is not None and later is not None and earliest < later
 
 
 def satisfaction(verdicts: Iterable[Verdict]) -> float | None:

@@ -11,6 +11,7 @@ before(G, H)                          they came together, and something of G wen
                                       ``before(G, H, on_top=True)``: leaving aside what the task's dish is made of (the
                                       cereal of a bowl of cereal), so that only what comes on top is compared
 made("omelet", "scrambl", of=G)       something made of G has one of the words in its name, or was made by that verb
+done("scramble", of=G)                something made of G was made by one of the verbs, whatever it is called
 cooked(G)                             something of G was heated, or cooked in some way
 in_container(G), on_appliance(G)      food of G was in a container, or on or in a cooking appliance
 served_at(P)                          at the end everything that was prepared and still exists stands at P
@@ -65,7 +66,7 @@ class Predicate:
         name: of the table above.
         groups: for each group argument the names that ``|`` joined.
         ids: for each group argument the things that it stands for.
-        words: the words of ``made`` and ``task_says``, as they are compared.
+        words: the words of ``made``, ``done`` and ``task_says``, as they are compared.
         kinds: of at least how many kinds.
         on_top: of ``before``.
     """
@@ -79,7 +80,7 @@ class Predicate:
 
     def __str__(self) -> str:
         parts = [f'"{word}"' for word in self.words] + [" | ".join(names) for names in self.groups]
-        if self.name == "made" and self.groups:
+        if self.words and self.groups:
             parts[-1] = f"of={parts[-1]}"
         parts += [f"kinds={self.kinds}"] if self.kinds > 1 else []
         parts += ["on_top=True"] if self.on_top else []
@@ -101,6 +102,7 @@ FORMS: Mapping[str, _Form] = {
     "together": _Form(groups=2),
     "before": _Form(groups=2, options=("on_top",)),
     "made": _Form(groups=0, words=True, options=("of",)),
+    "done": _Form(groups=0, words=True, options=("of",)),
     "cooked": _Form(),
     "in_container": _Form(),
     "on_appliance": _Form(),

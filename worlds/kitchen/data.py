@@ -79,10 +79,15 @@ class Layout(_Strict):
 
 
 class Dish(_Strict):
-    """Something that a task may ask for: made of things of one group, and made when the condition holds."""
+    """Something that a task may ask for: made of things of one group, and made when the condition holds.
+
+    Attributes:
+        published: when the authors' published functions take it for made.
+    """
 
     of: str
     made: str
+    published: str
 
 
 class Task(_Strict):
