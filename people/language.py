@@ -2,26 +2,28 @@
 
 A condition is one line: predicates joined by ``and``, ``or``, ``not`` and brackets.
 
-====================================  ==================================================================================
-used(G)                               something of G was moved, poured from, heated, made into something, or food was put
-                                      into it; ``used(G, kinds=2)``: of at least two kinds
-together(G, H)                        something of G came together with something of H, in one container or on one food,
-                                      whatever became of them
-before(G, H)                          they came together, and something of G went in before anything of H did;
-                                      ``before(G, H, on_top=True)``: leaving aside what the task's dish is made of (the
-                                      cereal of a bowl of cereal), so that only what comes on top is compared
-made("omelet", "scrambl", of=G)       something made of G has one of the words in its name, or was made by that verb
-done("scramble", of=G)                something made of G was made by one of the verbs, whatever it is called
-cooked(G)                             something of G was heated, or cooked in some way
-in_container(G), on_appliance(G)      food of G was in a container, or on or in a cooking appliance
-served_at(P)                          at the end everything that was prepared and still exists stands at P
-served_before(G, H)                   something of G came to a dining place before anything of H, which came too
-available(G)                          something of G was there at the start; ``available(G, kinds=2)``
-task_says("omelet")                   the words of the task hold one of the words
-====================================  ==================================================================================
+============================  ========================================================================================
+used(G)                       something of G was moved, poured from, heated, made into something, or had food put into
+                              it; ``used(G, kinds=2)``: of at least two kinds
+together(G, H)                something of G came together with something of H, in one container or on one food,
+                              whatever became of them; one thing that is of both is not together with itself
+before(G, H)                  they came together, and something of G went in before anything of H did;
+                              ``before(G, H, on_top=True)``: leaving aside what the task's dish is made of (the cereal
+                              of a bowl of cereal), so that only what comes on top is compared
+made("omelet", of=G)          something made of G has one of the words in its name, or was made by that verb; without
+                              ``of`` something made of anything
+done("scramble", of=G)        something made of G was made by one of the verbs, whatever it is called
+cooked(G)                     something of G was heated, or cooked in some way
+in_container(G)               food of G was in a container
+on_appliance(G)               food of G was on or in a cooking appliance
+served_at(P)                  at the end everything that was prepared and still exists stands at P
+served_before(G, H)           something of G came to a dining place before anything of H, which came too
+available(G)                  something of G was there at the start; ``available(G, kinds=2)``
+task_says("omelet")           the words of the task hold one of the words
+============================  ========================================================================================
 
-G, H and P are names of groups (``housekeep_configs/kitchen/groups.yaml``, or the file's own) or of things, or several of
-them with ``|`` between: ``together(milk | whipped_cream, coffee)``. "G but not with H" is ``not together(G, H)``.
+G, H and P are names of groups (``housekeep_configs/kitchen/groups.yaml``, or the file's own) or of things, or several
+of them with ``|`` between: ``together(milk | whipped_cream, coffee)``. "Not with" is ``not together(G, H)``.
 
 A line is parsed by Python's grammar, checked name by name, and never executed.
 """
@@ -33,7 +35,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 LONGEST = 2000  # characters of a condition
 DEEPEST = 20  # brackets within brackets
@@ -170,8 +172,8 @@ def _predicate(node: ast.Call, name: str, lookup: Lookup) -> Predicate:
         groups,
         tuple(_ids(names, lookup) for names in groups),
         words,
-        _constant(options.get("kinds"), int, 1, f"{name}: kinds"),
-        _constant(options.get("on_top"), bool, False, f"{name}: on_top"),
+        _number(options.get("kinds"), f"{name}: kinds"),
+        _truth(options.get("on_top"), f"{name}: on_top"),
     )
 
 
@@ -201,13 +203,21 @@ def _word(node: ast.expr, predicate: str) -> str:
     raise ConditionError(f'{predicate} needs words in quotes, such as {predicate}("omelet")')
 
 
-def _constant(node: ast.expr | None, kind: type[Any], default: Any, what: str) -> Any:
-    if node is None:
-        return default
+def _number(node: ast.expr | None, what: str) -> int:
     value = node.value if isinstance(node, ast.Constant) else None
-    if type(value) is not kind or (kind is int and value < 1):
-        raise ConditionError(f"{what} has to be {'a number from 1' if kind is int else 'True or False'}")
-    return value
+    if node is None:
+        return 1
+    if type(value) is int and value > 0:
+        return value
+    raise ConditionError(f"{what} has to be a number from 1")
+
+
+def _truth(node: ast.expr | None, what: str) -> bool:
+    if node is None:
+        return False
+    if isinstance(node, ast.Constant) and isinstance(node.value, bool):
+        return node.value
+    raise ConditionError(f"{what} has to be True or False")
 
 
 def as_word(text: str) -> str:

@@ -1,7 +1,7 @@
 """How the authors' published functions decide, where that is not what the text of a wish says.
 
-131 of the 228 published functions of ADAPT decide something else than their text. ``PublishedJudge`` decides as they do,
-so that figures can be laid beside the published ones; nothing in Housewise uses it unless it is asked to. People's
+131 of the 228 published functions of ADAPT decide something else than their text. ``PublishedJudge`` decides as they
+do, so that figures can be laid beside the published ones; nothing in Housewise uses it unless it is asked to. People's
 files say under ``published`` of each of the 131 what its function asks for. All of the functions besides
 
 - take a dish for made more easily (eggs need not be cooked, cereal and yoghurt need no bowl),
@@ -9,9 +9,9 @@ files say under ``published`` of each of the 131 what its function asks for. All
 - see what is served first only at the dining table and the desk (a comma is missing in their list of places),
 - are content when one thing that was made stands where it should.
 
-One of them counts what was not made twice for one person. Two things are only nearly theirs: whether the desk "was used"
-(3.10) is whether something stands there in the end, and 13.1 looks at verbs alone, also where a name beside it would
-have violated it.
+For one person they count what was not made twice. Two things are only nearly theirs: whether the desk "was used" (3.10)
+is whether something stands there in the end, and 13.1 looks at verbs alone, also where a name beside it would have
+violated it.
 """
 
 from __future__ import annotations

@@ -381,7 +381,7 @@ class Kitchenwork:
         coffee = next((id for id in made if base in self.trace.of(id)), None)
         if coffee is not None and self._judge.is_made("coffee", self.trace):
             self._add_to(coffee, course)
-            self._rename(coffee, [name for name in course.names])
+            self._rename(coffee, course.names)
             return
         brewer = dish_of(self.state, carrier) if carrier is not None else None
         if brewer is None or not self.state[brewer].can("container"):

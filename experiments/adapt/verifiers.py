@@ -77,8 +77,8 @@ def summary(breakfasts: Sequence[Breakfast]) -> dict[str, Any]:
 
     Returns:
         ``scripted_cook``: satisfied of what can be satisfied (0 to 1); ``n``: how many that is; ``satisfied``;
-        ``applicable``: ``n`` and what was given up; ``of_applicable``: satisfied of those; ``given_up`` and ``open``: by
-        person, preference and reason how often.
+        ``applicable``: ``n`` and what was given up; ``of_applicable``: satisfied of those; ``given_up`` and ``open``:
+        by person, preference and reason how often.
     """
     satisfied = sum(len(one.satisfied) for one in breakfasts)
     open_ = sum(len(one.open) for one in breakfasts)

@@ -33,7 +33,13 @@ def test_131_of_the_functions_deviate_from_their_text():
         ("13.15", 1, (*EGGS, "Serve the object plate_0 at table_1"), "satisfied", "violated"),
         ("14.2", 3, (*FLAKES, "Pour honey from honey_0 to bowl_0"), "satisfied", "violated"),
         ("15.4", 3, FLAKES, "inapplicable", "violated"),
-        ("10.17", 1, (*EGGS, "Serve the object plate_0 at table_1", "Move honey from honey_0 to cup_2"), "violated", "satisfied"),
+        (
+            "10.17",
+            1,
+            (*EGGS, "Serve the object plate_0 at table_1", "Move honey from honey_0 to cup_2"),
+            "violated",
+            "satisfied",
+        ),
         ("3.1", 1, ("Pour vegan_egg from liquid_egg_0 to pan_1",), "violated", "satisfied"),
         (
             "16.16",
@@ -43,7 +49,7 @@ def test_131_of_the_functions_deviate_from_their_text():
             "violated",
         ),
     ],
-)  # fmt: skip
+)
 def test_where_the_two_differ(id, task, actions, text, published):
     trace = breakfast(task, *actions)
     assert Judge(task).verdict(SIXTEEN[id], trace).decision == text
@@ -66,5 +72,5 @@ def test_applicable_on_average_as_published():
         empty = breakfast(task)
         for person in PEOPLE_:
             counts.append(sum(verdict.decision != "inapplicable" for verdict in judge.verdicts(person, empty)))
-    assert sum(counts) / len(counts) == pytest.approx(5.38, abs=0.15)
+    assert sum(counts) / len(counts) == pytest.approx(5.38, abs=0.006)
     assert max(counts) == 12

@@ -7,7 +7,7 @@ the first: without the deciding step, in another task, and in a scene that lacks
 import dataclasses
 import re
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache
 
 import pytest
 
@@ -42,7 +42,7 @@ def insisted(preference: Preference, wish: Condition) -> Preference:
     return dataclasses.replace(preference, wish=wish, condition=None)
 
 
-@lru_cache(maxsize=None)
+@cache
 def fulfilled(id: str, task: int) -> Trace:
     preference = next(preference for preference in WISHES if preference.id == id)
     return cooked(insisted(preference, preference.wish), task)

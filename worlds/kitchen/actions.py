@@ -67,15 +67,16 @@ TEMPLATES: tuple[tuple[str, str], ...] = (
 def _compiled(template: str) -> re.Pattern[str]:
     pattern = template
     for slot, group in (("X", "x"), ("Y", "y"), ("Z", "z"), ("R", "result"), ("V", "verb")):
-        anything = r"[^\W\d_]+" if slot == "V" else ".+?"
-        pattern = re.sub(rf"\b{slot}\b", lambda _, g=group, a=anything: f"(?P<{g}>{a})", pattern)
+        anything = r"[^\\W\\d_]+" if slot == "V" else ".+?"
+        pattern = re.sub(rf"\b{slot}\b", f"(?P<{group}>{anything})", pattern)
     return re.compile(pattern.replace(" ", r"\s+"), re.IGNORECASE)
 
 
 _PATTERNS = tuple((name, _compiled(template)) for name, template in TEMPLATES)
 _ASK = re.compile(r"ask\s+(?P<x>.+)", re.IGNORECASE | re.DOTALL)
 _FIRST_WORDS = frozenset(
-    "ask open close turn cook mix chop heat search look find pour move serve place declare task".split()
+    ("ask", "open", "close", "turn", "cook", "mix", "chop", "heat", "search", "look", "find", "pour", "move", "serve")
+    + ("place", "declare", "task")
 )
 
 

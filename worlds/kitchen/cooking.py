@@ -38,7 +38,9 @@ class Cooking:
         self._rng = rng or random.Random(0)
         self._resembles = resembles
         self._order = 0
-        self._layers = {id: (Layer(0, frozenset({id})),) for id in start.entities if is_food(start, id)}
+        self._layers: dict[str, tuple[Layer, ...]] = {
+            id: (Layer(0, frozenset({id})),) for id in start.entities if is_food(start, id)
+        }
         self._state = start
 
     def do(self, action: Action, text: str) -> str:

@@ -40,7 +40,7 @@ def scene_with(present: Iterable[str], kitchen: Kitchen | None = None) -> State:
     there = set(present) | always
     there |= {homes[id].holder for id in there if homes[id].holder in homes}
     things = [entity for entity in kitchen.objects.entities() if entity.id in there]
-    places = kitchen.furniture | {id: place for id, place in homes.items() if id in there}
+    places = {**kitchen.furniture, **{id: place for id, place in homes.items() if id in there}}
     tags = {
         id: thing.tags
         for layout in (kitchen.house, kitchen.objects)
