@@ -91,14 +91,18 @@ def consistent(literals: Iterable[Literal], kinds: Mapping[str, str], absent: fr
             if predicate.ids[0] <= other.ids[0] and predicate.kinds >= other.kinds:
                 return False
     for predicate in said("together") + said("before"):
-        if not _can_meet(predicate.ids[0] - banned, predicate.ids[1] - banned, said.apart):
+        first, second = predicate.ids
+        if predicate.name == "before":
+            first = first - second  # what is of both cannot go in before itself
+        if not _can_meet(first - banned, second - banned, said.apart):
             return False
     for name in ("cooked", "in_container", "on_appliance"):
         never = banned | union(predicate.ids[0] for predicate in said(name, False))
         if any(not predicate.ids[0] - never for predicate in said(name)):
             return False
-    if any(not (ids - banned) for predicate in said("served_before") for ids in predicate.ids):
-        return False
+    for first, second in (predicate.ids for predicate in said("served_before")):
+        if not first - second - banned or not second - banned:
+            return False
     return (
         _order_possible(said("before"), said("before", False))
         and _order_possible(said("served_before"), said("served_before", False))

@@ -41,6 +41,9 @@ class Judge:
     Args:
         task: its number.
         kitchen: whose groups, dishes and kinds count.
+
+    Attributes:
+        when_made: for each dish of the task the condition under which it counts as made.
     """
 
     def __init__(self, task: int, kitchen: Kitchen | None = None) -> None:
@@ -48,7 +51,7 @@ class Judge:
         self.kitchen = kitchen or load_kitchen()
         self._asked = self.kitchen.tasks.tasks[task]
         dishes = {name: self.kitchen.tasks.dishes[name] for name in self._asked.dishes}
-        self._made = {name: parse_condition(self._when_made(dish), self._lookup) for name, dish in dishes.items()}
+        self.when_made = {name: parse_condition(self._when_made(dish), self._lookup) for name, dish in dishes.items()}
         self._base = frozenset().union(*(self.kitchen.groups[dish.of] for dish in dishes.values()))
 
     def _when_made(self, dish: Dish) -> str:
@@ -86,7 +89,7 @@ class Judge:
         """In the order of the paper: task, dish, condition, wish."""
         if self.task not in preference.tasks:
             return Verdict(preference, "inapplicable", "the task does not concern it")
-        missing = [dish for dish in self.concerned(preference) if not self.holds(self._made[dish], trace)]
+        missing = [dish for dish in self.concerned(preference) if not self.holds(self.when_made[dish], trace)]
         if missing:
             return Verdict(preference, "violated", f"not made: {', '.join(missing)}")
         if preference.condition is not None and not self.holds(preference.condition, trace):
@@ -102,10 +105,10 @@ class Judge:
 
     def concerned(self, preference: Preference) -> list[str]:
         """The dishes that both the preference is about and the task asks for."""
-        return [dish for dish in preference.dishes if dish in self._made]
+        return [dish for dish in preference.dishes if dish in self.when_made]
 
     def is_made(self, dish: str, trace: Trace) -> bool:
-        return self.holds(self._made[dish], trace)
+        return self.holds(self.when_made[dish], trace)
 
     def holds(self, condition: Condition, trace: Trace) -> bool:
         """Whether a condition is true of a trajectory."""

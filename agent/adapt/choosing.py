@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from people.cases import Case, Literal, Literals, TooManyCases, cases, consistent, union
+from people.cases import Case, Literals, TooManyCases, cases, consistent, union
 from people.judging import Judge
-from people.language import Not, Predicate
+from people.language import All, Not, Predicate
 from people.person import Person, Preference
 from worlds.kitchen.tracking import Trace
 
@@ -53,13 +53,22 @@ def choose(person: Person, judge: Judge, trace: Trace) -> Choice:
             given_up[preference.id] = "the scene or what has happened leaves no way"
         elif () not in ways[:1]:
             wanted.append((preference, ways))
-    base = tuple(Literal(Predicate("used", ((name,),), (groups[name],)), True) for name in dishes)
-    chosen = _best(wanted, base, judge, absent)
+    chosen = max((_best(wanted, base, judge, absent) for base in _ways_to_make(dishes, judge, trace, absent)), key=len)
     for preference, _ in wanted:
         if preference.id not in chosen:
             given_up[preference.id] = "it does not go together with the other wishes"
     literals = dict.fromkeys(literal for case in chosen.values() for literal in case)
     return Choice(Literals(literals), dishes, given_up)
+
+
+def _ways_to_make(dishes: tuple[str, ...], judge: Judge, trace: Trace, absent: frozenset[str]) -> list[Case]:
+    """What has to be true for the dishes to count as made, which comes before any wish."""
+
+    def decide(predicate: Predicate) -> bool | None:
+        return True if judge.holds(predicate, trace) else None
+
+    ways = cases(All(tuple(judge.when_made[dish] for dish in dishes)), decide)
+    return [way for way in ways if consistent(way, judge.kitchen.kinds, absent)] or [()]
 
 
 def _ways(preference: Preference, judge: Judge, trace: Trace, absent: frozenset[str]) -> list[Case]:

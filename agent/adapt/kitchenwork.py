@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from people.cases import Literals
+from people.cases import Literals, union
 from people.judging import Judge
 from worlds.kitchen.actions import NAME_LENGTH, Impossible, parse
 from worlds.kitchen.cooking import Cooking
@@ -41,6 +41,7 @@ class Kitchenwork:
         self._cooking = cooking
         self._judge = judge
         self._banned = said.banned
+        self._raw = union(predicate.ids[0] for predicate in said("cooked", False))
         self._verbs = judge.kitchen.verbs
         self._groups = judge.kitchen.groups
         self._roles: dict[str, list[str]] = {}
@@ -331,6 +332,8 @@ class Kitchenwork:
         appliance = next(iter(wanted), "toaster_0" if free else "oven_0")
         slice_ = self.put(base, appliance)
         names = [_result(name) for name in course.names] or ["toast"]
+        if base in self._raw:
+            return slice_
         for name in names:
             slice_ = self.made_by(f"Toast the object {slice_} to get {name}") or slice_
         return slice_

@@ -98,6 +98,8 @@ class _Writer:
             self._use(predicate)
         for predicate in self._said("made"):
             self._name(predicate)
+        for predicate in self._said("served_before"):
+            self._serve_apart(predicate)
         return Menu(self._courses, self._roles, self._carry, self._place(), self._serving_order())
 
     # Which thing
@@ -167,7 +169,7 @@ class _Writer:
         for course in self._courses + new:
             if ordered and second & (course.there - {course.base} if on_top else course.there):
                 continue  # nothing can go in before what is in already
-            for one in self._candidates(first, course)[:6]:
+            for one in self._candidates(first - second if ordered else first, course)[:6]:
                 if on_top and one == course.base:
                     continue
                 trial = Course(course.dish, course.base, [*course.adds, one], there=course.there)
@@ -262,6 +264,20 @@ class _Writer:
         candidates = self._candidates(predicate.ids[0]) if predicate.ids else []
         if candidates:
             self._courses.append(Course("bowl", adds=[candidates[0]], names=[word]))
+
+    def _serve_apart(self, predicate: Predicate) -> None:
+        """Both groups are served, and something of the first in a course that has nothing of the second."""
+        first, second = predicate.ids
+        served = {id for serving in self._work.trace.servings for id in serving.sources}
+        if not second & served and not any(course.members & second for course in self._courses):
+            self._courses += [Course("side", adds=[id]) for id in self._foods(second)[:1]]
+        if not first & served and not any(
+            course.members & first and not course.members & second for course in self._courses
+        ):
+            self._courses += [Course("side", adds=[id]) for id in self._foods(first - second)[:1]]
+
+    def _foods(self, ids: Iterable[str]) -> list[str]:
+        return [id for id in self._candidates(ids) if self._work.is_eatable(id)]
 
     def _place(self) -> str:
         places = [id for id, entity in self._work.state.entities.items() if entity.can("dines")]
