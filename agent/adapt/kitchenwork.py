@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from people.cases import Literals, union
 from people.judging import Judge
+from people.language import as_word
 from worlds.kitchen.actions import NAME_LENGTH, Impossible, parse
 from worlds.kitchen.cooking import Cooking
 from worlds.kitchen.dishes import dish_of, foods_below, foods_in, is_food, on_appliance
@@ -41,7 +42,8 @@ class Kitchenwork:
         self._cooking = cooking
         self._judge = judge
         self._banned = said.banned
-        self._raw = union(predicate.ids[0] for predicate in said("cooked", False))
+        self._bad_words = {word for predicate in said("made", False) for word in predicate.words}
+        self.raw = union(predicate.ids[0] for predicate in said("cooked", False))
         self._verbs = judge.kitchen.verbs
         self._groups = judge.kitchen.groups
         self._roles: dict[str, list[str]] = {}
@@ -60,6 +62,10 @@ class Kitchenwork:
     def is_there(self, id: str) -> bool:
         """Whether something of a thing can still be had."""
         return id in self.state or self.carrier(id) is not None
+
+    def is_endless(self, id: str) -> bool:
+        """Whether there is more of it however much is taken: a packet."""
+        return id in self.state and self.state[id].contents is not None
 
     def is_eatable(self, id: str) -> bool:
         """Whether it is food, or a packet of food."""
@@ -236,16 +242,27 @@ class Kitchenwork:
             food = self.made_by(f"Stir the object {food} to get {result}") or food
         return food
 
+    def _begun(self, course: Course) -> str | None:
+        """What the base of a course is in, where somebody began with it; not what else was made of the same packet."""
+        if course.base is None or (course.base not in course.there and self.is_endless(course.base)):
+            return None
+        return self.carrier(course.base)
+
     def _make_eggs(self, course: Course) -> None:
         base = course.base
         assert base is not None
-        carrier = self.carrier(base)
+        carrier = self._begun(course)
         if carrier is not None and self._judge.is_made("eggs", self.trace) and self.state.has(carrier, "cooked"):
             self._add_to(carrier, course)
             self._rename(carrier, course.names)
             return
-        names = [_result(name) for name in course.names] or ["omelette" if self._task_says("omelet") else "fried_eggs"]
+        plain = ["omelette"] if self._task_says("omelet") else []
+        names = [_result(name) for name in course.names] or [self._allowed([*plain, "fried_eggs", "breakfast", "dish"])]
         self._cook_in_pan(course, carrier, names)
+
+    def _allowed(self, names: list[str]) -> str:
+        """The first name that holds no word that must not be there."""
+        return next((name for name in names if not any(word in as_word(name) for word in self._bad_words)), names[-1])
 
     def _task_says(self, word: str) -> bool:
         return word in self._judge.kitchen.tasks.tasks[self._judge.task].text
@@ -291,7 +308,7 @@ class Kitchenwork:
 
     def _fill(self, role: str, course: Course) -> None:
         """Base and additions into one vessel, in order; into the one that holds the base already."""
-        carrier = self.carrier(course.base) if course.base else None
+        carrier = self._begun(course)
         root = dish_of(self.state, carrier) if carrier is not None else None
         vessel = root if root is not None and self.state[root].can("container") else self.vessel(role)
         if vessel is None:
@@ -306,7 +323,7 @@ class Kitchenwork:
     def _make_toast(self, course: Course) -> None:
         base = course.base
         assert base is not None
-        toast = self.carrier(base)
+        toast = self._begun(course)
         if toast is None or not self.state.has(toast, "cooked"):
             toast = self._toast(base, course)
         elif course.names:
@@ -332,7 +349,7 @@ class Kitchenwork:
         appliance = next(iter(wanted), "toaster_0" if free else "oven_0")
         slice_ = self.put(base, appliance)
         names = [_result(name) for name in course.names] or ["toast"]
-        if base in self._raw:
+        if base in self.raw:
             return slice_
         for name in names:
             slice_ = self.made_by(f"Toast the object {slice_} to get {name}") or slice_
@@ -341,7 +358,7 @@ class Kitchenwork:
     def _make_tea(self, course: Course) -> None:
         base = course.base
         assert base is not None
-        carrier = self.carrier(base)
+        carrier = self._begun(course)
         if carrier is not None and self._judge.is_made("tea", self.trace):
             self._add_to(carrier, course)
             self._rename(carrier, course.names)
@@ -379,7 +396,7 @@ class Kitchenwork:
     def _make_coffee(self, course: Course) -> None:
         base = course.base
         assert base is not None
-        carrier = self.carrier(base)
+        carrier = self._begun(course)
         made = [result.id for result in self.trace.made if "coffee" in result.id and result.id in self.state]
         coffee = next((id for id in made if base in self.trace.of(id)), None)
         if coffee is not None and self._judge.is_made("coffee", self.trace):
@@ -388,7 +405,7 @@ class Kitchenwork:
             return
         brewer = dish_of(self.state, carrier) if carrier is not None else None
         if brewer is None or not self.state[brewer].can("container"):
-            brewer = self.vessel("brewer")
+            brewer = self.vessel("mug" if base in self.raw and not self._roles.get("brewer") else "brewer")
         if brewer is None:
             return
         self.put(base, brewer) if carrier is None else self.bring(carrier, brewer)

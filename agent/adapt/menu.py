@@ -107,7 +107,9 @@ class _Writer:
     def _candidates(self, ids: Iterable[str], course: Course | None = None) -> list[str]:
         """Things of a group that may be taken for a course, the best first."""
         banned = self._said.banned
+        elsewhere = {id for other in self._courses for id in other.members} - (course.members if course else set())
         found = [id for id in ids if id not in banned and self._work.is_there(id)]
+        found = [id for id in found if id not in elsewhere or self._work.is_endless(id)]
         if course is not None:
             apart = self._said.apart
             found = [id for id in found if all(may_meet(id, other, apart) for other in course.members - {id})]
@@ -139,7 +141,8 @@ class _Writer:
                 id in first | second for first, second in (p.ids for p in self._said("before") if p.on_top)
             )
 
-        best = min(candidates, key=lambda id: (2 * on_top(id) - self._value(id, None), self._order[id]))
+        raw = self._work.raw
+        best = min(candidates, key=lambda id: (id in raw, 2 * on_top(id) - self._value(id, None), self._order[id]))
         self._courses.append(Course(dish, best, there=self._work.in_dish_with(best)))
 
     # What comes together
