@@ -7,8 +7,8 @@ the rest of the breakfast is planned around what cannot. It knows the scene with
 from __future__ import annotations
 
 from agent.adapt.choosing import Choice, choose
-from agent.adapt.kitchenwork import Kitchenwork
 from agent.adapt.menu import write_menu
+from agent.adapt.preparation import Preparation
 from people.judging import Judge
 from people.person import Person
 from worlds.kitchen.cooking import Cooking
@@ -39,7 +39,7 @@ class ScriptedCook:
     def plan(self, cooking: Cooking) -> list[str]:
         """All actions from here to the end of the task."""
         choice = self.choice(cooking)
-        work = Kitchenwork(cooking.fork(), self._judge, choice.said)
+        work = Preparation(cooking.fork(), self._judge, choice.said)
         menu = write_menu(choice, work, self._judge)
         work.prepare(menu)
         return [*work.actions, DONE]

@@ -1,12 +1,28 @@
-"""Actions drawn at random from those that are possible in a state."""
+"""A kitchen in which everything is there, things done in it, and actions drawn at random."""
 
 import random
 
 from worlds.kitchen.data import load_kitchen
 from worlds.kitchen.dishes import on_appliance
+from worlds.kitchen.scene import scene_with
 from worlds.kitchen.state import State
+from worlds.kitchen.world import TextKitchen
 
 _VERBS = load_kitchen().verbs
+
+
+def full(**options) -> TextKitchen:
+    """A kitchen in which everything is there."""
+    return TextKitchen(1, scene=scene_with(load_kitchen().objects.places()), **options)
+
+
+def done(*actions: str) -> TextKitchen:
+    """The full kitchen after actions that have to be possible."""
+    world = full()
+    for action in actions:
+        step = world.step(action)
+        assert not step.failed, f"{action}: {step.observation}"
+    return world
 
 
 def draw_action(state: State, rng: random.Random) -> str:

@@ -5,25 +5,11 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.worlds.kitchen.moves import draw_action
+from tests.worlds.kitchen.moves import done, draw_action
 from worlds.kitchen.actions import parse
-from worlds.kitchen.data import load_kitchen
 from worlds.kitchen.dishes import before, dish_of, foods_in, together
-from worlds.kitchen.scene import scene_with
 from worlds.kitchen.tracking import Layer
 from worlds.kitchen.world import TextKitchen
-
-
-def full() -> TextKitchen:
-    return TextKitchen(1, scene=scene_with(load_kitchen().objects.places()), max_steps=1000)
-
-
-def done(*actions: str) -> TextKitchen:
-    world = full()
-    for action in actions:
-        step = world.step(action)
-        assert not step.failed, f"{action}: {step.observation}"
-    return world
 
 
 def consistent(world: TextKitchen) -> None:

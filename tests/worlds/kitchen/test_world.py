@@ -3,23 +3,8 @@
 import pytest
 
 from household.errors import UserError
-from worlds.kitchen.data import load_kitchen
-from worlds.kitchen.scene import scene_with
+from tests.worlds.kitchen.moves import done, full
 from worlds.kitchen.world import TextKitchen
-
-
-def full(**options) -> TextKitchen:
-    """A kitchen in which everything is there."""
-    return TextKitchen(1, scene=scene_with(load_kitchen().objects.places()), **options)
-
-
-def done(*actions: str) -> TextKitchen:
-    world = full()
-    for action in actions:
-        step = world.step(action)
-        assert not step.failed, f"{action}: {step.observation}"
-    return world
-
 
 OMELETTE = (
     "Move egg_0 to bowl_0",
