@@ -249,5 +249,8 @@ def _tasks(said: Any, kitchen: Kitchen, where: str) -> tuple[int, ...]:
             numbers.add(one)
         else:
             known = [*kitchen.tasks.sets, *kitchen.tasks.dishes]
-            raise DataError(f"{where}: unknown task {one!r}; use 1 to {max(kitchen.tasks.tasks)}, {', '.join(known)}")
+            shown = repr(one) if isinstance(one, str | int | float) else f"of type {type(one).__name__}"
+            raise DataError(
+                f"{where}: unknown task {shown[:60]}; use 1 to {max(kitchen.tasks.tasks)}, {', '.join(known)}"
+            )
     return tuple(sorted(numbers))

@@ -18,8 +18,9 @@ from rich.console import Console
 
 from agent.adapt.cook import ScriptedCook
 from experiments.tables import machine
-from people.judging import Judge, Verdict
+from people.judging import Judge, Verdict, satisfaction
 from people.person import PEOPLE, Person, load_people
+from people.published import PublishedJudge
 from selftrain.player import software_versions
 from selftrain.record import write_json
 from worlds.kitchen.data import load_kitchen
@@ -33,6 +34,8 @@ class Breakfast:
     Attributes:
         given_up: wishes that applied and that it saw no way for, with the reason.
         open: wishes that it aimed at and that are violated in the end.
+        rate: satisfied of applicable wishes; None where none applies.
+        published: the same as the authors' published functions decide.
     """
 
     person: str
@@ -43,6 +46,8 @@ class Breakfast:
     satisfied: list[str] = field(default_factory=list)
     open: dict[str, str] = field(default_factory=dict)
     given_up: dict[str, str] = field(default_factory=dict)
+    rate: float | None = None
+    published: float | None = None
 
 
 def cook_for(person: Person, task: int, seed: int) -> Breakfast:
@@ -57,8 +62,11 @@ def cook_for(person: Person, task: int, seed: int) -> Breakfast:
         if step.ended or step.truncated:
             break
     breakfast = Breakfast(person.name, task, seed, world.trace.step, failed)
-    for verdict in Judge(task).verdicts(person, world.trace):
+    verdicts = Judge(task).verdicts(person, world.trace)
+    for verdict in verdicts:
         _file(verdict, breakfast, given_up)
+    breakfast.rate = satisfaction(verdicts)
+    breakfast.published = PublishedJudge(task).satisfaction(person, world.trace)
     return breakfast
 
 
@@ -78,7 +86,9 @@ def summary(breakfasts: Sequence[Breakfast]) -> dict[str, Any]:
     Returns:
         ``scripted_cook``: satisfied of what can be satisfied (0 to 1); ``n``: how many that is; ``satisfied``;
         ``applicable``: ``n`` and what was given up; ``of_applicable``: satisfied of those; ``given_up`` and ``open``:
-        by person, preference and reason how often.
+        by person, preference and reason how often; ``rate``: satisfied of applicable wishes, the mean over breakfasts
+        in which any applies (0 to 1), and ``published_rate`` as the authors' published functions decide, which is
+        another scale.
     """
     satisfied = sum(len(one.satisfied) for one in breakfasts)
     open_ = sum(len(one.open) for one in breakfasts)
@@ -92,6 +102,8 @@ def summary(breakfasts: Sequence[Breakfast]) -> dict[str, Any]:
         "of_applicable": satisfied / (n + given_up) if n + given_up else None,
         "given_up": _counted((one.person, one.given_up) for one in breakfasts),
         "open": _counted((one.person, one.open) for one in breakfasts),
+        "rate": _mean(one.rate for one in breakfasts),
+        "published_rate": _mean(one.published for one in breakfasts),
         "breakfasts": len(breakfasts),
         "failed_actions": sum(one.failed for one in breakfasts),
         "steps": {
@@ -99,6 +111,11 @@ def summary(breakfasts: Sequence[Breakfast]) -> dict[str, Any]:
             "most": max((one.steps for one in breakfasts), default=None),
         },
     }
+
+
+def _mean(rates: Iterable[float | None]) -> float | None:
+    known = [rate for rate in rates if rate is not None]
+    return sum(known) / len(known) if known else None
 
 
 def _counted(wishes: Iterable[tuple[str, dict[str, str]]]) -> list[dict[str, Any]]:

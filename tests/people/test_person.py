@@ -57,6 +57,7 @@ def test_several_people_in_one_file_and_a_folder_of_files(tmp_path):
         (changed(**{"if": "available(unicorn)"}), "preference 1: if: 'unicorn' is neither a group nor a thing"),
         (changed(category="mood"), "preferences.0.category: unknown category 'mood'; use one of variation"),
         (changed(tasks="lunch"), "unknown task 'lunch'; use 1 to 8, savory"),
+        (changed(tasks=[["x"] * 9] * 9), "unknown task of type list"),
         (changed(tasks=9), "unknown task 9"),
         (changed(tasks=True), "unknown task True"),
         (changed(dishes=["soup"]), "unknown dish 'soup'; use eggs"),

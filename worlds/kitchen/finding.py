@@ -63,7 +63,7 @@ def find_in(words: str, holder: str, trace: Trace) -> str | None:
     if id in inside:
         return id
     contents = state[holder].contents
-    if contents and _words(id) <= _words(contents):
+    if contents and (id == contents or (id not in state.entities.keys() - {holder} and _part_of(id, contents))):
         return None
     if id not in state:
         alike = [other for other in inside if _NUMBER.sub("", other) == _NUMBER.sub("", id)]
@@ -110,6 +110,11 @@ def _listed(ids: list[str], state: State) -> str:
 def _words(text: str) -> frozenset[str]:
     """Words in lower case without plural s and numbers."""
     return frozenset(word.rstrip("s") for word in re.findall(r"[^\W\d_]+", text.lower()) if word.rstrip("s"))
+
+
+def _part_of(id: str, contents: str) -> bool:
+    """Whether a name is a shorter one of some contents: milk for oat_milk."""
+    return bool(_words(id)) and _words(id) <= _words(contents)
 
 
 def _several(words: str, state: State) -> list[str]:

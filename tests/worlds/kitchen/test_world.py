@@ -50,6 +50,8 @@ def test_an_omelette_from_egg_to_table():
         ("Mix all items in counter_0 to get dough", "no container"),
         ("Mix all items in milk_0 to get dough", "no container"),
         ("Pour honey from milk_0 to bowl_0", "milk_0 does not contain honey. milk_0 contains whole_milk"),
+        ("Pour milk_1 from milk_0 to bowl_0", "milk_0 does not contain milk_1. milk_1 is in/on fridge_0"),
+        ("Pour 7 from milk_0 to bowl_0", "milk_0 does not contain 7"),
         ("Move egg_0 from bowl_0 to plate_0", "egg_0 is in/on egg_carton_0"),
         ("Move dragon_0 to bowl_0", "dragon_0 was not found"),
         ("Move yogurt_0 to bowl_0", "Did you mean yoghurt_"),
@@ -212,6 +214,15 @@ def test_accents_and_alternatives_are_understood():
     world = done("Move pan_0 to stove_0", "Move tomato_0 to pan_0", "Sauté items in pan_0 to get tomatoes")
     assert "tomato_0" in world.trace.cooked
     assert world.step("Task Complete").ended
+
+
+def test_contents_may_be_named_in_short():
+    world = done(
+        "Pour milk from milk_1 to bowl_0", "Move bread_1 from bread_1 to plate_0", "Pour honey from honey_0 to cup_2"
+    )
+    assert world.state.inside("bowl_0") == ["oat_milk"]
+    assert world.state.inside("plate_0") == ["whole_grain_bread_slice"]
+    assert not world.step("Pour honey from honey_0 to bowl_0").failed
 
 
 def test_an_unknown_task_is_refused():
