@@ -260,8 +260,9 @@ class _Writer:
         word = predicate.words[0]
         bad = {word for other in self._said("made", False) for word in other.words}
         word = next((word for word in predicate.words if not any(no in word for no in bad)), word)
-        for course in self._courses:
-            if not predicate.ids or course.members & predicate.ids[0]:
+        of = predicate.ids[0] if predicate.ids else frozenset(self._kitchen.ids)
+        for course in sorted(self._courses, key=lambda course: course.base not in of):
+            if course.members & of:
                 course.names.append(word)
                 return
         candidates = self._candidates(predicate.ids[0]) if predicate.ids else []

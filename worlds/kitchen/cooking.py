@@ -161,7 +161,10 @@ class Cooking:
             raise Impossible(f"{id} cannot be moved.")
         if to == id or self._state.is_within(to, id):
             raise Impossible(f"{id} cannot be put into itself.")
+        left = dish_of(self._state, id) if is_food(self._state, id) else id
         self._state = self._state.put(id, to)
+        if left != id and left != dish_of(self._state, id):
+            self._shoot(left)
         self._arrived(id, to)
 
     def _take_portion(self, packet: str, to: str) -> str:

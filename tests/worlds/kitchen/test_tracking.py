@@ -39,22 +39,25 @@ def consistent(world: TextKitchen) -> None:
         if state[id].can("edible") and id in trace.sources:
             root = dish_of(state, id)
             assert id in foods_in(state, root)
-            assert trace.of(id) <= last[root].sources
+            assert last[root].foods == tuple(foods_in(state, root))
+    for root, shot in last.items():
+        if state[root].can("container"):
+            assert shot.foods == tuple(foods_in(state, root))
 
 
 def test_ten_thousand_random_actions_leave_every_state_consistent():
     executed = 0
     seed = 0
     while executed < 10_000:
-        world = TextKitchen(1, seed=seed, max_steps=2000)
+        world = TextKitchen(1, seed=seed, max_steps=150)
         rng = random.Random(seed)
-        for number in range(500):
+        for number in range(150):
             world.step(draw_action(world.state, rng))
             if number % 25 == 24:
                 consistent(world)
         executed += world.trace.step
         seed += 1
-    assert seed < 60  # most of the drawn actions were possible
+    assert seed < 200  # most of the drawn actions were possible
 
 
 @settings(max_examples=40, deadline=None)
@@ -118,7 +121,7 @@ def test_order_of_adding_is_kept_through_mixing_and_forgotten_with_the_container
         "Move breakfast to bowl_1",
     )
     cereal, milk = frozenset({"cereal_box_5"}), frozenset({"milk_1"})
-    by_root = {shot.root: shot for shot in world.trace.shots}
+    by_root = {shot.root: shot for shot in world.trace.shots if shot.layers}
     assert before(by_root["bowl_0"].layers, cereal, milk)
     assert not before(by_root["bowl_0"].layers, milk, cereal)
     assert together(by_root["bowl_1"].layers, cereal, milk)
