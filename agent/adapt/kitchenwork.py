@@ -36,6 +36,7 @@ class Kitchenwork:
         self._judge = judge
         self._banned = said.banned
         self._bad_words = {word for predicate in said("made", False) for word in predicate.words}
+        self._named = said("made")
         self.raw = union(predicate.ids[0] for predicate in said("cooked", False))
         self._verbs = judge.kitchen.verbs
         self._groups = judge.kitchen.groups

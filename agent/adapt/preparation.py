@@ -23,9 +23,20 @@ class Preparation(Kitchenwork):
             for tool in tools:
                 if tool not in self.trace.used:
                     self._use_after_all(tool, role, menu)
+        self._name_the_rest()
         if not self.trace.prepared():
             self._offer_water()
         self._serve(menu)
+
+    def _name_the_rest(self) -> None:
+        """Names that no course has given, since what they are about was added later than the course was named."""
+        for predicate in self._named:
+            if self._judge.holds(predicate, self.trace):
+                continue
+            of = predicate.ids[0] if predicate.ids else self.trace.used.keys()
+            food = next((food for id in sorted(of & self.trace.used.keys()) if (food := self.carrier(id))), None)
+            if food is not None:
+                self._rename(food, [self._allowed(list(predicate.words))])
 
     def _offer_water(self) -> None:
         """Where nothing that was asked for can be made there is at least a glass of water."""

@@ -1,8 +1,8 @@
 """Each of the 228 wishes on breakfasts that satisfy it, violate it, and to which it does not apply.
 
 The scripted cook makes them: one for whoever has this wish alone, one for whoever wants its opposite, and mutations of
-the first: without the deciding step, in another task, and in a scene that lacks what the wish needs. Twelve wishes about
-where to serve and with which dishes apply to every task in every scene; the five that no task concerns never do.
+the first: without the deciding step, in another task, and in a scene that lacks what the wish needs. Twelve wishes
+about where to serve and with which dishes apply to every task in every scene; the five that no task concerns never do.
 """
 
 import dataclasses
