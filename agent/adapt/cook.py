@@ -1,0 +1,53 @@
+"""A scripted cook who knows what the person wants: the oracle, the teacher, and the ceiling.
+
+It goes on from any state that another cook left behind: what was done already counts, what can still be mended is, and
+the rest of the breakfast is planned around what cannot. It knows the scene without looking.
+"""
+
+from __future__ import annotations
+
+from housewise.agent.adapt.choosing import Choice, choose
+from housewise.agent.adapt.menu import write_menu
+from housewise.agent.adapt.preparation import Preparation
+from housewise.people.judging import Judge
+from housewise.people.person import Person
+from housewise.worlds.kitchen.cooking import Cooking
+from housewise.worlds.kitchen.data import Kitchen
+
+DONE = "Declare Done"
+
+
+class ScriptedCook:
+    """Says the next action for one person and task.
+
+    Args:
+        person: whose wishes it knows.
+        task: its number.
+    """
+
+    name = "scripted cook"
+
+    def __init__(self, person: Person, task: int, kitchen: Kitchen | None = None) -> None:
+        self._person = person
+        self._judge = Judge(task, kitchen)
+        self._expected: list[str] = []
+
+    def choice(self, cooking: Cooking) -> Choice:
+        """What it aims at from here, and which wishes it gives up and why."""
+        return choose(self._person, self._judge, cooking.trace)
+
+    def plan(self, cooking: Cooking) -> list[str]:
+        """All actions from here to the end of the task."""
+        choice = self.choice(cooking)
+        work = Preparation(cooking.fork(), self._judge, choice.said)
+        menu = write_menu(choice, work, self._judge)
+        work.prepare(menu)
+        return [*work.actions, DONE]
+
+    def act(self, cooking: Cooking) -> str:
+        """The next action; it plans anew when something else was done than it said."""
+        done = cooking.trace.actions
+        so_far = self._expected[: len(done)]
+        if so_far != done or len(self._expected) <= len(done):
+            self._expected = [*done, *self.plan(cooking)]
+        return self._expected[len(done)]

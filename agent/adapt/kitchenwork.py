@@ -1,0 +1,160 @@
+"""What a cook's hands can do: look after what is there, bring it, and take a vessel for it."""
+
+from __future__ import annotations
+
+from housewise.people.cases import Literals, union
+from housewise.people.judging import Judge
+from housewise.worlds.kitchen.actions import NAME_LENGTH, Impossible, parse
+from housewise.worlds.kitchen.cooking import Cooking
+from housewise.worlds.kitchen.dishes import dish_of, foods_in, is_food
+from housewise.worlds.kitchen.state import State
+from housewise.worlds.kitchen.tracking import Trace
+
+_NAMES = {"scrambl": "scrambled_eggs", "omelet": "omelette", "poach": "poached_eggs", "over easy": "eggs_over_easy"}
+USES = {  # which vessels and appliances a dish is made and served with
+    "eggs": ("pan", "plate"),
+    "cereal": ("bowl",),
+    "yoghurt": ("bowl",),
+    "toast": ("toaster", "plate"),
+    "tea": ("mug",),
+    "coffee": ("brewer", "mug"),
+}
+_DEFAULT = {
+    "pan": ("pan_0", "pan_1", "skillet_0", "pot_0", "pot_1", "box_2", "bowl_0"),
+    "mug": ("mug", "cup", "glass", "wine_glass", "bowl"),
+    "bowl": ("bowl", "plate", "box", "mug", "cup"),
+    "plate": ("plate", "bowl", "box", "tray"),
+    "brewer": ("coffee_machine_0", "pour_over_coffee_maker_0", "french_press_0", "espresso_machine_0", "kettle_0"),
+}
+
+
+class Kitchenwork:
+    """Does things in a fork of the kitchen and keeps the list of what it did."""
+
+    def __init__(self, cooking: Cooking, judge: Judge, said: Literals) -> None:
+        self._cooking = cooking
+        self._judge = judge
+        self._banned = said.banned
+        self._bad_words = {word for predicate in said("made", False) for word in predicate.words}
+        self._named = said("made")
+        self.raw = union(predicate.ids[0] for predicate in said("cooked", False))
+        self._verbs = judge.kitchen.verbs
+        self._groups = judge.kitchen.groups
+        self._roles: dict[str, list[str]] = {}
+        self.actions: list[str] = []
+
+    @property
+    def trace(self) -> Trace:
+        return self._cooking.trace
+
+    @property
+    def state(self) -> State:
+        return self.trace.state
+
+    # What is there
+
+    def is_there(self, id: str) -> bool:
+        """Whether something of a thing can still be had."""
+        return id in self.state or self.carrier(id) is not None
+
+    def is_endless(self, id: str) -> bool:
+        """Whether there is more of it however much is taken: a packet."""
+        return id in self.state and self.state[id].contents is not None
+
+    def is_eatable(self, id: str) -> bool:
+        """Whether it is food, or a packet of food."""
+        if id not in self.state:
+            return self.carrier(id) is not None
+        return is_food(self.state, id) or self.state[id].contents is not None
+
+    def carrier(self, source: str) -> str | None:
+        """The food in which a thing of the scene is now; itself as long as it is untouched, None for a mere packet."""
+        state = self.state
+        if source in state and is_food(state, source):
+            return source
+        found = [id for id, sources in self.trace.sources.items() if source in sources and id in state]
+        found = [id for id in found if is_food(state, id)]
+        cooked = [id for id in found if state.has(id, "cooked")]
+        return min(cooked or found, key=lambda id: (len(self.trace.of(id)), id), default=None)
+
+    def in_dish_with(self, source: str) -> frozenset[str]:
+        """All the things that stem from the scene in the dish that holds this one now."""
+        carrier = self.carrier(source)
+        if carrier is None or (carrier == source and source not in self.trace.used):
+            return frozenset()
+        foods = foods_in(self.state, dish_of(self.state, carrier))
+        return frozenset().union(*(self.trace.of(food) for food in foods))
+
+    # Doing
+
+    def do(self, text: str) -> bool:
+        """Do it in the fork; an action that is not possible is left out."""
+        try:
+            self._cooking.do(parse(text, self._verbs), text)
+        except Impossible:
+            return False
+        self.actions.append(text)
+        return True
+
+    def put(self, source: str, to: str) -> str | None:
+        """Bring something of a thing to where it is wanted; returns what is there now."""
+        state = self.state
+        if source in state and state[source].contents is not None:
+            before = set(state.entities)
+            verb = "Pour" if not state[source].contents.endswith("slice") else "Move"  # type: ignore[union-attr]
+            self.do(f"{verb} {state[source].contents} from {source} to {to}")
+            return next((id for id in self.state.entities if id not in before), None)
+        carrier = self.carrier(source)
+        if carrier is None:
+            return None
+        return self.bring(self._ready(carrier), to)
+
+    def _ready(self, food: str) -> str:
+        """An egg is cracked and a fruit or vegetable sliced before it goes anywhere."""
+        groups = self._groups
+        if food in groups["egg_hen"]:
+            verb, now = "Crack", "cracked egg"
+        elif any(food in groups[name] for name in ("vegetable", "fruit", "avocado", "lemon")):
+            verb, now = "Slice", f"sliced {self.state[food].kind}"
+        else:
+            return food
+        return self.made_by(f"{verb} the object {food} to get {name_with(now)}") or food
+
+    def bring(self, food: str, to: str) -> str:
+        holder = self.state.holder(food)
+        if holder != to and food != to:
+            self.do(f"Move {food} from {holder} to {to}")
+        return food
+
+    def made_by(self, text: str) -> str | None:
+        """Do it and return the entity that came of it."""
+        before = set(self.state.entities)
+        if not self.do(text):
+            return None
+        return next((id for id in self.state.entities if id not in before), None)
+
+    # Vessels
+
+    def vessel(self, role: str) -> str | None:
+        """An empty vessel: the wanted one, else the plainest."""
+        for id in self._roles.get(role, []):
+            if id in self.state and self._is_free(id):
+                self._roles[role].remove(id)
+                return id
+        for wanted in _DEFAULT[role]:
+            for id, entity in self.state.entities.items():
+                if wanted in (id, entity.kind) and id not in self._banned and self._is_free(id):
+                    return id
+        return next((id for id, e in self.state.entities.items() if e.can("container") and self._is_free(id)), None)
+
+    def _is_free(self, id: str) -> bool:
+        return self.state[id].can("container") and not self.state.inside(id) and self._is_loose(id)
+
+    def _is_loose(self, id: str) -> bool:
+        """Whether it can be carried away; brewers and the toaster are used where they are."""
+        return not any(self.state[holder].can("container") for holder in self.state.holders(id))
+
+
+def name_with(word: str) -> str:
+    """A name for a result that holds a word."""
+    return _NAMES.get(word, word.replace(" ", "_"))[:NAME_LENGTH].strip("_")

@@ -1,0 +1,1 @@
+"""ADAPT's experiments: breakfast for sixteen people in the text kitchen."""

@@ -1,0 +1,62 @@
+"""Wishes of one person that no breakfast can fulfil together, found from their conditions alone.
+
+Everything that could be there is taken to be there: what only a scene's lacks make impossible is no contradiction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from housewise.people.cases import TooManyCases, cases, consistent
+from housewise.people.language import All, Any_, Condition, Not, Predicate, as_word
+from housewise.worlds.kitchen.data import Kitchen, Task
+
+if TYPE_CHECKING:
+    from housewise.people.person import Preference
+
+
+def contradiction(preferences: Sequence[Preference], kitchen: Kitchen) -> str | None:
+    """The first wish that cannot be fulfilled, or two that cannot be fulfilled together, in words; None without any."""
+    for one in preferences:
+        for number in one.tasks:
+            if not _possible([one], kitchen.tasks.tasks[number], kitchen):
+                return f"preference {one.id} can never be satisfied; change what it wants ({one.wants_text})"
+    for first, second in combinations(preferences, 2):
+        for number in sorted(set(first.tasks) & set(second.tasks)):
+            task = kitchen.tasks.tasks[number]
+            if not _possible([first, second], task, kitchen):
+                return (
+                    f"preferences {first.id} and {second.id} contradict each other where the task is {task.text!r}; "
+                    f"change one ({first.wants_text} against {second.wants_text})"
+                )
+    return None
+
+
+def _possible(preferences: Sequence[Preference], task: Task, kitchen: Kitchen) -> bool:
+    """Whether a breakfast can fulfil all of them; of several, one with a condition is fulfilled where that is false."""
+
+    def decide(predicate: Predicate) -> bool | None:
+        if predicate.name == "available":
+            return True
+        if predicate.name == "task_says":
+            return any(word in as_word(task.text) for word in predicate.words)
+        return None
+
+    wanted: list[Condition] = []
+    for preference in preferences:
+        if preference.condition is None:
+            wanted.append(preference.wish)
+        elif len(preferences) > 1:
+            wanted.append(Any_((Not(preference.condition), preference.wish)))
+        elif cases(preference.condition, decide):
+            wanted.append(All((preference.condition, preference.wish)))
+        for dish in preference.dishes:
+            if dish in task.dishes:
+                of = kitchen.tasks.dishes[dish].of
+                wanted.append(Predicate("used", ((of,),), (kitchen.groups[of],)))
+    try:
+        return any(consistent(case, kitchen.kinds) for case in cases(All(tuple(wanted)), decide))
+    except TooManyCases:
+        return True

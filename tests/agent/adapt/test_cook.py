@@ -1,0 +1,112 @@
+"""The scripted cook: what it fulfils from the start, and from wherever another cook stopped."""
+
+import random
+
+import pytest
+
+from housewise.agent.adapt.cook import ScriptedCook
+from housewise.people.invented import invent
+from housewise.people.judging import Judge
+from housewise.people.person import PEOPLE, load_people
+from housewise.worlds.kitchen.scene import scene_with
+from housewise.worlds.kitchen.world import TextKitchen
+from tests.people.breakfasts import KITCHEN, alone, wish
+from tests.worlds.kitchen.moves import draw_action
+
+SIXTEEN = load_people(PEOPLE)
+
+
+def finish(world: TextKitchen, cook: ScriptedCook, most: int = 60) -> None:
+    for _ in range(most):
+        step = world.step(cook.act(world.cooking))
+        assert not step.failed, f"{world.trace.actions[-1]}: {step.observation}"
+        if step.ended:
+            return
+    raise AssertionError("the cook does not come to an end")
+
+
+def left_open(person, task, world, given_up):
+    verdicts = Judge(task).verdicts(person, world.trace)
+    return [one.preference.id for one in verdicts if one.decision == "violated" and one.preference.id not in given_up]
+
+
+@pytest.mark.parametrize("person", SIXTEEN, ids=lambda person: person.name)
+def test_fulfils_all_that_can_be_for_each_of_the_sixteen(person):
+    for task in KITCHEN.tasks.tasks:
+        world = TextKitchen(task, seed=task)
+        cook = ScriptedCook(person, task)
+        given_up = cook.choice(world.cooking).given_up
+        finish(world, cook)
+        assert left_open(person, task, world, given_up) == []
+        assert world.trace.step <= 50
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_goes_on_from_what_a_student_left(seed):
+    rng = random.Random(seed)
+    person = SIXTEEN[seed % 16] if seed % 2 else invent(seed)
+    task = rng.randint(1, 8)
+    world = TextKitchen(task, seed=seed, max_steps=1000)
+    other = ScriptedCook(invent(seed + 1000), task)
+    for _ in range(rng.randint(1, 25)):
+        action = draw_action(world.state, rng) if rng.random() < 0.3 else other.act(world.cooking)
+        if action != "Declare Done":
+            world.step(action)
+    cook = ScriptedCook(person, task)
+    given_up = cook.choice(world.cooking).given_up
+    finish(world, cook)
+    assert left_open(person, task, world, given_up) == []
+
+
+def test_goes_on_from_its_own_plan_after_an_interruption():
+    person = SIXTEEN[9]
+    world = TextKitchen(6, seed=1)
+    cook = ScriptedCook(person, 6)
+    world.step(cook.act(world.cooking))
+    world.step("Pour whole_milk from milk_0 to bowl_0")
+    world.step('Ask "Tea?"')
+    finish(world, cook)
+    assert left_open(person, 6, world, {}) == []
+
+
+def test_mends_a_half_made_omelette():
+    person = alone(wish("together(cheese, egg) and served_at(patio_table)", tasks="eggs", dishes=("eggs",)))
+    world = TextKitchen(1, scene=scene_with(KITCHEN.objects.places()))
+    for action in (
+        "Crack the object egg_3 to get cracked_egg",
+        "Move cracked_egg from egg_carton_0 to bowl_0",
+        "Pour oat_milk from milk_1 to bowl_0",
+        "Whisk items in bowl_0 to get batter",
+    ):
+        assert not world.step(action).failed
+    finish(world, ScriptedCook(person, 1))
+    assert [made.id for made in world.trace.made][:2] == ["cracked_egg", "batter"]
+    assert all("egg" not in action.lower() or "fried" in action for action in world.trace.actions[4:])
+    assert left_open(person, 1, world, {}) == []
+
+
+def test_says_which_wishes_do_not_go_together_here():
+    """Sweetened, and with nothing low in calories: where only stevia is left one of the two has to go."""
+    person = next(person for person in SIXTEEN if person.name == "jamal")
+    world = TextKitchen(3, scene=scene_with(["cereal_box_0", "maple_syrup_1", "sugar_0"]))
+    given_up = ScriptedCook(person, 3).choice(world.cooking).given_up
+    assert len(given_up) == 1
+    assert set(given_up) <= {"5.3", "5.7"}
+    assert set(given_up.values()) == {"it does not go together with the other wishes"}
+
+
+def test_gives_up_a_dish_of_which_there_is_nothing():
+    person = next(person for person in SIXTEEN if person.name == "sarah")
+    world = TextKitchen(3, scene=scene_with([]))
+    cook = ScriptedCook(person, 3)
+    given_up = cook.choice(world.cooking).given_up
+    assert given_up["2.4"] == "there is nothing to make cereal of"
+    finish(world, cook)
+    assert left_open(person, 3, world, given_up) == []
+
+
+def test_invented_people_are_the_same_for_one_seed_and_never_contradict_themselves():
+    assert invent(3) == invent(3)
+    assert invent(3) != invent(4)
+    for seed in range(30):
+        assert 10 <= len(invent(seed).preferences) <= 19

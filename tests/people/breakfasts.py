@@ -1,0 +1,38 @@
+"""Breakfasts written out action by action, and how they are judged."""
+
+from housewise.people.judging import Judge
+from housewise.people.person import Person, Preference, read_person
+from housewise.worlds.kitchen.data import load_kitchen
+from housewise.worlds.kitchen.scene import scene_with
+from housewise.worlds.kitchen.tracking import Trace
+from housewise.worlds.kitchen.world import TextKitchen
+
+KITCHEN = load_kitchen()
+
+
+def breakfast(task: int, *actions: str, without: tuple[str, ...] = ()) -> Trace:
+    """What becomes of a kitchen in which everything is there but ``without``; every action has to be possible."""
+    present = set(KITCHEN.objects.places()) - set(without)
+    if "egg_carton_0" in without:
+        present -= {f"egg_{number}" for number in range(8)}
+    world = TextKitchen(task, scene=scene_with(present))
+    for action in actions:
+        step = world.step(action)
+        assert not step.failed, f"{action}: {step.observation}"
+    return world.trace
+
+
+def wish(wants: str, tasks: object = "all", if_: str | None = None, dishes: tuple[str, ...] = ()) -> Preference:
+    """A single wish in the language of people's files."""
+    line = {"id": "1", "text": "x", "category": "addition", "tasks": tasks, "dishes": dishes, "wants": wants}
+    if if_:
+        line["if"] = if_
+    return read_person({"name": "somebody", "preferences": [line]}, KITCHEN, "test").preferences[0]
+
+
+def decision(preference: Preference, task: int, trace: Trace) -> str:
+    return Judge(task).verdict(preference, trace).decision
+
+
+def alone(preference: Preference) -> Person:
+    return Person("somebody", "", (preference,))

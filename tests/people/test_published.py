@@ -1,0 +1,76 @@
+"""The second evaluator: the wishes as the authors' published functions decide them."""
+
+import pytest
+
+from housewise.people.judging import Judge, satisfaction
+from housewise.people.person import PEOPLE, load_people
+from housewise.people.published import PublishedJudge
+from tests.people.breakfasts import breakfast
+from tests.people.test_judging import COFFEE, EGGS, FLAKES, FRUIT, GRANOLA, NUTS, TEA, TOAST, YOGHURT
+
+PEOPLE_ = load_people(PEOPLE)
+SIXTEEN = {preference.id: preference for person in PEOPLE_ for preference in person.preferences}
+
+
+def test_131_of_the_functions_deviate_from_their_text():
+    assert sum(preference.published is not None for preference in SIXTEEN.values()) == 131
+
+
+@pytest.mark.parametrize(
+    ("id", "task", "actions", "text", "published"),
+    [
+        ("1.2", 1, (*EGGS, "Pour oat_milk from milk_1 to eggs"), "violated", "satisfied"),
+        ("1.12", 1, (*EGGS, "Serve the object plate_0 at table_1"), "satisfied", "violated"),
+        ("2.4", 3, (*FLAKES, FRUIT), "violated", "satisfied"),
+        ("2.4", 3, (*FLAKES, NUTS), "satisfied", "violated"),
+        ("4.2", 1, (*EGGS, "Move tomato_0 to plate_0", "Move tomato_1 to plate_0"), "violated", "satisfied"),
+        ("6.16", 7, (*FLAKES, *COFFEE, "Serve the object mug_0 at table_0"), "violated", "inapplicable"),
+        ("6.16", 3, FLAKES, "inapplicable", "violated"),
+        ("8.6", 5, (*YOGHURT, FRUIT, NUTS, GRANOLA), "satisfied", "violated"),
+        ("8.7", 5, (*YOGHURT, GRANOLA, NUTS), "violated", "satisfied"),
+        ("13.1", 1, (*EGGS, "Stir the object eggs to get scrambled_eggs"), "satisfied", "violated"),
+        ("13.1", 1, (*EGGS, "Scramble the object eggs to get breakfast"), "satisfied", "satisfied"),
+        ("13.15", 1, (*EGGS, "Serve the object plate_0 at table_1"), "satisfied", "violated"),
+        ("14.2", 3, (*FLAKES, "Pour honey from honey_0 to bowl_0"), "satisfied", "violated"),
+        ("15.4", 3, FLAKES, "inapplicable", "violated"),
+        (
+            "10.17",
+            1,
+            (*EGGS, "Serve the object plate_0 at table_1", "Move honey from honey_0 to cup_2"),
+            "violated",
+            "satisfied",
+        ),
+        ("3.1", 1, ("Pour vegan_egg from liquid_egg_0 to pan_1",), "violated", "satisfied"),
+        (
+            "16.16",
+            8,
+            (*TEA, *TOAST, "Serve the object mug_0 at table_1", "Serve the object plate_0 at table_1"),
+            "satisfied",
+            "violated",
+        ),
+    ],
+)
+def test_where_the_two_differ(id, task, actions, text, published):
+    trace = breakfast(task, *actions)
+    assert Judge(task).verdict(SIXTEEN[id], trace).decision == text
+    assert PublishedJudge(task).verdict(SIXTEEN[id], trace).decision == published
+
+
+def test_the_second_evaluator_is_not_the_default():
+    person = PEOPLE_[3]
+    nothing = breakfast(1, "Open fridge_0")
+    assert satisfaction(Judge(1).verdicts(person, nothing)) == 0
+    trace = breakfast(6, *EGGS, "Pour butter from butter_0 to eggs")
+    assert PublishedJudge(6).satisfaction(person, trace) < satisfaction(PublishedJudge(6).verdicts(person, trace))
+
+
+def test_applicable_on_average_as_published():
+    """Running the published functions on empty trajectories gave 5.38 applicable wishes a task, at most 12."""
+    counts = []
+    for task in range(1, 9):
+        judge = PublishedJudge(task)
+        empty = breakfast(task)
+        for person in PEOPLE_:
+            counts.append(sum(verdict.decision != "inapplicable" for verdict in judge.verdicts(person, empty)))
+    assert sum(counts) / len(counts) == pytest.approx(5.38, abs=0.006)
+    assert max(counts) == 12

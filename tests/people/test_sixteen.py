@@ -1,0 +1,175 @@
+"""Each of the 228 wishes on breakfasts that satisfy it, violate it, and to which it does not apply.
+
+The scripted cook makes them: one for whoever has this wish alone, one for whoever wants its opposite, and mutations of
+the first: without the deciding step, in another task, and in a scene that lacks what the wish needs. Twelve wishes
+about where to serve and with which dishes apply to every task in every scene; the five that no task concerns never do.
+"""
+
+import dataclasses
+import re
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+
+from housewise.agent.adapt.cook import ScriptedCook
+from housewise.people.judging import Judge
+from housewise.people.language import All, Condition, Not, predicates
+from housewise.people.person import PEOPLE, Preference, load_people
+from housewise.worlds.kitchen.scene import scene_with
+from housewise.worlds.kitchen.tracking import Trace
+from housewise.worlds.kitchen.world import TextKitchen
+from tests.people.breakfasts import KITCHEN, alone, breakfast, decision
+
+WISHES = [preference for person in load_people(PEOPLE) for preference in person.preferences]
+APPLYING = [preference for preference in WISHES if preference.tasks]
+FULL = frozenset(KITCHEN.objects.places())
+
+
+def named(preferences):
+    return [pytest.param(preference, id=preference.id) for preference in preferences]
+
+
+def cooked(preference: Preference, task: int, present: frozenset[str] = FULL) -> Trace:
+    world = TextKitchen(task, scene=scene_with(present), max_steps=100)
+    for action in ScriptedCook(alone(preference), task).plan(world.cooking):
+        assert not world.step(action).failed
+    return world.trace
+
+
+def insisted(preference: Preference, wish: Condition) -> Preference:
+    """A wish that is not fulfilled by making it not apply."""
+    wish = wish if preference.condition is None else All((preference.condition, wish))
+    return dataclasses.replace(preference, wish=wish, condition=None)
+
+
+@cache
+def fulfilled(id: str, task: int) -> Trace:
+    preference = next(preference for preference in WISHES if preference.id == id)
+    return cooked(insisted(preference, preference.wish), task)
+
+
+@pytest.mark.parametrize("preference", named(APPLYING))
+def test_satisfied_when_the_cook_knows_it(preference):
+    for task in {preference.tasks[0], preference.tasks[-1]}:
+        assert decision(preference, task, fulfilled(preference.id, task)) == "satisfied"
+
+
+@pytest.mark.parametrize("preference", named(APPLYING))
+def test_violated_when_the_cook_does_the_opposite(preference):
+    task = preference.tasks[0]
+    trace = cooked(insisted(preference, Not(preference.wish)), task)
+    judge = Judge(task)
+    assert all(judge.is_made(dish, trace) for dish in judge.dishes)
+    assert judge.verdict(preference, trace).decision == "violated"
+
+
+@pytest.mark.parametrize("preference", named([preference for preference in APPLYING if preference.dishes]))
+def test_violated_when_the_dish_was_not_made(preference):
+    task = preference.tasks[0]
+    nothing = breakfast(task, "Search fridge_0")
+    verdict = Judge(task).verdict(preference, nothing)
+    assert verdict.decision == "violated"
+    assert verdict.why.startswith("not made: ")
+
+
+@pytest.mark.parametrize("preference", named([preference for preference in WISHES if len(preference.tasks) < 8]))
+def test_not_applicable_in_another_task(preference):
+    other = next(task for task in KITCHEN.tasks.tasks if task not in preference.tasks)
+    trace = fulfilled(preference.id, preference.tasks[0]) if preference.tasks else breakfast(other, "Open fridge_0")
+    assert decision(preference, other, trace) == "inapplicable"
+
+
+def needed(preference: Preference) -> frozenset[str]:
+    """What the condition asks to be there."""
+    if preference.condition is None:
+        return frozenset()
+    asked = [predicate for predicate in predicates(preference.condition) if predicate.name == "available"]
+    return frozenset().union(*(predicate.ids[0] for predicate in asked)) & FULL
+
+
+@pytest.mark.parametrize("preference", named([preference for preference in APPLYING if needed(preference)]))
+def test_not_applicable_where_there_is_nothing_of_it(preference):
+    task = preference.tasks[0]
+    gone = needed(preference)
+    if {"salt_shaker_0", "pepper_shaker_0", "ice_tray_0", "water_bottle_0"} & gone or preference.id == "8.11":
+        pytest.skip("what it needs is in every scene")
+    bases = frozenset().union(*(KITCHEN.groups[KITCHEN.tasks.dishes[dish].of] for dish in Judge(task).dishes))
+    if bases <= gone:  # wishes for bread where the task asks for toast
+        task = next(task for task in preference.tasks if not KITCHEN.groups["bread"] & gone)
+    trace = cooked(preference, task, FULL - gone)
+    judge = Judge(task)
+    assert all(judge.is_made(dish, trace) for dish in judge.dishes)
+    assert decision(preference, task, trace) == "inapplicable"
+
+
+def mutations(trace: Trace) -> Iterator[list[str]]:
+    """The breakfast without one of its steps, with another name for a result, or with another thing for one of it."""
+    actions = trace.actions
+    for skipped in range(len(actions) - 1):
+        yield actions[:skipped] + actions[skipped + 1 :]
+    for made in trace.made:
+        yield [re.sub(rf"\b{made.id}\b", "toast_coffee_tea", action) for action in actions]
+    families = [KITCHEN.groups[dish.of] for dish in KITCHEN.tasks.dishes.values()]
+    families += [frozenset({"pan_0", "pan_1", "skillet_0"}), frozenset({"mug_0", "glass_4", "cup_0"})]
+    families += [KITCHEN.groups[name] | {"coffee_machine_0"} for name in ("pour_over", "espresso_machine")]
+    families += [KITCHEN.groups[name] for name in ("milk", "yoghurt", "butter", "cheese", "spatula")]
+    for family in families:
+        for thing in sorted(family & trace.used.keys()):
+            for other in sorted(family - {thing}):
+                yield [exchanged(action, thing, other) for action in actions]
+
+
+def exchanged(action: str, thing: str, other: str) -> str:
+    """The action done with another thing."""
+    full = scene_with(FULL)
+    one, two = full[thing].contents, full[other].contents
+    if one and not two:
+        action = re.sub(rf"(Pour|Move) {one} from {thing} to", f"Move {other} to", action)
+    if two and not one:
+        action = re.sub(rf"Move (cracked_egg|{thing}) from \w+ to", f"Pour {two} from {other} to", action)
+    action = re.sub(rf"\b{one}\b", two or other, action) if one else action
+    return re.sub(rf"\b{thing}\b", other, action)
+
+
+def has_violating_mutation(preference: Preference, task: int, trace: Trace) -> bool:
+    """Whether a mutation violates the wish although the dish is made."""
+    judge = Judge(task)
+    for actions in mutations(trace):
+        world = TextKitchen(task, scene=trace.start, max_steps=100)
+        for action in actions:
+            world.step(action)
+        made = all(judge.is_made(dish, world.trace) for dish in judge.concerned(preference))
+        if made and judge.verdict(preference, world.trace).decision == "violated":
+            return True
+    return False
+
+
+def asks_for_something(preference: Preference) -> bool:
+    """Whether a breakfast has to hold something, and not only to be without something."""
+    task = preference.tasks[0]
+    plain = cooked(dataclasses.replace(preference, wish=WISHES[0].wish, tasks=()), task)
+    return decision(preference, task, plain) == "violated"
+
+
+@pytest.mark.parametrize("preference", named(APPLYING))
+def test_violated_by_a_mutation_of_what_satisfies_it(preference):
+    if not asks_for_something(preference):
+        pytest.skip("it is satisfied by leaving something out")
+    task = preference.tasks[0]
+    assert has_violating_mutation(preference, task, fulfilled(preference.id, task))
+
+
+@pytest.mark.parametrize("id", ["5.5", "10.8", "11.5", "16.7"])
+def test_the_wishes_that_no_task_concerns_can_be_decided_too(id):
+    preference = next(preference for preference in WISHES if preference.id == id)
+    oats = ("Pour rolled_oats from oatmeal_2 to pot_0",)
+    good = {
+        "5.5": (*oats, "Pour whole_milk from milk_0 to pot_0"),
+        "10.8": (*oats, "Pour oat_milk from milk_1 to pot_0", "Pour water from sink_1 to pot_0"),
+        "11.5": ("Pour honey from honey_0 to bowl_0",),
+        "16.7": (*oats, "Pour water from sink_1 to pot_0"),
+    }[id]
+    bad = {"16.7": (*oats, "Pour whole_milk from milk_0 to pot_0")}.get(id, oats)
+    assert Judge(3).holds(preference.wish, breakfast(3, *good))
+    assert not Judge(3).holds(preference.wish, breakfast(3, *bad))

@@ -1,0 +1,39 @@
+"""The Gymnasium environment."""
+
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+from housewise.worlds.kitchen.env import TextKitchenEnv
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*:UserWarning")
+
+
+def test_gymnasium_takes_it_for_an_environment():
+    check_env(TextKitchenEnv(), skip_render_check=True)
+
+
+def test_an_episode_ends_with_what_the_judge_says():
+    env = TextKitchenEnv(task=3, judge=lambda trace: trace.step / 10)
+    layout, info = env.reset(seed=1)
+    assert "stove_0" in layout
+    assert info["task"] == "Prepare cereal for breakfast"
+    observation, reward, ended, truncated, info = env.step("Look for bowl")
+    assert observation.startswith("Found ")
+    assert (reward, ended, truncated, info["failed"]) == (0.0, False, False, False)
+    _, reward, ended, _, _ = env.step("Declare Done")
+    assert (reward, ended) == (0.2, True)
+    assert env.step("Look for bowl")[1] == 0.0
+
+
+def test_every_observation_is_in_its_space():
+    env = TextKitchenEnv()
+    env.reset(seed=0, options={"task": 5})
+    assert env.world.task.text == "Make yoghurt parfait for breakfast"
+    for action in ("Search fridge_0", "Look for a", "öffne Kühlschrank", "x" * 5000, ""):
+        assert env.step(action)[0] in env.observation_space
+
+
+def test_runs_out_of_steps():
+    env = TextKitchenEnv(max_steps=2)
+    env.reset(seed=0)
+    assert [env.step(f"Open drawer_{number}")[3] for number in (0, 1)] == [False, True]

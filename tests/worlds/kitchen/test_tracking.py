@@ -1,0 +1,173 @@
+"""Entities are followed through every change."""
+
+import random
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from housewise.worlds.kitchen.actions import parse
+from housewise.worlds.kitchen.dishes import before, dish_of, foods_in, together
+from housewise.worlds.kitchen.tracking import Layer
+from housewise.worlds.kitchen.world import TextKitchen
+from tests.worlds.kitchen.moves import done, draw_action
+
+
+def consistent(world: TextKitchen) -> None:
+    """Nothing is lost, doubled, or of unknown origin."""
+    trace, state = world.trace, world.state
+    state.check()
+    start = trace.start.entities
+    rooms = {id for id, entity in start.items() if entity.can("room")}
+    assert set(state.places) == set(state.entities) - rooms
+    eaten = {part for made in trace.made for part in made.parts}
+    assert set(state.entities) == (set(start) | set(trace.sources)) - eaten
+    for id, sources in trace.sources.items():
+        assert sources
+        assert sources <= set(start)
+        if id in trace.portions:
+            assert sources == {trace.portions[id]}
+    for made in trace.made:
+        assert made.sources == frozenset().union(*(trace.of(part) for part in made.parts))
+        assert made.sources <= set(trace.used)
+    assert set(trace.cooked) <= set(trace.used) | set(start)
+    for shot in trace.shots:
+        orders = [layer.order for layer in shot.layers]
+        assert orders == sorted(orders)
+        assert shot.sources == frozenset().union(*(trace.of(food) for food in shot.foods))
+    last = {shot.root: shot for shot in trace.shots if shot.root in state}
+    for id in state.entities:
+        if state[id].can("edible") and id in trace.sources:
+            root = dish_of(state, id)
+            assert id in foods_in(state, root)
+            assert last[root].foods == tuple(foods_in(state, root))
+    for root, shot in last.items():
+        if state[root].can("container"):
+            assert shot.foods == tuple(foods_in(state, root))
+
+
+def test_ten_thousand_random_actions_leave_every_state_consistent():
+    executed = 0
+    seed = 0
+    while executed < 10_000:
+        world = TextKitchen(1, seed=seed, max_steps=150)
+        rng = random.Random(seed)
+        for number in range(150):
+            world.step(draw_action(world.state, rng))
+            if number % 25 == 24:
+                consistent(world)
+        executed += world.trace.step
+        seed += 1
+    assert seed < 200  # most of the drawn actions were possible
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**32), length=st.integers(1, 40))
+def test_every_state_of_a_random_episode_is_consistent(seed, length):
+    rng = random.Random(seed)
+    world = TextKitchen(1, seed=seed % 50)
+    for _ in range(length):
+        before_ = world.state
+        step = world.step(draw_action(world.state, rng))
+        assert not step.failed or world.state is before_
+        consistent(world)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_the_past_is_as_it_was(seed):
+    """A trace cut at a step is the trace of that many actions."""
+    rng = random.Random(seed)
+    world = TextKitchen(1, seed=seed % 50)
+    for _ in range(25):
+        world.step(draw_action(world.state, rng))
+    cut = rng.randint(0, world.trace.step)
+    other = TextKitchen(1, seed=seed % 50)
+    for action in world.trace.actions[:cut]:
+        other.cooking.do(parse(action, other.kitchen.verbs), action)
+    assert world.trace.until(cut) == other.trace
+
+
+def test_a_fork_changes_nothing_here():
+    world = done("Pour whole_milk from milk_0 to bowl_0")
+    fork = world.cooking.fork()
+    fork.do(parse("Mix items in bowl_0 to get cream", world.kitchen.verbs), "Mix items in bowl_0 to get cream")
+    assert "whole_milk" in world.state
+    assert world.trace.step == 1
+    assert not world.trace.made
+
+
+def test_ancestry_goes_through_every_change():
+    world = done(
+        "Crack the object egg_0 to get cracked_egg",
+        "Move cracked_egg to bowl_0",
+        "Pour salt from salt_shaker_0 to bowl_0",
+        "Mix items in bowl_0 to get batter",
+        "Move pan_1 to stove_0",
+        "Pour batter from bowl_0 to pan_1",
+        "Fry items in pan_1 to get eggs",
+        "Cut the object eggs to get egg_pieces",
+    )
+    assert world.trace.of("egg_pieces") == {"egg_0", "salt_shaker_0"}
+    assert world.trace.descendants("egg_0") == ["cracked_egg", "batter", "eggs", "egg_pieces"]
+    assert set(world.trace.cooked) == {"egg_0", "salt_shaker_0"}
+    assert world.trace.prepared() == ["egg_pieces"]
+
+
+def test_order_of_adding_is_kept_through_mixing_and_forgotten_with_the_container():
+    world = done(
+        "Pour corn_flakes from cereal_box_5 to bowl_0",
+        "Pour oat_milk from milk_1 to bowl_0",
+        "Mix items in bowl_0 to get breakfast",
+        "Move breakfast to bowl_1",
+    )
+    cereal, milk = frozenset({"cereal_box_5"}), frozenset({"milk_1"})
+    by_root = {shot.root: shot for shot in world.trace.shots if shot.layers}
+    assert before(by_root["bowl_0"].layers, cereal, milk)
+    assert not before(by_root["bowl_0"].layers, milk, cereal)
+    assert together(by_root["bowl_1"].layers, cereal, milk)
+    assert not before(by_root["bowl_1"].layers, cereal, milk)
+
+
+def test_food_on_food_is_one_dish_and_containers_within_are_not():
+    world = done(
+        "Move white_bread_slice from bread_0 to plate_0",
+        "Pour butter from butter_0 to white_bread_slice",
+        "Pour whole_milk from milk_0 to glass_0",
+        "Move glass_0 to plate_0",
+    )
+    assert foods_in(world.state, "plate_0") == ["white_bread_slice", "butter"]
+    assert dish_of(world.state, "butter") == "plate_0"
+    assert dish_of(world.state, "whole_milk") == "glass_0"
+
+
+def test_one_thing_is_not_together_with_itself():
+    muesli = (Layer(1, frozenset({"cereal_box_2"})),)
+    granola, cereal = frozenset({"cereal_box_2"}), frozenset({"cereal_box_2", "cereal_box_5"})
+    assert not together(muesli, granola, cereal)
+    assert together((*muesli, Layer(2, frozenset({"cereal_box_5"}))), granola, cereal)
+
+
+def test_serving_notes_the_food_and_not_the_packet():
+    world = done(
+        "Move milk_0 to table_0",
+        "Pour oat_milk from milk_1 to glass_0",
+        "Move glass_0 to table_0",
+        "Move mug_0 to table_1",
+        "Pour almond_milk from milk_3 to mug_0",
+    )
+    assert [(one.step, one.place, one.sources) for one in world.trace.servings] == [
+        (3, "table_0", {"milk_1"}),
+        (5, "table_1", {"milk_3"}),
+    ]
+
+
+def test_use_is_noted_of_what_is_moved_poured_heated_made_and_filled():
+    world = done(
+        "Search cabinet_1",
+        "Move white_bread_slice from bread_0 to toaster_0",
+        "Toast the object white_bread_slice to get toast",
+        "Move pan_0 to stove_0",
+        "Heat pan_0",
+        "Pour honey from honey_0 to bowl_8",
+    )
+    assert set(world.trace.used) == {"bread_0", "toaster_0", "pan_0", "honey_0", "bowl_8"}

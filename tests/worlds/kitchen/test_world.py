@@ -1,0 +1,230 @@
+"""The text kitchen as a robot meets it: what each action needs, says and changes."""
+
+import pytest
+
+from housewise.core.errors import UserError
+from housewise.worlds.kitchen.world import TextKitchen
+from tests.worlds.kitchen.moves import done, full
+
+OMELETTE = (
+    "Move egg_0 to bowl_0",
+    "Pour whole_milk from milk_0 to bowl_0",
+    "Whisk items in bowl_0 to get batter",
+    "Move pan_1 to stove_0",
+    "Pour batter from bowl_0 to pan_1",
+    "Cook items in pan_1 to get omelette",
+    "Move omelette from pan_1 to plate_0",
+)
+
+
+def test_begins_with_the_layout_and_no_objects():
+    layout = full().reset()
+    assert layout.count("\n") == 5
+    assert "stove_0 (" in layout
+    assert "sink_1 (kitchen sink, contains water)" in layout
+    for unseen in ("milk_0", "egg_0", "plate_0"):
+        assert unseen not in layout
+
+
+def test_an_omelette_from_egg_to_table():
+    world = done(*OMELETTE, "Serve the object plate_0 at table_0")
+    assert list(world.state.holders("omelette"))[:2] == ["plate_0", "table_0"]
+    assert world.trace.of("omelette") == {"egg_0", "milk_0"}
+    assert world.trace.cooked == {"egg_0": 6, "milk_0": 6}
+    assert "egg_0" not in world.state
+    assert world.made_so_far() == "omelette in/on plate_0, of egg_0, milk_0"
+
+
+@pytest.mark.parametrize(
+    ("action", "reason"),
+    [
+        ("Heat egg_0", "on no cooking appliance"),
+        ("Turn on plate_0", "no cooking appliance"),
+        ("Cook items in bowl_0 to get soup", "on no cooking appliance"),
+        ("Cook items in stove_0 to get soup", "no container"),
+        ("Boil items in bowl_0 to get soup", "on no cooking appliance"),
+        ("Toast the object tomato_0 to get toast", "on no cooking appliance"),
+        ("Chop tomato_0 to get pieces", "on no chopping surface, but in/on fridge_0"),
+        ("Chop bread_0 to get pieces", "not edible; pour or move white_bread_slice out"),
+        ("Mix all items in bowl_0 to get dough", "bowl_0 is empty"),
+        ("Mix all items in counter_0 to get dough", "no container"),
+        ("Mix all items in milk_0 to get dough", "no container"),
+        ("Pour honey from milk_0 to bowl_0", "milk_0 does not contain honey. milk_0 contains whole_milk"),
+        ("Pour milk_1 from milk_0 to bowl_0", "milk_0 does not contain milk_1. milk_1 is in/on fridge_0"),
+        ("Pour 7 from milk_0 to bowl_0", "milk_0 does not contain 7"),
+        ("Move egg_0 from bowl_0 to plate_0", "egg_0 is in/on egg_carton_0"),
+        ("Move dragon_0 to bowl_0", "dragon_0 was not found"),
+        ("Move yogurt_0 to bowl_0", "Did you mean yoghurt_"),
+        ("Move whole_milk to bowl_0", "whole_milk is inside milk_0"),
+        ("Move spoon_0 and fork_0 to table_0", "Several things where one belongs: spoon_0, fork_0"),
+        ("Move spoon_0, fork_0 to table_0", "Several things"),
+        ("Move spoon_0 to table_0, open fridge_0", "Several actions at once"),
+        ("Move stove_0 to table_0", "cannot be moved"),
+        ("Move kitchen to patio", "cannot be moved"),
+        ("Move bowl_0 to bowl_0", "into itself"),
+        ("Dance items in bowl_0 to get joy", "Unknown action 'dance'"),
+        ("Sing a song", "Unknown action"),
+        ("", "Unknown action"),
+        ("Mix all items in bowl_0 to get " + "x" * 1000, "at most 500 characters"),
+        ("Mix all items in bowl_0 to get " + "x" * 22, "at most 21 letters"),
+        ("Mix all items in bowl_0 to get a;b", "cannot be named"),
+        ("Look for unicorn", "another single word"),
+        ('Ask ""', "A question has between 1"),
+        ('Ask "' + "why " * 400 + '"', "A question has between 1"),
+    ],
+)
+def test_an_impossible_action_says_why_and_changes_nothing(action, reason):
+    world = full()
+    before = world.state
+    step = world.step(action)
+    assert step.failed
+    assert reason in step.observation
+    assert "\n" not in step.observation
+    assert world.state is before
+    assert world.trace.step == 0
+    assert not world.trace.used
+
+
+def test_mixing_what_cannot_be_eaten_fails():
+    world = done("Move spoon_0 to bowl_0", "Pour dish_soap from dish_soap_0 to bowl_0")
+    step = world.step("Mix all items in bowl_0 to get potion")
+    assert step.failed
+    assert "cannot be eaten" in step.observation
+
+
+def test_what_was_used_up_is_said_to_be():
+    world = done(*OMELETTE)
+    step = world.step("Move egg_0 to plate_1")
+    assert step.failed
+    assert step.observation == "egg_0 does not exist any more: it became part of batter."
+
+
+def test_packets_are_never_used_up_and_portions_get_numbers():
+    world = done(*("Pour whole_milk from milk_0 to bowl_0", "Pour whole_milk from milk_0 to bowl_1"))
+    assert world.state.inside("bowl_0") == ["whole_milk"]
+    assert world.state.inside("bowl_1") == ["whole_milk_0"]
+    assert world.state["milk_0"].contents == "whole_milk"
+
+
+def test_a_name_once_used_is_not_given_again():
+    world = done(
+        *OMELETTE,
+        "Cut the object omelette to get omelette",
+        "Move egg_1 to bowl_1",
+        "Mix all items in bowl_1 to get batter",
+    )
+    assert world.state.inside("plate_0") == ["omelette_0"]
+    assert world.state.inside("bowl_1") == ["batter_0"]
+
+
+def test_a_moved_packet_stays_full_and_the_robot_is_told_so():
+    step = full().step("Move milk_0 to table_0")
+    assert step.observation.startswith("milk_0 is now in/on table_0")
+    assert "pour whole_milk from milk_0" in step.observation
+
+
+def test_tools_stay_when_food_is_mixed():
+    world = done(
+        "Move egg_0 to bowl_0", "Move spoon_0 to bowl_0", "Move spoon_1 to egg_0", "Mix items in bowl_0 to get x"
+    )
+    assert set(world.state.inside("bowl_0")) == {"x", "spoon_0", "spoon_1"}
+
+
+def test_what_lies_on_food_stays_on_what_becomes_of_it():
+    world = done(
+        "Move white_bread_slice from bread_0 to toaster_0",
+        "Pour butter from butter_0 to white_bread_slice",
+        "Toast the object white_bread_slice to get toast",
+        "Move toast to plate_0",
+    )
+    assert world.state.inside("toast") == ["butter"]
+    assert world.trace.of("toast") == {"bread_0"}
+
+
+def test_appliances_open_close_and_heat():
+    world = done("Open fridge_0", "Turn on kettle_0", "Pour water from sink_1 to kettle_0", "Heat kettle_0")
+    assert world.state.has("fridge_0", "open")
+    assert world.state.has("kettle_0", "on")
+    assert world.state.has("water", "hot")
+    world.step("Close fridge_0")
+    assert not world.state.has("fridge_0", "open")
+
+
+def test_search_and_look_for_see_into_closed_furniture():
+    world = full()
+    assert "milk_1 (oat milk in a carton, contains oat_milk)" in world.step("Search fridge_0").observation
+    found = world.step("Look for eggs").observation
+    assert all(f"egg_{number} (" in found for number in range(8))
+    assert world.step("Look for chickpeas").observation.startswith("chickpeas not found, but found beans_2")
+    assert world.step("Search bed_0").observation == "Found nothing in/on bed_0"
+
+
+def test_look_for_takes_a_measure_of_likeness():
+    world = full(resembles=lambda word, text: float(word == "frumenty" and "oats" in text))
+    assert "oatmeal_2" in world.step("Find frumenty").observation
+
+
+def test_a_question_is_an_action_without_observation():
+    step = full().step('Ask "Would you like milk, or none?"')
+    assert (step.observation, step.failed) == ("", False)
+    assert step.action is not None
+    assert (step.action.name, step.action.x) == ("ask", "Would you like milk, or none?")
+
+
+def test_the_same_action_for_the_third_time_fails():
+    world = full()
+    assert [world.step('Ask "Milk?"').failed for _ in range(4)] == [False, False, True, True]
+    assert not world.step("Open fridge_0").failed
+    assert not world.step("Close fridge_0").failed
+    assert not world.step('Ask "Milk?"').failed
+
+
+def test_ends_by_declaration_exactly_once():
+    world = full()
+    assert world.step("Declare Done").ended
+    after = world.step("Open fridge_0")
+    assert after.failed
+    assert after.ended
+    assert world.trace.step == 1
+
+
+def test_ends_when_the_steps_are_out():
+    world = full(max_steps=3)
+    steps = [world.step(f"Open drawer_{number}") for number in (0, 1, 0)]
+    assert [step.truncated for step in steps] == [False, False, True]
+    assert world.step("Open drawer_1").failed
+    world.reset()
+    assert not world.step("Open drawer_1").failed
+
+
+def test_failed_actions_are_said_but_not_executed():
+    world = full()
+    world.step("Open fridge_0")
+    world.step("Open moon_0")
+    world.step('Ask "Tea?"')
+    assert world.scores() == {"executed": 2, "failed": 1, "questions": 1}
+
+
+@pytest.mark.parametrize("line", ["  move   EGG_0   to bowl_0. ", "Move the egg_0 to Bowl_0", "MOVE egg_0 TO bowl_0"])
+def test_wording_is_taken_kindly(line):
+    assert not full().step(line).failed
+
+
+def test_accents_and_alternatives_are_understood():
+    world = done("Move pan_0 to stove_0", "Move tomato_0 to pan_0", "Sauté items in pan_0 to get tomatoes")
+    assert "tomato_0" in world.trace.cooked
+    assert world.step("Task Complete").ended
+
+
+def test_contents_may_be_named_in_short():
+    world = done(
+        "Pour milk from milk_1 to bowl_0", "Move bread_1 from bread_1 to plate_0", "Pour honey from honey_0 to cup_2"
+    )
+    assert world.state.inside("bowl_0") == ["oat_milk"]
+    assert world.state.inside("plate_0") == ["whole_grain_bread_slice"]
+    assert not world.step("Pour honey from honey_0 to bowl_0").failed
+
+
+def test_an_unknown_task_is_refused():
+    with pytest.raises(UserError, match="there is no task 9"):
+        TextKitchen(9)

@@ -1,0 +1,143 @@
+"""What the robot can say in the text kitchen, and how it is understood.
+
+Source: ADAPT (arXiv 2504.04040), table 3. Every template is one line of ``TEMPLATES``.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+from housewise.worlds.kitchen.data import Verbs
+
+NAME_LENGTH = 21  # letters and underscores in the name of a result
+_RESULT = re.compile(rf"[a-z_]{{1,{NAME_LENGTH}}}(_?\d{{1,4}})?")
+LONGEST = 500  # characters of an action
+LONGEST_QUESTION = 1000
+
+
+class Impossible(Exception):
+    """An action fails; the message is the reason that the robot observes, and nothing changes."""
+
+
+@dataclass(frozen=True)
+class Action:
+    """An action that was understood.
+
+    Attributes:
+        name: which of the templates' actions: ask, open, move_from, ...
+        x, y, z: the entities named, in the template's order, not yet looked up; for ask ``x`` is the question.
+        result: the name of what comes of it, for the actions that end in "to get ...".
+        verb: the verb of an open-set action.
+    """
+
+    name: str
+    x: str = ""
+    y: str = ""
+    z: str = ""
+    result: str = ""
+    verb: str = ""
+
+
+# Earlier lines win. "X", "Y" and "Z" take anything; R is a result's name, V an open verb.
+TEMPLATES: tuple[tuple[str, str], ...] = (
+    ("done", "declare done"),
+    ("done", "task complete"),
+    ("open", "open X"),
+    ("close", "close X"),
+    ("turn_on", "turn on X"),
+    ("turn_off", "turn off X"),
+    ("cook", "cook (?:all )?items in X to get R"),
+    ("mix", "mix (?:all )?items in X to get R"),
+    ("chop", "chop (?:the object )?X to get R"),
+    ("items", "V (?:all )?items in X to get R"),
+    ("object", "V the object X to get R"),
+    ("heat", "heat X"),
+    ("search", "search X"),
+    ("look_for", "look for X"),
+    ("look_for", "find X"),
+    ("pour", "pour X from Y (?:into|to) Z"),
+    ("move_from", "move X from Y to Z"),
+    ("move", "move X to Y"),
+    ("move", "(?:serve|place) (?:the object )?X (?:at|in|on|to) Y"),
+)
+
+
+def _compiled(template: str) -> re.Pattern[str]:
+    pattern = template
+    for slot, group in (("X", "x"), ("Y", "y"), ("Z", "z"), ("R", "result"), ("V", "verb")):
+        anything = r"[^\\W\\d_]+" if slot == "V" else ".+?"
+        pattern = re.sub(rf"\b{slot}\b", f"(?P<{group}>{anything})", pattern)
+    return re.compile(pattern.replace(" ", r"\s+"), re.IGNORECASE)
+
+
+_PATTERNS = tuple((name, _compiled(template)) for name, template in TEMPLATES)
+_ASK = re.compile(r"ask\s+(?P<x>.+)", re.IGNORECASE | re.DOTALL)
+_FIRST_WORDS = frozenset(
+    ("ask", "open", "close", "turn", "cook", "mix", "chop", "heat", "search", "look", "find", "pour", "move", "serve")
+    + ("place", "declare", "task")
+)
+
+
+def parse(text: str, verbs: Verbs) -> Action:
+    """The action that a line of text stands for.
+
+    Raises:
+        Impossible: it fits no template, holds several actions, or its result's name cannot be one.
+    """
+    line = text.strip().rstrip(".")
+    asked = _ASK.fullmatch(line)
+    if asked:
+        question = asked["x"].strip().strip("\"'“”").strip()
+        if not question or len(question) > LONGEST_QUESTION:
+            raise Impossible(f"A question has between 1 and {LONGEST_QUESTION} characters.")
+        return Action("ask", x=question)
+    if len(line) > LONGEST:
+        raise Impossible(f"An action may have at most {LONGEST} characters, not {len(line)}.")
+    _refuse_several(line, verbs)
+    for name, pattern in _PATTERNS:
+        match = pattern.fullmatch(line)
+        if match is None:
+            continue
+        slots = {slot: words.strip() for slot, words in match.groupdict().items()}
+        if "verb" in slots:
+            slots["verb"] = plain(slots["verb"])
+            if slots["verb"] not in verbs.open and slots["verb"] not in verbs.cooking:
+                raise Impossible(f"Unknown action {slots['verb']!r}: it is none of the verbs that can be done to food.")
+        if "result" in slots:
+            slots["result"] = result_name(slots["result"])
+        return Action(name, **slots)
+    raise Impossible(f"Unknown action {_short(line)!r}: it is of none of the forms that the robot can do.")
+
+
+def plain(word: str) -> str:
+    """A verb in lower case without accents: ``Sauté`` becomes ``saute``."""
+    letters = unicodedata.normalize("NFKD", word.lower())
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))
+
+
+def result_name(words: str) -> str:
+    """The name of a result as an id: lower case, underscores for spaces.
+
+    Raises:
+        Impossible: it has other characters, or more than 21 letters.
+    """
+    name = plain(re.sub(r"[\s-]+", "_", words.strip("\"'<>")))
+    if not _RESULT.fullmatch(name):
+        raise Impossible(
+            f"A result cannot be named {_short(words)!r}: at most {NAME_LENGTH} letters and underscores, then a number."
+        )
+    return name
+
+
+def _refuse_several(line: str, verbs: Verbs) -> None:
+    """A comma between two actions, or two actions on two lines."""
+    for part in re.split(r"[,;\n]|\bthen\b", line)[1:]:
+        first = plain(part.split()[0]) if part.split() else ""
+        if first in _FIRST_WORDS or first in verbs.open or first in verbs.cooking:
+            raise Impossible("Several actions at once; say one action at a time.")
+
+
+def _short(words: str, limit: int = 60) -> str:
+    return words if len(words) <= limit else words[: limit - 3] + "..."

@@ -1,0 +1,248 @@
+"""The text kitchen as data: its house, its objects, groups of them, tasks and verbs, read from YAML and checked.
+
+The files are in ``housekeep_configs/kitchen/``; each begins with a comment that explains it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from housewise.core.errors import DataError
+from housewise.worlds.kitchen.state import Entity, Place, Relation
+
+FOLDER = Path(str(resources.files("housewise.housekeep_configs"))) / "kitchen"
+_NUMBER = re.compile(r"_\d+$")
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Thing(_Strict):
+    """One line of ``house.yaml`` or ``objects.yaml``; a bare text is its description."""
+
+    description: str = Field(alias="is")
+    affords: frozenset[str] = frozenset()
+    holds: str | None = None
+    kind: str | None = None
+    relation: Relation = "in"
+    tags: frozenset[str] = frozenset()
+    always: bool = False
+
+    def entity(self, id: str) -> Entity:
+        return Entity(id, self.kind or _NUMBER.sub("", id), self.description, self.affords, self.holds)
+
+
+class Layout(_Strict):
+    """Rooms, and things by what they are in or on.
+
+    Attributes:
+        rooms: descriptions by id; empty where a layout only adds to another.
+        presence: the probability with which a thing that is not ``always`` there is.
+        things: by holder, then by id.
+    """
+
+    rooms: dict[str, str] = {}
+    presence: float = Field(default=1.0, ge=0, le=1)
+    things: dict[str, dict[str, Thing]] = {}
+
+    @field_validator("things", mode="before")
+    @classmethod
+    def _bare_texts(cls, things: Any) -> Any:
+        if not isinstance(things, dict):
+            return things
+        return {
+            holder: {id: {"is": thing} if isinstance(thing, str) else thing for id, thing in inside.items()}
+            if isinstance(inside, dict)
+            else inside
+            for holder, inside in things.items()
+        }
+
+    def entities(self) -> list[Entity]:
+        rooms = [Entity(id, id, text, frozenset({"room"})) for id, text in self.rooms.items()]
+        return rooms + [thing.entity(id) for inside in self.things.values() for id, thing in inside.items()]
+
+    def places(self) -> dict[str, Place]:
+        return {
+            id: Place(holder, thing.relation) for holder, inside in self.things.items() for id, thing in inside.items()
+        }
+
+
+class Dish(_Strict):
+    """Something that a task may ask for: made of things of one group, and made when the condition holds.
+
+    Attributes:
+        published: when the authors' published functions take it for made.
+    """
+
+    of: str
+    made: str
+    published: str
+
+
+class Task(_Strict):
+    text: str
+    dishes: tuple[str, ...]
+
+
+class Tasks(_Strict):
+    dishes: dict[str, Dish]
+    tasks: dict[int, Task]
+    sets: dict[str, tuple[int, ...]]
+
+    def named(self, name: str) -> tuple[int, ...] | None:
+        """The tasks of a set, or those that ask for a dish; None when there is neither of that name."""
+        if name in self.sets:
+            return self.sets[name]
+        if name in self.dishes:
+            return tuple(number for number, task in self.tasks.items() if name in task.dishes)
+        return None
+
+
+class Verbs(_Strict):
+    open: tuple[str, ...]
+    cooking: frozenset[str]
+    warming: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Kitchen:
+    """Everything that is fixed about the text kitchen.
+
+    Attributes:
+        house: rooms, furniture and appliances.
+        furniture: where each of these is, rooms left out.
+        objects: what may be there besides.
+        groups: the ids of each group, nested groups resolved.
+        kinds: the kind of each id; two things of one kind count as one where kinds are counted.
+    """
+
+    house: Layout
+    furniture: Mapping[str, Place]
+    objects: Layout
+    groups: Mapping[str, frozenset[str]]
+    tasks: Tasks
+    verbs: Verbs
+    kinds: Mapping[str, str]
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """Every id that a scene can have."""
+        return frozenset(self.kinds)
+
+
+@lru_cache(maxsize=4)
+def load_kitchen(folder: Path = FOLDER) -> Kitchen:
+    """Read the kitchen's five files.
+
+    Raises:
+        DataError: a file is missing, is no YAML, or does not say what it should.
+    """
+    house = read_model(folder / "house.yaml", Layout)
+    objects = read_model(folder / "objects.yaml", Layout)
+    entities = house.entities() + objects.entities()
+    known = {entity.id for entity in entities}
+    for layout, name in ((house, "house.yaml"), (objects, "objects.yaml")):
+        for holder in layout.things:
+            if holder not in known:
+                raise DataError(f"{folder / name}: things are in {holder!r}, which is listed nowhere")
+    return Kitchen(
+        house=house,
+        furniture=house.places(),
+        objects=objects,
+        groups=resolve_groups(read_yaml(folder / "groups.yaml"), known, str(folder / "groups.yaml")),
+        tasks=read_model(folder / "tasks.yaml", Tasks),
+        verbs=read_model(folder / "verbs.yaml", Verbs),
+        kinds={entity.id: entity.kind for entity in entities},
+    )
+
+
+def resolve_groups(
+    groups: Any, ids: Iterable[str], where: str, known: Mapping[str, frozenset[str]] | None = None
+) -> dict[str, frozenset[str]]:
+    """The ids of each group, with the groups that it lists written out.
+
+    Args:
+        groups: by name a list of ids and names of groups, as read from a file.
+        ids: the things that exist.
+        where: the file, for messages.
+        known: groups resolved before, which may be listed too.
+
+    Raises:
+        DataError: something listed is neither a thing nor a group, or groups list each other in a circle.
+    """
+    if not isinstance(groups, dict) or not all(isinstance(listed, list) for listed in groups.values()):
+        raise DataError(f"{where}: groups have to be lists of things by the name of the group")
+    things = frozenset(ids)
+    resolved: dict[str, frozenset[str]] = {}
+
+    def resolve(name: str, above: tuple[str, ...]) -> frozenset[str]:
+        if name in above:
+            raise DataError(f"{where}: the group {name!r} lists itself ({' -> '.join([*above, name])})")
+        if name not in resolved:
+            found: set[str] = set()
+            for listed in groups[name]:
+                found |= member(str(listed), name, (*above, name))
+            resolved[name] = frozenset(found)
+        return resolved[name]
+
+    def member(listed: str, name: str, above: tuple[str, ...]) -> frozenset[str]:
+        if listed in groups:
+            return resolve(listed, above)
+        if known and listed in known:
+            return known[listed]
+        if listed in things:
+            return frozenset({listed})
+        raise DataError(f"{where}: the group {name!r} lists {listed!r}, which is neither a thing nor a group")
+
+    for name in groups:
+        resolve(str(name), ())
+    return resolved
+
+
+def read_yaml(file: Path) -> Any:
+    """The content of a YAML file.
+
+    Raises:
+        DataError: it cannot be read or is no YAML.
+    """
+    try:
+        return yaml.safe_load(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{file}: cannot be read ({error})") from error
+    except (yaml.YAMLError, RecursionError) as error:
+        raise DataError(f"{file}: is no YAML ({' '.join(str(error).split())[:200]})") from error
+
+
+def read_model(file: Path, model: type[_Model]) -> _Model:
+    """A YAML file as a pydantic model.
+
+    Raises:
+        DataError: naming the file, the field and what is wrong with it.
+    """
+    return validated(read_yaml(file), model, str(file))
+
+
+def validated(content: Any, model: type[_Model], where: str) -> _Model:
+    """Something read as a pydantic model.
+
+    Raises:
+        DataError: naming ``where``, the field and what is wrong with it.
+    """
+    try:
+        return model.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or "the file"
+        message = first["msg"].removeprefix("Value error, ")
+        raise DataError(f"{where}: {field}: {message}") from error

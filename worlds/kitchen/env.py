@@ -1,0 +1,87 @@
+"""The text kitchen as a Gymnasium environment."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium as gym
+from gymnasium import spaces
+
+from housewise.worlds.kitchen.actions import LONGEST_QUESTION
+from housewise.worlds.kitchen.data import Kitchen
+from housewise.worlds.kitchen.tracking import Trace
+from housewise.worlds.kitchen.world import MAX_STEPS, TextKitchen
+
+LONGEST_OBSERVATION = 20_000  # characters; searching a full fridge shows about 5,000
+
+
+class TextKitchenEnv(gym.Env[str, str]):
+    """``TextKitchen`` behind Gymnasium's interface.
+
+    Mission space:
+        ``info["task"]`` at reset, such as "Prepare eggs for breakfast".
+
+    Action space:
+        Text: one line, as ``TextKitchen`` takes it.
+
+    Observation space:
+        Text: the layout at reset, then what each action shows, or why it was impossible.
+
+    Rewards:
+        0 until the end; then what ``judge`` says of all that happened, 0 without one.
+
+    Starting state:
+        ``reset(seed=...)`` draws the scene; ``options={"task": number}`` chooses another task.
+
+    Termination:
+        Declare Done. Truncation after ``max_steps`` actions.
+
+    Args:
+        task: number of the task at the first reset.
+        judge: how good the breakfast was (such as the satisfaction of a person); None counts as 0.
+    """
+
+    metadata = {"render_modes": ["ansi"]}  # noqa: RUF012  # Gymnasium's own way
+
+    def __init__(
+        self,
+        task: int = 1,
+        judge: Callable[[Trace], float | None] | None = None,
+        max_steps: int = MAX_STEPS,
+        kitchen: Kitchen | None = None,
+    ) -> None:
+        self.observation_space = spaces.Text(LONGEST_OBSERVATION, min_length=0, charset=string.printable)
+        self.action_space = spaces.Text(LONGEST_QUESTION, min_length=0, charset=string.printable)
+        self.render_mode = "ansi"
+        self._task = task
+        self._judge = judge
+        self._max_steps = max_steps
+        self._kitchen = kitchen
+        self.world = TextKitchen(task, max_steps=max_steps, kitchen=kitchen)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+        super().reset(seed=seed)
+        self._task = (options or {}).get("task", self._task)
+        scene = int(self.np_random.integers(2**31)) if seed is None else seed
+        self.world = TextKitchen(self._task, scene, max_steps=self._max_steps, kitchen=self._kitchen)
+        return self._text(self.world.layout()), {"task": self.world.task.text, "scene": scene}
+
+    def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        over = self.world.ended
+        step = self.world.step(action)
+        reward = 0.0
+        if (step.ended or step.truncated) and not over and self._judge is not None:
+            reward = self._judge(self.world.trace) or 0.0
+        info = {"failed": step.failed, "action": step.action.name if step.action else None, **self.world.scores()}
+        return self._text(step.observation), reward, step.ended, step.truncated, info
+
+    def render(self) -> str:
+        """What has been made so far."""
+        return self.world.made_so_far()
+
+    @staticmethod
+    def _text(words: str) -> str:
+        """Within the observation space, whatever characters an action had."""
+        return words.encode("ascii", "replace").decode("ascii")[:LONGEST_OBSERVATION]
