@@ -28,6 +28,9 @@ def report(
         Path | None, typer.Option("--compare", help="Folder of another run: paired differences to it.")
     ] = None,
     simulator: SimulatorOption = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Make all pages again, as for a folder from elsewhere.")
+    ] = False,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes that make pages.")] = None,
 ) -> None:
     """Make pages of a run: an index of all episodes, worst first, and for each one maps, pictures, plans and a film.
@@ -61,7 +64,7 @@ def report(
         elif single:
             path = write_single(folder, options=options, against=against, most=most, progress=tell)
         else:
-            path = write_report(folder, options=options, against=against, workers=count, progress=tell)
+            path = write_report(folder, options=options, against=against, fresh=fresh, workers=count, progress=tell)
     console.print(f"report: {path}", soft_wrap=True, markup=False, highlight=False)
 
 

@@ -118,7 +118,7 @@ class Chapter:
             "unique placements": str(result.unique_placements),
             "tokens": f"{tokens:,}" if tokens else "–",
             "seconds": f"{result.seconds:.1f}",
-            "ended": ending(result),
+            "ended": ending(self.record.episode, result),
         }
 
 

@@ -147,11 +147,12 @@ def _phases(folder: Path) -> list[_Phase]:
 
 
 def _evaluations(folder: Path, phase: _Phase) -> list[Path]:
-    """Folders of a phase's evaluations that hold records."""
+    """Folders of a phase's evaluations that hold records; a link may lead anywhere, and is no place for a report."""
     if Path(phase.phase).name != phase.phase:
         return []
     runs = sorted(folder.glob(f"{_literal(phase.phase)}/evaluation/*/episodes"))
-    return [run.parent for run in runs if any(run.glob("*.jsonl"))]
+    own = [run.parent for run in runs if not any(map(Path.is_symlink, (run.parent, *run.parent.parents[:2])))]
+    return [run for run in own if any(run.glob("episodes/*.jsonl"))]
 
 
 def _write(out: Path, folder: Path, phases: Sequence[_Phase]) -> None:

@@ -50,6 +50,7 @@ def write_report(
     options: Options | None = None,
     *,
     against: Path | None = None,
+    fresh: bool = False,
     workers: int = 1,
     progress: Progress | None = None,
 ) -> Path:
@@ -62,6 +63,7 @@ def write_report(
         out: the index, ``<folder>/report.html`` by default; the pages' folder is called as it is, without the ending.
         options: how pages are made.
         against: the folder of another run to compare with.
+        fresh: whether to make all pages, those that are up to date as well.
         workers: how many processes make pages.
         progress: told of each page that is made.
 
@@ -86,7 +88,7 @@ def write_report(
 
     settle()
     try:
-        make_pages([page for page in wanted if not page.is_current], workers, progress or _silent)
+        make_pages([page for page in wanted if fresh or not page.is_current], workers, progress or _silent)
     finally:
         settle()
     return index

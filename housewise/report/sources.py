@@ -87,7 +87,9 @@ class Entry:
     @property
     def ending(self) -> str:
         """How it ended, and what that means."""
-        return f"failed: {self.failure}" if self.result is None else ending(self.result)
+        if self.finished is None:
+            return f"failed: {self.failure}"
+        return ending(*self.finished)
 
     @property
     def troubles(self) -> list[str]:
@@ -100,14 +102,16 @@ class Entry:
         return f"{self.run}/{self.name}.html" if self.run else f"{self.name}.html"
 
 
-def ending(result: ResultLine) -> str:
+def ending(header: EpisodeLine, result: ResultLine) -> str:
     """How an episode ended, and what that means: who has put all in place may use up the steps looking for more."""
+    plans = plural(result.plans, "plan")
+    spent = result.plans == header.config.get("most_plans")
     wrong = result.objects - result.correct_end
     state = "all in place" if wrong == 0 else f"{wrong} of {result.objects} out of place"
     means = {
         "complete": "the planner took it as done",
         "out of steps": f"used all {result.steps} steps",
-        "out of plans": f"used all {plural(result.plans, 'plan')}",
+        "out of plans": f"used all {plans}" if spent else f"stopped after {plans}, the last ones without a step",
     }
     return f"{state}; {means.get(result.ended, result.ended)}"
 

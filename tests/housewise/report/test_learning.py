@@ -90,6 +90,7 @@ def test_phases_lead_nowhere_else(learned: Path) -> None:
     summary["phases"] = [{"phase": "../elsewhere"}, {"phase": "*"}, {"phase": "imitate"}]
     write_json(learned / "summary.json", summary)
     shutil.copytree(learned / "imitate", learned.parent / "elsewhere")
+    (learned / "imitate" / "evaluation" / "linked").symlink_to(learned.parent / "elsewhere" / "evaluation" / "test")
     write_learning(learned, Options(film=False))
     assert not list((learned.parent / "elsewhere").rglob("*.html"))
     assert list((learned / "imitate").rglob("*.html")) and not list((learned / "iteration-1").rglob("*.html"))

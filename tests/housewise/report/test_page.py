@@ -110,9 +110,9 @@ def test_the_index_links_a_page_for_each_episode_and_the_page_its_film(two_runs:
 
 
 def test_pages_that_are_up_to_date_are_not_made_again(two_runs: Path) -> None:
-    def made() -> int:
+    def made(fresh: bool = False) -> int:
         told: list[int] = []
-        write_report(two_runs, options=PAGES, progress=lambda done, total: told.append(total))
+        write_report(two_runs, options=PAGES, fresh=fresh, progress=lambda done, total: told.append(total))
         return told[0]
 
     assert made() == 2
@@ -122,6 +122,7 @@ def test_pages_that_are_up_to_date_are_not_made_again(two_runs: Path) -> None:
     record = two_runs / "cut" / "episodes" / "generated-1-0001-run0.jsonl"
     record.write_text(record.read_text().replace('"planner":"scripted"', '"planner":"saycan"'))
     assert made() == 1
+    assert made(fresh=True) == 2
     assert "saycan" in Page(two_runs / "report" / "whole" / record.with_suffix(".html").name).text
 
 
@@ -177,12 +178,15 @@ def test_failed_episodes_come_first_with_their_reason(run_folder: Path, tmp_path
         ("out of steps", 7, "all in place; used all 160 steps"),
         ("out of steps", 5, "2 of 7 out of place; used all 160 steps"),
         ("complete", 7, "all in place; the planner took it as done"),
-        ("out of plans", 6, "1 of 7 out of place; used all 1 plan"),
+        ("out of plans", 6, "1 of 7 out of place; used all 4 plans"),
+        ("idle", 6, "1 of 7 out of place; stopped after 4 plans, the last ones without a step"),
     ],
 )
 def test_what_an_end_means_is_said(ended: str, correct: int, said: str) -> None:
-    result = make_record({f"mug {number}": "moon" for number in range(7)}, ended=ended).result
-    assert ending(result.model_copy(update={"correct_end": correct, "steps": 160, "plans": 1})) == said
+    limit, ended = (9, "out of plans") if ended == "idle" else (4, ended)
+    record = make_record({f"mug {number}": "moon" for number in range(7)}, ended=ended, config={"most_plans": limit})
+    result = record.result.model_copy(update={"correct_end": correct, "steps": 160, "plans": 4})
+    assert ending(record.episode, result) == said
 
 
 @pytest.fixture
