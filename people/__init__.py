@@ -1,0 +1,1 @@
+"""Who lives in the house, and what they want."""

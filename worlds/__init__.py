@@ -1,0 +1,1 @@
+"""Worlds that a robot can be put into."""
