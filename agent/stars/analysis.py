@@ -129,9 +129,9 @@ class Analyser:
             _, ungrounded = self._ground(self.language.heard(words[:unknown]), situation)
             return Analysis((mismatch, *ungrounded))
         clauses = self.language.goal(words)
-        return (
-            Analysis((Mismatch(MismatchKind.UNINTERPRETABLE),)) if clauses is None else self.check(clauses, situation)
-        )
+        if clauses is None:
+            return Analysis((Mismatch(MismatchKind.UNINTERPRETABLE),))
+        return self.check(clauses, situation)
 
     def check(self, clauses: Sequence[Clause], situation: Situation) -> Analysis:
         """Ground clauses that have been read, and see whether what they ask for can be done."""

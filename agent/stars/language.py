@@ -17,6 +17,7 @@ from agent.stars.vocabulary import Vocabulary, words_of
 from household.errors import DataError, UserError
 
 PAPER = "goal"
+_STARTS = ["goal", "statement", "opening", "referent"]
 _LONGEST_REFERENT = 4
 
 
@@ -61,7 +62,7 @@ class Language:
         return clauses
 
     def statement(self, sentence: str) -> Statement | None:
-        """A goal that a person states ("if the object is a mug then the goal is that ..."), None for any other words."""
+        """A goal that a person states ("if the object is a mug then the goal is that ..."), None for other words."""
         found: Statement | None = self._read(words_of(sentence), "statement")
         return found
 

@@ -98,7 +98,7 @@ class Vocabulary:
 
 
 def words_of(sentence: str) -> list[str]:
-    """A sentence's words in lower case, marks of punctuation behind a word on their own, its last full stop left out."""
+    """A sentence's words in lower case, marks of punctuation behind a word on their own, without its last full stop."""
     found = []
     for written in sentence[:MOST_CHARACTERS].lower().split():
         bare = _PUNCTUATION.sub("", written)

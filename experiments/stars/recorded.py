@@ -7,6 +7,7 @@ A folder holds ``worlds.json``, ``vocabulary.json``, ``<task>.jsonl`` with under
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -188,17 +189,17 @@ class Recordings:
         return Analyser(Language(vocabulary.without(MISSING_WORDS.get(task, ()), MISSING_STATES.get(task, ()))))
 
     def situation(self, task: str, vocabulary: Vocabulary) -> Situation:
-        """All that is perceived in a task's room, as at its beginning; the agent went on seeing what it had put away."""
+        """All that is perceived in a task's room; the agent went on seeing what it had put away."""
         world = self.tasks[task]
         fixtures = [
             Thing(
-                name=fixture.name,
+                name=name,
                 noun=fixture.noun,
                 modifiers=frozenset([fixture.modifier] if fixture.modifier else []),
                 kinds=frozenset(vocabulary.lineage(fixture.noun)),
                 affordances=fixture.affordances,
             )
-            for fixture in world.fixtures
+            for name, fixture in named(world.fixtures)
         ]
         objects = [
             Thing(thing.id, thing.name, kinds=frozenset(thing.kinds), affordances=thing.affordances)
@@ -207,6 +208,15 @@ class Recordings:
         holds = frozenset({"receptacle"} if world.room in ROOMS_THAT_HOLD else ())
         room = Thing(world.room, world.room, kinds=frozenset(vocabulary.lineage(world.room)), affordances=holds)
         return Situation((*fixtures, *objects, room))
+
+
+def named(fixtures: Sequence[RecordedFixture]) -> Iterator[tuple[str, RecordedFixture]]:
+    """Fixtures with names that tell them apart: the second and third bag are numbered."""
+    seen: Counter[str] = Counter()
+    for fixture in fixtures:
+        seen[fixture.name] += 1
+        count = seen[fixture.name]
+        yield (f"{fixture.name} {count}" if count > 1 else fixture.name), fixture
 
 
 def thing(situation: Situation, name: str) -> Thing:
