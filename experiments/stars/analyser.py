@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from agent.stars.analysis import Analysis
-from experiments.stars.recorded import Recordings, Response, responses, thing
+from experiments.stars.recorded import Recordings, Response, responses
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,13 @@ def verdicts(recordings: Recordings) -> list[Verdicts]:
     found = []
     for task in recordings.tasks:
         analyser = recordings.analyser(task)
-        situation = recordings.situation(task, analyser.language.vocabulary)
+        world = recordings.task(task, analyser.language.vocabulary)
         known: dict[tuple[str, str], Analysis] = {}
         for response in responses(recordings.lines(task)):
             key = response.object, response.text
             if key not in known:
-                known[key] = analyser.analyse(response.text, situation.asked_about(thing(situation, response.object)))
+                about = world[response.object].thing
+                known[key] = analyser.analyse(response.text, world.situation.asked_about(about))
             found.append(Verdicts(response, known[key]))
     return found
 

@@ -16,9 +16,11 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from agent.stars.analysis import Analyser
 from agent.stars.language import Language
-from agent.stars.situation import Situation, Thing
+from agent.stars.situation import Thing
+from agent.stars.tasks import Task, TaskObject
 from agent.stars.vocabulary import Kind, Vocabulary
 from household.errors import DataError
+from worlds.kitchen.state import Relation
 
 T = TypeVar("T")
 
@@ -113,7 +115,7 @@ class RecordedObject(BaseModel):
     id: str
     name: str
     order: int
-    relation: str
+    relation: Relation
     location: str
     kinds: tuple[str, ...]
     affordances: frozenset[str]
@@ -188,26 +190,40 @@ class Recordings:
         )
         return Analyser(Language(vocabulary.without(MISSING_WORDS.get(task, ()), MISSING_STATES.get(task, ()))))
 
-    def situation(self, task: str, vocabulary: Vocabulary) -> Situation:
-        """All that is perceived in a task's room; the agent went on seeing what it had put away."""
-        world = self.tasks[task]
-        fixtures = [
-            Thing(
-                name=name,
+    def task(self, name: str, vocabulary: Vocabulary) -> Task:
+        """A recorded task as ours, with all objects of both shares: the robot saw them all."""
+        world = self.tasks[name]
+        fixtures = {
+            label: Thing(
+                name=label,
                 noun=fixture.noun,
                 modifiers=frozenset([fixture.modifier] if fixture.modifier else []),
                 kinds=frozenset(vocabulary.lineage(fixture.noun)),
                 affordances=fixture.affordances,
             )
-            for name, fixture in named(world.fixtures)
-        ]
+            for label, fixture in named(world.fixtures)
+        }
         objects = [
-            Thing(thing.id, thing.name, kinds=frozenset(thing.kinds), affordances=thing.affordances)
-            for thing in world.objects
+            TaskObject(
+                thing=Thing(each.id, each.name, kinds=frozenset(each.kinds), affordances=each.affordances),
+                relation=each.relation,
+                place=each.location,
+                wanted=each.goal,
+            )
+            for each in world.objects
         ]
         holds = frozenset({"receptacle"} if world.room in ROOMS_THAT_HOLD else ())
-        room = Thing(world.room, world.room, kinds=frozenset(vocabulary.lineage(world.room)), affordances=holds)
-        return Situation((*fixtures, *objects, room))
+        states = dict(named(world.fixtures))
+        return Task(
+            name=name,
+            room=Thing(world.room, world.room, kinds=frozenset(vocabulary.lineage(world.room)), affordances=holds),
+            fixtures=tuple(fixtures.values()),
+            objects=tuple(objects),
+            closed=tuple(label for label, fixture in states.items() if fixture.goal_state == "closed"),
+            open=tuple(label for label, fixture in states.items() if fixture.initially == "open"),
+            instructions=world.instructions,
+            source=str(self.folder / "worlds.json"),
+        )
 
 
 def named(fixtures: Sequence[RecordedFixture]) -> Iterator[tuple[str, RecordedFixture]]:
@@ -217,14 +233,6 @@ def named(fixtures: Sequence[RecordedFixture]) -> Iterator[tuple[str, RecordedFi
         seen[fixture.name] += 1
         count = seen[fixture.name]
         yield (f"{fixture.name} {count}" if count > 1 else fixture.name), fixture
-
-
-def thing(situation: Situation, name: str) -> Thing:
-    """The perceived thing of a name."""
-    found = next((thing for thing in situation.things if thing.name == name), None)
-    if found is None:
-        raise DataError(f"object {name} is in the recorded lines and not in worlds.json; the files are of two versions")
-    return found
 
 
 def _load(path: Path, adapter: TypeAdapter[T]) -> T:

@@ -17,6 +17,8 @@ from worlds.kitchen.state import HAND, Entity, Relation, State
 OPEN = "open"
 HERE = "here"
 Verb = Literal["go to", "open", "close", "pick up", "put"]
+_ALONE: tuple[Verb, ...] = ("go to", "open", "close", "pick up")
+_RELATIONS: tuple[Relation, ...] = ("in", "on")
 
 
 @dataclass(frozen=True)
@@ -95,9 +97,9 @@ def do(state: State, act: Act) -> State:
 
 def acts(state: State, ids: frozenset[str]) -> Iterator[Act]:
     """All acts on a few things that a state allows."""
-    everything = [Act(verb, id) for id in sorted(ids) for verb in ("go to", "open", "close", "pick up")]  # type: ignore[arg-type]
+    everything = [Act(verb, id) for id in sorted(ids) for verb in _ALONE]
     if state.held in ids and state.held is not None:
-        everything += [Act("put", state.held, how, id) for id in sorted(ids) for how in ("in", "on")]  # type: ignore[arg-type]
+        everything += [Act("put", state.held, how, id) for id in sorted(ids) for how in _RELATIONS]
     return (act for act in everything if why_not(state, act) is None)
 
 

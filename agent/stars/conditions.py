@@ -1,0 +1,43 @@
+"""The paper's conditions: which parts of STARS are at work (STARS, experiment design)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Which parts are at work.
+
+    Attributes:
+        name: as in the paper's tables.
+        retrieval: replies drawn at a temperature, or the search tree.
+        repairs: whether unviable goals are repaired and never used.
+        choice: the goal of highest mean token probability, or one that a model selects.
+        user: whether a user confirms the goal, and states it in the end.
+        hints: whether the model that selects is told what holds in this house (STARS*).
+    """
+
+    name: str
+    retrieval: Literal["templates", "tree"] = "tree"
+    repairs: bool = False
+    choice: Literal["likeliest", "selection"] = "likeliest"
+    user: bool = False
+    hints: bool = False
+
+
+CONDITIONS: Mapping[str, Condition] = {
+    condition.name: condition
+    for condition in (
+        Condition("TBP", retrieval="templates"),
+        Condition("TBP+O", retrieval="templates", user=True),
+        Condition("ST"),
+        Condition("STS", choice="selection"),
+        Condition("STAR", repairs=True),
+        Condition("STARS", repairs=True, choice="selection"),
+        Condition("STARS+O", repairs=True, choice="selection", user=True),
+        Condition("STARS*", repairs=True, choice="selection", hints=True),
+    )
+}

@@ -1,0 +1,140 @@
+"""The user, who confirms a goal or states it (STARS, oversight)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from agent.stars.analysis import Analysis
+from agent.stars.clauses import InState, Placement, Referent
+from agent.stars.situation import Thing
+from agent.stars.tasks import Task, TaskObject
+
+MOST_QUESTIONS = 5
+
+
+@dataclass(frozen=True)
+class Question:
+    """Whether a goal is right.
+
+    Attributes:
+        about: the object, with its place.
+        goal: the sentence that is put to the user.
+        analysis: what the robot makes of it.
+    """
+
+    about: TaskObject
+    goal: str
+    analysis: Analysis
+
+    def __str__(self) -> str:
+        goal = self.goal.strip().rstrip(".")
+        return f"For {self.about.seen}: is it right that {goal[:1].lower()}{goal[1:]}?"
+
+
+class User(Protocol):
+    """Who knows where things belong."""
+
+    name: str
+
+    def confirms(self, question: Question) -> bool:
+        """Whether a goal is what they want."""
+        ...
+
+    def states(self, about: TaskObject) -> str:
+        """The goal for an object, in one sentence: "If the object is a mug then the goal is that ..."."""
+        ...
+
+
+class SimulatedUser:
+    """Says yes exactly to a viable goal that puts this object where it is wanted, and closes what it opens.
+
+    Args:
+        task: has what the user wants.
+    """
+
+    name = "simulated"
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+
+    def confirms(self, question: Question) -> bool:
+        """Whether the goal is viable and brings about what is wanted."""
+        analysis = question.analysis
+        return (
+            analysis.viable
+            and place_said(analysis, question.about.thing) in question.about.wanted
+            and (closes_what_it_opens(analysis))
+        )
+
+    def states(self, about: TaskObject) -> str:
+        """The first of the accepted places, closed again where it can be."""
+        wanted = next(fixture for fixture in self._task.fixtures if fixture.name == about.wanted[0])
+        what = " ".join(("the", *sorted(wanted.modifiers), wanted.noun))
+        goal = f"the object is in {what}" + (f" and {what} is closed" if "openable" in wanted.affordances else "")
+        return f"If the object is a {about.thing.noun} then the goal is that {goal}."
+
+
+def place_said(analysis: Analysis, thing: Thing) -> str | None:
+    """Where a goal puts a thing: the fixture's name, None where it says nothing of the thing or more than one place."""
+    places = [
+        _only(analysis, clause.target)
+        for clause in analysis.clauses
+        if isinstance(clause, Placement) and _only(analysis, clause.subject) == thing
+    ]
+    moved = sum(isinstance(clause, Placement) for clause in analysis.clauses)
+    return places[0].name if moved == 1 and places and places[0] is not None else None
+
+
+def closes_what_it_opens(analysis: Analysis) -> bool:
+    """Whether everything openable that a goal puts something in is said to be closed."""
+    closed = {
+        _only(analysis, clause.subject)
+        for clause in analysis.clauses
+        if isinstance(clause, InState) and clause.state == "closed"
+    }
+    targets = [_only(analysis, clause.target) for clause in analysis.clauses if isinstance(clause, Placement)]
+    return all(target in closed for target in targets if target and "openable" in target.affordances)
+
+
+def _only(analysis: Analysis, phrase: Referent) -> Thing | None:
+    found = analysis.things.get(phrase, ())
+    return found[0] if found else None
+
+
+@dataclass
+class Dialogue:
+    """All that a user said, as the paper counts it.
+
+    Attributes:
+        turns: what was said, in order; yes and no are a turn each.
+        yes: goals confirmed.
+        no: goals refused.
+        stated: goals that the user stated.
+    """
+
+    turns: list[str] = field(default_factory=list)
+    yes: int = 0
+    no: int = 0
+    stated: int = 0
+
+    def answer(self, confirmed: bool) -> None:
+        """Count a yes or a no."""
+        self.turns.append("yes" if confirmed else "no")
+        self.yes += confirmed
+        self.no += not confirmed
+
+    def goal(self, sentence: str) -> None:
+        """Count a goal that was stated."""
+        self.turns.append(sentence)
+        self.stated += 1
+
+    @property
+    def questions(self) -> int:
+        """Goals that were put to the user."""
+        return self.yes + self.no
+
+    @property
+    def words(self) -> int:
+        """Words of all turns, split at spaces."""
+        return sum(len(turn.split()) for turn in self.turns)
