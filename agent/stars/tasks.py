@@ -22,6 +22,7 @@ class TaskObject:
         place: the piece of furniture where it is found.
         wanted: furniture that the user accepts for it, by name.
         subtask: what the robot does with the objects of that place: clear, store, unload.
+        plural: whether one says "are" of it.
     """
 
     thing: Thing
@@ -29,6 +30,7 @@ class TaskObject:
     place: str
     wanted: tuple[str, ...]
     subtask: str = ""
+    plural: bool = False
 
     @property
     def seen(self) -> str:
