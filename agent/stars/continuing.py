@@ -59,6 +59,11 @@ class Continuation:
     completion_tokens: int = 0
 
     @property
+    def first(self) -> frozenset[Token]:
+        """What might have been written first, what was among it."""
+        return frozenset(token for step in self.steps[:1] for token in (step.token, *step.alternatives))
+
+    @property
     def text(self) -> str:
         """All that was written."""
         return "".join(step.token.text for step in self.steps)

@@ -88,7 +88,7 @@ class SearchTree:
     def __init__(self, model: Continuer, bounds: Bounds, thresholds: Thresholds | None = None) -> None:
         self._model, self._bounds, self._thresholds = model, bounds, thresholds or Thresholds()
 
-    def grow(self, prompt: str, seen: Seen, usage: Usage, kind: Prompt = "initial") -> list[Retrieved]:
+    def grow(self, prompt: str, seen: Seen, usage: Usage, kind: Prompt = "initial", lead: str = "") -> list[Retrieved]:
         """All new responses to a prompt; every level is asked for in one call.
 
         The first completion of a repair counts as a branch, so that trees of repairs are one level shallower.
@@ -98,6 +98,7 @@ class SearchTree:
             seen: what has been retrieved for the object; what is new is added.
             usage: calls and tokens are added.
             kind: of the prompt.
+            lead: words of the goal that the prompt ends with already.
         """
         found: list[Retrieved] = []
         branched: set[str] = set()
@@ -113,14 +114,14 @@ class SearchTree:
             usage.add(source, replies)
             sentences = [_sentence(branch, reply, level) for branch, reply in zip(branches, replies, strict=True)]
             for sentence in sentences:
-                _keep(found, seen, sentence.tokens, source)
+                _keep(found, seen, sentence.tokens, source, lead)
             branches = []
             if level == self._thresholds.levels - 1:
                 break
             for sentence in sentences:
                 for branch in self._branches(sentence):
                     if branch[-1].ends:
-                        _keep(found, seen, branch, f"{source}_end_branch")
+                        _keep(found, seen, branch, f"{source}_end_branch", lead)
                     elif (text := _text(branch).lower()) not in branched:
                         branched.add(text)
                         branches.append(branch)
@@ -195,8 +196,8 @@ def hyphenated(sentence: str, name: str) -> str:
     return sentence
 
 
-def _keep(found: list[Retrieved], seen: Seen, tokens: Sequence[Token], source: str) -> None:
-    text = seen.add(_text(tokens))
+def _keep(found: list[Retrieved], seen: Seen, tokens: Sequence[Token], source: str, lead: str = "") -> None:
+    text = seen.add(lead + _text(tokens)) if tokens else None
     if text is not None:
         found.append(Retrieved(text, _mean(tokens), source))
 
@@ -208,7 +209,7 @@ def _sentence(branch: Sequence[Token], reply: Continuation, level: int) -> _Sent
         if step.token.ends:
             if step.token.before_end.strip():
                 last = Token(step.token.before_end, step.token.probability)
-                steps.append(Step(last))
+                steps.append(Step(last, step.alternatives))
             break
         steps.append(step)
     return _Sentence(tuple(steps), len(branch), level)
@@ -219,9 +220,8 @@ def _text(tokens: Sequence[Token]) -> str:
 
 
 def _mean(tokens: Sequence[Token]) -> float:
-    """The mean probability of a sentence's tokens; one that is nothing but the sentence's end does not count."""
-    counted = [token.probability for token in tokens if not token.ends or token.before_end.strip()]
-    return fmean(counted) if counted else 0.0
+    """The mean probability of a sentence's tokens; of a branch that ends it, that of the end that was taken as well."""
+    return fmean(token.probability for token in tokens) if tokens else 0.0
 
 
 def _different(chosen: Token, other: Token) -> bool:
