@@ -13,7 +13,7 @@ from lark import Lark, Token, Transformer
 from lark.exceptions import LarkError
 
 from agent.stars.clauses import Clause, InState, Placement, Referent
-from agent.stars.vocabulary import Vocabulary, words_of
+from agent.stars.vocabulary import Vocabulary, too_long, words_of
 from household.errors import DataError, UserError
 
 PAPER = "goal"
@@ -63,7 +63,7 @@ class Language:
 
     def statement(self, sentence: str) -> Statement | None:
         """A goal that a person states ("if the object is a mug then the goal is that ..."), None for other words."""
-        found: Statement | None = self._read(words_of(sentence), "statement")
+        found: Statement | None = None if too_long(sentence) else self._read(words_of(sentence), "statement")
         return found
 
     def heard(self, words: Sequence[str]) -> list[Referent]:

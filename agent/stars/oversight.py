@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from agent.stars.analysis import Analysis
+from agent.stars.analysis import Analyser, Analysis
 from agent.stars.clauses import InState, Placement, Referent
 from agent.stars.situation import Thing
 from agent.stars.tasks import Task, TaskObject
@@ -73,6 +74,51 @@ class SimulatedUser:
         what = " ".join(("the", *sorted(wanted.modifiers), wanted.noun))
         goal = f"the object is in {what}" + (f" and {what} is closed" if "openable" in wanted.affordances else "")
         return f"If the object is a {about.thing.noun} then the goal is that {goal}."
+
+
+class TerminalUser:
+    """A person who is asked in words and answers in words.
+
+    Args:
+        ask: puts a text to the person and brings what they say, for example ``input``.
+        analyser: tells whether a goal that they state is understood.
+        task: what the goals are about.
+        patience: how often an answer is asked for again before it counts as no, or as no goal.
+    """
+
+    name = "terminal"
+
+    def __init__(self, ask: Callable[[str], str], analyser: Analyser, task: Task, patience: int = 3) -> None:
+        self._ask, self._analyser, self._task, self._patience = ask, analyser, task, patience
+
+    def confirms(self, question: Question) -> bool:
+        """What the person says; anything but yes or no is asked for again."""
+        for _ in range(self._patience):
+            said = self._ask(f"{question} (yes/no) ").strip().lower().rstrip(".!")
+            if said in ("yes", "y", "no", "n"):
+                return said.startswith("y")
+        return False
+
+    def states(self, about: TaskObject) -> str:
+        """The goal that the person states; one that is not understood or cannot be done is asked for again, and why."""
+        example = f"If the object is a {about.thing.noun} then the goal is that the object is in the ..."
+        said, problem = "", ""
+        for _ in range(self._patience):
+            said = self._ask(f"{problem}What is the goal for {about.seen}? ({example}) ")
+            problem = self._problem(about, said)
+            if not problem:
+                break
+        return said
+
+    def _problem(self, about: TaskObject, said: str) -> str:
+        statement = self._analyser.language.statement(said)
+        if statement is None:
+            return "That is no goal that I understand. "
+        if statement.name != about.thing.noun:
+            return f"That is about a {statement.name}. "
+        analysis = self._analyser.check(statement.clauses, self._task.situation.asked_about(about.thing))
+        wrong = next(iter(analysis.mismatches), None)
+        return f"That cannot be done ({wrong.thing or wrong.what}: {wrong.kind.value}). " if wrong else ""
 
 
 def place_said(analysis: Analysis, thing: Thing) -> str | None:

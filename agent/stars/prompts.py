@@ -110,7 +110,7 @@ class Prompts(_Part):
         """A numbered question which of some goals is best."""
         numbered = "\n".join(f"{number}. {_sentence(option)}" for number, option in enumerate(options, 1))
         where = {"task": task.name, "room": task.room.noun, "seen": about.seen}
-        question = str(self.selection.question).format(**where, options=numbered)
+        question: str = self.selection.question.format(**where, options=numbered)
         return self.selection.example + question.rstrip("\n")
 
     def reason(self, mismatch: Mismatch) -> str:
@@ -148,7 +148,7 @@ def load_prompts(name_or_path: str = PROMPTS) -> Prompts:
 
 def _key(mismatch: Mismatch) -> str:
     if mismatch.kind is not MismatchKind.AFFORDANCE:
-        return mismatch.kind.value
+        return str(mismatch.kind.value)
     return mismatch.what if mismatch.what and mismatch.what in _REASONS else "state"
 
 

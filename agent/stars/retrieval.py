@@ -143,7 +143,7 @@ class SearchTree:
                 yield branch
 
 
-def draw(model: Continuer, prompt: str, seen: Seen, usage: Usage, bounds: Bounds) -> list[Retrieved]:
+def draw(model: Continuer, prompt: str, seen: Seen, usage: Usage, bounds: Bounds, lead: str = "") -> list[Retrieved]:
     """Template-based prompting: the likeliest reply, then others at higher temperatures until there are three.
 
     Four replies are drawn at 0.9, of which two new ones at most are taken, then up to four single ones at 1.0.
@@ -154,6 +154,7 @@ def draw(model: Continuer, prompt: str, seen: Seen, usage: Usage, bounds: Bounds
         seen: what has been retrieved for the object; what is new is added.
         usage: calls and tokens are added.
         bounds: of each reply.
+        lead: words of the goal that the prompt ends with already.
     """
     found: list[Retrieved] = []
     rounds: list[tuple[float, int]] = [(0.0, 1), (0.9, 4), *[(1.0, 1)] * 4]
@@ -167,7 +168,7 @@ def draw(model: Continuer, prompt: str, seen: Seen, usage: Usage, bounds: Bounds
         usage.add("initial", replies)
         for reply in replies:
             if len(found) < 3:
-                _keep(found, seen, _sentence((), reply, 0).tokens, "initial")
+                _keep(found, seen, _sentence((), reply, 0).tokens, "initial", lead)
     return sorted(found, key=lambda response: -response.probability)
 
 
