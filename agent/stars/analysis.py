@@ -122,8 +122,8 @@ class Analyser:
         """
         if too_long(sentence):
             return Analysis((Mismatch(MismatchKind.UNINTERPRETABLE),))
-        words, vocabulary = words_of(sentence), self.language.vocabulary
-        unknown = next((place for place, word in enumerate(words) if not vocabulary.knows(word)), None)
+        words = words_of(sentence)
+        unknown = next((place for place, word in enumerate(words) if not self.language.knows(word)), None)
         if unknown is not None:
             mismatch = Mismatch(MismatchKind.UNKNOWN_WORD, words[unknown])
             _, ungrounded = self._ground(self.language.heard(words[:unknown]), situation)

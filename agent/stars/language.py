@@ -17,8 +17,12 @@ from agent.stars.vocabulary import Vocabulary, too_long, words_of
 from household.errors import DataError, UserError
 
 PAPER = "goal"
+WIDE = "wide"
 _STARTS = ["goal", "statement", "opening", "referent"]
 _LONGEST_REFERENT = 4
+# What wider grammars may say for the same.
+_RELATIONS = {"into": "in", "inside": "in", "onto": "on", "on to": "on", "to": "in"}
+_MADE = {"close": "closed", "shut": "closed", "open": "opened"}
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,10 @@ class Language:
     def __init__(self, vocabulary: Vocabulary, grammar: str = PAPER) -> None:
         self.vocabulary = vocabulary
         rules = _grammar(grammar)
+        # What the grammar itself names is known: the rest of a word class comes from the vocabulary.
+        self._function_words = frozenset(
+            word for quoted in re.findall(r'"([^"]*)"', re.sub(r"//.*", "", rules)) for word in quoted.split()
+        )
         terminals = {"NOUN": vocabulary.nouns, "MODIFIER": vocabulary.modifiers, "STATE": vocabulary.states}
         words = "\n".join(f"{name}: {_one_of(known)}" for name, known in terminals.items())
         try:
@@ -51,6 +59,10 @@ class Language:
             )
         except LarkError as error:
             raise DataError(f"grammar {grammar}: {str(error).splitlines()[0]}; mend the grammar's file") from error
+
+    def knows(self, word: str) -> bool:
+        """Whether a word is of the vocabulary, or one that the grammar names."""
+        return word in self._function_words or self.vocabulary.knows(word)
 
     def goal(self, words: Sequence[str]) -> tuple[Clause, ...] | None:
         """The clauses of a goal sentence, None where it cannot be interpreted.
@@ -83,33 +95,67 @@ class Language:
             return None
 
 
+class _Opening:
+    """The words with which a goal sentence begins; they say nothing."""
+
+
+@dataclass(frozen=True)
+class _StateOfIt:
+    """A state of what was named last."""
+
+    state: str
+
+
 class _Reading(Transformer[Token, Any]):
     """Turns a parse into clauses; the grammar's rules and alternatives are this class's methods."""
 
     def referent(self, words: list[Token]) -> Referent:
-        *modifiers, noun = (word.strip() for word in words)
+        *modifiers, noun = (word.strip() for word in words if word.type != "ARTICLE")
         return Referent(noun, tuple(modifiers))
 
-    def opening(self, _: list[Token]) -> bool:
-        return True
+    def opening(self, _: list[Token]) -> _Opening:
+        return _Opening()
 
     def thing(self, parts: list[Any]) -> Referent:
         phrase: Referent = parts[0]
         return replace(phrase, at=parts[-1]) if isinstance(parts[-1], Referent) and len(parts) > 1 else phrase
 
     def placement(self, parts: list[Any]) -> Placement:
-        subject, _, relation, target = parts
-        return Placement(subject, relation.strip(), target)
+        subject, relation, target = (part for part in parts if getattr(part, "type", "RELATION") == "RELATION")
+        return Placement(subject, _RELATIONS.get(relation.strip(), relation.strip()), target)
+
+    command = placement
 
     def state(self, parts: list[Any]) -> InState:
-        subject, _, state = parts
-        return InState(subject, state.strip())
+        return InState(parts[0], parts[-1].strip())
+
+    def state_of_it(self, parts: list[Any]) -> _StateOfIt:
+        return _StateOfIt(parts[-1].strip())
+
+    def set_state(self, parts: list[Any]) -> InState:
+        return InState(parts[1], _MADE[parts[0].strip()])
+
+    def set_it(self, parts: list[Any]) -> _StateOfIt:
+        return _StateOfIt(_MADE[parts[0].strip()])
 
     def goal(self, parts: list[Any]) -> tuple[Clause, ...]:
-        return tuple(parts[1:])
+        clauses: list[Clause] = []
+        for part in parts:
+            if isinstance(part, _StateOfIt):
+                part = InState(_last_named(clauses), part.state)
+            if not isinstance(part, _Opening):
+                clauses.append(part)
+        return tuple(clauses)
 
     def statement(self, parts: list[Any]) -> Statement:
-        return Statement(parts[0].strip(), parts[1])
+        return Statement(parts[-2].strip(), parts[-1])
+
+
+def _last_named(clauses: Sequence[Clause]) -> Referent:
+    if not clauses:
+        raise LarkError("nothing has been named that 'it' could mean")
+    last = clauses[-1]
+    return last.target if isinstance(last, Placement) else last.subject
 
 
 def _grammar(name: str) -> str:

@@ -61,7 +61,8 @@ def why_not(state: State, act: Act) -> str | None:
         if id not in state:
             return f"there is no {id}"
     if act.verb == "go to":
-        return f"{act.thing} is no furniture" if station(state, act.thing) != act.thing or act.thing == HAND else None
+        stands = state.holder(act.thing) not in (None, HAND) and station(state, act.thing) == act.thing
+        return None if stands else f"{act.thing} is no furniture"
     if act.verb == "put":
         return _why_not_put(state, act)
     if state.held is not None:
@@ -106,8 +107,8 @@ def acts(state: State, ids: frozenset[str]) -> Iterator[Act]:
 def _why_not_put(state: State, act: Act) -> str | None:
     if state.held != act.thing:
         return f"the hand does not hold {act.thing}"
-    if act.target is None or act.target == act.thing:
-        return "nothing is named to put it in or on"
+    if act.target is None or act.thing in (act.target, *state.holders(act.target)):
+        return "nothing else is named to put it in or on"
     target = state[act.target]
     if not _reachable(state, act.target):
         return f"{act.target} is out of reach"
