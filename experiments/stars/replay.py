@@ -225,4 +225,6 @@ def main(
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    from experiments.cli import guarded
+
+    guarded(lambda: typer.run(main))
