@@ -1,4 +1,4 @@
-"""The paper's conditions: which parts of STARS are at work (STARS, experiment design)."""
+"""The paper's conditions, and one of our own: which parts of STARS are at work (STARS, experiment design)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Condition:
 
     Attributes:
         name: as in the paper's tables.
-        retrieval: replies drawn at a temperature, or the search tree.
+        retrieval: replies drawn at a temperature, the search tree, or goals that are viable by construction.
         repairs: whether unviable goals are repaired and never used.
         choice: the goal of highest mean token probability, or one that a model selects.
         user: whether a user confirms the goal, and states it in the end.
@@ -21,7 +21,7 @@ class Condition:
     """
 
     name: str
-    retrieval: Literal["templates", "tree"] = "tree"
+    retrieval: Literal["templates", "tree", "grounded"] = "tree"
     repairs: bool = False
     choice: Literal["likeliest", "selection"] = "likeliest"
     user: bool = False
@@ -39,5 +39,9 @@ CONDITIONS: Mapping[str, Condition] = {
         Condition("STARS", repairs=True, choice="selection"),
         Condition("STARS+O", repairs=True, choice="selection", user=True),
         Condition("STARS*", repairs=True, choice="selection", hints=True),
+        # Ours: the model only rates what can be said, seen and done; nothing is left to repair.
+        Condition("grounded", retrieval="grounded"),
+        Condition("grounded+S", retrieval="grounded", choice="selection"),
+        Condition("grounded+S+O", retrieval="grounded", choice="selection", user=True),
     )
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 # A sentence ends at the first of these, wherever it stands in a token.
 _END = re.compile(r"[.(\[\n\r]")
@@ -109,6 +109,15 @@ class Continuer(Protocol):
 
     def complete_one(self, system: str, prompt: str) -> Continuation:
         """One token at temperature 0, for a question whose answer is a number."""
+        ...
+
+
+@runtime_checkable
+class Rater(Protocol):
+    """A language model that tells how likely it finds given texts."""
+
+    def rate(self, prompt: str, texts: Sequence[str]) -> list[float]:
+        """The geometric mean of the probabilities of each text's tokens behind a prompt, between 0 and 1."""
         ...
 
 

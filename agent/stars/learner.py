@@ -7,17 +7,22 @@ from dataclasses import dataclass, field
 
 from agent.stars.analysis import Analyser, Analysis
 from agent.stars.conditions import Condition
-from agent.stars.continuing import Bounds, Continuer, Usage
+from agent.stars.continuing import Bounds, Continuer, Rater, Usage
 from agent.stars.learning import Generalisation, GoalMemory, Recalled, note_of
 from agent.stars.oversight import MOST_QUESTIONS, Dialogue, Question, User
 from agent.stars.planning import execute, goal_of, plan
+from agent.stars.possible import possible_goals
 from agent.stars.prompts import Prompts
 from agent.stars.repair import Candidate, repaired
 from agent.stars.retrieval import Retrieved, SearchTree, Seen, Thresholds, draw
 from agent.stars.selection import Choice, Likeliest, Selector
 from agent.stars.tasks import Completion, Task, TaskObject
+from household.errors import UserError
 from worlds.kitchen.handling import Act
 from worlds.kitchen.state import State
+
+# As many as a tree brings, so that a question with numbered options stays readable.
+_MOST_RATED = 8
 
 
 @dataclass(frozen=True)
@@ -181,12 +186,25 @@ class Learner:
             return tree.grow(prompt + behind, seen, self.usage, "repair", lead)
 
         prompt = how.prompts.for_goal(self._task, about)
-        if self._condition.retrieval == "tree":
+        if self._condition.retrieval == "grounded":
+            found = self._rated(how.model, prompt, about)
+        elif self._condition.retrieval == "tree":
             found = tree.grow(prompt + behind, seen, self.usage, "initial", lead)
         else:
             found = draw(how.model, prompt + behind, seen, self.usage, how.bounds, lead)
         candidates = [Candidate(response, analyse(response.text)) for response in found]
         return repaired(candidates, ask, analyse) if self._condition.repairs else candidates
+
+    def _rated(self, model: Continuer, prompt: str, about: TaskObject) -> list[Retrieved]:
+        """The likeliest of all goals that are viable."""
+        if not isinstance(model, Rater):
+            raise UserError(
+                f"model {model.name}: it does not rate texts, as the grounded condition asks; use a local one"
+            )
+        goals = possible_goals(self._task, about, self._analyser)
+        rates = model.rate(prompt, [f" {goal}" for goal in goals])
+        found = [Retrieved(goal, rate, "grounded") for goal, rate in zip(goals, rates, strict=True)]
+        return sorted(found, key=lambda response: -response.probability)[:_MOST_RATED]
 
     def _pool(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """The goals that may be used: viable ones alone where the condition acts on the analysis."""

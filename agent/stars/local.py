@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import threading
 from collections.abc import Callable, Sequence
@@ -82,6 +83,19 @@ class LocalContinuer:
         """See Continuer."""
         text = f"{system}\n{prompt}{' ' if self._spaced else ''}"
         return self._write(text, [[]], Bounds(1, (), _NUMBERS), _argmax)[0]
+
+    def rate(self, prompt: str, texts: Sequence[str]) -> list[float]:
+        """See Rater; what texts share is read once."""
+        import torch
+
+        shared, found = self._ids(prompt), []
+        continued = [self._ids(text) for text in texts]
+        with self._lock, torch.inference_mode():
+            for first in range(0, len(continued), self._batch_size):
+                part = continued[first : first + self._batch_size]
+                scores = self._reader.score(shared, part)
+                found += [math.exp(score / len(ids)) for score, ids in zip(scores, part, strict=True)]
+        return found
 
     def _write(self, prompt: str, starts: Sequence[list[int]], bounds: Bounds, pick: Pick) -> list[Continuation]:
         import torch
