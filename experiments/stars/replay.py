@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,6 +22,9 @@ from agent.stars.tasks import Task, TaskObject
 from experiments.stars.breakdown import Category, category, published_category
 from experiments.stars.recorded import Calls, HumanGoal, Recordings, Response
 from worlds.kitchen.state import State
+
+Analysed = Sequence[tuple[Response, Analysis]]
+Choose = Callable[[TaskObject, Analysed], Analysis | None]
 
 _USAGE = ("calls", "prompt_tokens", "completion_tokens", "total_tokens")
 
@@ -48,10 +51,11 @@ class Replay:
         task: with the objects of both shares.
         analyser: with the words of the published agent.
         condition: what was at work.
+        choose: picks the goal to use in place of the recorded choice, for conditions without a user.
     """
 
-    def __init__(self, task: Task, analyser: Analyser, condition: Condition) -> None:
-        self._task, self._analyser, self._condition = task, analyser, condition
+    def __init__(self, task: Task, analyser: Analyser, condition: Condition, choose: Choose | None = None) -> None:
+        self._task, self._analyser, self._condition, self._choose = task, analyser, condition, choose
         self._user = SimulatedUser(task)
         self._state: State = task.start()
         self._dialogue = Dialogue(list(task.instructions))
@@ -83,8 +87,10 @@ class Replay:
                 self._dialogue.goal(line.text)
                 self._pursue(self._stated(about, line.text))
 
-    def _chosen(self, about: TaskObject, analysed: Sequence[tuple[Response, Analysis]]) -> Analysis | None:
+    def _chosen(self, about: TaskObject, analysed: Analysed) -> Analysis | None:
         """The goal that is used without a user: our own choice where it is by rank, else the recorded one."""
+        if self._choose is not None:
+            return self._choose(about, analysed)
         used = next((pair for pair in analysed if pair[0].used), None)
         if self._condition.choice == "likeliest" and not self._condition.repairs:
             ours = min(analysed, key=lambda pair: pair[0].rank or len(analysed) + 1, default=None)
@@ -93,7 +99,7 @@ class Replay:
             used = ours
         return used[1] if used else None
 
-    def _asked(self, about: TaskObject, analysed: Sequence[tuple[Response, Analysis]]) -> Analysis | None:
+    def _asked(self, about: TaskObject, analysed: Analysed) -> Analysis | None:
         """The goal that the simulated user confirms, of those that were put to the user, in the recorded order."""
         offers = sorted(
             ((response.offered, response, analysis) for response, analysis in analysed if response.offered),
