@@ -107,8 +107,8 @@ class Continuer(Protocol):
         """Go on in several ways at a temperature."""
         ...
 
-    def complete_one(self, system: str, prompt: str) -> Continuation:
-        """One token at temperature 0, for a question whose answer is a number."""
+    def answer(self, system: str, questions: Sequence[str]) -> list[Continuation]:
+        """One token at temperature 0 for each of several questions whose answers are numbers, all at once."""
         ...
 
 

@@ -90,13 +90,11 @@ class RememberedModel:
 
     def extend(self, prompt: str, branches: Sequence[Sequence[Token]], bounds: Bounds) -> list[Continuation]:
         """See Continuer; branches that are remembered are not asked for with the others."""
-        questions = [self._question("extend", prompt, bounds, [token.text for token in branch]) for branch in branches]
-        fresh = [place for place, question in enumerate(questions) if not self._ledger.knows(question)]
-        if fresh:
-            replies = self._open().extend(prompt, [branches[place] for place in fresh], bounds)
-            for place, reply in zip(fresh, replies, strict=True):
-                self._ledger.ask(questions[place], partial(_plain, reply))
-        return [_continuation(self._ledger.ask(question, _unasked)) for question in questions]
+        texts = [[token.text for token in branch] for branch in branches]
+        keys = [self._question("extend", prompt, bounds, text) for text in texts]
+        return self._fresh(
+            keys, lambda places: self._open().extend(prompt, [branches[place] for place in places], bounds)
+        )
 
     def sample(self, prompt: str, count: int, temperature: float, bounds: Bounds) -> list[Continuation]:
         """See Continuer; the same prompt drawn from again is another draw."""
@@ -107,10 +105,17 @@ class RememberedModel:
         )
         return [_continuation(reply) for reply in found]
 
-    def complete_one(self, system: str, prompt: str) -> Continuation:
-        """See Continuer."""
-        question = ["complete_one", self.name, system, prompt]
-        return _continuation(self._ledger.ask(question, lambda: _plain(self._open().complete_one(system, prompt))))
+    def answer(self, system: str, questions: Sequence[str]) -> list[Continuation]:
+        """See Continuer; questions that are remembered are not asked with the others."""
+        keys = [["answer", self.name, system, question] for question in questions]
+        return self._fresh(keys, lambda places: self._open().answer(system, [questions[place] for place in places]))
+
+    def _fresh(self, keys: Sequence[object], ask: Callable[[list[int]], list[Continuation]]) -> list[Continuation]:
+        """Ask for what is not remembered, all at once, and remember it."""
+        places = [place for place, key in enumerate(keys) if not self._ledger.knows(key)]
+        for place, reply in zip(places, ask(places) if places else [], strict=True):
+            self._ledger.ask(keys[place], partial(_plain, reply))
+        return [_continuation(self._ledger.ask(key, _unasked)) for key in keys]
 
     def rate(self, prompt: str, texts: Sequence[str]) -> list[float]:
         """See Rater; the model has to be one."""

@@ -79,10 +79,10 @@ class LocalContinuer:
 
         return self._write(prompt, [[] for _ in range(count)], bounds, pick)
 
-    def complete_one(self, system: str, prompt: str) -> Continuation:
+    def answer(self, system: str, questions: Sequence[str]) -> list[Continuation]:
         """See Continuer."""
-        text = f"{system}\n{prompt}{' ' if self._spaced else ''}"
-        return self._write(text, [[]], Bounds(1, (), _NUMBERS), _argmax)[0]
+        starts = [self._ids(f"{question}{' ' if self._spaced else ''}") for question in questions]
+        return self._write(f"{system}\n", starts, Bounds(1, (), _NUMBERS), _argmax)
 
     def rate(self, prompt: str, texts: Sequence[str]) -> list[float]:
         """See Rater; what texts share is read once."""

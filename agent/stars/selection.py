@@ -70,7 +70,7 @@ class Numbered:
         turn = self._rotation % len(shown)
         shown = shown[turn:] + shown[:turn]
         options = tuple(candidate.text for candidate in shown)
-        reply = self._model.complete_one(self._system, self._prompts.for_selection(task, about, options))
+        [reply] = self._model.answer(self._system, [self._prompts.for_selection(task, about, options)])
         usage.add("selection", [reply])
         said = _NUMBER.match(reply.text)
         number = int(said[1]) if said else 0
@@ -97,20 +97,20 @@ class Likelihood:
         if len(candidates) == 1:
             return Choice(candidates[0])
         shown = sorted(candidates, key=lambda candidate: candidate.response.probability)
-        scores = dict.fromkeys(range(len(shown)), 0.0)
-        for turn in range(len(shown)):
-            places = [(turn + place) % len(shown) for place in range(len(shown))]
-            question = self._prompts.for_selection(task, about, [shown[index].text for index in places])
-            reply = self._model.complete_one(self._prompts.selection.system, question)
-            usage.add("selection", [reply])
+        turns = [shown[turn:] + shown[:turn] for turn in range(len(shown))]
+        questions = [self._prompts.for_selection(task, about, [each.text for each in order]) for order in turns]
+        replies = self._model.answer(self._prompts.selection.system, questions)
+        usage.add("selection", replies)
+        scores = [0.0] * len(shown)
+        for turn, reply in enumerate(replies):
             for token in reply.first:
                 said = _NUMBER.fullmatch(token.text)
-                if said and 1 <= int(said[1]) <= len(places):
-                    scores[places[int(said[1]) - 1]] += token.probability
+                if said and 1 <= int(said[1]) <= len(shown):
+                    scores[(turn + int(said[1]) - 1) % len(shown)] += token.probability
         options = tuple(candidate.text for candidate in shown)
-        if not any(scores.values()):
+        if not any(scores):
             return Choice(likeliest(candidates), options, "", fallback=True)
-        best = max(scores, key=lambda index: scores[index])
+        best = scores.index(max(scores))
         return Choice(shown[best], options, str(best + 1))
 
 

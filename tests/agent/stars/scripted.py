@@ -49,9 +49,9 @@ class ScriptedModel:
         drawn, self.draws = self.draws[:count], self.draws[count:]
         return [self._reply(steps(written)) for written in drawn]
 
-    def complete_one(self, system: str, prompt: str) -> Continuation:
-        self.questions.append((system, prompt))
-        return self._reply(steps(self.choose(prompt)))
+    def answer(self, system: str, questions: Sequence[str]) -> list[Continuation]:
+        self.questions += [(system, question) for question in questions]
+        return [self._reply(steps(self.choose(question))) for question in questions]
 
     @staticmethod
     def _reply(written: tuple[Step, ...]) -> Continuation:
