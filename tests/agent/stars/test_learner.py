@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,12 @@ from agent.stars.learner import Episode, Learner, Retrieval
 from agent.stars.learning import Generalisation, GoalMemory
 from agent.stars.oversight import SimulatedUser, TerminalUser
 from agent.stars.prompts import load_prompts
+from agent.stars.record import record, write
 from agent.stars.retrieval import Thresholds
 from agent.stars.selection import Numbered
 from agent.stars.settings import load_robot, load_task
-from agent.stars.tasks import Task
+from agent.stars.tasks import Task, TaskObject
+from household.errors import UserError
 from tests.agent.stars.scripted import ScriptedModel, Written, steps
 
 
@@ -164,3 +167,58 @@ def test_a_terminal_user_is_asked_again_and_told_why() -> None:
     user = TerminalUser(lambda question: asked.append(question) or next(said), analyser, task)  # type: ignore[func-returns-value]
     user.states(task["folder"])
     assert "no goal that I understand" in asked[1] and "about a pen" in asked[2]
+
+
+class Rating(ScriptedModel):
+    """Rates texts by the length of what they name last: no word is written."""
+
+    def rate(self, prompt: str, texts: list[str]) -> list[float]:
+        return [1 / len(text) for text in texts]
+
+
+def test_goals_that_are_viable_by_construction_need_no_repair_and_no_words_of_the_model() -> None:
+    task, analyser = analysed("organize office")
+    model = Rating({})
+    learner = Learner(
+        task, analyser, CONDITIONS["grounded+S+O"], Retrieval(model, load_prompts()),
+        selector=Numbered(model, load_prompts()), user=SimulatedUser(task),
+    )  # fmt: skip
+    episode = learner.play()
+    assert episode.completion.percent == 100 and model.batches == []
+    for lesson in episode.lessons:
+        assert len(lesson.candidates) == 8 and all(each.analysis.viable for each in lesson.candidates)
+
+
+def test_a_model_that_rates_nothing_is_refused_in_one_line() -> None:
+    task, analyser = analysed("organize office")
+    learner = Learner(task, analyser, CONDITIONS["grounded"], Retrieval(Kitchenhand({}), load_prompts()))
+    with pytest.raises(UserError, match="does not rate texts"):
+        learner.play()
+
+
+def test_a_user_who_states_nonsense_leaves_the_object_where_it_is() -> None:
+    task, analyser = analysed("organize office")
+
+    class Contrary(SimulatedUser):
+        def states(self, about: TaskObject) -> str:
+            return "the desk is lava " * 100_000
+
+    learner = Learner(task, analyser, CONDITIONS["STARS+O"], None, user=Contrary(task), memory=GoalMemory())
+    episode = learner.play()
+    assert episode.completion.in_place == 0 and episode.dialogue.stated == 12 and learner.memory.notes == []
+
+
+def test_a_record_has_every_response_choice_and_answer(tmp_path: Path) -> None:
+    task, _ = load_task("store groceries")
+    episode, _, _ = played("store groceries", "STARS+O")
+    path = tmp_path / "records" / "one.jsonl"
+    write(path, record(task, CONDITIONS["STARS+O"], episode, {"model": "scripted", "seed": 0}))
+    header, *lessons, result = [json.loads(line) for line in path.read_text().splitlines()]
+    assert header["condition"]["name"] == "STARS+O" and len(lessons) == 15
+    milk = next(line for line in lessons if line["object"] == "cream")
+    parents = {each["text"]: each["parent"] for each in milk["responses"]}
+    assert parents["the goal is that the cream is in the pantry and the pantry is closed"].endswith("closet is closed")
+    assert [each["answer"] for each in milk["answers"]] == ["no", "yes"] and milk["plan"][-1] == "close fridge"
+    asked = sum(len(line["answers"]) for line in lessons)
+    assert asked == episode.dialogue.questions and result["completion_percent"] == 100
+    assert not list(path.parent.glob("*.partial"))
