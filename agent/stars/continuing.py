@@ -112,12 +112,26 @@ class Continuer(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Rating:
+    """How likely a model finds a text.
+
+    Attributes:
+        probability: the geometric mean of its tokens' probabilities, between 0 and 1.
+        prompt_tokens: tokens sent: prompt and text.
+    """
+
+    probability: float
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
 @runtime_checkable
 class Rater(Protocol):
     """A language model that tells how likely it finds given texts."""
 
-    def rate(self, prompt: str, texts: Sequence[str]) -> list[float]:
-        """The geometric mean of the probabilities of each text's tokens behind a prompt, between 0 and 1."""
+    def rate(self, prompt: str, texts: Sequence[str]) -> list[Rating]:
+        """How likely each of several texts is behind a prompt."""
         ...
 
 
@@ -135,7 +149,7 @@ class Usage:
     prompt_tokens: dict[str, int] = field(default_factory=dict)
     completion_tokens: dict[str, int] = field(default_factory=dict)
 
-    def add(self, kind: str, replies: Sequence[Continuation]) -> None:
+    def add(self, kind: str, replies: Sequence[Continuation | Rating]) -> None:
         """Count replies, a call each."""
         for counted, amount in (
             (self.calls, len(replies)),

@@ -202,8 +202,9 @@ class Learner:
                 f"model {model.name}: it does not rate texts, as the grounded condition asks; use a local one"
             )
         goals = possible_goals(self._task, about, self._analyser)
-        rates = model.rate(prompt, [f" {goal}" for goal in goals])
-        found = [Retrieved(goal, rate, "grounded") for goal, rate in zip(goals, rates, strict=True)]
+        ratings = model.rate(prompt, [f" {goal}" for goal in goals])
+        self.usage.add("rating", ratings)
+        found = [Retrieved(goal, rate.probability, "grounded") for goal, rate in zip(goals, ratings, strict=True)]
         return sorted(found, key=lambda response: -response.probability)[:_MOST_RATED]
 
     def _pool(self, candidates: Sequence[Candidate]) -> list[Candidate]:

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from agent.stars.continuing import Bounds, Continuation, Continuer, Rater, Step, Token
+from agent.stars.continuing import Bounds, Continuation, Continuer, Rater, Rating, Step, Token
 from agent.stars.oversight import Question, User
 from agent.stars.tasks import TaskObject
 from household.errors import DataError, UserError
@@ -117,17 +117,16 @@ class RememberedModel:
             self._ledger.ask(keys[place], partial(_plain, reply))
         return [_continuation(self._ledger.ask(key, _unasked)) for key in keys]
 
-    def rate(self, prompt: str, texts: Sequence[str]) -> list[float]:
+    def rate(self, prompt: str, texts: Sequence[str]) -> list[Rating]:
         """See Rater; the model has to be one."""
 
-        def rated() -> list[float]:
+        def rated() -> list[Any]:
             model = self._open()
             if not isinstance(model, Rater):
                 raise UserError(f"model {model.name}: it does not rate texts; use a local one")
-            return model.rate(prompt, texts)
+            return [asdict(rating) for rating in model.rate(prompt, texts)]
 
-        found: list[float] = self._ledger.ask(["rate", self.name, prompt, list(texts)], rated)
-        return found
+        return [Rating(**found) for found in self._ledger.ask(["rate", self.name, prompt, list(texts)], rated)]
 
     def _question(self, what: str, prompt: str, bounds: Bounds, more: list[Any]) -> list[Any]:
         return [what, self.name, prompt, asdict(bounds), more]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.models.weights import SMOLLM2, load
-from agent.stars.continuing import Bounds, Continuation, Step, Token
+from agent.stars.continuing import Bounds, Continuation, Rating, Step, Token
 
 if TYPE_CHECKING:
     from agent.models.generation import Reader
@@ -84,17 +84,21 @@ class LocalContinuer:
         starts = [self._ids(f"{question}{' ' if self._spaced else ''}") for question in questions]
         return self._write(f"{system}\n", starts, Bounds(1, (), _NUMBERS), _argmax)
 
-    def rate(self, prompt: str, texts: Sequence[str]) -> list[float]:
+    def rate(self, prompt: str, texts: Sequence[str]) -> list[Rating]:
         """See Rater; what texts share is read once."""
         import torch
 
-        shared, found = self._ids(prompt), []
+        shared = self._ids(prompt)
+        found: list[Rating] = []
         continued = [self._ids(text) for text in texts]
         with self._lock, torch.inference_mode():
             for first in range(0, len(continued), self._batch_size):
                 part = continued[first : first + self._batch_size]
                 scores = self._reader.score(shared, part)
-                found += [math.exp(score / len(ids)) for score, ids in zip(scores, part, strict=True)]
+                found += [
+                    Rating(math.exp(score / len(ids)), len(shared) + len(ids))
+                    for score, ids in zip(scores, part, strict=True)
+                ]
         return found
 
     def _write(self, prompt: str, starts: Sequence[list[int]], bounds: Bounds, pick: Pick) -> list[Continuation]:

@@ -9,7 +9,7 @@ import pytest
 
 from agent.stars.analysis import Analyser
 from agent.stars.conditions import CONDITIONS
-from agent.stars.continuing import Bounds, Continuation, Token
+from agent.stars.continuing import Bounds, Continuation, Rating, Token
 from agent.stars.language import Language
 from agent.stars.learner import Episode, Learner, Retrieval
 from agent.stars.learning import Generalisation, GoalMemory
@@ -169,22 +169,23 @@ def test_a_terminal_user_is_asked_again_and_told_why() -> None:
     assert "no goal that I understand" in asked[1] and "about a pen" in asked[2]
 
 
-class Rating(ScriptedModel):
+class RatingModel(ScriptedModel):
     """Rates texts by the length of what they name last: no word is written."""
 
-    def rate(self, prompt: str, texts: list[str]) -> list[float]:
-        return [1 / len(text) for text in texts]
+    def rate(self, prompt: str, texts: list[str]) -> list[Rating]:
+        return [Rating(1 / len(text), 7) for text in texts]
 
 
 def test_goals_that_are_viable_by_construction_need_no_repair_and_no_words_of_the_model() -> None:
     task, analyser = analysed("organize office")
-    model = Rating({})
+    model = RatingModel({})
     learner = Learner(
         task, analyser, CONDITIONS["grounded+S+O"], Retrieval(model, load_prompts()),
         selector=Numbered(model, load_prompts()), user=SimulatedUser(task),
     )  # fmt: skip
     episode = learner.play()
     assert episode.completion.percent == 100 and model.batches == []
+    assert episode.usage.prompt_tokens["rating"] == 7 * episode.usage.calls["rating"] > 0
     for lesson in episode.lessons:
         assert len(lesson.candidates) == 8 and all(each.analysis.viable for each in lesson.candidates)
 

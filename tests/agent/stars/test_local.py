@@ -98,7 +98,8 @@ def test_rates_are_geometric_means_of_token_probabilities(folder: Path, model: L
         with torch.inference_mode():
             steps = network(torch.tensor([[*prompt, *ids]])).logits[0, len(prompt) - 1 : -1].log_softmax(-1)
         mean = sum(float(step[token]) for step, token in zip(steps, ids, strict=True)) / len(ids)
-        assert rate == pytest.approx(math.exp(mean), rel=1e-3)
+        assert rate.probability == pytest.approx(math.exp(mean), rel=1e-3)
+        assert rate.prompt_tokens == len(prompt) + len(ids)
 
 
 def test_a_number_is_one_token_with_alternatives(model: LocalContinuer) -> None:
@@ -125,7 +126,7 @@ class Counting:
         self.asked += len(questions)
         return self._model.answer(system, questions)
 
-    def rate(self, prompt: str, texts: Any) -> list[float]:
+    def rate(self, prompt: str, texts: Any) -> Any:
         self.asked += 1
         return self._model.rate(prompt, texts)
 
