@@ -159,7 +159,7 @@ class Analyser:
                 if demand and not demand.met(thing):
                     yield Mismatch(MismatchKind.AFFORDANCE, demand.reason, thing.noun)
             return
-        needed = self.language.vocabulary.states[clause.state]
+        needed = self.language.vocabulary.states.get(clause.state)
         for thing in things[clause.subject]:
             if needed not in thing.affordances:
                 yield Mismatch(MismatchKind.AFFORDANCE, clause.state, thing.noun)

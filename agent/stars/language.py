@@ -54,9 +54,7 @@ class Language:
         terminals = {"NOUN": vocabulary.nouns, "MODIFIER": vocabulary.modifiers, "STATE": vocabulary.states}
         words = "\n".join(f"{name}: {_one_of(known)}" for name, known in terminals.items())
         try:
-            self._lark = Lark(
-                f"{rules}\n{words}\n", start=["goal", "statement", "opening", "referent"], parser="earley"
-            )
+            self._lark = Lark(f"{rules}\n{words}\n", start=_STARTS, parser="earley")
         except LarkError as error:
             raise DataError(f"grammar {grammar}: {str(error).splitlines()[0]}; mend the grammar's file") from error
 

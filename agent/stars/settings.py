@@ -203,11 +203,14 @@ def _thing(name: str, noun: str, vocabulary: Vocabulary, modifiers: frozenset[st
 
 
 def _instructions(settings: _TaskSettings, dialogue: str) -> Iterator[str]:
-    said, _ = read(dialogue, _DialogueSettings)
-    yield said.task.format(task=settings.name.capitalize())
-    for place in settings.places:
-        names: Mapping[str, str] = {"relation": place.relation, "place": place.place, "subtask": place.subtask}
-        for sentence in said.place:
-            spoken = sentence.format(**names)
-            yield spoken[:1].upper() + spoken[1:]
+    said, source = read(dialogue, _DialogueSettings)
+    try:
+        yield said.task.format(task=settings.name.capitalize())
+        for place in settings.places:
+            names: Mapping[str, str] = {"relation": place.relation, "place": place.place, "subtask": place.subtask}
+            for sentence in said.place:
+                spoken = sentence.format(**names)
+                yield spoken[:1].upper() + spoken[1:]
+    except (KeyError, IndexError, ValueError) as error:
+        raise DataError(f"{source}: cannot be filled in ({error}); known are task, relation, place, subtask") from error
     yield said.end
