@@ -131,7 +131,11 @@ class GoalMemory:
         if not path.exists():
             return cls()
         memory = cls()
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise DataError(f"{path}: not readable ({error}); restore the file") from error
+        for number, line in enumerate(lines, 1):
             try:
                 fields = json.loads(line)
                 memory.learn(GoalNote(**{**fields, "policy": tuple(map(_step, fields["policy"]))}))

@@ -61,7 +61,10 @@ class Ledger:
                 file.write(json.dumps(line) + "\n")
 
     def _read(self, path: Path) -> None:
-        content = path.read_text(encoding="utf-8")
+        try:
+            content = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise DataError(f"{path}: not readable ({error}); restore the file, or remove it to ask anew") from error
         whole = content[: content.rfind("\n") + 1]
         for number, line in enumerate(whole.splitlines(), 1):
             try:

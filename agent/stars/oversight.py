@@ -122,11 +122,13 @@ class TerminalUser:
 
 
 def place_said(analysis: Analysis, thing: Thing) -> str | None:
-    """Where a goal puts a thing: the fixture's name, None where it says nothing of the thing or more than one place."""
+    """In or on which fixture a goal puts a thing; None where it says nothing of it, or of more than one place."""
     places = [
         _only(analysis, clause.target)
         for clause in analysis.clauses
-        if isinstance(clause, Placement) and _only(analysis, clause.subject) == thing
+        if isinstance(clause, Placement)
+        and clause.relation in ("in", "on")
+        and _only(analysis, clause.subject) == thing
     ]
     moved = sum(isinstance(clause, Placement) for clause in analysis.clauses)
     return places[0].name if moved == 1 and places and places[0] is not None else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from agent.stars.retrieval import Thresholds
 from agent.stars.selection import Numbered
 from agent.stars.settings import load_robot, load_task
 from agent.stars.tasks import Task, TaskObject
-from household.errors import UserError
+from household.errors import DataError, UserError
 from tests.agent.stars.scripted import ScriptedModel, Written, steps
 
 
@@ -141,7 +142,6 @@ def test_goals_are_carried_over_as_the_settings_say() -> None:
 
 
 def test_a_goal_whose_fixture_is_gone_is_not_recalled() -> None:
-    from dataclasses import replace
 
     _, _, memory = played("tidy kitchen", "STARS+O")
     task, analyser = analysed("tidy kitchen")
@@ -223,3 +223,25 @@ def test_a_record_has_every_response_choice_and_answer(tmp_path: Path) -> None:
     asked = sum(len(line["answers"]) for line in lessons)
     assert asked == episode.dialogue.questions and result["completion_percent"] == 100
     assert not list(path.parent.glob("*.partial"))
+
+
+@pytest.mark.parametrize("content", [b"{}\n", b"nonsense\n", b'{"policy": 3}\n', b"\xff\xfe\n", b'{"policy": [7]}\n'])
+def test_a_damaged_memory_is_one_line(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "goals.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=r"goals.jsonl( line 1)?: ") as caught:
+        GoalMemory.load(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_goal_that_someone_wrote_into_the_memory_is_checked_all_the_same(tmp_path: Path) -> None:
+    _, _, memory = played("tidy kitchen", "STARS+O")
+    task, analyser = analysed("tidy kitchen")
+    [note] = [note for note in memory.notes if note.noun == "milk"]
+    for statement in ("if the object is a milk then the goal is that the object is in the moon", "rm -rf", ""):
+        memory.learn(replace(note, statement=statement))
+        assert memory.recall(task, task["milk"], task.start(), analyser) is None
+    # A policy that is nonsense is not followed: a new plan is made.
+    memory.learn(replace(note, policy=({"verb": "explode", "thing": "fridge"}, {"weight": "1"})))
+    found = memory.recall(task, task["milk"], task.start(), analyser)
+    assert found is not None and not found.by_policy and str(found.path[-1]) == "close fridge"

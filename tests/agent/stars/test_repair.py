@@ -122,6 +122,7 @@ def test_likelihood_over_all_rotations_does_not_lean_to_a_place() -> None:
         ("the mug is in the dishwasher", "mug 1", False),
         ("the mug is in the dishwasher and the fridge is closed", "mug 1", False),
         ("the mug is in the sink", "mug 2", False),
+        ("the mug is under the sink", "mug 1", False),
         ("the mug is in the cupboard and the cupboard is closed", "mug 2", True),
         ("the milk is in the fridge and the fridge is closed", "ketchup", False),
         ("the cupboard is closed", "mug 2", False),
