@@ -101,6 +101,11 @@ class LocalContinuer:
                 ]
         return found
 
+    def forget(self) -> None:
+        """Drop what has been read."""
+        with self._lock:
+            self._reader.forget()
+
     def _write(self, prompt: str, starts: Sequence[list[int]], bounds: Bounds, pick: Pick) -> list[Continuation]:
         import torch
 
