@@ -14,6 +14,7 @@ pytest.importorskip("torch")
 from tests.agent.models.tiny import save_tiny_model
 
 
+@pytest.mark.slow
 def test_trees_are_measured_with_and_without_sharing(tmp_path: Path) -> None:
     out = tmp_path / "cost.json"
     model = save_tiny_model(tmp_path / "model")
