@@ -200,7 +200,9 @@ def test_no_secret_is_kept_of_a_failure(monkeypatch: pytest.MonkeyPatch) -> None
         assert "\n" not in line.error and "\n" not in line.reason
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff\x00", b"[" * 100_000, b'{"type": "failure"}', gzip.compress(b"x")])
+@pytest.mark.parametrize(
+    "content", [b"", b"\xff\x00", b"[" * 100_000, b'{"type": "failure"}', gzip.compress(b"x", mtime=0)]
+)
 def test_a_damaged_mark_is_still_one(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "toy-0001-run0.jsonl.failed").write_bytes(content)
     (failed,) = read_failures(tmp_path)

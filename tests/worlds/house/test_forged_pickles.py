@@ -34,6 +34,9 @@ class Made:
     def __reduce__(self) -> Any:
         return self.parts
 
+    def __repr__(self) -> str:
+        return f"Made{self.parts}"
+
 
 def dtype(code: Any, *state: Any) -> Made:
     return Made(np.dtype, (code, False, True), *state)

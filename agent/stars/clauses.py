@@ -1,0 +1,57 @@
+"""What a goal sentence says, once it has been read: no text is parsed twice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Referent:
+    """A noun phrase.
+
+    Attributes:
+        noun: as it was said.
+        modifiers: what stood before it.
+        at: a further phrase that was attached ("the cup on the desk"), None for none.
+    """
+
+    noun: str
+    modifiers: tuple[str, ...] = ()
+    at: Referent | None = None
+
+    def __str__(self) -> str:
+        return " ".join(("the", *self.modifiers, self.noun))
+
+    @property
+    def all(self) -> tuple[Referent, ...]:
+        """This and what is attached to it."""
+        return (self, *(self.at.all if self.at else ()))
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Something is somewhere.
+
+    Attributes:
+        relation: ``in``, ``on``, ``under`` or ``next to``.
+    """
+
+    subject: Referent
+    relation: str
+    target: Referent
+
+
+@dataclass(frozen=True)
+class InState:
+    """Something is in a state, for example closed."""
+
+    subject: Referent
+    state: str
+
+
+Clause = Placement | InState
+
+
+def referents(clause: Clause) -> tuple[Referent, ...]:
+    """What a clause speaks of, in the order in which it is said."""
+    return clause.subject.all + (clause.target.all if isinstance(clause, Placement) else ())

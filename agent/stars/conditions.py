@@ -1,0 +1,47 @@
+"""The paper's conditions, and one of our own: which parts of STARS are at work (STARS, experiment design)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Which parts are at work.
+
+    Attributes:
+        name: as in the paper's tables.
+        retrieval: replies drawn at a temperature, the search tree, or goals that are viable by construction.
+        repairs: whether unviable goals are repaired and never used.
+        choice: the goal of highest mean token probability, or one that a model selects.
+        user: whether a user confirms the goal, and states it in the end.
+        hints: whether the model that selects is told what holds in this house (STARS*).
+    """
+
+    name: str
+    retrieval: Literal["templates", "tree", "grounded"] = "tree"
+    repairs: bool = False
+    choice: Literal["likeliest", "selection"] = "likeliest"
+    user: bool = False
+    hints: bool = False
+
+
+CONDITIONS: Mapping[str, Condition] = {
+    condition.name: condition
+    for condition in (
+        Condition("TBP", retrieval="templates"),
+        Condition("TBP+O", retrieval="templates", user=True),
+        Condition("ST"),
+        Condition("STS", choice="selection"),
+        Condition("STAR", repairs=True),
+        Condition("STARS", repairs=True, choice="selection"),
+        Condition("STARS+O", repairs=True, choice="selection", user=True),
+        Condition("STARS*", repairs=True, choice="selection", hints=True),
+        # Ours: the model only rates what can be said, seen and done; nothing is left to repair.
+        Condition("grounded", retrieval="grounded"),
+        Condition("grounded+S", retrieval="grounded", choice="selection"),
+        Condition("grounded+S+O", retrieval="grounded", choice="selection", user=True),
+    )
+}

@@ -1,0 +1,171 @@
+"""Reads goal sentences with a grammar that is data: ``housekeep_configs/stars/*.lark``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from lark import Lark, Token, Transformer
+from lark.exceptions import LarkError
+
+from housewise.agent.stars.clauses import Clause, InState, Placement, Referent
+from housewise.agent.stars.vocabulary import Vocabulary, too_long, words_of
+from housewise.core.errors import DataError, UserError
+
+PAPER = "goal"
+WIDE = "wide"
+_STARTS = ["goal", "statement", "opening", "referent"]
+_LONGEST_REFERENT = 4
+# What wider grammars may say for the same.
+_RELATIONS = {"into": "in", "inside": "in", "onto": "on", "on to": "on", "to": "in"}
+_MADE = {"close": "closed", "shut": "closed", "open": "opened"}
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A goal that a person states for all objects of a name; in its clauses "the object" is such an object."""
+
+    name: str
+    clauses: tuple[Clause, ...]
+
+
+class Language:
+    """A grammar of goal sentences over the words of a vocabulary.
+
+    Args:
+        vocabulary: gives the grammar its nouns, modifiers and states.
+        grammar: name of a grammar that comes with the package, or a file.
+
+    Raises:
+        UserError: when there is no such grammar, or it is none; the message says where.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, grammar: str = PAPER) -> None:
+        self.vocabulary = vocabulary
+        rules = _grammar(grammar)
+        # What the grammar itself names is known: the rest of a word class comes from the vocabulary.
+        self._function_words = frozenset(
+            word for quoted in re.findall(r'"([^"]*)"', re.sub(r"//.*", "", rules)) for word in quoted.split()
+        )
+        terminals = {"NOUN": vocabulary.nouns, "MODIFIER": vocabulary.modifiers, "STATE": vocabulary.states}
+        words = "\n".join(f"{name}: {_one_of(known)}" for name, known in terminals.items())
+        try:
+            self._lark = Lark(f"{rules}\n{words}\n", start=_STARTS, parser="earley")
+        except LarkError as error:
+            raise DataError(f"grammar {grammar}: {str(error).splitlines()[0]}; mend the grammar's file") from error
+
+    def knows(self, word: str) -> bool:
+        """Whether a word is of the vocabulary, or one that the grammar names."""
+        return word in self._function_words or self.vocabulary.knows(word)
+
+    def goal(self, words: Sequence[str]) -> tuple[Clause, ...] | None:
+        """The clauses of a goal sentence, None where it cannot be interpreted.
+
+        Args:
+            words: as :func:`agent.stars.vocabulary.words_of` gives them.
+        """
+        clauses: tuple[Clause, ...] | None = self._read(words, "goal")
+        return clauses
+
+    def statement(self, sentence: str) -> Statement | None:
+        """A goal that a person states ("if the object is a mug then the goal is that ..."), None for other words."""
+        found: Statement | None = None if too_long(sentence) else self._read(words_of(sentence), "statement")
+        return found
+
+    def heard(self, words: Sequence[str]) -> list[Referent]:
+        """What has been referred to in the beginning of a sentence, whatever else it says."""
+        found = []
+        opening = next((end for end in range(len(words), 0, -1) if self._read(words[:end], "opening")), 0)
+        for first in range(opening, len(words)):
+            ends = range(min(len(words), first + _LONGEST_REFERENT), first, -1)
+            phrases = (self._read(words[first:end], "referent") for end in ends)
+            found += [phrase for phrase in phrases if phrase][:1]
+        return found
+
+    def _read(self, words: Sequence[str], start: str) -> Any:
+        try:
+            return _Reading().transform(self._lark.parse("".join(f"{word} " for word in words), start=start))
+        except LarkError:
+            return None
+
+
+class _Opening:
+    """The words with which a goal sentence begins; they say nothing."""
+
+
+@dataclass(frozen=True)
+class _StateOfIt:
+    """A state of what was named last."""
+
+    state: str
+
+
+class _Reading(Transformer[Token, Any]):
+    """Turns a parse into clauses; the grammar's rules and alternatives are this class's methods."""
+
+    def referent(self, words: list[Token]) -> Referent:
+        *modifiers, noun = (word.strip() for word in words if word.type != "ARTICLE")
+        return Referent(noun, tuple(modifiers))
+
+    def opening(self, _: list[Token]) -> _Opening:
+        return _Opening()
+
+    def thing(self, parts: list[Any]) -> Referent:
+        phrase: Referent = parts[0]
+        return replace(phrase, at=parts[-1]) if isinstance(parts[-1], Referent) and len(parts) > 1 else phrase
+
+    def placement(self, parts: list[Any]) -> Placement:
+        subject, relation, target = (part for part in parts if getattr(part, "type", "RELATION") == "RELATION")
+        return Placement(subject, _RELATIONS.get(relation.strip(), relation.strip()), target)
+
+    command = placement
+
+    def state(self, parts: list[Any]) -> InState:
+        return InState(parts[0], parts[-1].strip())
+
+    def state_of_it(self, parts: list[Any]) -> _StateOfIt:
+        return _StateOfIt(parts[-1].strip())
+
+    def set_state(self, parts: list[Any]) -> InState:
+        return InState(parts[1], _MADE[parts[0].strip()])
+
+    def set_it(self, parts: list[Any]) -> _StateOfIt:
+        return _StateOfIt(_MADE[parts[0].strip()])
+
+    def goal(self, parts: list[Any]) -> tuple[Clause, ...]:
+        clauses: list[Clause] = []
+        for part in parts:
+            if isinstance(part, _StateOfIt):
+                part = InState(_last_named(clauses), part.state)
+            if not isinstance(part, _Opening):
+                clauses.append(part)
+        return tuple(clauses)
+
+    def statement(self, parts: list[Any]) -> Statement:
+        return Statement(parts[-2].strip(), parts[-1])
+
+
+def _last_named(clauses: Sequence[Clause]) -> Referent:
+    if not clauses:
+        raise LarkError("nothing has been named that 'it' could mean")
+    last = clauses[-1]
+    return last.target if isinstance(last, Placement) else last.subject
+
+
+def _grammar(name: str) -> str:
+    packaged = resources.files("housewise.housekeep_configs") / "stars" / f"{name}.lark"
+    path = packaged if packaged.is_file() else Path(name)
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{name}: no such grammar of goals; give a .lark file, or '{PAPER}'") from error
+
+
+def _one_of(words: Iterable[str]) -> str:
+    """A terminal that is one of some words with the space behind it; one that nothing matches, where there are none."""
+    texts = "|".join(re.escape(word).replace("/", r"\/") for word in sorted(words, key=lambda word: (-len(word), word)))
+    return f"/(?:{texts}) /" if texts else r"/[^\s\S]/"

@@ -1,0 +1,227 @@
+"""What is learned: a goal that was confirmed, and the way that brought it about (STARS, execution and learning).
+
+A goal is kept in the words in which a person would state it ("if the object is a mug then the goal is that the object
+is in the cupboard"), and read again, grounded and checked when it is recalled: what is no longer possible is not
+recalled.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from housewise.agent.stars.analysis import Analyser, Analysis
+from housewise.agent.stars.clauses import Clause, Placement, Referent
+from housewise.agent.stars.planning import Goal, execute, goal_of, plan
+from housewise.agent.stars.situation import Thing
+from housewise.agent.stars.tasks import Task, TaskObject
+from housewise.agent.stars.vocabulary import Vocabulary
+from housewise.core.errors import DataError
+from housewise.worlds.kitchen.handling import Act, ImpossibleAct
+from housewise.worlds.kitchen.state import State
+
+SELF = "<object>"
+
+
+@dataclass(frozen=True)
+class GoalNote:
+    """A goal for objects of a name in a subtask, and its policy.
+
+    Attributes:
+        task: its name.
+        subtask: what was done with the objects of a place: it tells the mug in the dish rack from that on the counter.
+        place: where the object was found.
+        noun: what the object is called.
+        statement: the goal as a person would state it.
+        policy: the acts that brought it about, ``<object>`` for the object; none where it held already.
+        confirmed: whether a person said so.
+    """
+
+    task: str
+    subtask: str
+    place: str
+    noun: str
+    statement: str
+    policy: tuple[dict[str, str | None], ...] = ()
+    confirmed: bool = False
+
+
+@dataclass(frozen=True)
+class Generalisation:
+    """How far a goal is carried over to what it was not learned for.
+
+    Attributes:
+        places: to objects of the name in other subtasks and places of the task.
+        kinds: to objects of other names of the same kind, at most this many steps up (0: not at all).
+        confirmed: only goals that a person confirmed.
+    """
+
+    places: bool = False
+    kinds: int = 0
+    confirmed: bool = False
+
+
+@dataclass(frozen=True)
+class Recalled:
+    """A goal that is known for an object, possible here and now.
+
+    Attributes:
+        path: what to do: the learned policy where it still brings the goal about, else a new plan.
+        by_policy: whether it is the learned policy.
+    """
+
+    note: GoalNote
+    analysis: Analysis
+    goal: Goal
+    path: tuple[Act, ...]
+    by_policy: bool
+
+
+@dataclass
+class GoalMemory:
+    """Goals that have been learned.
+
+    Attributes:
+        notes: one for each task, subtask, place and noun; a later one replaces an earlier one.
+    """
+
+    notes: list[GoalNote] = field(default_factory=list)
+
+    def learn(self, note: GoalNote) -> None:
+        """Keep a goal."""
+        key = _key(note)
+        self.notes = [kept for kept in self.notes if _key(kept) != key]
+        self.notes.append(note)
+
+    def recall(
+        self, task: Task, about: TaskObject, state: State, analyser: Analyser, carry: Generalisation | None = None
+    ) -> Recalled | None:
+        """What is known for an object here and now, None where nothing is, or where it cannot be done.
+
+        Goals for the same subtask and place come before those that are carried over, and the most special kind first.
+
+        Args:
+            task: what is being done.
+            about: the object.
+            state: how things are.
+            analyser: reads and checks the goal again, as fixtures may be gone.
+            carry: how far goals are carried over; None for not at all.
+        """
+        for note in self._known(task, about, analyser.language.vocabulary, carry or Generalisation()):
+            if (found := _possible(note, task, about, state, analyser)) is not None:
+                return found
+        return None
+
+    def save(self, path: Path) -> None:
+        """Write all notes, one JSON object a line, in place of what was there."""
+        partial = path.with_name(path.name + ".partial")
+        lines = (json.dumps(asdict(note), ensure_ascii=False) for note in self.notes)
+        partial.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        partial.replace(path)
+
+    @classmethod
+    def load(cls, path: Path) -> GoalMemory:
+        """Read notes; none where there is no such file.
+
+        Raises:
+            DataError: when a line is no note; the message names file and line.
+        """
+        if not path.exists():
+            return cls()
+        memory = cls()
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise DataError(f"{path}: not readable ({error}); restore the file") from error
+        for number, line in enumerate(lines, 1):
+            try:
+                fields = json.loads(line)
+                memory.learn(GoalNote(**{**fields, "policy": tuple(map(_step, fields["policy"]))}))
+            except (ValueError, TypeError, KeyError) as error:
+                raise DataError(f"{path} line {number}: no goal note ({error}); take the line out") from error
+        return memory
+
+    def _known(
+        self, task: Task, about: TaskObject, vocabulary: Vocabulary, carry: Generalisation
+    ) -> Iterator[GoalNote]:
+        nouns = vocabulary.lineage(about.thing.noun)[: carry.kinds + 1]
+        notes = [note for note in self.notes if note.task == task.name and (note.confirmed or not carry.confirmed)]
+        for noun in nouns:
+            alike = [note for note in notes if noun in vocabulary.lineage(note.noun)[: carry.kinds + 1]]
+            exact = [note for note in alike if (note.subtask, note.place) == (about.subtask, about.place)]
+            yield from exact
+            if carry.places:
+                yield from (note for note in alike if note not in exact)
+
+
+def note_of(task: Task, about: TaskObject, analysis: Analysis, path: Iterable[Act], confirmed: bool) -> GoalNote:
+    """A goal that was used for an object, as it is kept."""
+    return GoalNote(
+        task=task.name,
+        subtask=about.subtask,
+        place=about.place,
+        noun=about.thing.noun,
+        statement=statement_of(analysis, about),
+        policy=tuple(_taken_out(act, about.thing.name) for act in path),
+        confirmed=confirmed,
+    )
+
+
+def statement_of(analysis: Analysis, about: TaskObject) -> str:
+    """A goal in the words in which a person states one: "if the object is a mug then the goal is that ..."."""
+    clauses = " and ".join(_say(clause, analysis, about.thing) for clause in analysis.clauses)
+    return f"if the object is a {about.thing.noun} then the goal is that {clauses}"
+
+
+def _say(clause: Clause, analysis: Analysis, thing: Thing) -> str:
+    def name(phrase: Referent) -> str:
+        return "the object" if analysis.things.get(phrase) == (thing,) else str(phrase)
+
+    if isinstance(clause, Placement):
+        return f"{name(clause.subject)} is {clause.relation} {name(clause.target)}"
+    return f"{name(clause.subject)} is {clause.state}"
+
+
+def _possible(note: GoalNote, task: Task, about: TaskObject, state: State, analyser: Analyser) -> Recalled | None:
+    statement = analyser.language.statement(note.statement)
+    if statement is None:
+        return None
+    analysis = analyser.check(statement.clauses, task.situation.asked_about(about.thing))
+    goal = goal_of(analysis) if analysis.viable else None
+    if goal is None:
+        return None
+    policy = _policy(note, about.thing.name)
+    try:
+        if policy is not None and goal.holds(execute(state, policy)):
+            return Recalled(note, analysis, goal, policy, by_policy=True)
+    except ImpossibleAct:
+        pass
+    path = plan(state, goal)
+    return None if path is None else Recalled(note, analysis, goal, path, by_policy=False)
+
+
+def _policy(note: GoalNote, name: str) -> tuple[Act, ...] | None:
+    acts = []
+    for step in note.policy:
+        filled = {key: name if value == SELF else value for key, value in step.items()}
+        try:
+            acts.append(Act(**filled))  # type: ignore[arg-type]
+        except TypeError:
+            return None
+    return tuple(acts)
+
+
+def _taken_out(act: Act, name: str) -> dict[str, str | None]:
+    return {key: SELF if value == name else value for key, value in asdict(act).items()}
+
+
+def _step(step: object) -> dict[str, str | None]:
+    if not isinstance(step, dict) or not all(isinstance(value, str | None) for value in step.values()):
+        raise ValueError("policy is no list of acts")
+    return step
+
+
+def _key(note: GoalNote) -> tuple[str, str, str, str]:
+    return note.task, note.subtask, note.place, note.noun

@@ -1,0 +1,188 @@
+"""The user, who confirms a goal or states it (STARS, oversight)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from housewise.agent.stars.analysis import Analyser, Analysis
+from housewise.agent.stars.clauses import InState, Placement, Referent
+from housewise.agent.stars.situation import Thing
+from housewise.agent.stars.tasks import Task, TaskObject
+
+MOST_QUESTIONS = 5
+
+
+@dataclass(frozen=True)
+class Question:
+    """Whether a goal is right.
+
+    Attributes:
+        about: the object, with its place.
+        goal: the sentence that is put to the user.
+        analysis: what the robot makes of it.
+    """
+
+    about: TaskObject
+    goal: str
+    analysis: Analysis
+
+    def __str__(self) -> str:
+        goal = self.goal.strip().rstrip(".")
+        return f"For {self.about.seen}: is it right that {goal[:1].lower()}{goal[1:]}?"
+
+
+class User(Protocol):
+    """Who knows where things belong."""
+
+    name: str
+
+    def confirms(self, question: Question) -> bool:
+        """Whether a goal is what they want."""
+        ...
+
+    def states(self, about: TaskObject) -> str:
+        """The goal for an object, in one sentence: "If the object is a mug then the goal is that ..."."""
+        ...
+
+
+class SimulatedUser:
+    """Says yes exactly to a viable goal that puts this object where it is wanted, and closes what it opens.
+
+    Args:
+        task: has what the user wants.
+    """
+
+    name = "simulated"
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+
+    def confirms(self, question: Question) -> bool:
+        """Whether the goal is viable and brings about what is wanted."""
+        analysis = question.analysis
+        return (
+            analysis.viable
+            and place_said(analysis, question.about.thing) in question.about.wanted
+            and (closes_what_it_opens(analysis))
+        )
+
+    def states(self, about: TaskObject) -> str:
+        """The first of the accepted places, closed again where it can be."""
+        wanted = next(fixture for fixture in self._task.fixtures if fixture.name == about.wanted[0])
+        what = " ".join(("the", *sorted(wanted.modifiers), wanted.noun))
+        goal = f"the object is in {what}" + (f" and {what} is closed" if "openable" in wanted.affordances else "")
+        return f"If the object is a {about.thing.noun} then the goal is that {goal}."
+
+
+class TerminalUser:
+    """A person who is asked in words and answers in words.
+
+    Args:
+        ask: puts a text to the person and brings what they say, for example ``input``.
+        analyser: tells whether a goal that they state is understood.
+        task: what the goals are about.
+        patience: how often an answer is asked for again before it counts as no, or as no goal.
+    """
+
+    name = "terminal"
+
+    def __init__(self, ask: Callable[[str], str], analyser: Analyser, task: Task, patience: int = 3) -> None:
+        self._ask, self._analyser, self._task, self._patience = ask, analyser, task, patience
+
+    def confirms(self, question: Question) -> bool:
+        """What the person says; anything but yes or no is asked for again."""
+        for _ in range(self._patience):
+            said = self._ask(f"{question} (yes/no) ").strip().lower().rstrip(".!")
+            if said in ("yes", "y", "no", "n"):
+                return said.startswith("y")
+        return False
+
+    def states(self, about: TaskObject) -> str:
+        """The goal that the person states; one that is not understood or cannot be done is asked for again, and why."""
+        example = f"If the object is a {about.thing.noun} then the goal is that the object is in the ..."
+        said, problem = "", ""
+        for _ in range(self._patience):
+            said = self._ask(f"{problem}What is the goal for {about.seen}? ({example}) ")
+            problem = self._problem(about, said)
+            if not problem:
+                break
+        return said
+
+    def _problem(self, about: TaskObject, said: str) -> str:
+        statement = self._analyser.language.statement(said)
+        if statement is None:
+            return "That is no goal that I understand. "
+        if statement.name != about.thing.noun:
+            return f"That is about a {statement.name}. "
+        analysis = self._analyser.check(statement.clauses, self._task.situation.asked_about(about.thing))
+        wrong = next(iter(analysis.mismatches), None)
+        return f"That cannot be done ({wrong.thing or wrong.what}: {wrong.kind.value}). " if wrong else ""
+
+
+def place_said(analysis: Analysis, thing: Thing) -> str | None:
+    """In or on which fixture a goal puts a thing; None where it says nothing of it, or of more than one place."""
+    places = [
+        _only(analysis, clause.target)
+        for clause in analysis.clauses
+        if isinstance(clause, Placement)
+        and clause.relation in ("in", "on")
+        and _only(analysis, clause.subject) == thing
+    ]
+    moved = sum(isinstance(clause, Placement) for clause in analysis.clauses)
+    return places[0].name if moved == 1 and places and places[0] is not None else None
+
+
+def closes_what_it_opens(analysis: Analysis) -> bool:
+    """Whether everything openable that a goal puts something in is said to be closed."""
+    closed = {
+        _only(analysis, clause.subject)
+        for clause in analysis.clauses
+        if isinstance(clause, InState) and clause.state == "closed"
+    }
+    targets = [_only(analysis, clause.target) for clause in analysis.clauses if isinstance(clause, Placement)]
+    return all(target in closed for target in targets if target and "openable" in target.affordances)
+
+
+def _only(analysis: Analysis, phrase: Referent) -> Thing | None:
+    found = analysis.things.get(phrase, ())
+    return found[0] if found else None
+
+
+@dataclass
+class Dialogue:
+    """All that a user said, as the paper counts it.
+
+    Attributes:
+        turns: what was said, in order; yes and no are a turn each.
+        yes: goals confirmed.
+        no: goals refused.
+        stated: goals that the user stated.
+    """
+
+    turns: list[str] = field(default_factory=list)
+    yes: int = 0
+    no: int = 0
+    stated: int = 0
+
+    def answer(self, confirmed: bool) -> None:
+        """Count a yes or a no."""
+        self.turns.append("yes" if confirmed else "no")
+        self.yes += confirmed
+        self.no += not confirmed
+
+    def goal(self, sentence: str) -> None:
+        """Count a goal that was stated."""
+        self.turns.append(sentence)
+        self.stated += 1
+
+    @property
+    def questions(self) -> int:
+        """Goals that were put to the user."""
+        return self.yes + self.no
+
+    @property
+    def words(self) -> int:
+        """Words of all turns, split at spaces."""
+        return sum(len(turn.split()) for turn in self.turns)

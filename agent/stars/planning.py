@@ -1,0 +1,112 @@
+"""Plans that bring a goal about: breadth-first search over the symbolic world (STARS, execution)."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from housewise.agent.stars.analysis import Analysis
+from housewise.agent.stars.clauses import Placement, Referent
+from housewise.agent.stars.situation import Thing
+from housewise.worlds.kitchen.handling import OPEN, Act, acts, do, station
+from housewise.worlds.kitchen.state import Place, State
+
+# One object, one or two pieces of furniture: go, open, go, pick up, go, put, close. A goal with two such clauses
+# takes twice as many.
+MOST_ACTS = 14
+MOST_STATES = 20_000
+_OPENNESS = {"closed": False, "opened": True}
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What has to hold.
+
+    Attributes:
+        places: where things have to be, by id.
+        open: whether things have to be open, by id.
+    """
+
+    places: Mapping[str, Place]
+    open: Mapping[str, bool]
+
+    def holds(self, state: State) -> bool:
+        """Whether all of it is true."""
+        return all(state.place(id) == place for id, place in self.places.items()) and all(
+            state.has(id, OPEN) == is_open for id, is_open in self.open.items()
+        )
+
+
+def goal_of(analysis: Analysis) -> Goal | None:
+    """What a viable sentence asks for, None where no act brings it about (to be full, to be under something)."""
+    places: dict[str, Place] = {}
+    openness: dict[str, bool] = {}
+    for clause in analysis.clauses:
+        subject = _meant(clause.subject, analysis.things)
+        if isinstance(clause, Placement):
+            target = _meant(clause.target, analysis.things)
+            if subject is None or target is None or subject in places or clause.relation not in ("in", "on"):
+                return None
+            places[subject] = Place(target, "in" if clause.relation == "in" else "on")
+        elif subject is None or clause.state not in _OPENNESS:
+            return None
+        else:
+            openness[subject] = _OPENNESS[clause.state]
+    return Goal(places, openness)
+
+
+def plan(state: State, goal: Goal) -> tuple[Act, ...] | None:
+    """The shortest way to a goal.
+
+    Things that can be opened are left as the way needs them unless the goal says how they have to be.
+
+    Returns:
+        The acts, none where the goal holds already; None where there is no way.
+    """
+    ids = _concerned(state, goal)
+    if ids is None:
+        return None
+    start = state.part(ids)
+    reached: dict[object, tuple[Act, ...]] = {start: ()}
+    waiting = deque([state])
+    while waiting and len(reached) < MOST_STATES:
+        now = waiting.popleft()
+        path = reached[now.part(ids)]
+        if goal.holds(now):
+            return path
+        if len(path) == MOST_ACTS:
+            continue
+        for act in acts(now, ids):
+            then = do(now, act)
+            if then.part(ids) not in reached:
+                reached[then.part(ids)] = (*path, act)
+                waiting.append(then)
+    return None
+
+
+def execute(state: State, path: Sequence[Act]) -> State:
+    """The state after some acts.
+
+    Raises:
+        ImpossibleAct: when the state does not allow one of them.
+    """
+    for act in path:
+        state = do(state, act)
+    return state
+
+
+def _meant(referent: Referent, things: Mapping[Referent, tuple[Thing, ...]]) -> str | None:
+    found = things.get(referent, ())
+    return found[0].name if found else None
+
+
+def _concerned(state: State, goal: Goal) -> frozenset[str] | None:
+    """All that a plan may touch: what the goal names, and where it is."""
+    named = {*goal.places, *goal.open, *(place.holder for place in goal.places.values())}
+    if any(id not in state for id in named):
+        return None
+    around = {holder for id in named for holder in state.holders(id) if state.place(holder) is not None}
+    here = {station(state, id) for id in named if state.place(id) is not None}
+    held = {state.held} if state.held else set()
+    return frozenset(named | around | here | held)

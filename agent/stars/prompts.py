@@ -1,0 +1,157 @@
+"""What language models read when they are asked for goals: templates, whose words are in YAML (STARS, prompts)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
+
+from housewise.agent.stars.analysis import Mismatch, MismatchKind
+from housewise.agent.stars.settings import read
+from housewise.agent.stars.tasks import Task, TaskObject
+
+PROMPTS = "prompts"
+_REASONS = ("unknown-word", "ungrounded-object", "grabbable", "receptacle", "surface", "state")
+_FIELDS = {
+    "example": {"task", "room", "seen", "exchange", "plan"},
+    "job": {"task", "room", "seen", "exchange"},
+    "refused": {"reason"},
+    "question": {"task", "room", "seen", "options"},
+}
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @field_validator("*")
+    @classmethod
+    def _placeholders(cls, value: object, info: ValidationInfo) -> object:
+        known = _FIELDS.get(info.field_name or "")
+        if known is not None and isinstance(value, str):
+            try:
+                value.format(**dict.fromkeys(known, ""))
+            except (KeyError, IndexError, ValueError) as error:
+                raise ValueError(f"cannot be filled in ({error}); known here: {', '.join(sorted(known))}") from error
+        return value
+
+
+class _Example(_Part):
+    task: str
+    room: str
+    seen: str
+    goal: str
+    plan: str
+
+
+class _Mended(_Part):
+    wrong: str
+    what: str = ""
+    thing: str = ""
+
+
+class _Selection(_Part):
+    system: str
+    example: str
+    question: str
+    hints: str = ""
+
+
+class Prompts(_Part):
+    """Templates of goals, repairs and selections, of one wording."""
+
+    name: str
+    opening: str
+    closing: str
+    example: str
+    job: str
+    goal: str
+    goal_end: str
+    accepted: str
+    refused: str
+    stop: tuple[str, ...]
+    reasons: Mapping[str, str]
+    examples: Mapping[str, _Example]
+    mended: Mapping[str, _Mended]
+    mended_goal: str
+    mended_plan: str
+    selection: _Selection
+
+    @field_validator("reasons", "mended")
+    @classmethod
+    def _all_reasons(cls, found: Mapping[str, object]) -> Mapping[str, object]:
+        if missing := [reason for reason in _REASONS if reason not in found]:
+            raise ValueError(f"{missing[0]} is missing")
+        return found
+
+    @field_validator("examples")
+    @classmethod
+    def _some_examples(cls, found: Mapping[str, _Example]) -> Mapping[str, _Example]:
+        if not found:
+            raise ValueError("at least one example is needed")
+        return found
+
+    def for_goal(self, task: Task, about: TaskObject) -> str:
+        """A prompt that ends where the goal for an object begins."""
+        shown = [self._example(each, self._good(each.goal)) for each in self.examples.values()]
+        return self._prompt(shown, task, about, self.goal)
+
+    def for_repair(self, task: Task, about: TaskObject, wrong: str, mismatch: Mismatch) -> str:
+        """The same with an example that is mended, the goal that is wrong and why; a new goal begins at its end."""
+        first, *others = self.examples.values()
+        mended = self.mended[_key(mismatch)]
+        bad = self._bad(mended.wrong, self._reason(_key(mismatch), mended.what, mended.thing))
+        good = self._good(self.mended_goal)
+        shown = [self._example(first, bad + "\n" + good, self.mended_plan)]
+        shown += [self._example(each, self._good(each.goal)) for each in others]
+        exchange = self._bad(wrong, self.reason(mismatch)) + "\n" + self.goal
+        return self._prompt(shown, task, about, exchange)
+
+    def for_selection(self, task: Task, about: TaskObject, options: Sequence[str]) -> str:
+        """A numbered question which of some goals is best."""
+        numbered = "\n".join(f"{number}. {_sentence(option)}" for number, option in enumerate(options, 1))
+        where = {"task": task.name, "room": task.room.noun, "seen": about.seen}
+        question: str = self.selection.question.format(**where, options=numbered)
+        return self.selection.example + question.rstrip("\n")
+
+    def reason(self, mismatch: Mismatch) -> str:
+        """Why a goal is refused, in the robot's words."""
+        return self._reason(_key(mismatch), mismatch.what or "", mismatch.thing or "")
+
+    def _reason(self, key: str, what: str, thing: str) -> str:
+        return self.reasons[key].replace("{what}", what).replace("{thing}", thing)
+
+    def _good(self, goal: str) -> str:
+        return f"{self.goal}{goal}{self.goal_end}{self.accepted}"
+
+    def _bad(self, goal: str, reason: str) -> str:
+        return f"{self.goal}{goal}{self.goal_end}{self.refused.format(reason=reason)}"
+
+    def _example(self, each: _Example, exchange: str, plan: str | None = None) -> str:
+        return self.example.format(
+            task=each.task, room=each.room, seen=each.seen, exchange=exchange, plan=each.plan if plan is None else plan
+        )
+
+    def _prompt(self, shown: Sequence[str], task: Task, about: TaskObject, exchange: str) -> str:
+        job = self.job.format(task=task.name, room=task.room.noun, seen=about.seen, exchange=exchange)
+        # The goal begins right behind what introduces it: without the space, which belongs to the first word's token.
+        return "".join((self.opening, *shown, self.closing, job)).rstrip()
+
+
+def load_prompts(name_or_path: str = PROMPTS) -> Prompts:
+    """Templates that come with the package, by name, or of the user's, by path.
+
+    Raises:
+        UserError: when there are none or they are none; the message names file, field and remedy.
+    """
+    return read(name_or_path, Prompts)[0]
+
+
+def _key(mismatch: Mismatch) -> str:
+    if mismatch.kind is not MismatchKind.AFFORDANCE:
+        return str(mismatch.kind.value)
+    return mismatch.what if mismatch.what and mismatch.what in _REASONS else "state"
+
+
+def _sentence(goal: str) -> str:
+    goal = " ".join(goal.split()).rstrip(".")
+    return f"{goal[:1].upper()}{goal[1:]}."

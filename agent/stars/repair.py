@@ -1,0 +1,71 @@
+"""Repair: what cannot be understood, seen or done is refused with the reason, and the model goes on (STARS, repair)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from housewise.agent.stars.analysis import Analysis, MismatchKind
+from housewise.agent.stars.retrieval import Retrieved
+
+MOST_REPAIRS = 2
+_ORDER = (MismatchKind.AFFORDANCE, MismatchKind.UNGROUNDED, MismatchKind.UNKNOWN_WORD)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A retrieved goal and what the robot makes of it.
+
+    Attributes:
+        parent: the text that it repairs, None where it is from the first prompt.
+        repairs: how many repairs led to it.
+    """
+
+    response: Retrieved
+    analysis: Analysis
+    parent: str | None = None
+    repairs: int = 0
+
+    @property
+    def text(self) -> str:
+        """The goal sentence."""
+        return self.response.text
+
+    @property
+    def repairable(self) -> bool:
+        """Whether the model is asked for something better: never for what could not be interpreted."""
+        return self.analysis.kind in _ORDER and self.repairs < MOST_REPAIRS
+
+
+def repaired(
+    candidates: Sequence[Candidate],
+    ask: Callable[[Candidate], Sequence[Retrieved]],
+    analyse: Callable[[str], Analysis],
+) -> list[Candidate]:
+    """Candidates, with those that repairs of the unviable ones bring.
+
+    One goal is repaired after the other: fewer mismatches first, then affordances before what is not seen before
+    unknown words, then the likelier one. Each is repaired once, and what came of two repairs is not.
+
+    Args:
+        candidates: from the first prompt.
+        ask: new responses to the prompt that repairs a candidate.
+        analyse: a sentence's analysis.
+    """
+    found = list(candidates)
+    waiting = [candidate for candidate in found if candidate.repairable]
+    while waiting:
+        wrong = min(waiting, key=_urgency)
+        waiting.remove(wrong)
+        for response in ask(wrong):
+            candidate = Candidate(response, analyse(response.text), wrong.text, wrong.repairs + 1)
+            found.append(candidate)
+            if candidate.repairable:
+                waiting.append(candidate)
+    return found
+
+
+def _urgency(candidate: Candidate) -> tuple[int, int, float]:
+    kind = candidate.analysis.kind
+    order = _ORDER.index(kind) if kind in _ORDER else len(_ORDER)
+    return len(candidate.analysis.mismatches), order, -candidate.response.probability

@@ -1,0 +1,119 @@
+"""Which of several goals is used: the likeliest, or the one that a model selects (STARS, selection)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from housewise.agent.stars.continuing import Continuer, Usage
+from housewise.agent.stars.prompts import Prompts
+from housewise.agent.stars.repair import Candidate
+from housewise.agent.stars.tasks import Task, TaskObject
+
+_NUMBER = re.compile(r"\s*(\d{1,3})(?!\d)")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was selected.
+
+    Attributes:
+        candidate: the goal.
+        options: the goals in the order in which they were shown; empty where nobody was asked.
+        answer: the model's words; None where nobody was asked.
+        fallback: whether the answer was no option's number, and the likeliest goal was taken instead.
+    """
+
+    candidate: Candidate
+    options: tuple[str, ...] = ()
+    answer: str | None = None
+    fallback: bool = False
+
+
+class Selector(Protocol):
+    """Chooses one of several goals; there is at least one."""
+
+    def select(self, task: Task, about: TaskObject, candidates: Sequence[Candidate], usage: Usage) -> Choice:
+        """The goal to use."""
+        ...
+
+
+class Likeliest:
+    """The goal of highest mean token probability; no model is asked."""
+
+    def select(self, task: Task, about: TaskObject, candidates: Sequence[Candidate], usage: Usage) -> Choice:
+        """The likeliest goal."""
+        return Choice(likeliest(candidates))
+
+
+class Numbered:
+    """A numbered question to a model, the likeliest goal last, answered by one token at temperature 0.
+
+    Args:
+        model: answers.
+        prompts: has the question.
+        rotation: by how many places the options are turned; models lean to places.
+        hints: whether the model is told what holds in this house (STARS*).
+    """
+
+    def __init__(self, model: Continuer, prompts: Prompts, rotation: int = 0, hints: bool = False) -> None:
+        self._model, self._prompts, self._rotation = model, prompts, rotation
+        self._system = "\n".join(filter(None, (prompts.selection.system, prompts.selection.hints if hints else "")))
+
+    def select(self, task: Task, about: TaskObject, candidates: Sequence[Candidate], usage: Usage) -> Choice:
+        """The goal whose number the model says; the likeliest where it says no number of an option."""
+        if len(candidates) == 1:
+            return Choice(candidates[0])
+        shown = sorted(candidates, key=lambda candidate: candidate.response.probability)
+        turn = self._rotation % len(shown)
+        shown = shown[turn:] + shown[:turn]
+        options = tuple(candidate.text for candidate in shown)
+        [reply] = self._model.answer(self._system, [self._prompts.for_selection(task, about, options)])
+        usage.add("selection", [reply])
+        said = _NUMBER.match(reply.text)
+        number = int(said[1]) if said else 0
+        if 1 <= number <= len(shown):
+            return Choice(shown[number - 1], options, reply.text)
+        return Choice(likeliest(candidates), options, reply.text, fallback=True)
+
+
+class Likelihood:
+    """The goal whose number is likeliest as the answer, summed over all rotations of the options.
+
+    Every option stands at every place once, so that a model's leaning to a place says nothing.
+
+    Args:
+        model: tells alternatives of its answer's token.
+        prompts: has the question.
+    """
+
+    def __init__(self, model: Continuer, prompts: Prompts) -> None:
+        self._model, self._prompts = model, prompts
+
+    def select(self, task: Task, about: TaskObject, candidates: Sequence[Candidate], usage: Usage) -> Choice:
+        """The goal of the largest sum; the likeliest where no number is among the alternatives."""
+        if len(candidates) == 1:
+            return Choice(candidates[0])
+        shown = sorted(candidates, key=lambda candidate: candidate.response.probability)
+        turns = [shown[turn:] + shown[:turn] for turn in range(len(shown))]
+        questions = [self._prompts.for_selection(task, about, [each.text for each in order]) for order in turns]
+        replies = self._model.answer(self._prompts.selection.system, questions)
+        usage.add("selection", replies)
+        scores = [0.0] * len(shown)
+        for turn, reply in enumerate(replies):
+            for token in reply.first:
+                said = _NUMBER.fullmatch(token.text)
+                if said and 1 <= int(said[1]) <= len(shown):
+                    scores[(turn + int(said[1]) - 1) % len(shown)] += token.probability
+        options = tuple(candidate.text for candidate in shown)
+        if not any(scores):
+            return Choice(likeliest(candidates), options, "", fallback=True)
+        best = scores.index(max(scores))
+        return Choice(shown[best], options, str(best + 1))
+
+
+def likeliest(candidates: Sequence[Candidate]) -> Candidate:
+    """The goal of highest mean token probability, the one retrieved first where several are."""
+    return max(candidates, key=lambda candidate: candidate.response.probability)

@@ -1,0 +1,216 @@
+"""Reads what STARS knows from YAML: words, the robot's abilities, tasks, and how a user says a task."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from housewise.agent.stars.analysis import Demand, Embodiment
+from housewise.agent.stars.situation import Thing
+from housewise.agent.stars.tasks import Task, TaskObject
+from housewise.agent.stars.vocabulary import Kind, Vocabulary
+from housewise.core.errors import DataError, UserError
+from housewise.worlds.kitchen.state import Relation
+
+T = TypeVar("T", bound=BaseModel)
+Word = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9'-]*$", max_length=40)]
+Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9' -]*$", max_length=60)]
+
+VOCABULARY = "vocabulary"
+ROBOT = "robot"
+DIALOGUE = "dialogue"
+
+
+class _Settings(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    name: str
+
+
+class _KindSettings(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    is_a: Word | None = None
+    affords: frozenset[Word] = frozenset()
+
+
+class _VocabularySettings(_Settings):
+    words: dict[str, list[Word]]
+    kinds: dict[Word, _KindSettings]
+    synonyms: dict[Word, Word] = Field(default_factory=dict)
+    states: dict[Word, Word] = Field(default_factory=dict)
+    modifiers: frozenset[Word] = frozenset()
+
+
+class _DemandSettings(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    reason: str
+    needs: Word | None = None
+    forbids: Word | None = None
+
+
+class _RobotSettings(_Settings):
+    moves: Word
+    relations: dict[str, _DemandSettings]
+
+
+class _ObjectSettings(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    name: Word
+    kind: Word
+    wanted: tuple[Name, ...]
+    plural: bool = False
+
+
+class _PlaceSettings(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    place: Name
+    relation: Relation
+    subtask: Word
+    objects: tuple[_ObjectSettings, ...]
+
+
+class _TaskSettings(_Settings):
+    room: Word
+    fixtures: tuple[Name, ...]
+    closed: tuple[Name, ...] = ()
+    open: tuple[Name, ...] = ()
+    places: tuple[_PlaceSettings, ...]
+
+
+class _DialogueSettings(_Settings):
+    task: str
+    place: tuple[str, ...]
+    end: str
+
+
+def load_vocabulary(name_or_path: str = VOCABULARY) -> Vocabulary:
+    """The robot's words, from a file that comes with the package or one of the user's.
+
+    Raises:
+        UserError: when there is no such file, or it is no vocabulary; the message names file, field and remedy.
+    """
+    settings, source = read(name_or_path, _VocabularySettings)
+    parts: dict[str, frozenset[str]] = {}
+    for part, words in settings.words.items():
+        for word in words:
+            parts[word] = parts.get(word, frozenset()) | {part}
+    for noun in [*settings.kinds, *settings.synonyms]:
+        parts[noun] = parts.get(noun, frozenset()) | {"noun"}
+    kinds = {noun: Kind(kind.is_a, kind.affords) for noun, kind in settings.kinds.items()}
+    for noun, kind in kinds.items():
+        if kind.above is not None and kind.above not in kinds:
+            raise DataError(f"{source}: field kinds.{noun}.is_a: {kind.above} is no kind here; add it to kinds")
+    return Vocabulary(parts, kinds, settings.synonyms, settings.states, settings.modifiers, source)
+
+
+def load_robot(name_or_path: str = ROBOT) -> Embodiment:
+    """What the robot can do.
+
+    Raises:
+        UserError: as :func:`load_vocabulary`.
+    """
+    settings, _ = read(name_or_path, _RobotSettings)
+    demands = {name: Demand(each.reason, each.needs, each.forbids) for name, each in settings.relations.items()}
+    return Embodiment(settings.moves, demands)
+
+
+def load_task(
+    name_or_path: str, vocabulary: Vocabulary | None = None, dialogue: str = DIALOGUE
+) -> tuple[Task, Vocabulary]:
+    """A task, and the vocabulary with the names of its objects and fixtures.
+
+    Args:
+        name_or_path: "tidy kitchen", "store groceries", "organize office" or a file.
+        vocabulary: gives kinds and affordances; None for the one that comes with the package.
+        dialogue: how the user says a task.
+
+    Raises:
+        UserError: as :func:`load_vocabulary`; also where a kind is not known.
+    """
+    settings, source = read(name_or_path.replace(" ", "_"), _TaskSettings, name_or_path)
+    vocabulary = vocabulary or load_vocabulary()
+    kinds = dict(vocabulary.kinds)
+    for place in settings.places:
+        for found in place.objects:
+            if found.kind not in vocabulary.kinds:
+                raise DataError(f"{source}: object {found.name}: {found.kind} is no kind; add it to the vocabulary")
+            if found.kind != found.name:
+                kinds.setdefault(found.name, Kind(found.kind))
+    words = dict(vocabulary.words) | {noun: vocabulary.words.get(noun, frozenset()) | {"noun"} for noun in kinds}
+    vocabulary = Vocabulary(
+        words, kinds, vocabulary.synonyms, vocabulary.states, vocabulary.modifiers, vocabulary.source
+    )
+    fixtures = tuple(_fixture(name, vocabulary, source) for name in settings.fixtures)
+    task = Task(
+        name=settings.name,
+        room=_thing(settings.room, settings.room, vocabulary),
+        fixtures=fixtures,
+        objects=tuple(_objects(settings, vocabulary)),
+        closed=settings.closed,
+        open=settings.open,
+        instructions=tuple(_instructions(settings, dialogue)),
+        source=source,
+    )
+    return task, vocabulary
+
+
+def read(name_or_path: str, model: type[T], called: str | None = None) -> tuple[T, str]:
+    """Settings of a file that comes with the package, by name, or of any YAML file; and where they are.
+
+    Raises:
+        UserError: when there is none or it is not what it should be; the message names file, field and remedy.
+    """
+    packaged = resources.files("housewise.housekeep_configs") / "stars" / f"{name_or_path}.yaml"
+    path = packaged if packaged.is_file() else Path(called or name_or_path)
+    try:
+        return model.model_validate(yaml.safe_load(path.read_text(encoding="utf-8"))), str(path)
+    except OSError as error:
+        raise UserError(f"{path}: no such file of settings; give a .yaml file that is there") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        raise DataError(f"{path}: {f'field {field}: ' if field else ''}{first['msg']}; mend the file") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: not readable as YAML ({' '.join(str(error).split())}); mend the file") from error
+
+
+def _objects(settings: _TaskSettings, vocabulary: Vocabulary) -> Iterator[TaskObject]:
+    total = Counter(found.name for place in settings.places for found in place.objects)
+    seen: Counter[str] = Counter()
+    for place in settings.places:
+        for found in place.objects:
+            seen[found.name] += 1
+            name = f"{found.name} {seen[found.name]}" if total[found.name] > 1 else found.name
+            thing = _thing(name, found.name, vocabulary)
+            yield TaskObject(thing, place.relation, place.place, found.wanted, place.subtask, found.plural)
+
+
+def _fixture(name: str, vocabulary: Vocabulary, source: str) -> Thing:
+    """A fixture of a name such as "recycling bin" or "bag 2"."""
+    *modifiers, noun = [word for word in name.split() if not word.isdigit()]
+    if noun not in vocabulary.kinds:
+        raise DataError(f"{source}: fixture {name}: {noun} is no kind; add it to the vocabulary")
+    return _thing(name, noun, vocabulary, frozenset(modifiers))
+
+
+def _thing(name: str, noun: str, vocabulary: Vocabulary, modifiers: frozenset[str] = frozenset()) -> Thing:
+    return Thing(name, noun, modifiers, frozenset(vocabulary.lineage(noun)), vocabulary.affordances(noun))
+
+
+def _instructions(settings: _TaskSettings, dialogue: str) -> Iterator[str]:
+    said, source = read(dialogue, _DialogueSettings)
+    try:
+        yield said.task.format(task=settings.name.capitalize())
+        for place in settings.places:
+            names: Mapping[str, str] = {"relation": place.relation, "place": place.place, "subtask": place.subtask}
+            for sentence in said.place:
+                spoken = sentence.format(**names)
+                yield spoken[:1].upper() + spoken[1:]
+    except (KeyError, IndexError, ValueError) as error:
+        raise DataError(f"{source}: cannot be filled in ({error}); known are task, relation, place, subtask") from error
+    yield said.end

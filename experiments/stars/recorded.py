@@ -1,0 +1,270 @@
+"""Recorded responses of the paper's language models, one JSON object a line, with the worlds that they were asked in.
+
+A folder holds ``worlds.json``, ``vocabulary.json``, ``<task>.jsonl`` with underscores for spaces and, for the replay,
+``expected.json``. Nothing of it is part of this project.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from housewise.agent.stars.analysis import Analyser
+from housewise.agent.stars.language import Language
+from housewise.agent.stars.situation import Thing
+from housewise.agent.stars.tasks import Task, TaskObject
+from housewise.agent.stars.vocabulary import Kind, Vocabulary
+from housewise.core.errors import DataError
+from housewise.worlds.kitchen.state import Relation
+
+T = TypeVar("T")
+
+# What the published vocabulary has too much for a task: the snapshot is of one version of the agent, the runs are of
+# several. (The groceries runs did not know "trash"; those of the office read "is empty" as the verb alone.)
+MISSING_WORDS: Mapping[str, tuple[str, ...]] = {"store groceries": ("trash",)}
+MISSING_STATES: Mapping[str, tuple[str, ...]] = {"organize office": ("empty",)}
+
+# "In the kitchen" was taken for a place to put things, "in the office" was not.
+ROOMS_THAT_HOLD = frozenset({"kitchen"})
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+    task: str
+    condition: str
+    object: str
+
+
+class RecordedMismatch(BaseModel):
+    """What the published agent found wrong."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+    kind: str
+    what: str | None = None
+    object: str | None = None
+
+
+class Offer(BaseModel):
+    """A question to the user, and what was answered."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+    order: int
+    answer: Literal["yes", "no"]
+
+
+class Response(_Line):
+    """A goal that was retrieved, with what the published agent made of it."""
+
+    type: Literal["response"] = "response"
+    text: str
+    source: Literal["first", "repair"]
+    position: int
+    rank: int | None = None
+    viable: bool
+    kind: str | None = None
+    mismatches: tuple[RecordedMismatch, ...] = ()
+    viable_position: int | None = None
+    used: bool = False
+    offered: Offer | None = None
+    figure6: str | None = None
+
+
+class HumanGoal(_Line):
+    """A goal that the user stated."""
+
+    type: Literal["human_goal"] = "human_goal"
+    text: str
+
+
+class Calls(_Line):
+    """What a language model was asked for an object."""
+
+    type: Literal["calls"] = "calls"
+    prompt_type: str
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    total_tokens: int
+
+
+RecordedLine = Annotated[Response | HumanGoal | Calls, Field(discriminator="type")]
+
+
+class RecordedFixture(BaseModel):
+    """Furniture of a recorded world."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+    name: str
+    noun: str
+    modifier: str | None = None
+    affordances: frozenset[str]
+    openable: bool
+    initially: str | None = None
+    goal_state: str | None = None
+
+
+class RecordedObject(BaseModel):
+    """An object of a recorded world, with where the user wants it."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+    id: str
+    name: str
+    order: int
+    relation: Relation
+    location: str
+    kinds: tuple[str, ...]
+    affordances: frozenset[str]
+    goal: tuple[str, ...]
+
+
+class RecordedTask(BaseModel):
+    """A task as the published agent met it."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+    room: str
+    instructions: tuple[str, ...]
+    fixtures: tuple[RecordedFixture, ...]
+    objects: tuple[RecordedObject, ...]
+
+
+class _Worlds(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+    tasks: dict[str, RecordedTask]
+
+
+class _RecordedKind(BaseModel):
+    kind_of: str | None = None
+    affordances: frozenset[str] = frozenset()
+
+
+class _RecordedWords(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+    words: dict[str, frozenset[str]]
+    kinds: dict[str, _RecordedKind]
+    means: dict[str, str]
+    states: dict[str, str]
+    modifiers: frozenset[str]
+
+
+class Recordings:
+    """A folder of recorded responses.
+
+    Args:
+        folder: as the module describes.
+
+    Raises:
+        DataError: when a file is missing or is not what it should be; the message names file, field and remedy.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        worlds = _load(folder / "worlds.json", TypeAdapter(_Worlds))
+        self.tasks: Mapping[str, RecordedTask] = worlds.tasks
+        self._words = _load(folder / "vocabulary.json", TypeAdapter(_RecordedWords))
+
+    def lines(self, task: str) -> list[Response | HumanGoal | Calls]:
+        """All lines of a task, in the order in which the robot took the objects."""
+        path = self.folder / f"{task.replace(' ', '_')}.jsonl"
+        adapter: TypeAdapter[Response | HumanGoal | Calls] = TypeAdapter(RecordedLine)
+        return list(_lines(path, adapter))
+
+    def expected(self) -> dict[str, dict[str, dict[str, Any]]]:
+        """The figures that a correct replay gives, by task and condition."""
+        return _load(self.folder / "expected.json", TypeAdapter(dict[str, dict[str, dict[str, Any]]]))
+
+    def analyser(self, task: str) -> Analyser:
+        """An analyser with the words and kinds of the published agent, as it was in the runs of a task."""
+        words = self._words
+        vocabulary = Vocabulary(
+            words=words.words,
+            kinds={noun: Kind(kind.kind_of, kind.affordances) for noun, kind in words.kinds.items()},
+            synonyms=words.means,
+            states=words.states,
+            modifiers=words.modifiers,
+            source=str(self.folder / "vocabulary.json"),
+        )
+        return Analyser(Language(vocabulary.without(MISSING_WORDS.get(task, ()), MISSING_STATES.get(task, ()))))
+
+    def task(self, name: str, vocabulary: Vocabulary) -> Task:
+        """A recorded task as ours, with all objects of both shares: the robot saw them all."""
+        world = self.tasks[name]
+        fixtures = {
+            label: Thing(
+                name=label,
+                noun=fixture.noun,
+                modifiers=frozenset([fixture.modifier] if fixture.modifier else []),
+                kinds=frozenset(vocabulary.lineage(fixture.noun)),
+                affordances=fixture.affordances,
+            )
+            for label, fixture in named(world.fixtures)
+        }
+        objects = [
+            TaskObject(
+                thing=Thing(each.id, each.name, kinds=frozenset(each.kinds), affordances=each.affordances),
+                relation=each.relation,
+                place=each.location,
+                wanted=each.goal,
+            )
+            for each in world.objects
+        ]
+        holds = frozenset({"receptacle"} if world.room in ROOMS_THAT_HOLD else ())
+        states = dict(named(world.fixtures))
+        return Task(
+            name=name,
+            room=Thing(world.room, world.room, kinds=frozenset(vocabulary.lineage(world.room)), affordances=holds),
+            fixtures=tuple(fixtures.values()),
+            objects=tuple(objects),
+            closed=tuple(label for label, fixture in states.items() if fixture.goal_state == "closed"),
+            open=tuple(label for label, fixture in states.items() if fixture.initially == "open"),
+            instructions=world.instructions,
+            source=str(self.folder / "worlds.json"),
+        )
+
+
+def named(fixtures: Sequence[RecordedFixture]) -> Iterator[tuple[str, RecordedFixture]]:
+    """Fixtures with names that tell them apart: the second and third bag are numbered."""
+    seen: Counter[str] = Counter()
+    for fixture in fixtures:
+        seen[fixture.name] += 1
+        count = seen[fixture.name]
+        yield (f"{fixture.name} {count}" if count > 1 else fixture.name), fixture
+
+
+def _load(path: Path, adapter: TypeAdapter[T]) -> T:
+    return _valid(path, _text(path), adapter)
+
+
+def _lines(path: Path, adapter: TypeAdapter[T]) -> Iterator[T]:
+    for number, line in enumerate(_text(path).splitlines(), 1):
+        if line.strip():
+            yield _valid(path, line, adapter, f" line {number}")
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise DataError(f"{path}: no such file; give a folder of recorded STARS responses") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: not readable ({error}); restore the file") from error
+
+
+def _valid(path: Path, text: str, adapter: TypeAdapter[T], where: str = "") -> T:
+    try:
+        return adapter.validate_python(json.loads(text))
+    except json.JSONDecodeError as error:
+        raise DataError(f"{path}{where}: not JSON ({error}); restore the file") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        raise DataError(f"{path}{where}: field {field}: {first['msg']}; restore the file") from error
+
+
+def responses(lines: Sequence[Response | HumanGoal | Calls]) -> list[Response]:
+    """The retrieved goals among recorded lines."""
+    return [line for line in lines if isinstance(line, Response)]

@@ -1,0 +1,91 @@
+"""What a search tree costs beside its first completion, with and without what prompts share being read once.
+
+    python -m housewise.experiments.stars.tree_cost --json OUT [--objects 6]
+
+Processor time of this process is measured, so that others on the machine do not count. The first completion of each
+object is measured on an empty cache; ``bound`` is twice that plus twice the time of the tree's further tokens, written
+one after the other.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from statistics import fmean
+from typing import Annotated, Any
+
+import typer
+
+from housewise.agent.stars.continuing import Bounds, Usage
+from housewise.agent.stars.local import LocalContinuer
+from housewise.agent.stars.prompts import load_prompts
+from housewise.agent.stars.retrieval import SearchTree, Seen, Thresholds
+from housewise.agent.stars.settings import load_task
+from housewise.language.local.weights import SMOLLM2
+
+
+def cost(model: LocalContinuer, prompt: str, lead: str, name: str, bounds: Bounds, mean: float) -> dict[str, float]:
+    """Seconds of the first completion, of one token, and of the whole tree, each from an empty cache."""
+    model.forget()
+    first = _seconds(lambda: model.extend(prompt, [()], bounds))
+    # The same again with the prompt held: what is left is writing.
+    model.forget()
+    [reply] = model.extend(prompt, [()], bounds)
+    token = _seconds(lambda: model.extend(prompt, [()], bounds)) / max(1, reply.completion_tokens)
+    model.forget()
+    usage = Usage()
+    tree = SearchTree(model, bounds, Thresholds(mean=mean))
+    whole = _seconds(lambda: tree.grow(prompt, Seen(name), usage, lead=lead))
+    tokens = sum(usage.completion_tokens.values())
+    further = tokens - reply.completion_tokens
+    return {
+        "first": first,
+        "token": token,
+        "tree": whole,
+        "calls": sum(usage.calls.values()),
+        "tokens": tokens,
+        "bound": 2 * (first + further * token),
+    }
+
+
+def _seconds(work: Any) -> float:
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def main(
+    output: Annotated[Path, typer.Option("--json", help="file to write the figures to")],
+    model: Annotated[str, typer.Option(help="local model")] = SMOLLM2,
+    objects: Annotated[int, typer.Option(help="of the kitchen", min=1)] = 6,
+    mean: Annotated[float, typer.Option(help="mean probability that a second recursion needs")] = 0.5,
+) -> None:
+    """Measure trees of some objects."""
+    task, _ = load_task("tidy kitchen")
+    prompts = load_prompts()
+    bounds = Bounds(stop=prompts.stop)
+    found: dict[str, list[dict[str, float]]] = {}
+    for reuse in (True, False):
+        local = LocalContinuer(model, reuse_prefix=reuse)
+        local.extend("Warm up.", [()], bounds)
+        for about in task.objects[:objects]:
+            lead = f"the goal is that the {about.thing.noun} {'are' if about.plural else 'is'}"
+            prompt = f"{prompts.for_goal(task, about)} {lead}"
+            row = cost(local, prompt, lead, about.thing.noun, bounds, mean)
+            found.setdefault("shared" if reuse else "alone", []).append(row)
+    figures = {way: {figure: fmean(row[figure] for row in rows) for figure in rows[0]} for way, rows in found.items()}
+    output.write_text(
+        json.dumps({"model": model, "mean": figures, "objects": found}, indent=1) + "\n", encoding="utf-8"
+    )
+    for way, row in figures.items():
+        typer.echo(
+            f"{way}: first completion {row['first']:.2f} s, tree of {row['calls']:.1f} calls and {row['tokens']:.0f} "
+            f"tokens {row['tree']:.2f} s, bound {row['bound']:.2f} s"
+        )
+
+
+if __name__ == "__main__":
+    from housewise.cli import guarded
+
+    guarded(lambda: typer.run(main))

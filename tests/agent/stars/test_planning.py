@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import pytest
+
+from housewise.agent.stars.planning import Goal, execute, goal_of, plan
+from housewise.agent.stars.settings import load_task
+from housewise.worlds.kitchen.handling import OPEN
+from housewise.worlds.kitchen.state import Place, State
+from tests.agent.stars.conftest import Analyse
+
+
+@pytest.fixture()
+def kitchen() -> State:
+    return load_task("tidy kitchen")[0].start()
+
+
+def planned(analyse: Analyse, state: State, goal: str) -> list[str] | None:
+    found = goal_of(analyse(f"the goal is that {goal}"))
+    path = plan(state, found) if found else None
+    return None if path is None else [str(act) for act in path]
+
+
+def test_the_shortest_way_opens_first_and_closes_when_it_is_said(analyse: Analyse, kitchen: State) -> None:
+    goal = "the mug is in the cupboard and the cupboard is closed"
+    assert planned(analyse, kitchen, goal) == [
+        "go to cupboard", "open cupboard", "go to dish rack", "pick up mug 2", "go to cupboard",
+        "put mug 2 in cupboard", "close cupboard",
+    ]  # fmt: skip
+    assert planned(analyse, kitchen, "the mug is in the cupboard") == [
+        "go to cupboard", "open cupboard", "go to dish rack", "pick up mug 2", "go to cupboard",
+        "put mug 2 in cupboard",
+    ]  # fmt: skip
+
+
+def test_what_was_left_open_stays_open_until_a_goal_closes_it(analyse: Analyse, kitchen: State) -> None:
+    left = execute(kitchen, plan(kitchen, Goal({"milk": Place("fridge")}, {})) or ())
+    assert left.has("fridge", OPEN)
+    then = execute(left, plan(left, Goal({"ketchup": Place("fridge")}, {"fridge": False})) or ())
+    assert not then.has("fridge", OPEN) and set(then.inside("fridge")) == {"milk", "ketchup"}
+
+
+def test_what_holds_already_needs_nothing(analyse: Analyse, kitchen: State) -> None:
+    assert planned(analyse, kitchen, "the mug is in the dish rack") == []
+    assert planned(analyse, kitchen, "the cupboard is closed") == []
+
+
+@pytest.mark.parametrize(
+    "goal", ["the mug is under the table", "the mug is next to the sink", "the mug is full", "the mug is empty"]
+)
+def test_what_no_act_brings_about_has_no_plan(analyse: Analyse, kitchen: State, goal: str) -> None:
+    assert analyse(f"the goal is that {goal}").viable and planned(analyse, kitchen, goal) is None
+
+
+def test_contradictions_have_no_plan(analyse: Analyse, kitchen: State) -> None:
+    assert planned(analyse, kitchen, "the mug is in the sink and the mug is on the table") is None
+    assert plan(kitchen, Goal({"mug 2": Place("moon")}, {})) is None
+
+
+def test_two_fixtures_are_closed_in_one_plan(analyse: Analyse, kitchen: State) -> None:
+    opened = execute(kitchen, plan(kitchen, Goal({}, {"drawer": True})) or ())
+    path = plan(opened, Goal({"mug 2": Place("cupboard")}, {"cupboard": False, "drawer": False}))
+    assert path is not None
+    end = execute(opened, path)
+    assert not end.has("drawer", OPEN) and not end.has("cupboard", OPEN) and end.holder("mug 2") == "cupboard"

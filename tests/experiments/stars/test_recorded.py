@@ -1,0 +1,104 @@
+"""The commands for recorded responses, as a user runs them: on a small recording made here, and on the real share."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.experiments.stars import crafted
+
+RECORDED = os.environ.get("STARS_DATA")
+
+
+def run(command: str, data: Path, out: Path) -> tuple[dict[str, Any], subprocess.CompletedProcess[str]]:
+    done = subprocess.run(
+        [sys.executable, "-m", f"experiments.stars.{command}", "--data", str(data), "--json", str(out)],
+        capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    return (json.loads(out.read_text()) if out.exists() else {}), done
+
+
+def change(folder: Path, edit: Callable[[list[dict[str, Any]]], None]) -> None:
+    path = folder / "tidy_nook.jsonl"
+    found = [json.loads(line) for line in path.read_text().splitlines()]
+    edit(found)
+    path.write_text("".join(json.dumps(line) + "\n" for line in found))
+
+
+def test_agreement_on_a_small_recording(tmp_path: Path) -> None:
+    figures, done = run("analyser", crafted.write(tmp_path / "data"), tmp_path / "out.json")
+    assert done.returncode == 0, done.stderr
+    assert (figures["viable_agreement"], figures["kind_agreement"], figures["set_agreement"]) == (1, 1, 1)
+    assert figures["n"] == 14 and figures["disagreements"] == []
+
+
+def test_disagreement_is_counted_and_told(tmp_path: Path) -> None:
+    folder = crafted.write(tmp_path / "data")
+
+    def edit(found: list[dict[str, Any]]) -> None:
+        found[0].update(viable=False, kind="ungrounded-object")
+        found[2].update(kind="affordance-mismatch")
+
+    change(folder, edit)
+    figures, _ = run("analyser", folder, tmp_path / "out.json")
+    assert figures["viable_agreement"] == pytest.approx(13 / 14)
+    assert figures["kind_agreement"] == pytest.approx(12 / 14)
+    assert {each["recorded"] for each in figures["disagreements"]} == {"ungrounded-object", "affordance-mismatch"}
+
+
+def test_replay_of_a_small_recording_is_exact(tmp_path: Path) -> None:
+    figures, done = run("replay", crafted.write(tmp_path / "data"), tmp_path / "out.json")
+    assert done.returncode == 0, done.stderr
+    assert figures["exact"] is True and figures["differences"] == []
+    with_user = figures["figures"]["tidy nook"]["STARS+O"]
+    assert (with_user["words"], with_user["sourced"]) == (2 + 3 + 3 + 22, 2)
+    assert with_user["categories"]["situationally relevant"] == 2
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        # The cup is stated for the recycling bin: neither what the user wants nor where it belongs.
+        (lambda found: found[-1].update(text=found[-1]["text"].split(" in the ")[0] + " in the bin."), "in_place is 2"),
+        (lambda found: found[-1].update(text="Put it away."), "not understood"),
+        (lambda found: found[10]["offered"].update(answer="yes"), "answers otherwise"),
+        (lambda found: found[0].update(rank=2) or found[1].update(rank=1), "recorded was"),
+        (lambda found: found[3].update(total_tokens=112), "total_tokens is 334, expected 333"),
+        (lambda found: found[0].update(text="the goal is that the milk is in the bag"), "in_place"),
+        (lambda found: found.pop(2), "responses is 6, expected 7"),
+    ],
+)
+def test_every_difference_is_found(tmp_path: Path, edit: Callable[[list[dict[str, Any]]], None], said: str) -> None:
+    folder = crafted.write(tmp_path / "data")
+    change(folder, edit)
+    figures, _ = run("replay", folder, tmp_path / "out.json")
+    assert figures["exact"] is False and said in "\n".join(figures["differences"])
+
+
+def test_bad_recordings_are_one_line(tmp_path: Path) -> None:
+    _, done = run("replay", tmp_path / "nowhere", tmp_path / "out.json")
+    assert done.returncode == 2 and "worlds.json: no such file" in done.stderr and "Traceback" not in done.stderr
+    folder = crafted.write(tmp_path / "data")
+    change(folder, lambda found: found[1].pop("text"))
+    _, done = run("analyser", folder, tmp_path / "out.json")
+    assert "tidy_nook.jsonl line 2: field response.text" in done.stderr and "Traceback" not in done.stderr
+    crafted.write(folder)
+    change(folder, lambda found: found[0].update(object="ghost_9"))
+    _, done = run("replay", folder, tmp_path / "out.json")
+    assert "no object ghost_9" in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(not RECORDED, reason="STARS_DATA names no folder of recorded responses")
+def test_the_real_share_is_met(tmp_path: Path) -> None:
+    data = Path(RECORDED or "")
+    figures, _ = run("analyser", data, tmp_path / "analysed.json")
+    assert figures["viable_agreement"] >= 0.98 and figures["kind_agreement"] >= 0.95 and figures["n"] > 1000
+    figures, _ = run("replay", data, tmp_path / "replayed.json")
+    assert figures["exact"], figures["differences"]
