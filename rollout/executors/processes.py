@@ -6,9 +6,10 @@ import multiprocessing
 import os
 import threading
 import time
-from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from itertools import islice
 from pathlib import Path
 
 from housewise.core.errors import UserError
@@ -20,6 +21,8 @@ from housewise.systems.personalize.player import Player
 from housewise.systems.personalize.tasks import Job
 
 _GLANCE = 1.0
+# Episodes given to each process, so that none waits for its next one.
+_AHEAD = 2
 
 
 class Processes:
@@ -44,14 +47,10 @@ class Processes:
         """See Executor.play."""
         count = min(self._config.workers, os.cpu_count() or 1, len(jobs))
         spawn = multiprocessing.get_context("spawn")
-        told, outcomes = (self._config, self._episodes, os.getpid()), Outcomes(self._watcher)
+        told = (self._config, self._episodes, os.getpid())
         with ProcessPoolExecutor(count, spawn, initializer=_Process.enter, initargs=told) as pool:
-            coming = {pool.submit(_play, job): job for job in jobs}
             try:
-                for done in as_completed(coming):
-                    outcome = done.result()
-                    self._watcher.began(coming[done])
-                    outcomes.tell(coming[done], outcome)
+                self._until_the_end(pool, iter(jobs), _AHEAD * count)
             except BrokenProcessPool as error:
                 raise UserError(
                     f"one of {count} processes was killed, perhaps because memory ran out; lower --workers and run the "
@@ -59,6 +58,18 @@ class Processes:
                 ) from error
             finally:
                 pool.shutdown(wait=False, cancel_futures=True)
+
+    def _until_the_end(self, pool: ProcessPoolExecutor, waiting: Iterator[Job], ahead: int) -> None:
+        """Keep so many episodes ahead of what is known: where all fail alike, few are tried."""
+        outcomes = Outcomes(self._watcher)
+        coming = {pool.submit(_play, job): job for job in islice(waiting, ahead)}
+        while coming:
+            done, _ = wait(coming, return_when=FIRST_COMPLETED)
+            for future in done:
+                job, outcome = coming.pop(future), future.result()
+                self._watcher.began(job)
+                outcomes.tell(job, outcome)
+                coming |= {pool.submit(_play, job): job for job in islice(waiting, 1)}
 
 
 class _Process:
