@@ -1,0 +1,131 @@
+"""Which options an answer in a person's own words means: words in common, MiniLM, and small patterns of negation.
+
+Ours, not the paper's: there a large language model reads answers.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rapidfuzz.distance import Levenshtein
+
+from language.embedder import Embedder, cosine
+from language.words import content_words, plain
+
+MOST_CHARACTERS = 2000
+"""Of an answer that are read; nobody says more about one choice."""
+
+_NOT = r"(?:not|never|no|don'?t|doesn'?t|won'?t|can'?t|without|except|avoid\w*|hate|dislike|instead of|rather than|over|than)"
+_NEGATED = re.compile(rf"\b{_NOT}\b(?! (?:mind|matter|only|just)\b)[^.;:,!?]*?(?=[.;:,!?]|\bbut\b|\bjust\b|$)")
+_ALL = re.compile(r"\b(?:both|all of (?:them|these|it)|every one|each of them|everything)\b")
+_DEPENDS = re.compile(r"\b(?:depends?|depending|it varies|sometimes .* sometimes)\b")
+_INDIFFERENT = re.compile(
+    r"(?:\b(?:no (?:real |strong |particular )?preference|whatever|any of (?:them|these)|either (?:one )?is fine|"
+    r"up to you|not fussy|not picky|no idea|not sure|anything goes|all the same)\b"
+    r"|\bdo(?:n'?t| not) (?:really |much )?(?:mind|care|know)\b|\bdoes(?:n'?t| not) (?:really )?matter\b)"
+)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """How words and meaning are weighed.
+
+    Attributes:
+        meaning: weight of the cosine between answer and option beside the share of the option's words in the answer.
+        least: a score below which no option is meant.
+    """
+
+    meaning: float = 0.25
+    least: float = 0.7
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What an answer says about options.
+
+    Attributes:
+        options: numbers of those that it wants, best first; () where it wants none of them or does not say.
+        scores: one for each option.
+        depends: it says that this depends on something.
+        indifferent: it says that the person does not mind.
+    """
+
+    options: tuple[int, ...]
+    scores: tuple[float, ...]
+    depends: bool = False
+    indifferent: bool = False
+
+
+def wanted_part(answer: str) -> str:
+    """An answer without what it refuses: "an apple, not both" is "an apple, "."""
+    text = plain(answer[:MOST_CHARACTERS])
+    start = re.match(r"\s*no\b[,.]?", text)
+    kept = _NEGATED.sub(" ", text[start.end() :] if start else text)
+    return (start.group() if start else "") + kept
+
+
+def refused_part(answer: str) -> str:
+    """What an answer refuses, of all that it says."""
+    return " ".join(found.group() for found in _NEGATED.finditer(plain(answer[:MOST_CHARACTERS])))
+
+
+def meant(embedder: Embedder, answer: str, options: Sequence[str], reader: Reader | None = None) -> Meaning:
+    """Which options an answer means.
+
+    Args:
+        embedder: compares meanings.
+        answer: what the person said.
+        options: what they could choose from.
+        reader: how words and meaning are weighed; None takes what cross-validation chose.
+    """
+    reader = reader or Reader()
+    text = plain(answer[:MOST_CHARACTERS])
+    indifferent, depends = bool(_INDIFFERENT.search(text)), bool(_DEPENDS.search(text))
+    wanted = wanted_part(answer)
+    if not options or not wanted.strip():
+        return Meaning((), (0.0,) * len(options), depends, indifferent)
+    words, said = [content_words(option) for option in options], content_words(wanted)
+    shares = _shares(words, said)
+    near = cosine(embedder, [wanted], [plain(option) for option in options])[0]
+    scores = tuple(float(share + reader.meaning * close) for share, close in zip(shares, near, strict=True))
+    if indifferent and max(shares) < 0.5:
+        return Meaning((), scores, depends, True)
+    if _ALL.search(wanted):
+        return Meaning(tuple(range(len(options))), scores, depends)
+    order = sorted(range(len(options)), key=lambda index: -scores[index])
+    named = [index for index in order if shares[index] >= 0.999]
+    if len(named) > 1:
+        named = _not_within(named, words)
+    if not named and scores[order[0]] >= reader.least:
+        named = order[:1]
+    return Meaning(tuple(named), scores, depends)
+
+
+def _not_within(named: list[int], words: list[list[str]]) -> list[int]:
+    """Without those whose words are part of another's that is named too: glass, where it says glass mug."""
+    return [one for one in named if not any(set(words[one]) < set(words[other]) for other in named)]
+
+
+def _shares(words: list[list[str]], said: list[str]) -> list[float]:
+    """How much of each option's own words was said; words that every option has count little."""
+    count = len(words)
+    weight = {
+        word: math.log((count + 0.2) / sum(word in other for other in words)) for option in words for word in option
+    }
+    shares = []
+    for option in words:
+        total = sum(weight[word] for word in set(option))
+        heard = sum(weight[word] for word in set(option) if _said(word, said))
+        shares.append(heard / total if total else 0.0)
+    return shares
+
+
+def _said(word: str, said: Sequence[str]) -> bool:
+    if word in said:
+        return True
+    if len(word) < 5 or not word.isalpha():
+        return False
+    return any(len(other) >= 5 and Levenshtein.normalized_similarity(word, other) >= 0.85 for other in said)
