@@ -1,0 +1,68 @@
+"""Our own kitchen set, and sets that users write in its format (``housekeep_configs/clipr/kitchen.yaml``)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from household.errors import DataError
+from worlds.choices.scenario import ChoiceSet, Scenario, Situation, Tier
+
+KITCHEN = Path(__file__).parents[2] / "housekeep_configs" / "clipr" / "kitchen.yaml"
+
+_Text = Annotated[str, Field(min_length=1, max_length=2000)]
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: _Text
+    dimension: _Text
+    environment: tuple[_Text, ...]
+    request: _Text
+    preferred: _Text
+    also: tuple[_Text, ...] = ()
+    wrong: tuple[_Text, ...] = ()
+    kind: str = ""
+
+    def scenario(self, tier: Tier) -> Scenario:
+        # In alphabetical order, so that the place of an action says nothing about its label.
+        actions = tuple(sorted((self.preferred, *self.also, *self.wrong)))
+        satisfying = frozenset(actions.index(action) for action in (self.preferred, *self.also))
+        situation = Situation(self.id, self.environment, self.request, actions)
+        return Scenario(situation, satisfying, actions.index(self.preferred), tier, self.dimension, self.kind)
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: _Text
+    dimensions: dict[str, str]
+    training: tuple[_Entry, ...]
+    in_distribution: tuple[_Entry, ...] = Field(alias="in distribution")
+    out_of_distribution: tuple[_Entry, ...] = Field(alias="out of distribution")
+
+
+def read_kitchen(path: Path = KITCHEN) -> ChoiceSet:
+    """Read a kitchen set.
+
+    Raises:
+        DataError: the file is missing or does not follow the format; the message names the field.
+    """
+    try:
+        file = _File.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise DataError(f"{path}: cannot be read as YAML ({str(error).splitlines()[0]})") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise DataError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg'].lower()}") from error
+    try:
+        examples = tuple(entry.scenario("training") for entry in file.training)
+        test = tuple(entry.scenario("in distribution") for entry in file.in_distribution)
+        test += tuple(entry.scenario("out of distribution") for entry in file.out_of_distribution)
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from error
+    return ChoiceSet(file.name, examples, test)

@@ -1,0 +1,159 @@
+"""Simulated people who answer questions about their preferences, offline and by meaning.
+
+A profile is a list of topics with what is liked and disliked in its own words. It is neither the rules that scoring
+uses nor do questions reach it by name: MiniLM finds the topic that a question is about. The person sees the question
+alone, never a scenario. What it says is put together from phrases and ways of speaking that no learner has seen.
+Source: CLIPR, appendix D.7 (there a large language model plays the person).
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated, Protocol, TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from household.errors import DataError
+from language.embedder import Embedder, cosine
+
+PROFILES = Path(__file__).parents[2] / "housekeep_configs" / "clipr" / "profiles"
+SPEECH = Path(__file__).parents[2] / "housekeep_configs" / "clipr" / "speech.yaml"
+
+_AnyModel = TypeVar("_AnyModel", bound=BaseModel)
+
+_NEAR = 0.42
+"""Cosine from which a question is about a topic."""
+_ALSO = 0.03
+"""A second topic is spoken of where it is as close as this to the first."""
+
+
+class Person(Protocol):
+    """Somebody who answers questions.
+
+    Attributes:
+        name: what records call them.
+    """
+
+    name: str
+
+    def answer(self, question: str) -> str:
+        """What they say to a question; "" where they say nothing."""
+        ...
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Topic(_Model):
+    """What a person thinks of one thing: ``about`` it in some wordings, what is liked, best first, and disliked."""
+
+    about: Annotated[tuple[str, ...], Field(min_length=1)]
+    likes: Annotated[tuple[str, ...], Field(min_length=1)]
+    dislikes: Annotated[tuple[str, ...], Field(min_length=1)]
+
+
+class Profile(_Model):
+    """All that a person thinks."""
+
+    name: str
+    topics: Annotated[tuple[Topic, ...], Field(min_length=1)]
+
+
+class Speech(_Model):
+    """Ways of speaking; ``{likes}`` and ``{dislikes}`` are filled in."""
+
+    one: Annotated[tuple[str, ...], Field(min_length=1)]
+    several: Annotated[tuple[str, ...], Field(min_length=1)]
+    joints: Annotated[tuple[str, ...], Field(min_length=1)]
+    indifferent: Annotated[tuple[str, ...], Field(min_length=1)]
+    vague: Annotated[tuple[str, ...], Field(min_length=1)]
+
+
+def read_profile(name: str) -> Profile:
+    """A profile that comes along, by its file's name.
+
+    Raises:
+        DataError: there is none, or it is wrong.
+    """
+    return _read(PROFILES / f"{name}.yaml", Profile)
+
+
+def _read(path: Path, kind: type[_AnyModel]) -> _AnyModel:
+    try:
+        return kind.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise DataError(f"{path}: cannot be read as YAML ({str(error).splitlines()[0]})") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise DataError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg'].lower()}") from error
+
+
+@dataclass
+class SimulatedPerson:
+    """Answers from a profile.
+
+    Cooperative: speaks of the topic that the question is about, says that it does not care about anything else, never
+    invents. Adversarial: says the opposite of what it likes, changes from turn to turn, is now and then vague or
+    confidently wrong, never says what it likes.
+
+    Args:
+        profile: what the person thinks.
+        embedder: finds what a question is about.
+        seed: of the ways of speaking.
+        adversarial: whether the person misleads.
+    """
+
+    profile: Profile
+    embedder: Embedder
+    seed: int = 0
+    adversarial: bool = False
+
+    def __post_init__(self) -> None:
+        self.name = f"{self.profile.name}{' (adversarial)' if self.adversarial else ''}"
+        self._speech = _read(SPEECH, Speech)
+        self._abouts = [(about, topic) for topic in self.profile.topics for about in topic.about]
+        self._turn = 0
+
+    def answer(self, question: str) -> str:
+        """One or two sentences."""
+        self._turn += 1
+        digest = sha256(f"{self.seed}\0{self._turn}\0{question}".encode()).digest()
+        generator = random.Random(int.from_bytes(digest[:8], "big"))
+        topics = self._topics(question)
+        if self.adversarial:
+            return self._mislead(topics, generator)
+        if not topics:
+            return generator.choice(self._speech.indifferent)
+        return " ".join(self._sentence(topic.likes, topic.dislikes, generator) for topic in topics)
+
+    def _topics(self, question: str) -> list[Topic]:
+        """At most two, nearest first."""
+        closeness = cosine(self.embedder, [question], [about for about, _ in self._abouts])[0]
+        near: dict[int, tuple[float, Topic]] = {}
+        for close, (_, topic) in zip(closeness, self._abouts, strict=True):
+            if float(close) > near.get(id(topic), (-1.0, topic))[0]:
+                near[id(topic)] = (float(close), topic)
+        order = sorted(near.values(), key=lambda each: -each[0])[:2]
+        best = order[0][0]
+        return [topic for close, topic in order if close >= max(_NEAR, best - _ALSO)]
+
+    def _mislead(self, topics: list[Topic], generator: random.Random) -> str:
+        if not topics or generator.random() < 0.2:
+            return generator.choice(self._speech.vague)
+        topic = topics[0]
+        liked = list(topic.dislikes)
+        generator.shuffle(liked)
+        return self._sentence(tuple(liked), topic.likes, generator)
+
+    def _sentence(self, likes: tuple[str, ...], dislikes: tuple[str, ...], generator: random.Random) -> str:
+        if len(likes) == 1:
+            frame = generator.choice(self._speech.one)
+            return frame.format(likes=likes[0], dislikes=generator.choice(dislikes))
+        joint = generator.choice(self._speech.joints)
+        frame = generator.choice(self._speech.several)
+        return frame.format(likes=joint.join(likes), dislikes=generator.choice(dislikes))
