@@ -25,6 +25,9 @@ _OVER = r"(?:\bover\b|\brather than\b|\binstead of\b|;?,?\s*(?:and |but )?\bavoi
 _FORMS = tuple(
     re.compile(form, re.IGNORECASE)
     for form in (
+        # As typed rules are written; the condition may hold commas and colons.
+        r"^for (?P<condition>.+): prefer (?P<preferred>[^:;]+?)(?:; avoid (?P<avoided>[^:;]+))?$",
+        r"^for (?P<condition>.+): avoid (?P<avoided>[^:;]+)$",
         rf"^(?:{_WHEN}) (?P<condition>.+?)\s*[:,]\s*(?:always |please |i |they |the user )*{_CHOOSE} (?P<preferred>.+?)"
         rf"(?:\s*{_OVER}\s*(?P<avoided>.+?))?$",
         rf"^(?:{_WHEN}) (?P<condition>.+?)\s*[:,]\s*(?:avoid|never (?:{_CHOOSE[3:-1]})) (?P<avoided>.+?)$",
@@ -76,7 +79,7 @@ def typed_rule(
     Raises:
         ValueError: nothing is preferred nor avoided.
     """
-    condition = _one_line(condition, 160)
+    condition = _one_line(condition, 160).rstrip(" .!?:")
     wanted = tuple(dict.fromkeys(phrase for each in preferred if (phrase := _phrase(each))))[:6]
     unwanted = tuple(dict.fromkeys(phrase for each in avoided if (phrase := _phrase(each)) not in ("", *wanted)))[:6]
     if not wanted and not unwanted:

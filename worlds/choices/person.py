@@ -25,9 +25,9 @@ SPEECH = Path(__file__).parents[2] / "housekeep_configs" / "clipr" / "speech.yam
 
 _AnyModel = TypeVar("_AnyModel", bound=BaseModel)
 
-_NEAR = 0.42
-"""Cosine from which a question is about a topic."""
-_ALSO = 0.03
+_NEAR = 0.33
+"""Mean of two cosines from which a question is about a topic."""
+_ALSO = 0.01
 """A second topic is spoken of where it is as close as this to the first."""
 
 
@@ -116,7 +116,6 @@ class SimulatedPerson:
     def __post_init__(self) -> None:
         self.name = f"{self.profile.name}{' (adversarial)' if self.adversarial else ''}"
         self._speech = _read(SPEECH, Speech)
-        self._abouts = [(about, topic) for topic in self.profile.topics for about in topic.about]
         self._turn = 0
 
     def answer(self, question: str) -> str:
@@ -132,15 +131,16 @@ class SimulatedPerson:
         return " ".join(self._sentence(topic.likes, topic.dislikes, generator) for topic in topics)
 
     def _topics(self, question: str) -> list[Topic]:
-        """At most two, nearest first."""
-        closeness = cosine(self.embedder, [question], [about for about, _ in self._abouts])[0]
-        near: dict[int, tuple[float, Topic]] = {}
-        for close, (_, topic) in zip(closeness, self._abouts, strict=True):
-            if float(close) > near.get(id(topic), (-1.0, topic))[0]:
-                near[id(topic)] = (float(close), topic)
-        order = sorted(near.values(), key=lambda each: -each[0])[:2]
-        best = order[0][0]
-        return [topic for close, topic in order if close >= max(_NEAR, best - _ALSO)]
+        """At most two, nearest first: those whose subject, and whose liked and disliked things, the question is near."""
+        topics = self.profile.topics
+        about = cosine(self.embedder, [question], [about for topic in topics for about in topic.about])[0]
+        things = cosine(self.embedder, [question], [", ".join((*topic.likes, *topic.dislikes)) for topic in topics])[0]
+        scores, start = [], 0
+        for topic, near in zip(topics, things, strict=True):
+            scores.append((float(about[start : start + len(topic.about)].max()) + float(near)) / 2)
+            start += len(topic.about)
+        order = sorted(range(len(topics)), key=lambda number: -scores[number])[:2]
+        return [topics[number] for number in order if scores[number] >= max(_NEAR, scores[order[0]] - _ALSO)]
 
     def _mislead(self, topics: list[Topic], generator: random.Random) -> str:
         if not topics or generator.random() < 0.2:

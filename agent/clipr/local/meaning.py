@@ -18,12 +18,12 @@ from language.words import content_words, plain
 MOST_CHARACTERS = 2000
 """Of an answer that are read; nobody says more about one choice."""
 
-_NOT = r"(?:not|never|no|don'?t|doesn'?t|won'?t|can'?t|without|except|avoid\w*|hate|dislike|instead of|rather than|over|than)"
+_NOT = r"(?:not|never|no|don'?t|doesn'?t|won'?t|can'?t|without|except|avoid\w*|skip\w*|hate|dislike|instead of|rather than|over|than)"
 _NEGATED = re.compile(rf"\b{_NOT}\b(?! (?:mind|matter|only|just)\b)[^.;:,!?]*?(?=[.;:,!?]|\bbut\b|\bjust\b|$)")
 _ALL = re.compile(r"\b(?:both|all of (?:them|these|it)|every one|each of them|everything)\b")
 _DEPENDS = re.compile(r"\b(?:depends?|depending|it varies|sometimes .* sometimes)\b")
 _INDIFFERENT = re.compile(
-    r"(?:\b(?:no (?:real |strong |particular )?preference|whatever|any of (?:them|these)|either (?:one )?is fine|"
+    r"(?:\b(?:no (?:real |strong |particular )?preference|whatever(?= *(?:[.!,]|$))|any of (?:them|these)|either (?:one )?is fine|"
     r"up to you|not fussy|not picky|no idea|not sure|anything goes|all the same)\b"
     r"|\bdo(?:n'?t| not) (?:really |much )?(?:mind|care|know)\b|\bdoes(?:n'?t| not) (?:really )?matter\b)"
 )
@@ -69,7 +69,7 @@ def wanted_part(answer: str) -> str:
 
 def refused_part(answer: str) -> str:
     """What an answer refuses, of all that it says."""
-    return " ".join(found.group() for found in _NEGATED.finditer(plain(answer[:MOST_CHARACTERS])))
+    return "; ".join(found.group() for found in _NEGATED.finditer(plain(answer[:MOST_CHARACTERS])))
 
 
 def meant(embedder: Embedder, answer: str, options: Sequence[str], reader: Reader | None = None) -> Meaning:
