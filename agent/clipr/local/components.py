@@ -94,7 +94,8 @@ class LocalComponents:
     def choose(self, situations: Sequence[Situation], guidance: Guidance) -> list[Choice]:
         """The action with the highest score; equal ones by their order."""
         self.usage.calls += 1
-        rules = [*guidance.rules, *(read_rule(note) for note in guidance.notes if note.strip())]
+        notes = [line for note in guidance.notes for line in note.splitlines() if line.strip()]
+        rules = [*guidance.rules, *map(read_rule, notes)]
         return [self._choice(situation, guidance, rules) for situation in situations]
 
     def investigate(self, correct: int, total: int) -> bool:
