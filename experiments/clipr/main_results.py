@@ -42,7 +42,7 @@ from household.errors import UserError
 from language.embedder import Embedder, MiniLM
 from worlds.choices.introplan import read_introplan, repeats
 from worlds.choices.kitchen import read_kitchen
-from worlds.choices.person import SimulatedPerson, read_profile
+from worlds.choices.person import UNSEEN_SPEECH, SimulatedPerson, read_profile
 from worlds.choices.scenario import ChoiceSet, Scenario
 from worlds.choices.unified_person import ambik_choices
 
@@ -124,7 +124,7 @@ def run_seed(
             figures.accuracy[name, tier, control].append(mean(values))
     for label, method in methods.items():
         language = open_language()
-        person = SimulatedPerson(read_profile(name), embedder, seed)
+        person = SimulatedPerson(read_profile(name), embedder, seed, speech=UNSEEN_SPEECH)
         setup = Setup(
             language, person, choices.examples, test, choices.knowledge, embedder, BUDGET[name], seed=seed
         )
@@ -226,6 +226,8 @@ def main(
 ) -> None:
     """Measure every method on every data set that is there."""
     console, started = Console(), perf_counter()
+    if not console.is_terminal:
+        console.width = 200
     try:
         unknown = set(only or ()) - set(METHODS)
         if unknown:

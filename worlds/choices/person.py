@@ -9,6 +9,7 @@ Source: CLIPR, appendix D.7 (there a large language model plays the person).
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -19,14 +20,20 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from household.errors import DataError
 from language.embedder import Embedder, cosine
+from language.words import content_words
 
 PROFILES = Path(__file__).parents[2] / "housekeep_configs" / "clipr" / "profiles"
 SPEECH = Path(__file__).parents[2] / "housekeep_configs" / "clipr" / "speech.yaml"
+UNSEEN_SPEECH = SPEECH.with_name("speech_unseen.yaml")
 
 _AnyModel = TypeVar("_AnyModel", bound=BaseModel)
 
+_REFUSED = re.compile(r"\b(?:not|least|dislike|avoid)\b")
+"""Of a question that asks for what is disliked as well."""
 _NEAR = 0.33
 """Mean of two cosines from which a question is about a topic."""
+_NAMED = 0.1
+"""What it adds to that when the question names something that is liked there."""
 _ALSO = 0.01
 """A second topic is spoken of where it is as close as this to the first."""
 
@@ -106,16 +113,19 @@ class SimulatedPerson:
         embedder: finds what a question is about.
         seed: of the ways of speaking.
         adversarial: whether the person misleads.
+        speech: ways of speaking; those of ``speech_unseen.yaml`` were written after the local components, which were
+            not changed for them.
     """
 
     profile: Profile
     embedder: Embedder
     seed: int = 0
     adversarial: bool = False
+    speech: Path = SPEECH
 
     def __post_init__(self) -> None:
         self.name = f"{self.profile.name}{' (adversarial)' if self.adversarial else ''}"
-        self._speech = _read(SPEECH, Speech)
+        self._speech = _read(self.speech, Speech)
         self._turn = 0
 
     def answer(self, question: str) -> str:
@@ -124,36 +134,41 @@ class SimulatedPerson:
         digest = sha256(f"{self.seed}\0{self._turn}\0{question}".encode()).digest()
         generator = random.Random(int.from_bytes(digest[:8], "big"))
         topics = self._topics(question)
+        both = bool(_REFUSED.search(question))
         if self.adversarial:
-            return self._mislead(topics, generator)
+            return self._mislead(topics, generator, both)
         if not topics:
             return generator.choice(self._speech.indifferent)
-        return " ".join(self._sentence(topic.likes, topic.dislikes, generator) for topic in topics)
+        return " ".join(self._sentence(topic.likes, topic.dislikes, generator, both) for topic in topics)
 
     def _topics(self, question: str) -> list[Topic]:
         """At most two, nearest first: those whose subject, and whose liked and disliked things, the question is near."""
         topics = self.profile.topics
         about = cosine(self.embedder, [question], [about for topic in topics for about in topic.about])[0]
         things = cosine(self.embedder, [question], [", ".join((*topic.likes, *topic.dislikes)) for topic in topics])[0]
+        heard = set(content_words(question))
         scores, start = [], 0
         for topic, near in zip(topics, things, strict=True):
-            scores.append((float(about[start : start + len(topic.about)].max()) + float(near)) / 2)
+            named = any(set(content_words(like)) <= heard for like in topic.likes)
+            scores.append((float(about[start : start + len(topic.about)].max()) + float(near)) / 2 + _NAMED * named)
             start += len(topic.about)
         order = sorted(range(len(topics)), key=lambda number: -scores[number])[:2]
         return [topics[number] for number in order if scores[number] >= max(_NEAR, scores[order[0]] - _ALSO)]
 
-    def _mislead(self, topics: list[Topic], generator: random.Random) -> str:
+    def _mislead(self, topics: list[Topic], generator: random.Random, both: bool) -> str:
         if not topics or generator.random() < 0.2:
             return generator.choice(self._speech.vague)
         topic = topics[0]
         liked = list(topic.dislikes)
         generator.shuffle(liked)
-        return self._sentence(tuple(liked), topic.likes, generator)
+        return self._sentence(tuple(liked), topic.likes, generator, both)
 
-    def _sentence(self, likes: tuple[str, ...], dislikes: tuple[str, ...], generator: random.Random) -> str:
-        if len(likes) == 1:
-            frame = generator.choice(self._speech.one)
-            return frame.format(likes=likes[0], dislikes=generator.choice(dislikes))
-        joint = generator.choice(self._speech.joints)
-        frame = generator.choice(self._speech.several)
-        return frame.format(likes=joint.join(likes), dislikes=generator.choice(dislikes))
+    def _sentence(
+        self, likes: tuple[str, ...], dislikes: tuple[str, ...], generator: random.Random, both: bool
+    ) -> str:
+        """What is liked; what is disliked only in some ways of speaking, or where that was asked as well."""
+        frames = self._speech.one if len(likes) == 1 else self._speech.several
+        if both:
+            frames = tuple(frame for frame in frames if "{dislikes}" in frame) or frames
+        liked = generator.choice(self._speech.joints).join(likes)
+        return generator.choice(frames).format(likes=liked, dislikes=generator.choice(dislikes))

@@ -29,10 +29,8 @@ _SAME = 0.75
 """Cosine from which two contrasts are one dimension."""
 _SETTLED = 0.7
 """Cosine between an exchange and a contrast from which the exchange settles it, if its answer means one of the values."""
-_NEAR = 0.4
-"""Cosine from which a phrase may mean a value that has none of its words."""
-_CLEARLY = 0.1
-"""How much nearer it has to be than the next value."""
+_CLEARLY = 0.03
+"""How much better a value has to fit what is wanted than the next one to be what is meant."""
 _ENOUGH = 0.95
 """Accuracy of a batch from which the critic does not look further."""
 _JOINT = re.compile(
@@ -207,24 +205,22 @@ class LocalComponents:
             return None
         if contrast is None:
             return typed_rule(said.question.rstrip("?"), wanted, refused, source=turn)
-        preferred, named = self._in_words_of(contrast, wanted)
+        preferred, named = self._in_words_of(contrast, wanted, refused)
         unnamed = [value for value in contrast.different if value not in named] if named else []
         return typed_rule(_when(contrast), preferred, [*refused, *unnamed], source=turn)
 
-    def _in_words_of(self, contrast: Contrast, wanted: Sequence[str]) -> tuple[list[str], set[str]]:
+    def _in_words_of(
+        self, contrast: Contrast, wanted: Sequence[str], refused: Sequence[str]
+    ) -> tuple[list[str], set[str]]:
         """What is wanted, a single phrase behind the value that it means, and the values that are meant."""
         named = {value for phrase in wanted for value in contrast.different if _says(phrase, value)}
         if not named and len(wanted) == 1:
-            value = self._nearest(wanted[0], contrast.different)
-            return ([value, *wanted], {value}) if value else (list(wanted), named)
+            fit = self._ranker.fit(wanted, refused, contrast.different)
+            order = np.argsort(-fit)
+            if len(order) > 1 and fit[order[0]] - fit[order[1]] >= _CLEARLY:
+                value = contrast.different[int(order[0])]
+                return [value, *wanted], {value}
         return list(wanted), named
-
-    def _nearest(self, phrase: str, values: Sequence[str]) -> str | None:
-        """The value that is nearest to a phrase that has none of its words, if it is near and the next is not."""
-        close = cosine(self._embedder, [phrase], values)[0]
-        order = np.argsort(-close)
-        clear = len(order) == 1 or close[order[0]] - close[order[1]] >= _CLEARLY
-        return values[int(order[0])] if close[order[0]] >= _NEAR and clear else None
 
     def _phrases(self, answer: str) -> tuple[list[str], list[str]]:
         """What an answer wants, best first, and what it refuses; nothing where it does not mind."""
@@ -261,11 +257,11 @@ def _text(contrast: Contrast) -> str:
 
 def _question(contrast: Contrast) -> str:
     *most, last = contrast.different[:8]
-    return f'About "{contrast.condition}": which do you like best, {", ".join(most)} or {last}?'
+    return f'About "{contrast.condition}": which do you like best, {", ".join(most)} or {last}, and what not?'
 
 
 def _feedback(contrast: Contrast) -> str:
-    return f'About "{contrast.condition}": what do you like best there?'
+    return f'About "{contrast.condition}": what do you like best there, and what not?'
 
 
 def _when(contrast: Contrast) -> str:

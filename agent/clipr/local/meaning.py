@@ -18,7 +18,7 @@ from language.words import content_words, plain
 MOST_CHARACTERS = 2000
 """Of an answer that are read; nobody says more about one choice."""
 
-_NOT = r"(?:not|never|no|don'?t|doesn'?t|won'?t|can'?t|without|except|avoid\w*|skip\w*|hate|dislike|instead of|rather than|over|than)"
+_NOT = r"(?:not|never|no|don'?t|doesn'?t|won'?t|can'?t|without|except|avoid\w*|skip\w*|hate|dislike|spare me|leave out|can'?t stand|keep away from|steer clear of|nothing with|instead of|rather than|over|than)"
 _NEGATED = re.compile(rf"\b{_NOT}\b(?! (?:mind|matter|only|just)\b)[^.;:,!?]*?(?=[.;:,!?]|\bbut\b|\bjust\b|$)")
 _ALL = re.compile(r"\b(?:both|all of (?:them|these|it)|every one|each of them|everything)\b")
 _DEPENDS = re.compile(r"\b(?:depends?|depending|it varies|sometimes .* sometimes)\b")

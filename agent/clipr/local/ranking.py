@@ -63,7 +63,7 @@ class Ranker:
         typed = [rule for rule in rules if rule.typed]
         if typed:
             for contrast in self.contrasts(situation):
-                fits = [self._fit(rule, contrast) for rule in typed]
+                fits = [self.fit(rule.preferred, rule.avoided, contrast.values) for rule in typed]
                 about = np.array([self._about(rule, contrast) for rule in typed])
                 total += self._mixed(about, [rule.strength * fit for rule, fit in zip(typed, fits, strict=True)])
         return total
@@ -121,13 +121,14 @@ class Ranker:
         when = float(self._near([rule.condition], [contrast.condition])[0, 0])
         return self.weights.condition * when + (1 - self.weights.condition) * kinds
 
-    def _fit(self, rule: Rule, contrast: Contrast) -> Scores:
-        scores = np.zeros(len(contrast.values))
-        if rule.preferred:
-            wanted = self._match(rule.preferred, contrast.values)
-            scores += (wanted - self.weights.rank * np.arange(len(rule.preferred))[:, None]).max(axis=0)
-        if rule.avoided:
-            scores -= self._match(rule.avoided, contrast.values).max(axis=0)
+    def fit(self, preferred: Sequence[str], avoided: Sequence[str], values: Sequence[str]) -> Scores:
+        """How well each value is what is preferred, the earlier the better, and not what is avoided."""
+        scores = np.zeros(len(values))
+        if preferred:
+            wanted = self._match(preferred, values)
+            scores += (wanted - self.weights.rank * np.arange(len(preferred))[:, None]).max(axis=0)
+        if avoided:
+            scores -= self._match(avoided, values).max(axis=0)
         return scores
 
     def _match(self, phrases: Sequence[str], values: Sequence[str]) -> Scores:
