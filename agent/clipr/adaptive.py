@@ -20,7 +20,9 @@ from household.errors import UserError
 from worlds.choices.person import Person
 from worlds.choices.scenario import Scenario
 
-Outcome = Literal["gate closed", "not worth it", "no question", "left", "no update", "unchanged", "rejected", "accepted"]
+Outcome = Literal[
+    "gate closed", "not worth it", "no question", "left", "no update", "unchanged", "rejected", "accepted"
+]
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,9 @@ class Prompts:
                 text = text[part]
             return self._jinja.from_string(text).render(**values).strip()
         except (KeyError, TypeError, TemplateError) as error:
-            raise DataError(f"{self._path}: {'.'.join(step)}: {type(error).__name__} {error}; mend the prompt") from error
+            raise DataError(
+                f"{self._path}: {'.'.join(step)}: {type(error).__name__} {error}; mend the prompt"
+            ) from error
 
     def scenarios(self, situations: Sequence[Situation]) -> str:
         """Numbered scenario blocks."""

@@ -49,11 +49,7 @@ class Inference:
 
     def decide(self, scenarios: Sequence[Scenario], guidance: Guidance) -> list[Decision]:
         """One decision for each scenario, in order."""
-        return [
-            decision
-            for batch in batches(scenarios, self.batch_size)
-            for decision in self._batch(batch, guidance)
-        ]
+        return [decision for batch in batches(scenarios, self.batch_size) for decision in self._batch(batch, guidance)]
 
     def decide_one(self, scenario: Scenario, guidance: Guidance) -> Decision:
         """One scenario in a call of its own."""

@@ -39,7 +39,9 @@ _FORMS = tuple(
 )
 _NUMBER = re.compile(r"^\s*(?:\d{1,4}\s*[.):]|[-*•])\s*(.*)$")
 _JOINT = re.compile(r"\s*(?:,\s*(?:and\s+)?(?:then|after that|failing that|or)?\b|>|;|\bthen\b|\bor\b)\s*")
-_ORDERS = re.compile(r"\b(?:ignore|disregard|system prompt|you are now|previous instructions|assistant)\b", re.IGNORECASE)
+_ORDERS = re.compile(
+    r"\b(?:ignore|disregard|system prompt|you are now|previous instructions|assistant)\b", re.IGNORECASE
+)
 
 
 class Rule(BaseModel):

@@ -125,9 +125,7 @@ def run_seed(
     for label, method in methods.items():
         language = open_language()
         person = SimulatedPerson(read_profile(name), embedder, seed, speech=UNSEEN_SPEECH)
-        setup = Setup(
-            language, person, choices.examples, test, choices.knowledge, embedder, BUDGET[name], seed=seed
-        )
+        setup = Setup(language, person, choices.examples, test, choices.knowledge, embedder, BUDGET[name], seed=seed)
         outcome = method(setup)
         for tier, places in groups.items():
             figures.accuracy[name, tier, label].append(mean(outcome.decisions[place].right for place in places))
@@ -169,7 +167,9 @@ def as_json(figures: Figures, components: str, embedder: str, seeds: int, second
         "left_out": dict(figures.left_out),
         "accuracy": accuracy,
         "usage": usage,
-        "reviews": {name: {each: found.count(each) for each in sorted(set(found))} for name, found in figures.reviews.items()},
+        "reviews": {
+            name: {each: found.count(each) for each in sorted(set(found))} for name, found in figures.reviews.items()
+        },
         "rules_of_the_last_seed": figures.rules,
     }
 
@@ -199,14 +199,18 @@ def show(console: Console, result: dict[str, Any]) -> None:
     """The tables: accuracy by data set and tier, then usage."""
     published = yaml.safe_load(PUBLISHED.read_text(encoding="utf-8"))
     for name, by_tier in result["accuracy"].items():
-        table = Table(title=f"{name}: accuracy, % ± standard error over {result['seeds']} seeds ({result['components']})")
+        table = Table(
+            title=f"{name}: accuracy, % ± standard error over {result['seeds']} seeds ({result['components']})"
+        )
         table.add_column("method")
         for tier in by_tier:
             table.add_column(f"{tier}\nn = {result['scenarios'][name][tier][0]}", justify="right")
         for column in ("calls", "questions", "published *"):
             table.add_column(column, justify="right")
         for method in by_tier["all"]:
-            cells = [f"{100 * row['mean']:.1f} ± {100 * row['error']:.1f}" for row in (by_tier[t][method] for t in by_tier)]
+            cells = [
+                f"{100 * row['mean']:.1f} ± {100 * row['error']:.1f}" for row in (by_tier[t][method] for t in by_tier)
+            ]
             used = result["usage"][name].get(method, {})
             figures = [f"{used[key]:.0f}" if used else "" for key in ("calls", "questions")]
             beside = [str(rows[method]) for key, rows in published.items() if key.startswith(name) and method in rows]

@@ -48,11 +48,11 @@ def read_rows(path: Path, kind: type[AnyRow], source: str) -> list[AnyRow]:
 
 def _row(path: Path, number: int, line: str, kind: type[AnyRow], source: str) -> AnyRow:
     try:
-        value = json.loads(line)
+        json.loads(line)
     except ValueError as error:
         raise DataError(f"{path}, line {number}: not JSON ({error}); give {source} as JSON lines") from error
     try:
-        return kind.model_validate(value, strict=False)
+        return kind.model_validate_json(line)
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or "the line"

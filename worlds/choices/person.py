@@ -163,9 +163,7 @@ class SimulatedPerson:
         generator.shuffle(liked)
         return self._sentence(tuple(liked), topic.likes, generator, both)
 
-    def _sentence(
-        self, likes: tuple[str, ...], dislikes: tuple[str, ...], generator: random.Random, both: bool
-    ) -> str:
+    def _sentence(self, likes: tuple[str, ...], dislikes: tuple[str, ...], generator: random.Random, both: bool) -> str:
         """What is liked; what is disliked only in some ways of speaking, or where that was asked as well."""
         frames = self._speech.one if len(likes) == 1 else self._speech.several
         if both:

@@ -61,7 +61,9 @@ INQUIRY = "DIMENSION: temperature | iced | hot\nDIMENSION: strength | weak\nQUES
 
 def test_elicitation_ends_when_enough_is_known(tmp_path: Path) -> None:
     chat, model = language(
-        tmp_path, inquire=[INQUIRY, "Fine, thank you.\nPAUSE: true"], synthesize=["1. For tea: prefer iced tea.\n2. Smile."]
+        tmp_path,
+        inquire=[INQUIRY, "Fine, thank you.\nPAUSE: true"],
+        synthesize=["1. For tea: prefer iced tea.\n2. Smile."],
     )
     elicited, rules = learn(chat, Answering("iced"), EXAMPLES, budget=10)
     assert elicited.ended == "sufficient"
@@ -154,8 +156,7 @@ def adapt(folder: Path, person: Answering, batches: list[list[int]], **replies: 
     scenarios = [scenario(f"s{n}") for n in range(2 * len(batches))]
     made = [reply(scenarios[2 * n : 2 * n + 2], actions) for n, actions in enumerate(batches)]
     again = replies.pop("again", [])
-    position = {2: 2, 4: 4}.get(len(batches), len(batches))
-    choose = [*made[: min(position, 2)], *again, *made[2:]]
+    choose = [*made[:2], *again, *made[2:]]  # feedback is considered after the second batch
     chat, model = language(folder, choose=choose, **replies)
     run = AdaptiveClipr(Inference(chat, SETTINGS.batch), person, SETTINGS).run(scenarios, OLD)
     assert not model.left(), model.left()
