@@ -6,17 +6,19 @@ import re
 import unicodedata
 from functools import lru_cache
 
-STOP_WORDS = frozenset(
-    """a an the this that these those it its they them their there here of for from to in on at by with into onto and or
-    but as is are was were be been being am do does did done have has had can could should would will shall may might
+_STOP = """a an the this that these those it its they them their there here of for from to in on at by with into onto and
+    or but as is are was were be been being am do does did done have has had can could should would will shall may might
     must i me my mine we us our you your yours he she his her please robot just also then when while where which who
     what how than too very so some any each other another one use used using take make get put place serve bring give
     go want wants like likes prefer prefers preferred rather always usually only specific type kind kinds types
-    either""".split()
-)
-_NUMBERS = dict(
-    zip("zero one two three four five six seven eight nine ten".split(), map(str, range(11)), strict=True)
-) | {"half": "1/2", "quarter": "1/4", "both": "both"}
+    either"""
+STOP_WORDS = frozenset(_STOP.split())
+_DIGITS = "zero one two three four five six seven eight nine ten"
+_NUMBERS = {word: str(value) for value, word in enumerate(_DIGITS.split())} | {
+    "half": "1/2",
+    "quarter": "1/4",
+    "both": "both",
+}
 # Letters that look alike in Latin and Cyrillic script; both occur within English words of data sets.
 _LOOK_ALIKE = str.maketrans("АВЕКМНОРСТХаеорсухі", "ABEKMHOPCTXaeopcyxi")
 _TOKEN = re.compile(r"\d+/\d+|\d+(?:\.\d+)?|[a-z]+(?:'s\b)?")

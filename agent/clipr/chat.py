@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 from jinja2 import Environment, StrictUndefined, TemplateError
@@ -18,9 +18,11 @@ from worlds.choices.scenario import Situation
 
 PROMPTS = Path(__file__).parents[2] / "housekeep_configs" / "clipr" / "prompts.yaml"
 TEMPERATURE = 0.2
+_ROLES: tuple[Literal["system"], Literal["user"]] = ("system", "user")
 
 _BLOCK = re.compile(
-    r"^\s*SCENARIO\s+(?P<number>\d{1,4})\s*:\s*\n\s*Action:\s*(?P<action>\d{1,4})\s*\n\s*Reasoning:[ \t]*(?P<reasoning>[^\n]*)\n"
+    r"^\s*SCENARIO\s+(?P<number>\d{1,4})\s*:\s*\n\s*Action:\s*(?P<action>\d{1,4})\s*\n"
+    r"\s*Reasoning:[ \t]*(?P<reasoning>[^\n]*)\n"
     r"\s*Confidence:\s*(?P<confidence>\d{1,2})\s*$",
     re.MULTILINE,
 )
@@ -65,7 +67,7 @@ class Prompts:
             self._texts: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
             raise DataError(f"{path}: cannot be read as YAML ({str(error).splitlines()[0]})") from error
-        self._jinja = Environment(undefined=StrictUndefined, trim_blocks=True, autoescape=False)  # noqa: S701
+        self._jinja = Environment(undefined=StrictUndefined, trim_blocks=True, autoescape=False)
 
     def fill(self, *step: str, **values: object) -> str:
         """A template with its values."""
@@ -208,10 +210,7 @@ class ChatLanguage:
         return self._ask("rationalize", "reason", scenarios=scenarios, thoughts=thoughts, right=right)
 
     def _ask(self, *step: str, **values: object) -> str:
-        messages = tuple(
-            Message(role, self._prompts.fill(*step, role, **values))  # type: ignore[arg-type]
-            for role in ("system", "user")
-        )
+        messages = tuple(Message(role, self._prompts.fill(*step, role, **values)) for role in _ROLES)
         reply = self._model.complete([ChatRequest(messages, self._sampling)])[0][0]
         self.usage.calls += 1
         self.usage.prompt_tokens += reply.prompt_tokens

@@ -21,7 +21,10 @@ MOST_CHARACTERS = 400
 
 _CHOOSE = r"(?:prefer|prefers|choose|pick|use|want|wants|like|likes|take|go for|serve|bring|prioriti[sz]e|select|give)"
 _WHEN = r"(?:for|when|if|with|whenever|in case of|regarding|when it comes to|on|at|in|after|before|during)"
-_OVER = r"(?:\bover\b|\brather than\b|\binstead of\b|;?,?\s*(?:and |but )?\bavoid\b|,?\s*\bnever\b|,\s*not\b|\bto\b(?= \w+ \w*$))"
+_OVER = (
+    r"(?:\bover\b|\brather than\b|\binstead of\b|;?,?\s*(?:and |but )?\bavoid\b|,?\s*\bnever\b|,\s*not\b"
+    r"|\bto\b(?= \w+ \w*$))"
+)
 _FORMS = tuple(
     re.compile(form, re.IGNORECASE)
     for form in (

@@ -78,7 +78,7 @@ class Components(str, Enum):
 
 @dataclass
 class Figures:
-    """What was measured: accuracy by (data set, tier, method), and usage by (data set, method), a value for each seed."""
+    """Accuracy by (data set, tier, method) and usage by (data set, method), a value for each seed."""
 
     accuracy: dict[tuple[str, str, str], list[float]] = field(default_factory=lambda: defaultdict(list))
     counts: dict[tuple[str, str], list[int]] = field(default_factory=lambda: defaultdict(list))

@@ -142,7 +142,7 @@ class SimulatedPerson:
         return " ".join(self._sentence(topic.likes, topic.dislikes, generator, both) for topic in topics)
 
     def _topics(self, question: str) -> list[Topic]:
-        """At most two, nearest first: those whose subject, and whose liked and disliked things, the question is near."""
+        """At most two, nearest first: by their subject and by what is liked and disliked there."""
         topics = self.profile.topics
         about = cosine(self.embedder, [question], [about for topic in topics for about in topic.about])[0]
         things = cosine(self.embedder, [question], [", ".join((*topic.likes, *topic.dislikes)) for topic in topics])[0]

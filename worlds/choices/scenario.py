@@ -2,7 +2,7 @@
 
 Observation space: a :class:`Situation` (environment, request, numbered candidate actions).
 Action space: the number of one candidate, from 0.
-Score: 1 for the preferred action, otherwise 0; a choice among the actions that satisfy the request is counted beside it.
+Score: 1 for the preferred action, otherwise 0; whether it satisfies the request is counted beside it.
 Source: CLIPR (arXiv 2605.12682), section 3.
 """
 

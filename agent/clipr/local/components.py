@@ -15,7 +15,7 @@ import yaml
 
 from agent.clipr.language import Choice, Dimension, Exchange, Guidance, Inquiry, Judged, Labelled, Usage
 from agent.clipr.local.contrast import Contrast, merged
-from agent.clipr.local.meaning import meant, refused_part, wanted_part
+from agent.clipr.local.meaning import meant, parts
 from agent.clipr.local.ranking import Ranker, Scores, Weights
 from agent.clipr.rules import Rule, read_rule, typed_rule
 from household.errors import DataError
@@ -28,7 +28,7 @@ OPEN_QUESTIONS = Path(__file__).parents[3] / "housekeep_configs" / "clipr" / "op
 _SAME = 0.75
 """Cosine from which two contrasts are one dimension."""
 _SETTLED = 0.7
-"""Cosine between an exchange and a contrast from which the exchange settles it, if its answer means one of the values."""
+"""Cosine between an exchange and a contrast from which it settles the contrast, if its answer means a value."""
 _CLEARLY = 0.03
 """How much better a value has to fit what is wanted than the next one to be what is meant."""
 _ENOUGH = 0.95
@@ -36,12 +36,11 @@ _ENOUGH = 0.95
 _JOINT = re.compile(
     r"[.;:!?,]|\b(?:then|after that|afterwards|followed by|failing that|otherwise|or else|before|or|but|and then)\b"
 )
-_EDGES = STOP_WORDS | frozenset(
-    """first second last order best favourite favorite mostly ideally happy happier happiest thank thanks day oh well any
-    all most only there least love enjoy fond fan friend really honestly maybe perhaps guess think thing things something
-    anything one ones i'd i'm it's that's don't no not never without except avoid hate dislike skip over than instead
-    rather go going if can""".split()
-)
+_FILLERS = """first second last order best favourite favorite mostly ideally happy happier happiest thank thanks day oh
+    well any all most only there least love enjoy fond fan friend really honestly maybe perhaps guess think thing things
+    something anything one ones i'd i'm it's that's don't no not never without except avoid hate dislike skip over than
+    instead rather go going if can"""
+_EDGES = STOP_WORDS | frozenset(_FILLERS.split())
 """Words without meaning of their own at the beginning or end of what somebody says they want."""
 
 
@@ -227,7 +226,8 @@ class LocalComponents:
         reading = meant(self._embedder, answer, ["-"])
         if reading.indifferent or reading.depends:
             return [], []
-        return _split(wanted_part(answer)), _split(refused_part(answer))
+        wanted, refused = parts(self._embedder, answer)
+        return _split(wanted), _split(refused)
 
     def _near(self, one: str, other: str) -> float:
         return float(cosine(self._embedder, [one], [other])[0, 0])

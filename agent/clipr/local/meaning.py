@@ -18,13 +18,26 @@ from language.words import content_words, plain
 MOST_CHARACTERS = 2000
 """Of an answer that are read; nobody says more about one choice."""
 
-_NOT = r"(?:not|never|no|don'?t|doesn'?t|won'?t|can'?t|without|except|avoid\w*|skip\w*|hate|dislike|spare me|leave out|can'?t stand|keep away from|steer clear of|nothing with|instead of|rather than|over|than)"
+_NOT = (
+    r"(?:not|never|no|don'?t|doesn'?t|won'?t|can'?t(?! (?:go wrong|get enough|beat|resist))|without|except|avoid\w*"
+    r"|skip\w*|hate|dislike|spare me|leave out|keep away from|steer clear of|nothing with|instead of|rather than|over|than)"
+)
 _NEGATED = re.compile(rf"\b{_NOT}\b(?! (?:mind|matter|only|just)\b)[^.;:,!?]*?(?=[.;:,!?]|\bbut\b|\bjust\b|$)")
+_CLAUSE = re.compile(r"(?<=[.;!?])\s+|\b(?:but|as for|whereas)\b")
+_REJECTED = re.compile(
+    r"\b(?:nah|nope|no (?:way|thanks?|thank you)|not for me|pass|yuck|awful|worst|forget|away|do(?:ing)? without"
+    r"|out of (?:my|the) \w+|can (?:stay|wait|go)|never|hate|dislike|rather not|spare|skip)\b"
+)
+"""Says of a whole clause that it names what is not wanted."""
+_FOR = ("I like that a lot.", "That is my favourite.", "I would love that.", "That one, please.")
+_AGAINST = ("I don't like that.", "Keep that away from me.", "No thanks, not that.", "I can do without that.")
+_APART = 0.05
+"""How much nearer a clause has to be to refusals than to likings, in cosine."""
 _ALL = re.compile(r"\b(?:both|all of (?:them|these|it)|every one|each of them|everything)\b")
 _DEPENDS = re.compile(r"\b(?:depends?|depending|it varies|sometimes .* sometimes)\b")
 _INDIFFERENT = re.compile(
-    r"(?:\b(?:no (?:real |strong |particular )?preference|whatever(?= *(?:[.!,]|$))|any of (?:them|these)|either (?:one )?is fine|"
-    r"up to you|not fussy|not picky|no idea|not sure|anything goes|all the same)\b"
+    r"(?:\b(?:no (?:real |strong |particular )?preference|whatever(?= *(?:[.!,]|$))|any of (?:them|these)"
+    r"|either (?:one )?is fine|up to you|not fussy|not picky|no idea|not sure|anything goes|all the same)\b"
     r"|\bdo(?:n'?t| not) (?:really |much )?(?:mind|care|know)\b|\bdoes(?:n'?t| not) (?:really )?matter\b)"
 )
 
@@ -59,17 +72,41 @@ class Meaning:
     indifferent: bool = False
 
 
-def wanted_part(answer: str) -> str:
-    """An answer without what it refuses: "an apple, not both" is "an apple, "."""
+def parts(embedder: Embedder, answer: str) -> tuple[str, str]:
+    """What an answer wants and what it refuses: "an apple, not both. As for pears, no" is "an apple" and "both; pears".
+
+    Within a clause negation counts for what follows it. A later clause is refused as a whole where it says so, or where
+    MiniLM finds it nearer to refusals than to likings.
+    """
     text = plain(answer[:MOST_CHARACTERS])
-    start = re.match(r"\s*no\b[,.]?", text)
-    kept = _NEGATED.sub(" ", text[start.end() :] if start else text)
-    return (start.group() if start else "") + kept
+    wanted, refused = [], []
+    for place, clause in enumerate(_clauses(text)):
+        if place and _rejects(embedder, clause):
+            refused.append(clause)
+            continue
+        start = re.match(r"\s*no\b[,.]?", clause) if not place else None
+        kept = clause[start.end() :] if start else clause
+        refused += [found.group() for found in _NEGATED.finditer(kept)]
+        wanted.append((start.group() if start else "") + _NEGATED.sub(" ", kept))
+    return "; ".join(each for each in wanted if each.strip(" .;!?")), "; ".join(refused)
 
 
-def refused_part(answer: str) -> str:
-    """What an answer refuses, of all that it says."""
-    return "; ".join(found.group() for found in _NEGATED.finditer(plain(answer[:MOST_CHARACTERS])))
+def _clauses(text: str) -> list[str]:
+    """The clauses of an answer; one of a word or two ("Nah.") belongs to the one before it."""
+    clauses: list[str] = []
+    for clause in _CLAUSE.split(text):
+        if clauses and clause and len(clause.split()) <= 2:
+            clauses[-1] += f" {clause}"
+        elif clause.strip():
+            clauses.append(clause)
+    return clauses
+
+
+def _rejects(embedder: Embedder, clause: str) -> bool:
+    if _REJECTED.search(clause):
+        return True
+    liking, refusal = (float(cosine(embedder, [clause], list(texts)).max()) for texts in (_FOR, _AGAINST))
+    return refusal - liking > _APART
 
 
 def meant(embedder: Embedder, answer: str, options: Sequence[str], reader: Reader | None = None) -> Meaning:
@@ -84,7 +121,7 @@ def meant(embedder: Embedder, answer: str, options: Sequence[str], reader: Reade
     reader = reader or Reader()
     text = plain(answer[:MOST_CHARACTERS])
     indifferent, depends = bool(_INDIFFERENT.search(text)), bool(_DEPENDS.search(text))
-    wanted = wanted_part(answer)
+    wanted = parts(embedder, answer)[0]
     if not options or not wanted.strip():
         return Meaning((), (0.0,) * len(options), depends, indifferent)
     words, said = [content_words(option) for option in options], content_words(wanted)

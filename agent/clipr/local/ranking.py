@@ -11,13 +11,16 @@ from numpy.typing import NDArray
 
 from agent.clipr.language import Exchange, Labelled
 from agent.clipr.local.contrast import Contrast, contrasts, own_words
-from agent.clipr.local.meaning import refused_part, wanted_part
+from agent.clipr.local.meaning import parts
 from agent.clipr.rules import Rule
 from language.embedder import Embedder, cosine
 from language.words import content_words
 from worlds.choices.scenario import Situation
 
 Scores = NDArray[np.float64]
+
+_UNKNOWN = 0.2
+"""Weight of a word of a phrase that no value has: most of these are ways of speaking."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,8 @@ class Ranker:
 
     def by_request(self, situation: Situation, query: str | None = None) -> Scores:
         """How close each action is to the request."""
-        return self._near([query or situation.request], situation.actions)[0]
+        scores: Scores = self._near([query or situation.request], situation.actions)[0]
+        return scores
 
     def by_rules(self, situation: Situation, rules: Sequence[Rule]) -> Scores:
         """How well each action keeps the typed rules that are about the situation; the others decide nothing."""
@@ -99,9 +103,9 @@ class Ranker:
         about = self._near([topic], [f"{said.question} {said.answer}" for said in transcript])[0]
         fits = []
         for said in transcript:
-            wanted = self._near([wanted_part(said.answer)], values)[0]
-            refused = refused_part(said.answer)
-            fits.append(wanted - self._near([refused], values)[0] if refused else wanted)
+            wanted, refused = parts(self.embedder, said.answer)
+            liked = self._near([wanted], values)[0]
+            fits.append(liked - self._near([refused], values)[0] if refused else liked)
         return self._mixed(about, fits)
 
     def _mixed(self, about: Scores, fits: Sequence[Scores]) -> Scores:
@@ -141,8 +145,9 @@ class Ranker:
 
 
 def _common(phrase: str, values: Sequence[str]) -> list[float]:
-    """Share of a phrase's words in each value; a word counts the more the fewer values have it."""
+    """Share of a phrase's words in each value; a word counts the more the fewer values have it, little if none has."""
     own, there = set(content_words(phrase)), [set(content_words(value)) for value in values]
-    weight = {word: math.log((len(values) + 0.2) / max(sum(word in each for each in there), 1)) for word in own}
+    seen = {word: sum(word in each for each in there) for word in own}
+    weight = {word: math.log((len(values) + 0.2) / count) if count else _UNKNOWN for word, count in seen.items()}
     total = sum(weight.values())
     return [sum(weight[word] for word in own & each) / total if total > 0 else 0.0 for each in there]

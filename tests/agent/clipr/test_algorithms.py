@@ -232,7 +232,7 @@ def test_an_update_that_helps_is_accepted_and_used_from_then_on(tmp_path: Path) 
 
 
 def test_an_update_that_hurts_is_rejected(tmp_path: Path) -> None:
-    run, model, chat = adapt(
+    run, _, chat = adapt(
         tmp_path,
         Answering("hot"),
         [[0, 1], [1, 0]],

@@ -59,5 +59,5 @@ def test_the_same_seed_says_the_same(minilm: MiniLM) -> None:
 @pytest.mark.parametrize("name", ["kitchen", "introplan", "ambik"])
 def test_profiles_that_come_along_can_be_read(name: str) -> None:
     assert read_profile(name).topics
-    with pytest.raises(DataError, match="nobody.yaml: cannot be read"):
+    with pytest.raises(DataError, match=r"nobody\.yaml: cannot be read"):
         read_profile("nobody")

@@ -11,7 +11,7 @@ from agent.clipr.inference import Inference
 from agent.clipr.language import Exchange, Guidance, Labelled
 from agent.clipr.local.components import LocalComponents
 from agent.clipr.local.contrast import contrasts, own_words
-from agent.clipr.local.meaning import meant, refused_part
+from agent.clipr.local.meaning import meant, parts
 from agent.clipr.rules import read_rule, read_rules, typed_rule
 from language.embedder import MiniLM
 from worlds.choices.scenario import Scenario, Situation
@@ -68,7 +68,14 @@ def test_what_answers_mean(minilm: MiniLM, answer: str, options: list[str], mean
 def test_answers_that_depend_or_refuse_are_recognised(minilm: MiniLM) -> None:
     assert meant(minilm, "It depends on the weather", ["tea", "coffee"]).depends
     assert meant(minilm, "No strong preference really, whatever", ["tea", "coffee"]).indifferent
-    assert refused_part("Tea, but not coffee").strip() == "not coffee"
+    for answer in (
+        "Tea, but not coffee",
+        "Tea rather than coffee",
+        "Tea. As for coffee, I'd pass.",
+        "Tea. Coffee? Nah.",
+    ):
+        wanted, refused = parts(minilm, answer)
+        assert "tea" in wanted and "coffee" not in wanted and "coffee" in refused
     assert meant(minilm, "tea " * 300_000, ["tea", "coffee"]).options == (0,)
 
 
