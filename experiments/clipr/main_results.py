@@ -140,7 +140,8 @@ def _note(figures: Figures, name: str, label: str, language: Language, outcome: 
     figures.usage[name, label].append(usage)
     if outcome.reviews:
         figures.reviews[name] += [review.outcome for review in outcome.reviews]
-    if label == "CLIPR":
+    # AmbiK has no licence: nothing of its words goes into figures that may be passed on.
+    if label == "CLIPR" and name == "kitchen":
         figures.rules[name] = [rule.text for rule in outcome.rules]
 
 
@@ -237,8 +238,7 @@ def main(
         if unknown:
             raise UserError(f"--method {unknown.pop()}: no such method; there are {', '.join(METHODS)}")
         methods = {name: method for name, method in METHODS.items() if not only or name in only}
-        readers, same = _readers(ambik, introplan), repeats(introplan) if introplan else {}
-        sets = [[read(seed) for read in readers] for seed in range(seeds)]
+        sets, same = choice_sets(ambik, introplan, seeds), repeats(introplan) if introplan else {}
         embedder = MiniLM()
         open_language = _language(components, model, embedder)
         name, figures, result = open_language().name, Figures(), {}
@@ -258,13 +258,19 @@ def main(
     show(console, result)
 
 
-def _readers(ambik: Path | None, introplan: Path | None) -> list[Callable[[int], ChoiceSet]]:
+def choice_sets(ambik: Path | None, introplan: Path | None, seeds: int) -> list[list[ChoiceSet]]:
+    """For each seed the data sets that are there.
+
+    Raises:
+        UserError: a file is not what it should be.
+    """
     readers: list[Callable[[int], ChoiceSet]] = []
     if ambik is not None:
         readers.append(lambda seed: ambik_choices(ambik, EXAMPLES, seed))
     if introplan is not None:
         readers.append(lambda seed: read_introplan(introplan, EXAMPLES, seed))
-    return [*readers, lambda seed: read_kitchen()]
+    readers.append(lambda seed: read_kitchen())
+    return [[read(seed) for read in readers] for seed in range(seeds)]
 
 
 def _language(components: Components, model: str, embedder: Embedder) -> Callable[[], Language]:

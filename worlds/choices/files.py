@@ -1,4 +1,4 @@
-"""Files with one JSON object a line, read into checked rows."""
+"""Files with one JSON object a line, and YAML files, read into checked objects."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import TypeVar
 
+import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from household.errors import DataError
@@ -19,6 +20,13 @@ class Row(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
 
 
+class Settings(BaseModel):
+    """A YAML file or a part of one; fields that are not declared are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+AnySettings = TypeVar("AnySettings", bound=Settings)
 AnyRow = TypeVar("AnyRow", bound=Row)
 
 
@@ -46,6 +54,25 @@ def read_rows(path: Path, kind: type[AnyRow], source: str) -> list[AnyRow]:
     return rows
 
 
+def read_yaml(path: Path, kind: type[AnySettings]) -> AnySettings:
+    """What a YAML file says.
+
+    Raises:
+        DataError: the file is missing, no YAML, or wrong; the message names the field.
+    """
+    try:
+        return kind.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise DataError(f"{path}: cannot be read as YAML ({str(error).splitlines()[0]})") from error
+    except ValidationError as error:
+        raise DataError(f"{path}: {_first(error)}") from error
+
+
+def _first(error: ValidationError) -> str:
+    first = error.errors()[0]
+    return f"{'.'.join(map(str, first['loc'])) or 'all of it'}: {first['msg'].lower()}"
+
+
 def _row(path: Path, number: int, line: str, kind: type[AnyRow], source: str) -> AnyRow:
     try:
         json.loads(line)
@@ -54,8 +81,4 @@ def _row(path: Path, number: int, line: str, kind: type[AnyRow], source: str) ->
     try:
         return kind.model_validate_json(line)
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or "the line"
-        raise DataError(
-            f"{path}, line {number}: {field}: {first['msg'].lower()}; is this another version of {source}?"
-        ) from error
+        raise DataError(f"{path}, line {number}: {_first(error)}; is this another version of {source}?") from error

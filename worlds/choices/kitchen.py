@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
 from household.errors import DataError
+from worlds.choices.files import Settings, read_yaml
 from worlds.choices.scenario import ChoiceSet, Scenario, Situation, Tier
 
 KITCHEN = Path(__file__).parents[2] / "housekeep_configs" / "clipr" / "kitchen.yaml"
@@ -16,9 +16,7 @@ KITCHEN = Path(__file__).parents[2] / "housekeep_configs" / "clipr" / "kitchen.y
 _Text = Annotated[str, Field(min_length=1, max_length=2000)]
 
 
-class _Entry(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _Entry(Settings):
     id: _Text
     dimension: _Text
     environment: tuple[_Text, ...]
@@ -36,9 +34,7 @@ class _Entry(BaseModel):
         return Scenario(situation, satisfying, actions.index(self.preferred), tier, self.dimension, self.kind)
 
 
-class _File(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _File(Settings):
     name: _Text
     dimensions: dict[str, str]
     training: tuple[_Entry, ...]
@@ -52,13 +48,7 @@ def read_kitchen(path: Path = KITCHEN) -> ChoiceSet:
     Raises:
         DataError: the file is missing or does not follow the format; the message names the field.
     """
-    try:
-        file = _File.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise DataError(f"{path}: cannot be read as YAML ({str(error).splitlines()[0]})") from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise DataError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg'].lower()}") from error
+    file = read_yaml(path, _File)
     try:
         examples = tuple(entry.scenario("training") for entry in file.training)
         test = tuple(entry.scenario("in distribution") for entry in file.in_distribution)

@@ -13,20 +13,17 @@ import re
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Protocol, TypeVar
+from typing import Annotated, Protocol
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
-from household.errors import DataError
 from language.embedder import Embedder, cosine
 from language.words import content_words
+from worlds.choices.files import Settings, read_yaml
 
 PROFILES = Path(__file__).parents[2] / "housekeep_configs" / "clipr" / "profiles"
 SPEECH = Path(__file__).parents[2] / "housekeep_configs" / "clipr" / "speech.yaml"
 UNSEEN_SPEECH = SPEECH.with_name("speech_unseen.yaml")
-
-_AnyModel = TypeVar("_AnyModel", bound=BaseModel)
 
 _REFUSED = re.compile(r"\b(?:not|least|dislike|avoid)\b")
 """Of a question that asks for what is disliked as well."""
@@ -52,11 +49,7 @@ class Person(Protocol):
         ...
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Topic(_Model):
+class Topic(Settings):
     """What a person thinks of one thing: ``about`` it in some wordings, what is liked, best first, and disliked."""
 
     about: Annotated[tuple[str, ...], Field(min_length=1)]
@@ -64,14 +57,14 @@ class Topic(_Model):
     dislikes: Annotated[tuple[str, ...], Field(min_length=1)]
 
 
-class Profile(_Model):
+class Profile(Settings):
     """All that a person thinks."""
 
     name: str
     topics: Annotated[tuple[Topic, ...], Field(min_length=1)]
 
 
-class Speech(_Model):
+class Speech(Settings):
     """Ways of speaking; ``{likes}`` and ``{dislikes}`` are filled in."""
 
     one: Annotated[tuple[str, ...], Field(min_length=1)]
@@ -87,17 +80,7 @@ def read_profile(name: str) -> Profile:
     Raises:
         DataError: there is none, or it is wrong.
     """
-    return _read(PROFILES / f"{name}.yaml", Profile)
-
-
-def _read(path: Path, kind: type[_AnyModel]) -> _AnyModel:
-    try:
-        return kind.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise DataError(f"{path}: cannot be read as YAML ({str(error).splitlines()[0]})") from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise DataError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg'].lower()}") from error
+    return read_yaml(PROFILES / f"{name}.yaml", Profile)
 
 
 @dataclass
@@ -125,7 +108,7 @@ class SimulatedPerson:
 
     def __post_init__(self) -> None:
         self.name = f"{self.profile.name}{' (adversarial)' if self.adversarial else ''}"
-        self._speech = _read(self.speech, Speech)
+        self._speech = read_yaml(self.speech, Speech)
         self._turn = 0
 
     def answer(self, question: str) -> str:

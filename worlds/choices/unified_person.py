@@ -18,12 +18,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import Field, field_validator
 
 from household.errors import DataError
 from language.words import content_words, plain
 from worlds.choices.ambik import AmbikTask, intended_options, read_ambik
+from worlds.choices.files import Settings, read_yaml
 from worlds.choices.scenario import ChoiceSet, Scenario, Situation, Tier, sample
 
 FAMILIES = Path(__file__).parents[2] / "housekeep_configs" / "clipr" / "ambik_person.yaml"
@@ -37,11 +37,7 @@ def _pattern(text: str) -> str:
     return text
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Stable(_Model):
+class Stable(Settings):
     """A family that is recognised by a task's options, and the order of what the person wants of it."""
 
     name: str
@@ -70,7 +66,7 @@ class Stable(_Model):
         return list(among)
 
 
-class Contextual(_Model):
+class Contextual(Settings):
     """A family that is recognised by a task's request, what the person wants of it, and what else there is."""
 
     name: str
@@ -81,7 +77,7 @@ class Contextual(_Model):
     _request = field_validator("request")(_pattern)
 
 
-class UnifiedPerson(_Model):
+class UnifiedPerson(Settings):
     """Every family, in the order in which they are asked."""
 
     stable: tuple[Stable, ...]
@@ -105,13 +101,7 @@ def read_person(path: Path = FAMILIES) -> UnifiedPerson:
     Raises:
         DataError: the file is missing or wrong; the message names the field.
     """
-    try:
-        return UnifiedPerson.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise DataError(f"{path}: cannot be read as YAML ({str(error).splitlines()[0]})") from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise DataError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg'].lower()}") from error
+    return read_yaml(path, UnifiedPerson)
 
 
 def unify(task: AmbikTask, person: UnifiedPerson, tier: Tier = "in distribution") -> Scenario | str:

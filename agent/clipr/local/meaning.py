@@ -20,7 +20,8 @@ MOST_CHARACTERS = 2000
 
 _NOT = (
     r"(?:not|never|no|don'?t|doesn'?t|won'?t|can'?t(?! (?:go wrong|get enough|beat|resist))|without|except|avoid\w*"
-    r"|skip\w*|hate|dislike|spare me|leave out|keep away from|steer clear of|nothing with|instead of|rather than|over|than)"
+    r"|skip\w*|hate|dislike|spare me|leave out|keep away from|steer clear of|nothing with|instead of|rather than"
+    r"|over|than)"
 )
 _NEGATED = re.compile(rf"\b{_NOT}\b(?! (?:mind|matter|only|just)\b)[^.;:,!?]*?(?=[.;:,!?]|\bbut\b|\bjust\b|$)")
 _CLAUSE = re.compile(r"(?<=[.;!?])\s+|\b(?:but|as for|whereas)\b")

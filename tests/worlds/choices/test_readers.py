@@ -143,7 +143,7 @@ def test_the_kitchen_set_is_what_it_says() -> None:
 BAD = [
     ([{"id": "x"}], r"line 1: .*field required.*another version of AmbiK's preference tasks"),
     ([ambik_row(0, variants="metal bowl")], r"line 1: variants: .*another version"),
-    ([ambik_row(0), ["a", "list"]], r"line 2: the line: "),
+    ([ambik_row(0), ["a", "list"]], r"line 2: all of it: "),
     ([ambik_row(n) for n in range(3)], r"10 example scenarios are needed, 3 are there"),
 ]
 
