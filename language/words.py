@@ -6,12 +6,12 @@ import re
 import unicodedata
 from functools import lru_cache
 
-_STOP = """a an the this that these those it its they them their there here of for from to in on at by with into onto
-    and or but as is are was were be been being am do does did done have has had can could should would will shall may
-    might must i me my mine we us our you your yours he she his her please robot just also then when while where which
-    who what how than too very so some any each other another one use used using take make get put place serve bring give
-    go want wants like likes prefer prefers preferred rather always usually only specific type kind kinds types
-    either"""
+_STOP = """a an the this that these those it its they them their there here of for from to in on at by with into onto and
+    or but as is are was were be been being am do does did done have has had can could should would will shall
+    may might must i me my mine we us our you your yours he she his her please robot just also then when while
+    where which who what how than too very so some any each other another one use used using take make get put
+    place serve bring give go want wants like likes prefer prefers preferred rather always usually only specific
+    type kind kinds types either"""
 STOP_WORDS = frozenset(_STOP.split())
 _DIGITS = "zero one two three four five six seven eight nine ten"
 _NUMBERS = {word: str(value) for value, word in enumerate(_DIGITS.split())} | {

@@ -217,6 +217,8 @@ def show(console: Console, result: dict[str, Any]) -> None:
             beside = [str(rows[method]) for key, rows in published.items() if key.startswith(name) and method in rows]
             table.add_row(method, *cells, *figures, " / ".join(beside))
         console.print(table)
+        for reason, count in result["left_out"][name][0].items():
+            console.print(f"left out with the first seed: {count}, {reason}", markup=False, soft_wrap=True)
     console.print("* published by CLIPR's authors; not the same quantity: large language models, other data and person")
 
 

@@ -8,6 +8,7 @@ CLIPR's table 7 or from a completion of it; both are kept apart. The annotator's
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -46,7 +47,7 @@ class SingleDecision(Row):
 
     options: tuple[Option, ...]
     request_type: str
-    preferred: Placement
+    preferred: Placement | None
     label_from: str
 
 
@@ -72,7 +73,7 @@ class Scene(Row):
         if decision is None:
             raise DataError(f"scene {self.id}: is not ambiguous; only scenes with single_decision are choices")
         actions = tuple(option.action(self.request) for option in decision.options)
-        wanted = decision.preferred.action(self.request)
+        wanted = decision.preferred.action(self.request) if decision.preferred else None
         if wanted not in actions:
             raise DataError(f"scene {self.id}: single_decision.preferred is not one of its options; mend the label")
         satisfying = frozenset(i for i, option in enumerate(decision.options) if option.satisfies_request)
@@ -107,28 +108,42 @@ def read_introplan(path: Path, count: int, seed: int) -> ChoiceSet:
         seed: of the draw.
 
     Raises:
-        DataError: it is not such a file, or it has too few scenes.
+        DataError: it is not such a file, or it has too few scenes. A scene with one or no right option is left out, and
+            ``left_out`` names it.
     """
     scenes = [scene for scene in read_rows(path, Scene, SOURCE) if scene.single_decision is not None]
-    test = [scene for scene in scenes if scene.fold == "test"]
-    if not test:
-        raise DataError(f"{path}: has no ambiguous test scene (fold test, single_decision); give {SOURCE}")
-    known = [scene for scene in scenes if scene.fold == "knowledge"]
     repeated = {scene.id: scene.same_as for scene in scenes}
     try:
-        knowledge = [scene.scenario("training") for scene in known]
+        test, faults = _scenarios([scene for scene in scenes if scene.fold == "test"], "in distribution")
+        knowledge, others = _scenarios([scene for scene in scenes if scene.fold == "knowledge"], "training")
+        if not test:
+            raise DataError(f"has no ambiguous test scene that can be used (fold test, single_decision); give {SOURCE}")
         examples = sample(knowledge, count, seed)
-        shown = {repeated[example.id] for example in examples}
-        scored = tuple(scene.scenario("in distribution") for scene in test if scene.same_as not in shown)
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
+    shown = {repeated[example.id] for example in examples}
+    scored = tuple(scenario for scenario in test if repeated[scenario.id] not in shown)
     tested = {repeated[scenario.id] for scenario in scored}
     fresh = tuple(scenario for scenario in knowledge if repeated[scenario.id] not in tested)
     left_out = (
         ("test scenes that repeat an example", len(test) - len(scored)),
         ("knowledge scenes that repeat a test scene", len(knowledge) - len(fresh)),
+        *((fault, 1) for fault in (*faults, *others)),
     )
     return ChoiceSet("introplan", examples, scored, fresh, left_out)
+
+
+def _scenarios(
+    scenes: Sequence[Scene], tier: Literal["training", "in distribution"]
+) -> tuple[list[Scenario], list[str]]:
+    """Those that can be used, and for each of the others a line that says why not."""
+    scenarios, faults = [], []
+    for scene in scenes:
+        try:
+            scenarios.append(scene.scenario(tier))
+        except DataError as error:
+            faults.append(str(error))
+    return scenarios, faults
 
 
 def repeats(path: Path) -> dict[str, str]:

@@ -187,16 +187,24 @@ def none_right() -> dict[str, object]:
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        (one_right(), r"scenario s000: 1 of its actions satisfy the request"),
-        (none_right(), r"scene s000: single_decision.preferred is not one of its options"),
-        (scene_row(0, "train"), r"fold: input should be 'test' or 'knowledge'"),
+        (one_right(), "scenario s000: 1 of its actions satisfy the request"),
+        (none_right(), "scene s000: single_decision.preferred is not one of its options"),
     ],
 )
-def test_scenes_with_one_or_no_right_option_or_of_another_version_are_named(
+def test_scenes_with_one_or_no_right_option_are_named_and_the_others_kept(
     tmp_path: Path, row: dict[str, object], message: str
 ) -> None:
-    rows = [row, *(scene_row(n, "knowledge") for n in range(1, 9))]
-    with pytest.raises(DataError, match=message) as refused:
+    rows = [row, scene_row(20, "test"), *(scene_row(n, "knowledge") for n in range(1, 9))]
+    choices = read_introplan(introplan_file(tmp_path, rows), 4, 0)
+    assert [each.id for each in choices.test] == ["s020"]
+    assert any(line.startswith(message) and "\n" not in line for line, _ in choices.left_out)
+    with pytest.raises(DataError, match=r"introplan\.jsonl: has no ambiguous test scene that can be used"):
+        read_introplan(introplan_file(tmp_path, [row, *rows[2:]]), 4, 0)
+
+
+def test_scenes_of_another_version_are_refused(tmp_path: Path) -> None:
+    rows = [scene_row(0, "train"), *(scene_row(n, "knowledge") for n in range(1, 9))]
+    with pytest.raises(DataError, match=r"line 1: fold: input should be 'test' or 'knowledge'") as refused:
         read_introplan(introplan_file(tmp_path, rows), 4, 0)
     assert "\n" not in str(refused.value)
 
