@@ -93,10 +93,10 @@ def parts(embedder: Embedder, answer: str) -> tuple[str, str]:
 
 
 def _clauses(text: str) -> list[str]:
-    """The clauses of an answer; one of a word or two ("Nah.") belongs to the one before it."""
+    """The clauses of an answer; what follows a question in a word or two ("Coffee? Nah.") belongs to it."""
     clauses: list[str] = []
     for clause in _CLAUSE.split(text):
-        if clauses and clause and len(clause.split()) <= 2:
+        if clauses and clauses[-1].endswith("?") and 0 < len(clause.split()) <= 2:
             clauses[-1] += f" {clause}"
         elif clause.strip():
             clauses.append(clause)
