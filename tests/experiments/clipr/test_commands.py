@@ -51,6 +51,16 @@ def test_the_main_table_has_every_data_set_tier_and_method(tmp_path: Path) -> No
     assert "not the same quantity" in ended.stdout
 
 
+def test_the_ablations_have_every_row_and_no_accepted_update_lowers_what_was_processed(tmp_path: Path) -> None:
+    ended = run("ablations", "--seeds", 1, "--json", tmp_path / "a.json")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    rows = json.loads((tmp_path / "a.json").read_text())["data"]["kitchen"]
+    assert len(rows) == 7 and "accepted that lowered" not in rows["adversarial, without"]
+    gated = rows["adversarial, with accuracy gate"]
+    assert gated["accepted that lowered"]["mean"] == 0 and gated["proposed"]["mean"] >= gated["accepted"]["mean"]
+    assert rows["contradicting rules, static"]["accuracy"]["mean"] < rows["learned rules, static"]["accuracy"]["mean"]
+
+
 @pytest.mark.parametrize(
     ("module", "arguments", "message"),
     [
