@@ -1,0 +1,195 @@
+"""Algorithm 2 of CLIPR: rules are revised when choices fail more than they used to, and only if that helps.
+
+The labels that choices are scored with steer learning (prequential evaluation): a scenario's score is that of its first
+answer, given before any update that it took part in.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import mean, pstdev
+from typing import Literal
+
+from housewise.agent.clipr.elicitation import PersonLeft, ask
+from housewise.agent.clipr.inference import Decision, Inference, accuracy, batches, judged
+from housewise.agent.clipr.language import Exchange, Guidance
+from housewise.agent.clipr.rules import Rule
+from housewise.core.errors import UserError
+from housewise.worlds.choices.person import Person
+from housewise.worlds.choices.scenario import Scenario
+
+Outcome = Literal[
+    "gate closed", "not worth it", "no question", "left", "no update", "unchanged", "rejected", "accepted"
+]
+
+
+@dataclass(frozen=True)
+class CriticSettings:
+    """What the paper's text has lost (see its section 4); ours are derived from its efficiency scores.
+
+    Attributes:
+        batch: scenarios a batch, B.
+        interval: scenarios after which feedback is considered, F, a multiple of B.
+        sensitivity: τ, in standard deviations of the accuracies so far.
+        recent: decisions that the critic sees when it words a question, K.
+        accuracy_gate: whether an update has to stand the test on what was processed.
+        most_replayed: processed scenarios that the accuracy gate runs again, drawn by seed; None for all, of which the
+            calls grow with the square of the scenarios.
+    """
+
+    batch: int = 10
+    interval: int = 20
+    sensitivity: float = 1.0
+    recent: int = 10
+    accuracy_gate: bool = True
+    most_replayed: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.batch < 1 or self.interval < self.batch or self.interval % self.batch:
+            raise UserError(f"feedback every {self.interval} scenarios: give a multiple of the batch ({self.batch})")
+        if self.recent < 1 or (self.most_replayed is not None and self.most_replayed < 1):
+            raise UserError("the critic's recent decisions and most_replayed have to be at least 1")
+
+
+@dataclass(frozen=True)
+class Review:
+    """One time that feedback was considered.
+
+    Attributes:
+        processed: scenarios so far.
+        accuracy: of the last batch.
+        outcome: where it ended.
+        exchange: question and answer, where it came so far.
+        proposed: the new rules, where there were any.
+        before, after: accuracy on the processed scenarios with the rules in force and with the proposed ones.
+    """
+
+    processed: int
+    accuracy: float
+    outcome: Outcome
+    exchange: Exchange | None = None
+    proposed: tuple[Rule, ...] = ()
+    before: float | None = None
+    after: float | None = None
+
+
+@dataclass
+class Adapted:
+    """A whole run: the first answer to each scenario, in order, each review, and each version of the rules."""
+
+    decisions: list[Decision] = field(default_factory=list)
+    reviews: list[Review] = field(default_factory=list)
+    versions: list[tuple[Rule, ...]] = field(default_factory=list)
+
+
+def intervenes(batch: float, history: Sequence[float], sensitivity: float) -> bool:
+    """The gate, which takes no call: fewer than two batches are known, or 1 - acc > (1 - μ) + τσ.
+
+    Args:
+        batch: accuracy of the current batch.
+        history: accuracies of the batches before it, of which μ and σ are mean and standard deviation.
+        sensitivity: τ.
+    """
+    if len(history) < 2:
+        return True
+    # Not a difference of rounding: with σ = 0 any drop opens the gate, and equal accuracies do not.
+    return mean(history) - sensitivity * pstdev(history) - batch > 1e-12
+
+
+@dataclass
+class AdaptiveClipr:
+    """Chooses with rules and revises them.
+
+    Args:
+        inference: chooses; its batch size is the settings'.
+        person: answers the critic's questions.
+        settings: B, F, τ, K and the accuracy gate.
+    """
+
+    inference: Inference
+    person: Person
+    settings: CriticSettings = field(default_factory=CriticSettings)
+
+    def run(self, scenarios: Sequence[Scenario], rules: Sequence[Rule]) -> Adapted:
+        """Process scenarios in order, starting from some rules."""
+        run = Adapted(versions=[tuple(rules)])
+        history: list[float] = []
+        processed: list[Scenario] = []
+        current: list[Decision] = []  # with the rules in force
+        since = 0
+        for batch in batches(scenarios, self.settings.batch):
+            decisions = self.inference.decide(batch, Guidance(rules=run.versions[-1]))
+            run.decisions += decisions
+            processed += batch
+            current += decisions
+            since += len(batch)
+            if since >= self.settings.interval:
+                since = 0
+                review, replayed = self._review(processed, current, history, decisions, run.versions[-1])
+                run.reviews.append(review)
+                if review.outcome == "accepted":
+                    run.versions.append(review.proposed)
+                    for place, decision in replayed.items():
+                        current[place] = decision
+            history.append(accuracy(decisions))
+        return run
+
+    def _review(
+        self,
+        processed: list[Scenario],
+        current: list[Decision],
+        history: list[float],
+        batch: list[Decision],
+        rules: tuple[Rule, ...],
+    ) -> tuple[Review, dict[int, Decision]]:
+        """The critic's judgements in their order, each of which may end it."""
+        language, now = self.inference.language, accuracy(batch)
+
+        def ended(outcome: Outcome, exchange: Exchange | None = None) -> tuple[Review, dict[int, Decision]]:
+            return Review(len(processed), now, outcome, exchange), {}
+
+        if not intervenes(now, history, self.settings.sensitivity):
+            return ended("gate closed")
+        if not language.investigate(sum(decision.right for decision in batch), len(batch)):
+            return ended("not worth it")
+        recent = judged(processed, current)[-self.settings.recent :]
+        question = language.feedback_question(rules, recent)
+        if question is None:
+            return ended("no question")
+        language.usage.questions += 1
+        try:
+            exchange = Exchange(question, ask(self.person, question))
+        except PersonLeft:
+            return ended("left")
+        if not exchange.answer or not language.should_update(rules, exchange):
+            return ended("no update", exchange)
+        proposed = language.update(rules, exchange, recent)
+        if not proposed or proposed == rules:
+            return ended("unchanged", exchange)
+        return self._test(processed, current, now, exchange, proposed)
+
+    def _test(
+        self,
+        processed: list[Scenario],
+        current: list[Decision],
+        now: float,
+        exchange: Exchange,
+        proposed: tuple[Rule, ...],
+    ) -> tuple[Review, dict[int, Decision]]:
+        """The accuracy gate: the processed scenarios again with the new rules."""
+        if not self.settings.accuracy_gate:
+            return Review(len(processed), now, "accepted", exchange, proposed), {}
+        places = self._replayed(len(processed))
+        again = self.inference.decide([processed[place] for place in places], Guidance(rules=proposed))
+        before, after = accuracy([current[place] for place in places]), accuracy(again)
+        outcome: Outcome = "accepted" if after >= before else "rejected"
+        review = Review(len(processed), now, outcome, exchange, proposed, before, after)
+        return review, dict(zip(places, again, strict=True))
+
+    def _replayed(self, count: int) -> list[int]:
+        most = self.settings.most_replayed
+        if most is None or most >= count:
+            return list(range(count))
+        return sorted(random.Random(f"{self.inference.seed}/{count}").sample(range(count), most))

@@ -1,0 +1,32 @@
+"""Introspective Planning (Liang et al., NeurIPS 2024): rationales written after the fact, retrieved for each choice.
+
+The labels of the knowledge are the data set's own annotators' where there are any, as there; two calls an example, and
+one a choice.
+"""
+
+from __future__ import annotations
+
+from housewise.agent.clipr.language import Guidance, Labelled
+from housewise.agent.clipr.method import Outcome, Setup
+from housewise.language.embedder import cosine
+
+NEAREST = 3
+"""Examples that are retrieved."""
+
+
+def introspective_planning(setup: Setup) -> Outcome:
+    """Write rationales, then choose one scenario a call by the nearest."""
+    known = [
+        Labelled(each.situation, each.preferred if each.annotated is None else each.annotated)
+        for each in setup.knowledge or setup.examples
+    ]
+    rationales = [setup.language.rationalize(each) for each in known]
+    training = setup.language.usage.calls
+    requests = [each.situation.request for each in known]
+    decisions = []
+    for scenario in setup.test:
+        close = cosine(setup.embedder, [scenario.situation.request], requests)[0]
+        nearest = sorted(range(len(known)), key=lambda place: -float(close[place]))[:NEAREST]
+        notes = tuple(rationales[place] for place in nearest)
+        decisions.append(setup.inference.decide_one(scenario, Guidance(notes=notes)))
+    return Outcome(decisions, training_calls=training)

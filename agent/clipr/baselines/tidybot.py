@@ -1,0 +1,13 @@
+"""TidyBot (Wu et al., 2023): labelled examples are summarised in one call into general rules; nobody is asked."""
+
+from __future__ import annotations
+
+from housewise.agent.clipr.language import Guidance
+from housewise.agent.clipr.method import Outcome, Setup
+
+
+def tidybot(setup: Setup) -> Outcome:
+    """Summarise, then choose by the summary."""
+    rules = setup.language.summarize(setup.answers)
+    training = setup.language.usage.calls
+    return Outcome(setup.inference.decide(setup.test, Guidance(rules=rules)), rules, training_calls=training)

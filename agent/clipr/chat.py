@@ -1,0 +1,232 @@
+"""The language steps by a chat model, with the prompts of ``housekeep_configs/clipr/prompts.yaml``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from jinja2 import Environment, StrictUndefined, TemplateError
+
+from housewise.agent.clipr.language import Choice, Dimension, Exchange, Guidance, Inquiry, Judged, Labelled, Usage
+from housewise.agent.clipr.rules import Rule, numbered, read_rules
+from housewise.core.configs import CONFIGS
+from housewise.core.errors import DataError
+from housewise.language.base import ChatModel, ChatRequest, Message, Sampling
+from housewise.worlds.choices.scenario import Situation
+
+PROMPTS = CONFIGS / "clipr" / "prompts.yaml"
+TEMPERATURE = 0.2
+_ROLES: tuple[Literal["system"], Literal["user"]] = ("system", "user")
+
+_BLOCK = re.compile(
+    r"^\s*SCENARIO\s+(?P<number>\d{1,4})\s*:\s*\n\s*Action:\s*(?P<action>\d{1,4})\s*\n"
+    r"\s*Reasoning:[ \t]*(?P<reasoning>[^\n]*)\n"
+    r"\s*Confidence:\s*(?P<confidence>\d{1,2})\s*$",
+    re.MULTILINE,
+)
+_DIMENSION = re.compile(r"^\s*DIMENSION:\s*(.+)$", re.MULTILINE)
+_QUESTION = re.compile(r"^\s*QUESTION:\s*(.+)", re.MULTILINE | re.DOTALL)
+_PAUSE = re.compile(r"PAUSE:\s*true\s*$", re.IGNORECASE)
+
+
+def read_choices(reply: str, situations: Sequence[Situation]) -> list[Choice]:
+    """The blocks of a reply, one choice for each situation.
+
+    Strict: a block that is missing, stands there twice, names an action that does not exist or a confidence outside
+    1 to 10 is unreadable (``action`` None).
+    """
+    blocks: dict[int, list[re.Match[str]]] = {}
+    for found in _BLOCK.finditer(reply):
+        blocks.setdefault(int(found["number"]), []).append(found)
+    choices = []
+    for number, situation in enumerate(situations, 1):
+        block = blocks.get(number, [])
+        choices.append(_choice(block[0], situation) if len(block) == 1 else Choice(None))
+    return choices
+
+
+def _choice(block: re.Match[str], situation: Situation) -> Choice:
+    action, confidence = int(block["action"]), int(block["confidence"])
+    if not 1 <= action <= len(situation.actions) or not 1 <= confidence <= 10:
+        return Choice(None, block["reasoning"])
+    return Choice(action - 1, block["reasoning"].strip(), confidence)
+
+
+class Prompts:
+    """Templates by step and role.
+
+    Raises:
+        DataError: the file is missing or wrong, or a template asks for what its step does not have.
+    """
+
+    def __init__(self, path: Path = PROMPTS) -> None:
+        self._path = path
+        try:
+            self._texts: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+            raise DataError(f"{path}: cannot be read as YAML ({str(error).splitlines()[0]})") from error
+        self._jinja = Environment(undefined=StrictUndefined, trim_blocks=True, autoescape=False)
+
+    def fill(self, *step: str, **values: object) -> str:
+        """A template with its values."""
+        try:
+            text: Any = self._texts
+            for part in step:
+                text = text[part]
+            return self._jinja.from_string(text).render(**values).strip()
+        except (KeyError, TypeError, TemplateError) as error:
+            raise DataError(
+                f"{self._path}: {'.'.join(step)}: {type(error).__name__} {error}; mend the prompt"
+            ) from error
+
+    def scenarios(self, situations: Sequence[Situation]) -> str:
+        """Numbered scenario blocks."""
+        return self.fill("scenario", situations=situations)
+
+    def answers(self, answers: Sequence[Labelled]) -> str:
+        """Scenario blocks with the right action."""
+        return "\n".join(
+            f"{self.scenarios([each.situation])}\nWanted: {each.situation.actions[each.action]}\n" for each in answers
+        )
+
+
+class ChatLanguage:
+    """Every language step by one chat model; each of its calls is counted.
+
+    Args:
+        model: the chat model.
+        prompts: what it reads.
+        sampling: how replies are drawn; None for temperature 0.2 and room for a batch's blocks.
+    """
+
+    def __init__(self, model: ChatModel, prompts: Prompts | None = None, sampling: Sampling | None = None) -> None:
+        self.name = model.name
+        self.usage = Usage()
+        self._model = model
+        self._prompts = prompts or Prompts()
+        self._sampling = sampling or Sampling(temperature=TEMPERATURE, max_tokens=2048)
+
+    def inquire(self, examples: Sequence[Situation], dialogue: Sequence[Exchange], left: int) -> Inquiry:
+        """One call: dimensions, judgement and question; a reply without a question counts as enough."""
+        reply = self._ask(
+            "inquire",
+            scenarios=self._prompts.scenarios(examples),
+            left=left,
+            transcript=transcript(dialogue),
+        )
+        dimensions = []
+        for found in _DIMENSION.finditer(reply):
+            name, *values = (part.strip() for part in found.group(1).split("|"))
+            dimensions.append(Dimension(name, tuple(values)))
+        if _PAUSE.search(reply):
+            return Inquiry(tuple(dimensions), None)
+        asked = _QUESTION.search(reply)
+        question = asked.group(1) if asked else _DIMENSION.sub("", reply)
+        return Inquiry(tuple(dimensions), " ".join(question.split()) or None)
+
+    def synthesize(self, examples: Sequence[Situation], dialogue: Sequence[Exchange]) -> tuple[Rule, ...]:
+        """One call."""
+        scenarios = self._prompts.scenarios(examples)
+        return read_rules(self._ask("synthesize", scenarios=scenarios, transcript=transcript(dialogue)))
+
+    def choose(self, situations: Sequence[Situation], guidance: Guidance) -> list[Choice]:
+        """One call for all of them, in the strict block format."""
+        reply = self._ask(
+            "choose",
+            rules=numbered(guidance.rules),
+            transcript=transcript(guidance.transcript),
+            notes="\n".join(guidance.notes),
+            examples=self._prompts.scenarios(guidance.examples) if guidance.examples else "",
+            answers=self._prompts.answers(guidance.answers),
+            count=len(situations),
+            scenarios=self._prompts.scenarios(situations),
+        )
+        return read_choices(reply, situations)
+
+    def investigate(self, correct: int, total: int) -> bool:
+        """One call."""
+        return _yes(self._ask("investigate", correct=correct, total=total, percent=_percent(correct, total)))
+
+    def feedback_question(self, rules: Sequence[Rule], decisions: Sequence[Judged]) -> str | None:
+        """One call; NO in place of a question ends the review."""
+        correct = sum(decision.right for decision in decisions)
+        reply = self._ask(
+            "feedback_question",
+            rules=numbered(rules),
+            correct=correct,
+            total=len(decisions),
+            percent=_percent(correct, len(decisions)),
+            decisions=[
+                {
+                    "situation": decision.situation,
+                    "chosen": "-" if decision.action is None else decision.situation.actions[decision.action],
+                    "right": decision.right,
+                    "reasoning": decision.reasoning[:200],
+                }
+                for decision in decisions
+            ],
+        )
+        question = " ".join(reply.split())
+        return None if not question or re.fullmatch(r"\W*NO\W*", question, re.IGNORECASE) else question
+
+    def should_update(self, rules: Sequence[Rule], exchange: Exchange) -> bool:
+        """One call."""
+        return _yes(self._ask("should_update", rules=numbered(rules), transcript=transcript([exchange])))
+
+    def update(self, rules: Sequence[Rule], exchange: Exchange, decisions: Sequence[Judged]) -> tuple[Rule, ...]:
+        """One call; rules whose sentence stayed keep their types."""
+        known = {rule.text.lower(): rule for rule in rules}
+        new = read_rules(self._ask("update", rules=numbered(rules), transcript=transcript([exchange])))
+        return tuple(known.get(rule.text.lower(), rule) for rule in new)
+
+    def open_question(self, dialogue: Sequence[Exchange], left: int) -> str | None:
+        """One call."""
+        return " ".join(self._ask("open_question", transcript=transcript(dialogue), left=left).split()) or None
+
+    def summarize(self, answers: Sequence[Labelled]) -> tuple[Rule, ...]:
+        """One call."""
+        return read_rules(self._ask("summarize", answers=self._prompts.answers(answers)))
+
+    def aggregate(self, preferences: Sequence[str]) -> str:
+        """One call."""
+        return self._ask("aggregate", notes="\n".join(preferences))
+
+    def induce(self, situation: Situation, chosen: int | None, right: int) -> str:
+        """One call."""
+        return self._ask(
+            "induce",
+            scenarios=self._prompts.scenarios([situation]),
+            chosen="-" if chosen is None else situation.actions[chosen],
+            right=situation.actions[right],
+        )
+
+    def rationalize(self, example: Labelled) -> str:
+        """Two calls: thoughts on the actions, then the reason for the right one."""
+        scenarios = self._prompts.scenarios([example.situation])
+        thoughts = self._ask("rationalize", "options", scenarios=scenarios)
+        right = example.situation.actions[example.action]
+        return self._ask("rationalize", "reason", scenarios=scenarios, thoughts=thoughts, right=right)
+
+    def _ask(self, *step: str, **values: object) -> str:
+        messages = tuple(Message(role, self._prompts.fill(*step, role, **values)) for role in _ROLES)
+        reply = self._model.complete([ChatRequest(messages, self._sampling)])[0][0]
+        self.usage.calls += 1
+        self.usage.prompt_tokens += reply.prompt_tokens
+        self.usage.completion_tokens += reply.completion_tokens
+        return reply.text
+
+
+def transcript(dialogue: Sequence[Exchange]) -> str:
+    """A dialogue as plain text with roles."""
+    return "\n".join(f"Robot: {exchange.question}\nPerson: {exchange.answer or '(silence)'}" for exchange in dialogue)
+
+
+def _yes(reply: str) -> bool:
+    return bool(re.match(r"\W*YES\b", reply, re.IGNORECASE))
+
+
+def _percent(correct: int, total: int) -> str:
+    return f"{100 * correct / total:.0f}" if total else "0"

@@ -1,0 +1,91 @@
+"""Algorithm 1 of CLIPR: ask what the examples leave open, at most so many questions, then write rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from housewise.agent.clipr.language import Dimension, Exchange, Language
+from housewise.agent.clipr.rules import Rule
+from housewise.core.errors import UserError
+from housewise.worlds.choices.person import Person
+from housewise.worlds.choices.scenario import Situation
+
+MOST_ANSWER = 2000
+"""Characters of an answer that are kept."""
+_MOST_SILENCES = 2
+
+
+class PersonLeft(UserError):
+    """The person ended the conversation; what they said before is kept."""
+
+
+@dataclass(frozen=True)
+class Elicited:
+    """What a conversation gave.
+
+    Attributes:
+        dialogue: every question with its answer.
+        unresolved: the dimensions that were open at each turn, as the language step reported them.
+        ended: "sufficient", "budget", "left" or "silent".
+    """
+
+    dialogue: tuple[Exchange, ...]
+    unresolved: tuple[tuple[Dimension, ...], ...]
+    ended: str
+
+
+def ask(person: Person, question: str) -> str:
+    """What the person says, cut to what anybody says in one turn.
+
+    Raises:
+        PersonLeft: they ended the conversation.
+    """
+    answer = " ".join(person.answer(question)[: 4 * MOST_ANSWER].split())
+    return answer if len(answer) <= MOST_ANSWER else answer[:MOST_ANSWER] + " …"
+
+
+def elicit(
+    language: Language,
+    person: Person,
+    examples: Sequence[Situation],
+    budget: int = 10,
+    dialogue: Sequence[Exchange] = (),
+    keep: Callable[[Exchange], None] = lambda exchange: None,
+) -> Elicited:
+    """Ask until enough is known or the budget is spent.
+
+    Args:
+        language: finds what is open, judges whether that is enough, and words the questions, in one call a turn.
+        person: who answers.
+        examples: situations without answers.
+        budget: most questions, those of ``dialogue`` among them.
+        dialogue: what was said in an earlier part of this conversation, which goes on.
+        keep: told of each exchange at once, so that nothing is lost when the conversation breaks off.
+    """
+    said, unresolved, silences = list(dialogue), [], 0
+    while len(said) < budget:
+        inquiry = language.inquire(examples, said, budget - len(said))
+        unresolved.append(inquiry.unresolved)
+        if inquiry.question is None:
+            return Elicited(tuple(said), tuple(unresolved), "sufficient")
+        language.usage.questions += 1
+        try:
+            exchange = Exchange(inquiry.question, ask(person, inquiry.question))
+        except PersonLeft:
+            return Elicited(tuple(said), tuple(unresolved), "left")
+        said.append(exchange)
+        keep(exchange)
+        silences = 0 if exchange.answer else silences + 1
+        if silences == _MOST_SILENCES:
+            return Elicited(tuple(said), tuple(unresolved), "silent")
+    return Elicited(tuple(said), tuple(unresolved), "budget")
+
+
+def learn(
+    language: Language, person: Person, examples: Sequence[Situation], budget: int = 10
+) -> tuple[Elicited, tuple[Rule, ...]]:
+    """Algorithm 1: elicitation, then synthesis in one call; without any answer there are no rules and no call."""
+    elicited = elicit(language, person, examples, budget)
+    answered = [exchange for exchange in elicited.dialogue if exchange.answer]
+    return elicited, language.synthesize(examples, answered) if answered else ()

@@ -1,0 +1,172 @@
+"""The steps of CLIPR and its baselines that need language, behind one interface.
+
+A chat model does them by prompts (:mod:`agent.clipr.chat`), or components of ours without a language model
+(:mod:`agent.clipr.local`). Tables say which; the two are not mixed in one row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from housewise.agent.clipr.rules import Rule
+from housewise.worlds.choices.scenario import Situation
+
+
+@dataclass
+class Usage:
+    """What a method has used so far.
+
+    Attributes:
+        calls: of the language model; with local components, steps that would be one.
+        prompt_tokens: tokens read, 0 without a language model.
+        completion_tokens: tokens written, 0 without a language model.
+        questions: asked of the person.
+        malformed: blocks of replies that could not be read at first.
+        unreadable: those that could not be read when asked again either, and count as wrong.
+    """
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    questions: int = 0
+    malformed: int = 0
+    unreadable: int = 0
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A question and what the person said."""
+
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """An attribute in which actions of the examples differ and of which the dialogue does not say how it is wanted.
+
+    Attributes:
+        name: what differs.
+        values: how.
+        examples: ids of the examples in which it does.
+    """
+
+    name: str
+    values: tuple[str, ...]
+    examples: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Inquiry:
+    """One turn of elicitation: what is unresolved, and the question to ask; None when enough is known."""
+
+    unresolved: tuple[Dimension, ...]
+    question: str | None
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """An example with its right action."""
+
+    situation: Situation
+    action: int
+
+
+@dataclass(frozen=True)
+class Guidance:
+    """What a choice may rest on beside the request; what a method is not given stays empty.
+
+    Attributes:
+        rules: of the person.
+        examples: situations without answers.
+        answers: situations with answers.
+        transcript: a dialogue in place of rules.
+        notes: sentences, such as an aggregated preference or rationales.
+    """
+
+    rules: tuple[Rule, ...] = ()
+    examples: tuple[Situation, ...] = ()
+    answers: tuple[Labelled, ...] = ()
+    transcript: tuple[Exchange, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One reply to one situation; ``action`` counts from 0 in the order shown, None where the reply can't be read."""
+
+    action: int | None
+    reasoning: str = ""
+    confidence: int | None = None
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A choice that turned out right or wrong, as the critic may see it."""
+
+    situation: Situation
+    action: int | None
+    right: bool
+    reasoning: str = ""
+
+
+class Language(Protocol):
+    """Does the language steps; every method below is one call unless it says otherwise.
+
+    Attributes:
+        name: the model or the components.
+        usage: counted by the steps themselves.
+    """
+
+    name: str
+    usage: Usage
+
+    def inquire(self, examples: Sequence[Situation], dialogue: Sequence[Exchange], left: int) -> Inquiry:
+        """AnalyzeExamples, IsSufficient and GenerateQuestionForUser of algorithm 1, with ``left`` questions to go."""
+        ...
+
+    def synthesize(self, examples: Sequence[Situation], dialogue: Sequence[Exchange]) -> tuple[Rule, ...]:
+        """Rules from dialogue and examples."""
+        ...
+
+    def choose(self, situations: Sequence[Situation], guidance: Guidance) -> list[Choice]:
+        """One choice for each situation, all of them in one call."""
+        ...
+
+    def investigate(self, correct: int, total: int) -> bool:
+        """Algorithm 2, line 11: whether to look into the failures, from the batch's aggregate accuracy alone."""
+        ...
+
+    def feedback_question(self, rules: Sequence[Rule], decisions: Sequence[Judged]) -> str | None:
+        """Algorithm 2, line 12: one question to the person, or None where none is needed."""
+        ...
+
+    def should_update(self, rules: Sequence[Rule], exchange: Exchange) -> bool:
+        """Algorithm 2, line 14."""
+        ...
+
+    def update(self, rules: Sequence[Rule], exchange: Exchange, decisions: Sequence[Judged]) -> tuple[Rule, ...]:
+        """The complete new list, unchanged rules included."""
+        ...
+
+    def open_question(self, dialogue: Sequence[Exchange], left: int) -> str | None:
+        """GATE: an open question, breadth before depth."""
+        ...
+
+    def summarize(self, answers: Sequence[Labelled]) -> tuple[Rule, ...]:
+        """TidyBot: general rules from examples with answers."""
+        ...
+
+    def aggregate(self, preferences: Sequence[str]) -> str:
+        """CIPHER: several induced preferences in two or three sentences."""
+        ...
+
+    def induce(self, situation: Situation, chosen: int | None, right: int) -> str:
+        """CIPHER: a preference of one sentence from what was chosen and what was right."""
+        ...
+
+    def rationalize(self, example: Labelled) -> str:
+        """Introspective Planning: why the answer of an example is right, after the fact; two calls."""
+        ...

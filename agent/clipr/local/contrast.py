@@ -1,0 +1,89 @@
+"""In what the actions of one situation differ, and when that matters: dimensions without a language model."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from housewise.language.embedder import Embedder, cosine
+from housewise.language.words import STOP_WORDS, content_words, plain, stem
+from housewise.worlds.choices.scenario import Situation
+
+_LONG = 25
+"""Words from which of a request only the sentence counts that is nearest to the actions."""
+_SENTENCE = re.compile(r"(?<=[.!?])\s+")
+_PLACE = re.compile(r"\b(in|into|on|onto|near|beside|next to)\b (?:the )?", re.IGNORECASE)
+_WORD = re.compile(r"[^\W_][\w'’/-]*")
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """One respect in which actions differ.
+
+    Attributes:
+        example: id of the situation.
+        condition: when the choice comes up, in words of the request.
+        values: what each action is in this respect, without the words that most actions share; one for each action.
+    """
+
+    example: str
+    condition: str
+    values: tuple[str, ...]
+
+    @property
+    def different(self) -> tuple[str, ...]:
+        """The values, each once."""
+        return tuple(dict.fromkeys(self.values))
+
+
+def contrasts(embedder: Embedder, situation: Situation) -> tuple[Contrast, ...]:
+    """One for each respect: two where things and places are combined ("the cola in the top drawer"), else one."""
+    parts = [_PLACE.split(action, maxsplit=1) for action in situation.actions]
+    if all(len(part) == 3 for part in parts):
+        things, places = [part[0] for part in parts], [part[2] for part in parts]
+        kinds, spots = len(set(things)), len(set(places))
+        if kinds > 1 and spots > 1 and kinds * spots == len(parts):
+            return tuple(
+                Contrast(situation.id, _word_for(embedder, situation.request, values), own_words(values))
+                for values in (things, places)
+            )
+    return (Contrast(situation.id, _condition(embedder, situation), own_words(situation.actions)),)
+
+
+def merged(group: Sequence[Contrast]) -> Contrast:
+    """Contrasts of several examples that are about the same, as one: the first's condition and all their values."""
+    values = tuple(dict.fromkeys(value for contrast in group for value in contrast.different))
+    return Contrast(group[0].example, group[0].condition, values)
+
+
+def own_words(actions: Sequence[str]) -> tuple[str, ...]:
+    """Each action without the words that more than half of the different ones share, and without empty words."""
+    words = [_WORD.findall(action) for action in actions]
+    different = {plain(action): found for action, found in zip(actions, words, strict=True)}
+    counts = Counter(stem(word) for found in different.values() for word in {plain(each) for each in found})
+    least = len(different) if len(different) == 2 else len(different) // 2 + 1
+    values = []
+    for action, found in zip(actions, words, strict=True):
+        kept = [
+            word
+            for word in found
+            if plain(word) not in STOP_WORDS and (counts[stem(plain(word))] < least or len(different) == 1)
+        ]
+        values.append(" ".join(kept) or action)
+    return tuple(values)
+
+
+def _condition(embedder: Embedder, situation: Situation) -> str:
+    request = situation.request
+    sentences = _SENTENCE.split(request)
+    if len(request.split()) <= _LONG or len(sentences) == 1:
+        return request
+    return sentences[int(cosine(embedder, [" or ".join(situation.actions)], sentences)[0].argmax())]
+
+
+def _word_for(embedder: Embedder, request: str, values: Sequence[str]) -> str:
+    """The word of a request that is nearest to what differs: drawer, for top drawer and bottom drawer."""
+    words = list(dict.fromkeys(content_words(request)))
+    return words[int(cosine(embedder, [" or ".join(dict.fromkeys(values))], words)[0].argmax())]

@@ -1,0 +1,153 @@
+"""Which action fits best: typed rules, labelled examples, transcripts and the request itself, weighed by MiniLM."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from housewise.agent.clipr.language import Exchange, Labelled
+from housewise.agent.clipr.local.contrast import Contrast, contrasts, own_words
+from housewise.agent.clipr.local.meaning import parts
+from housewise.agent.clipr.rules import Rule
+from housewise.language.embedder import Embedder, cosine
+from housewise.language.words import content_words
+from housewise.worlds.choices.scenario import Situation
+
+Scores = NDArray[np.float64]
+
+_UNKNOWN = 0.2
+"""Weight of a word of a phrase that no value has: most of these are ways of speaking."""
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Chosen on training examples alone (the kitchen set's and IntroPlan's knowledge scenes), never on tests.
+
+    Attributes:
+        request: of the cosine between request and action.
+        sharpness: how much more a closer rule or example counts than one less close (inverse temperature).
+        words: share of common words, beside meaning, in how well a phrase fits an action.
+        rank: what each further place in an order of preference costs.
+        condition: share of the condition, beside the values, in whether a rule is about a situation.
+    """
+
+    request: float = 0.1
+    sharpness: float = 15.0
+    words: float = 0.7
+    rank: float = 0.1
+    condition: float = 0.3
+
+
+@dataclass(frozen=True)
+class Ranker:
+    """Scores actions; each method gives one number for each action of a situation."""
+
+    embedder: Embedder
+    weights: Weights = field(default_factory=Weights)
+    _seen: dict[Situation, tuple[Contrast, ...]] = field(default_factory=dict, repr=False, compare=False)
+
+    def contrasts(self, situation: Situation) -> tuple[Contrast, ...]:
+        """In what the actions differ; found once."""
+        if situation not in self._seen:
+            self._seen[situation] = contrasts(self.embedder, situation)
+        return self._seen[situation]
+
+    def by_request(self, situation: Situation, query: str | None = None) -> Scores:
+        """How close each action is to the request."""
+        scores: Scores = self._near([query or situation.request], situation.actions)[0]
+        return scores
+
+    def by_rules(self, situation: Situation, rules: Sequence[Rule]) -> Scores:
+        """How well each action keeps the typed rules that are about the situation; the others decide nothing."""
+        total = np.zeros(len(situation.actions))
+        typed = [rule for rule in rules if rule.typed]
+        if typed:
+            for contrast in self.contrasts(situation):
+                fits = [self.fit(rule.preferred, rule.avoided, contrast.values) for rule in typed]
+                about = np.array([self._about(rule, contrast) for rule in typed])
+                total += self._mixed(about, [rule.strength * fit for rule, fit in zip(typed, fits, strict=True)])
+        return total
+
+    def deciding_rule(self, situation: Situation, rules: Sequence[Rule]) -> Rule | None:
+        """The typed rule that is most about the situation."""
+        typed = [rule for rule in rules if rule.typed]
+        if not typed:
+            return None
+        seen = self.contrasts(situation)
+        return max(typed, key=lambda rule: max(self._about(rule, contrast) for contrast in seen))
+
+    def by_answers(self, situation: Situation, answers: Sequence[Labelled]) -> Scores:
+        """How much closer each action is to what was right in similar examples than to what was not."""
+        if not answers:
+            return np.zeros(len(situation.actions))
+        about = self._near([situation.request], [each.situation.request for each in answers])[0]
+        values = own_words(situation.actions)
+        fits = []
+        for each in answers:
+            there = own_words(each.situation.actions)
+            close = self._near(there, values)
+            wrong = np.delete(close, each.action, axis=0)
+            fits.append(close[each.action] - wrong.mean(axis=0))
+        return self._mixed(about, fits)
+
+    def by_transcript(self, situation: Situation, transcript: Sequence[Exchange]) -> Scores:
+        """How close each action is to what was said to questions that are about the situation, taken as it was said."""
+        if not transcript:
+            return np.zeros(len(situation.actions))
+        values = own_words(situation.actions)
+        topic = f"{situation.request} {' or '.join(values)}"
+        about = self._near([topic], [f"{said.question} {said.answer}" for said in transcript])[0]
+        fits = []
+        for said in transcript:
+            wanted, refused = parts(self.embedder, said.answer)
+            liked = self._near([wanted], values)[0]
+            fits.append(liked - self._near([refused], values)[0] if refused else liked)
+        return self._mixed(about, fits)
+
+    def _mixed(self, about: Scores, fits: Sequence[Scores]) -> Scores:
+        """The fits, each without its mean, weighed by a softmax of how much they are about the situation."""
+        weight = np.exp(self.weights.sharpness * (about - about.max()))
+        weight /= weight.sum()
+        centred = np.array([fit - fit.mean() for fit in fits])
+        mixed: Scores = weight @ centred
+        return mixed
+
+    def _about(self, rule: Rule, contrast: Contrast) -> float:
+        """How much a rule is about a contrast: its condition, and whether it speaks of things of that kind."""
+        phrases = [*rule.preferred, *rule.avoided]
+        kinds = float(self._near(phrases, contrast.different).max(axis=0).mean())
+        if not rule.condition:
+            return kinds
+        when = float(self._near([rule.condition], [contrast.condition])[0, 0])
+        return self.weights.condition * when + (1 - self.weights.condition) * kinds
+
+    def fit(self, preferred: Sequence[str], avoided: Sequence[str], values: Sequence[str]) -> Scores:
+        """How well each value is what is preferred, the earlier the better, and not what is avoided."""
+        scores = np.zeros(len(values))
+        if preferred:
+            wanted = self._match(preferred, values)
+            scores += (wanted - self.weights.rank * np.arange(len(preferred))[:, None]).max(axis=0)
+        if avoided:
+            scores -= self._match(avoided, values).max(axis=0)
+        return scores
+
+    def _match(self, phrases: Sequence[str], values: Sequence[str]) -> Scores:
+        """How well phrases fit values, shape (phrases, values), by words and by meaning."""
+        words = np.array([_common(phrase, values) for phrase in phrases])
+        return self.weights.words * words + (1 - self.weights.words) * self._near(phrases, values)
+
+    def _near(self, ones: Sequence[str], others: Sequence[str]) -> Scores:
+        return cosine(self.embedder, ones, others).astype(np.float64)
+
+
+def _common(phrase: str, values: Sequence[str]) -> list[float]:
+    """Share of a phrase's words in each value; a word counts the more the fewer values have it, little if none has."""
+    own, there = set(content_words(phrase)), [set(content_words(value)) for value in values]
+    seen = {word: sum(word in each for each in there) for word in own}
+    weight = {word: math.log((len(values) + 0.2) / count) if count else _UNKNOWN for word, count in seen.items()}
+    total = sum(weight.values())
+    return [sum(weight[word] for word in own & each) / total if total > 0 else 0.0 for each in there]

@@ -1,0 +1,183 @@
+"""Rules that people can read, write and correct: one sentence each, typed where it is understood.
+
+Source: CLIPR (arXiv 2605.12682), section 3: a numbered list of short directives. That a rule is typed as well
+(condition, order of preference, what to avoid, strength, turn it comes from) is ours.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from housewise.language.words import content_words
+
+MOST_RULES = 200
+"""A list that is longer is cut: nobody agreed to more in ten answers."""
+MOST_CHARACTERS = 400
+"""Of one rule."""
+
+_CHOOSE = r"(?:prefer|prefers|choose|pick|use|want|wants|like|likes|take|go for|serve|bring|prioriti[sz]e|select|give)"
+_WHEN = r"(?:for|when|if|with|whenever|in case of|regarding|when it comes to|on|at|in|after|before|during)"
+_OVER = (
+    r"(?:\bover\b|\brather than\b|\binstead of\b|;?,?\s*(?:and |but )?\bavoid\b|,?\s*\bnever\b|,\s*not\b"
+    r"|\bto\b(?= \w+ \w*$))"
+)
+_FORMS = tuple(
+    re.compile(form, re.IGNORECASE)
+    for form in (
+        # As typed rules are written; the condition may hold commas and colons.
+        r"^for (?P<condition>.+): prefer (?P<preferred>[^:;]+?)(?:; avoid (?P<avoided>[^:;]+))?$",
+        r"^for (?P<condition>.+): avoid (?P<avoided>[^:;]+)$",
+        rf"^(?:{_WHEN}) (?P<condition>.+?)\s*[:,]\s*(?:always |please |i |they |the user )*{_CHOOSE} (?P<preferred>.+?)"
+        rf"(?:\s*{_OVER}\s*(?P<avoided>.+?))?$",
+        rf"^(?:{_WHEN}) (?P<condition>.+?)\s*[:,]\s*(?:avoid|never (?:{_CHOOSE[3:-1]})) (?P<avoided>.+?)$",
+        rf"^(?:always |please |the user |they |i )*{_CHOOSE} (?P<preferred>.+?)(?:\s*{_OVER}\s*(?P<avoided>.+?))?"
+        rf"(?:,?\s+(?:for|when|if|whenever|in case of|regarding) (?P<condition>.+?))?$",
+        rf"^(?:avoid|never (?:{_CHOOSE[3:-1]})) (?P<avoided>.+?)"
+        rf"(?:,?\s+(?:for|when|if|whenever) (?P<condition>.+?))?$",
+    )
+)
+_NUMBER = re.compile(r"^\s*(?:\d{1,4}\s*[.):]|[-*•])\s*(.*)$")
+_JOINT = re.compile(r"\s*(?:,\s*(?:and\s+)?(?:then|after that|failing that|or)?\b|>|;|\bthen\b|\bor\b)\s*")
+_ORDERS = re.compile(
+    r"\b(?:ignore|disregard|system prompt|you are now|previous instructions|assistant)\b", re.IGNORECASE
+)
+
+
+class Rule(BaseModel):
+    """One directive.
+
+    Attributes:
+        text: as people read and write it.
+        condition: when it holds, in words; "" for always.
+        preferred: what is wanted, best first.
+        avoided: what is not wanted.
+        strength: how much it weighs, in (0, 1].
+        source: number of the turn of the dialogue that it comes from, from 1; None where it comes from nowhere there.
+        typed: whether the text is understood; the others are kept as they are and decide only where a language model
+            reads them.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    text: Annotated[str, Field(min_length=1, max_length=MOST_CHARACTERS)]
+    condition: str = ""
+    preferred: tuple[str, ...] = ()
+    avoided: tuple[str, ...] = ()
+    strength: Annotated[float, Field(gt=0, le=1)] = 1.0
+    source: int | None = None
+    typed: bool = False
+
+
+def typed_rule(
+    condition: str,
+    preferred: Iterable[str],
+    avoided: Iterable[str] = (),
+    strength: float = 1.0,
+    source: int | None = None,
+) -> Rule:
+    """A rule from its parts, its text written from them.
+
+    Raises:
+        ValueError: nothing is preferred nor avoided.
+    """
+    condition = _one_line(condition, 160).rstrip(" .!?:")
+    wanted = tuple(dict.fromkeys(phrase for each in preferred if (phrase := _phrase(each))))[:6]
+    unwanted = tuple(dict.fromkeys(phrase for each in avoided if (phrase := _phrase(each)) not in ("", *wanted)))[:6]
+    if not wanted and not unwanted:
+        raise ValueError("a rule prefers or avoids something")
+    said = f"prefer {', then '.join(wanted)}" if wanted else ""
+    shunned = f"avoid {', '.join(unwanted)}" if unwanted else ""
+    directive = "; ".join(part for part in (said, shunned) if part)
+    text = f"For {condition}: {directive}." if condition else f"{directive[0].upper()}{directive[1:]}."
+    return Rule(
+        text=_one_line(text, MOST_CHARACTERS),
+        condition=condition,
+        preferred=wanted,
+        avoided=unwanted,
+        strength=strength,
+        source=source,
+        typed=True,
+    )
+
+
+def read_rule(text: str, source: int | None = None) -> Rule:
+    """A rule from a sentence; one that is not understood, or that speaks to the model, is kept untyped.
+
+    Raises:
+        ValueError: the text is empty.
+    """
+    line = _one_line(text, MOST_CHARACTERS)
+    if not line:
+        raise ValueError("a rule has words")
+    body = line.rstrip(".! ")
+    if _ORDERS.search(body):
+        return Rule(text=line, source=source)
+    for form in _FORMS:
+        found = form.match(body)
+        if found:
+            parts = found.groupdict()
+            preferred, avoided = _phrases(parts.get("preferred")), _phrases(parts.get("avoided"))
+            if preferred or avoided:
+                return Rule(
+                    text=line,
+                    condition=_one_line(parts.get("condition") or "", 160),
+                    preferred=preferred,
+                    avoided=avoided,
+                    source=source,
+                    typed=True,
+                )
+    return Rule(text=line, source=source)
+
+
+def read_rules(text: str) -> tuple[Rule, ...]:
+    """Rules from a list with one numbered or dashed rule a line; other lines are left out, repeats as well.
+
+    At most :data:`MOST_RULES`; the rest is not read.
+    """
+    rules: dict[str, Rule] = {}
+    for line in text.splitlines():
+        found = _NUMBER.match(line)
+        if found and found.group(1).strip():
+            rule = read_rule(found.group(1))
+            rules.setdefault(rule.text.lower(), rule)
+        if len(rules) == MOST_RULES:
+            break
+    return tuple(rules.values())
+
+
+def numbered(rules: Sequence[Rule]) -> str:
+    """The rules as a numbered list."""
+    return "\n".join(f"{number}. {rule.text}" for number, rule in enumerate(rules, 1))
+
+
+def contradictions(rules: Sequence[Rule]) -> list[tuple[int, int]]:
+    """Pairs of rules, from 0, of one condition of which one avoids what the other wants most."""
+    pairs = []
+    for later, rule in enumerate(rules):
+        for earlier, other in enumerate(rules[:later]):
+            if rule.typed and other.typed and _same(rule.condition, other.condition):
+                first, second = rule.preferred[:1], other.preferred[:1]
+                if set(first) & set(other.avoided) or set(second) & set(rule.avoided):
+                    pairs.append((earlier, later))
+    return pairs
+
+
+def _same(one: str, other: str) -> bool:
+    return set(content_words(one)) == set(content_words(other))
+
+
+def _phrases(text: str | None) -> tuple[str, ...]:
+    return tuple(phrase for part in _JOINT.split(text or "") if (phrase := _phrase(part)))
+
+
+def _phrase(text: str) -> str:
+    return re.sub(r"\s+(?:then)\s+", " ", re.sub(r"[,;>]", " ", _one_line(text, 120))).strip(" .")
+
+
+def _one_line(text: str, most: int) -> str:
+    printable = "".join(letter if letter.isprintable() else " " for letter in text[: 4 * most])
+    return " ".join(printable.split())[:most].strip()

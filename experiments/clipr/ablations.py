@@ -1,0 +1,157 @@
+"""CLIPR's ablations: what the accuracy gate is worth under a misleading person, and recovery from poor rules.
+
+    python -m housewise.experiments.clipr.ablations [--ambik FILE] [--introplan FILE] [--seeds 5] [--json OUT]
+
+With local components. The rules come from a cooperative person; then the critic's questions are answered by the
+adversarial one, with the accuracy gate and without it. Poor starts: no rules, and rules that contradict the learned
+ones (what each prefers and avoids exchanged), revised with the cooperative person's help and not at all.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from statistics import mean, stdev
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from housewise.agent.clipr.adaptive import Adapted, AdaptiveClipr, CriticSettings
+from housewise.agent.clipr.elicitation import learn
+from housewise.agent.clipr.inference import Inference, accuracy
+from housewise.agent.clipr.language import Guidance
+from housewise.agent.clipr.local.components import LocalComponents
+from housewise.agent.clipr.rules import Rule, typed_rule
+from housewise.core.errors import UserError
+from housewise.experiments.clipr.main_results import BUDGET, choice_sets
+from housewise.language.embedder import MiniLM
+from housewise.worlds.choices.person import UNSEEN_SPEECH, SimulatedPerson, read_profile
+from housewise.worlds.choices.scenario import ChoiceSet
+
+SETTINGS = CriticSettings(batch=10, interval=10)
+"""Feedback after each batch, so that the critic has more to decide than in the main table."""
+
+
+def contradicting(rules: Sequence[Rule]) -> tuple[Rule, ...]:
+    """Typed rules with what they prefer and avoid exchanged."""
+    return tuple(
+        typed_rule(rule.condition, rule.avoided, rule.preferred, rule.strength, rule.source)
+        for rule in rules
+        if rule.typed
+    )
+
+
+def lowered(run: Adapted) -> int:
+    """Accepted updates after which fewer of the processed scenarios were right."""
+    return sum(
+        review.outcome == "accepted"
+        and review.before is not None
+        and review.after is not None
+        and review.after < review.before
+        for review in run.reviews
+    )
+
+
+def measure(choices: ChoiceSet, embedder: MiniLM, seed: int) -> dict[str, dict[str, float]]:
+    """Every row on one data set with one seed."""
+    test = tuple(random.Random(seed).sample(choices.test, len(choices.test)))
+    profile = read_profile(choices.name)
+    kind = SimulatedPerson(profile, embedder, seed, speech=UNSEEN_SPEECH)
+    unkind = SimulatedPerson(profile, embedder, seed, adversarial=True, speech=UNSEEN_SPEECH)
+    situations = [example.situation for example in choices.examples]
+    _, rules = learn(LocalComponents(embedder), kind, situations, BUDGET[choices.name])
+
+    def static(start: Sequence[Rule]) -> dict[str, float]:
+        inference = Inference(LocalComponents(embedder), SETTINGS.batch, seed)
+        return {"accuracy": accuracy(inference.decide(test, Guidance(rules=tuple(start))))}
+
+    def adaptive(start: Sequence[Rule], person: SimulatedPerson, settings: CriticSettings) -> dict[str, float]:
+        inference = Inference(LocalComponents(embedder), settings.batch, seed)
+        run = AdaptiveClipr(inference, person, settings).run(test, start)
+        outcomes = [review.outcome for review in run.reviews]
+        figures = {
+            "accuracy": accuracy(run.decisions),
+            "last rules on everything": accuracy(inference.decide(test, Guidance(rules=run.versions[-1]))),
+            "proposed": sum(bool(review.proposed) for review in run.reviews),
+            "accepted": outcomes.count("accepted"),
+        }
+        # Without the gate nothing is replayed, so that nobody knows.
+        return figures | ({"accepted that lowered": lowered(run)} if settings.accuracy_gate else {})
+
+    return {
+        "learned rules, static": static(rules),
+        "adversarial, with accuracy gate": adaptive(rules, unkind, SETTINGS),
+        "adversarial, without": adaptive(rules, unkind, replace(SETTINGS, accuracy_gate=False)),
+        "no rules, static": static(()),
+        "no rules, adaptive": adaptive((), kind, SETTINGS),
+        "contradicting rules, static": static(contradicting(rules)),
+        "contradicting rules, adaptive": adaptive(contradicting(rules), kind, SETTINGS),
+    }
+
+
+def main(
+    ambik: Annotated[Path | None, typer.Option(help="AmbiK's preference tasks, one JSON object a line.")] = None,
+    introplan: Annotated[Path | None, typer.Option(help="IntroPlan's scenes, one JSON object a line.")] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="How many seeds.")] = 5,
+    out: Annotated[Path | None, typer.Option("--json", help="Where the figures go.")] = None,
+) -> None:
+    """Measure the ablations on every data set that is there."""
+    console = Console()
+    if not console.is_terminal:
+        console.width = 160
+    try:
+        sets = choice_sets(ambik, introplan, seeds)
+        embedder = MiniLM()
+    except UserError as error:
+        console.print(str(error), style="red", markup=False, soft_wrap=True)
+        raise typer.Exit(2) from error
+    found: dict[str, dict[str, list[dict[str, float]]]] = defaultdict(lambda: defaultdict(list))
+    for seed, row in enumerate(sets):
+        for choices in row:
+            for name, figures in measure(choices, embedder, seed).items():
+                found[choices.name][name].append(figures)
+    result = {name: {row: _over_seeds(runs) for row, runs in rows.items()} for name, rows in found.items()}
+    for name, rows in result.items():
+        console.print(_table(name, rows, seeds))
+    if out is not None:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(json.dumps({"seeds": seeds, "data": result}, indent=2) + "\n", encoding="utf-8")
+
+
+def _over_seeds(runs: Sequence[dict[str, float]]) -> dict[str, Any]:
+    figures: dict[str, Any] = {}
+    for key in runs[0]:
+        values = [run[key] for run in runs]
+        error = stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
+        figures[key] = {"mean": mean(values), "error": error, "per_seed": values}
+    return figures
+
+
+def _table(name: str, rows: dict[str, dict[str, Any]], seeds: int) -> Table:
+    shown = Table(title=f"{name}: ablations, local components, {seeds} seeds")
+    columns = ("accuracy", "last rules on everything", "proposed", "accepted", "accepted that lowered")
+    for column in ("", *columns):
+        shown.add_column(column, justify="right" if column else "left")
+    for label, row in rows.items():
+        cells = []
+        for column in columns:
+            figure = row.get(column)
+            share = column in columns[:2]
+            if figure is None:
+                cells.append("")
+            elif share:
+                cells.append(f"{100 * figure['mean']:.1f} ± {100 * figure['error']:.1f}")
+            else:
+                cells.append(f"{sum(figure['per_seed']):.0f}")
+        shown.add_row(label, *cells)
+    return shown
+
+
+if __name__ == "__main__":
+    typer.run(main)

