@@ -141,7 +141,7 @@ def read_rules(text: str) -> tuple[Rule, ...]:
     rules: dict[str, Rule] = {}
     for line in text.splitlines():
         found = _NUMBER.match(line)
-        if found and found.group(1).strip():
+        if found and _one_line(found.group(1), MOST_CHARACTERS):
             rule = read_rule(found.group(1))
             rules.setdefault(rule.text.lower(), rule)
         if len(rules) == MOST_RULES:

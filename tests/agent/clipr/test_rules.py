@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from housewise.agent.clipr.rules import (
@@ -66,6 +66,7 @@ def test_what_is_not_understood_or_speaks_to_the_model_is_kept_untyped(text: str
 
 
 @given(st.text(max_size=3000))
+@example("*\U00016fa0")
 def test_any_reply_is_read_without_harm(reply: str) -> None:
     for rule in read_rules(reply):
         assert "\n" not in rule.text and len(rule.text) <= MOST_CHARACTERS
