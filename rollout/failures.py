@@ -15,11 +15,11 @@ from pydantic import ValidationError
 
 from housewise.core.errors import DataError, UserError
 from housewise.language.base import RequestError
-from housewise.language.server.address import without_passwords
-from housewise.rollout.record import FAILED, EpisodeLine, FailureLine
+from housewise.core.address import without_passwords
+from housewise.core.record import FAILED, Failure, Header, read_lines
+from housewise.rollout.records import read_header
 
 _ROOT = Path(__file__).parents[1]
-_SUFFIX = f".jsonl{FAILED}"
 _LONGEST = 500
 _MOST_FRAMES = 30
 _LEAST_SECRET = 8
@@ -40,8 +40,8 @@ class FailedEpisode:
     """
 
     name: str
-    failure: FailureLine
-    header: EpisodeLine | None
+    failure: Failure
+    header: Header | None
     path: Path
 
     @property
@@ -79,13 +79,13 @@ class FailedEpisodesError(UserError):
         more = [f"{len(counted) - _MOST_REASONS} other reasons"] if len(counted) > _MOST_REASONS else []
         return cls(
             f"{len(failed)} of {episodes} episodes failed: {'; '.join(told + more)}; see "
-            f"{failed[0].path.parent / f'*{_SUFFIX}'}; the same command tries them again",
+            f"{failed[0].path.parent / f'*{FAILED}'}; the same command tries them again",
             figures,
             len(failed) / episodes,
         )
 
 
-def failure_of(error: Exception) -> FailureLine:
+def failure_of(error: Exception) -> Failure:
     """What is recorded of an error that ended an episode.
 
     Data that is wrong and a request that is refused concern one episode, and so does a defect that it brings to light.
@@ -96,7 +96,7 @@ def failure_of(error: Exception) -> FailureLine:
     """
     if isinstance(error, DataError | RequestError):
         reason = error.reason if isinstance(error, RequestError) else str(error)
-        return FailureLine(reason=_clean(reason), error=_clean(str(error)))
+        return Failure(reason=_clean(reason), error=_clean(str(error)))
     if isinstance(error, UserError):
         raise error
     if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in _SCARCE):
@@ -109,7 +109,7 @@ def failure_of(error: Exception) -> FailureLine:
     own = [frame for frame in frames if Path(frame.filename).is_relative_to(_ROOT)] or list(frames)
     where = f" in {own[-1].name} ({os.path.relpath(own[-1].filename, _ROOT)}:{own[-1].lineno})" if own else ""
     whole = "".join(traceback.format_exception(error, limit=-_MOST_FRAMES))
-    return FailureLine(
+    return Failure(
         reason=f"{type(error).__name__}{where}",
         error=_clean(f"{type(error).__name__}: {error}"),
         traceback=_without_secrets(whole),
@@ -118,21 +118,17 @@ def failure_of(error: Exception) -> FailureLine:
 
 def read_failures(folder: Path) -> list[FailedEpisode]:
     """The failed episodes of a folder of records, by name; of a damaged file it is only known that it is one."""
-    return [_read(path) for path in sorted(folder.glob(f"*{_SUFFIX}"))]
+    return [_read(path) for path in sorted(folder.glob(f"*{FAILED}"))]
 
 
 def _read(path: Path) -> FailedEpisode:
-    name = path.name.removesuffix(_SUFFIX)
+    name = path.name.removesuffix(FAILED)
     try:
         lines = path.read_bytes().strip().split(b"\n")
-        failure = FailureLine.model_validate_json(lines[-1])
-    except (OSError, ValidationError):
-        lines, failure = [b""], FailureLine(reason="its record is damaged", error=f"{path}: cannot be read")
-    try:
-        header = EpisodeLine.model_validate_json(lines[0])
-    except ValidationError:
-        header = None
-    return FailedEpisode(name, failure, header, path)
+        failure = Failure.model_validate(read_lines(path, lines[-1:])[0].data)
+    except (OSError, UserError, ValidationError):
+        lines, failure = [b""], Failure(reason="its record is damaged", error=f"{path}: cannot be read")
+    return FailedEpisode(name, failure, read_header(path, lines[0]), path)
 
 
 def _clean(text: str) -> str:

@@ -3,41 +3,55 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from housewise.core.errors import UserError
+from housewise.core.files import alone, write_json, write_text
+from housewise.core.record import FAILED, FINISHED
+from housewise.core.settings import placed, validated
+from housewise.people.memory import Memory, Note
 from housewise.rollout.executors import Silent, Watcher, open_executor
 from housewise.rollout.failures import FailedEpisodesError, read_failures
-from housewise.rollout.metrics import metrics
-from housewise.rollout.record import FAILED, alone, read_records, write_json, write_text
-from housewise.systems.personalize.config import RunConfig
-from housewise.systems.personalize.tasks import Job, check_person, task_names
+from housewise.rollout.lanes import Lanes
+from housewise.rollout.notes import notes_of
+from housewise.rollout.recall import Recollection
+from housewise.rollout.records import read_record, read_records
+from housewise.rollout.scores import metrics
+from housewise.rollout.settings import RunSettings, flat
+from housewise.rollout.system import Job, System, find_system
 
 
 class Run:
-    """A run in its folder: ``config.json``, ``episodes/*.jsonl``, ``metrics.json``.
+    """A run in its folder: ``config.json``, ``episodes/*.jsonl``, ``metrics.json``, and ``memory/`` where it has one.
 
     Args:
-        config: what to play and with what.
+        system: what plays, with its settings.
         folder: made when it is missing; one in which episodes were played with other settings is refused.
 
     Raises:
         UserError: when the folder or the settings do not fit.
     """
 
-    def __init__(self, config: RunConfig, folder: Path) -> None:
-        self.config = config
-        self.folder = folder
+    def __init__(self, system: System[Any], folder: Path) -> None:
+        self.system, self.folder = system, folder
         self.episodes = folder / "episodes"
         self._check_folder()
-        check_person(config)
-        self.jobs = [Job(task, run) for task in task_names(config) for run in range(config.runs)]
+        system.check()
+        self.jobs = system.jobs()
+
+    @property
+    def settings(self) -> RunSettings:
+        """Of the run."""
+        found: RunSettings = self.system.settings
+        return found
 
     @property
     def finished(self) -> list[Job]:
         """Jobs whose records are there."""
-        return [job for job in self.jobs if (self.episodes / f"{job.name}.jsonl").exists()]
+        return [job for job in self.jobs if (self.episodes / f"{job.name}{FINISHED}").exists()]
 
     @property
     def open(self) -> list[Job]:
@@ -61,43 +75,125 @@ class Run:
             return self._play(watcher or Silent())
 
     def _play(self, watcher: Watcher) -> dict[str, Any]:
-        jobs = self.open
-        if jobs:
-            write_json(self.folder / "config.json", self.config.model_dump())
-            keep_files(self.config, self.folder, anew=not begun(self.episodes))
-            open_executor(self.config, self.episodes, watcher).play(jobs)
-        finished = [(record.episode, record.result) for record in read_records(self.episodes)]
+        if jobs := self.open:
+            write_json(self.folder / "config.json", self.settings.model_dump(mode="json"))
+            keep_files(self.system.files(), self.folder, anew=not begun(self.episodes))
+            with self._remembering() as memories:
+                lanes = Lanes(jobs, self.system.material, memories, self._person, self._learned)
+                open_executor(self.system, self.episodes, watcher).play(lanes)
+        finished = [(record.header, record.result) for record in read_records(self.episodes)]
         failures = read_failures(self.episodes)
-        figures = metrics(finished, [each.reason for each in failures])
+        figures = metrics(finished, self.system.scores, [each.reason for each in failures])
         write_json(self.folder / "metrics.json", figures)
         mine = {job.name for job in self.jobs}
         if failed := [each for each in failures if each.name in mine]:
             raise FailedEpisodesError.of(failed, len(self.jobs), figures)
         return figures
 
+    @contextmanager
+    def _remembering(self) -> Iterator[dict[str, Memory] | None]:
+        """The memories that lanes go by, kept in the run's folder when it is left."""
+        if not self.system.remembers:
+            yield None
+            return
+        recollection = Recollection(self.folder / "memory", self.settings.memory)
+        memories = recollection.memories(set(map(self._person, self.jobs)), map(self._learned, self.finished))
+        try:
+            yield memories
+        finally:
+            recollection.keep(memories)
+
+    def _person(self, job: Job) -> str:
+        """Whose memory an episode goes by."""
+        return self.settings.memory.start or job.task.person
+
+    def _learned(self, job: Job) -> list[Note]:
+        return list(notes_of(read_record(self.episodes / f"{job.name}{FINISHED}")))
+
     def _check_folder(self) -> None:
         path = self.folder / "config.json"
         if not path.exists():
             return
-        try:
-            earlier = RunConfig.model_validate(json.loads(path.read_text(encoding="utf-8")))
-        except (OSError, ValueError, RecursionError) as error:
-            raise UserError(f"{path}: not the settings of a run; choose another folder with --out") from error
+        earlier = read_settings(path)
         # Where nothing has been played, nothing is lost with other settings: a slip can be corrected.
         if not begun(self.episodes):
             return
-        changed = [key for key, value in self.config.identity.items() if not same_setting(earlier.identity[key], value)]
-        if changed:
+        if earlier.system != self.settings.system:
+            raise UserError(
+                f"{self.folder}: holds a run of {earlier.system}, not of {self.settings.system}; choose another folder "
+                "with --out"
+            )
+        if changed := differing(earlier.identity, self.settings.identity):
             raise UserError(
                 f"{self.folder}: holds a run with other settings ({', '.join(changed)}); choose another folder with "
                 "--out, or use the same settings to resume it"
             )
-        check_files(self.config, self.folder)
+        check_files(self.system.files(), self.folder)
+
+
+def load_run(folder: Path) -> Run:
+    """The run that is in a folder, to look at or to go on with.
+
+    Raises:
+        UserError: when there is none, or its system is not installed.
+    """
+    path = folder / "config.json"
+    if not path.is_file():
+        raise UserError(f"{folder}: holds no run (it has no config.json); name the folder of a run")
+    settings = read_settings(path)
+    return Run(find_system(settings.system)(settings), folder)
+
+
+def read_settings(path: Path) -> RunSettings:
+    """The settings of a run, of any version; those of version 1 have no sections.
+
+    Raises:
+        UserError: when the file holds no run's settings, or those of a system that is not installed.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        name = content.get("system", "personalize") if isinstance(content, dict) else None
+        if not isinstance(name, str):
+            raise ValueError
+    except (OSError, ValueError, RecursionError) as error:
+        raise UserError(f"{path}: not the settings of a run; choose another folder with --out") from error
+    return settings_from(name, content, str(path))
+
+
+def settings_from(system: str, content: Mapping[str, Any], source: str) -> RunSettings:
+    """Settings that were kept, of any version; what they leave out is as it is by default.
+
+    Args:
+        system: whose they are.
+        content: values by key.
+        source: where they were kept, for messages.
+
+    Raises:
+        UserError: when they are damaged, or the system is not installed.
+    """
+    found = find_system(system)
+    try:
+        base = found.load().model_dump(mode="json")
+        whole = _completed(base, placed(content, base, source))
+        return validated(found.Settings, whole | {"system": system})
+    except UserError as error:
+        raise UserError(f"{source}: not the settings of a run ({error}); choose another folder with --out") from error
+
+
+def _completed(base: Mapping[str, Any], content: Mapping[str, Any]) -> dict[str, Any]:
+    nested = {key: value for key, value in content.items() if isinstance(value, dict) and isinstance(base.get(key), dict)}
+    return {**base, **content, **{key: _completed(base[key], value) for key, value in nested.items()}}
 
 
 def begun(episodes: Path) -> bool:
     """Whether a folder of records has an episode that was played to its end, or that failed."""
-    return any(path.name.endswith((".jsonl", f".jsonl{FAILED}")) for path in episodes.glob("*"))
+    return any(path.name.endswith((FINISHED, FAILED)) for path in episodes.glob("*"))
+
+
+def differing(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Settings of one identity that are others in another, without their sections where these say nothing new."""
+    changed = [key for key in {**earlier, **now} if not same_setting(earlier.get(key), now.get(key))]
+    return [key.partition(".")[2] or key for key in changed]
 
 
 def same_setting(earlier: Any, now: Any) -> bool:
@@ -113,29 +209,31 @@ def same_setting(earlier: Any, now: Any) -> bool:
     return alike and after.is_dir() and not before.exists()
 
 
-def keep_files(config: RunConfig, folder: Path, anew: bool = False) -> None:
-    """Keep copies of files of the user's own that a run depends on: its prompt and its person.
+def keep_files(files: Mapping[str, Path], folder: Path, anew: bool = False) -> None:
+    """Keep copies of files of the user's own that a run depends on.
 
     Args:
-        config: of the run.
+        files: by setting.
         folder: of the copies.
         anew: whether to replace copies that are there.
 
     Raises:
         UserError: when the disk does not take them.
     """
-    for path, copy in _own_files(config, folder):
+    for setting, path in files.items():
+        copy = folder / f"{setting}{path.suffix}"
         if anew or not copy.exists():
             write_text(copy, path.read_text(encoding="utf-8"))
 
 
-def check_files(config: RunConfig, folder: Path) -> None:
+def check_files(files: Mapping[str, Path], folder: Path) -> None:
     """Compare files of the user's own with the copies that keep_files made.
 
     Raises:
         UserError: when one has changed since.
     """
-    for path, copy in _own_files(config, folder):
+    for setting, path in files.items():
+        copy = folder / f"{setting}{path.suffix}"
         if copy.exists() and copy.read_bytes() != path.read_bytes():
             raise UserError(
                 f"{path}: has changed since {folder} was begun; choose another folder with --out, or bring back what "
@@ -143,6 +241,4 @@ def check_files(config: RunConfig, folder: Path) -> None:
             )
 
 
-def _own_files(config: RunConfig, folder: Path) -> list[tuple[Path, Path]]:
-    named = {"prompt": Path(config.prompt), "person": Path(config.person)}
-    return [(path, folder / f"{setting}.yaml") for setting, path in named.items() if path.is_file()]
+__all__ = ["Run", "begun", "check_files", "differing", "flat", "keep_files", "load_run", "read_settings", "same_setting"]

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import openai
 
-from housewise.language.server.address import is_loopback, without_passwords
+from housewise.core.address import is_loopback, without_passwords
 
 # Enough for dozens of long replies with the log-probability of every token.
 BODY_LIMIT = 16_000_000

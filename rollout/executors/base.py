@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
 from typing import Protocol
 
 from housewise.core.errors import UserError
-from housewise.rollout.record import FailureLine, Outcome, ResultLine
-from housewise.systems.personalize.tasks import Job
+from housewise.core.record import Failure, Outcome, Result
+from housewise.rollout.lanes import Lanes
+from housewise.rollout.system import Job
 
 MOST_ALIKE = 5
 """Episodes that fail for one reason, while none is finished, until the rest is given up."""
@@ -19,11 +19,11 @@ class Watcher(Protocol):
 
     def began(self, job: Job) -> None: ...
 
-    def stepped(self, job: Job, steps: int, plans: int) -> None: ...
+    def progressed(self, job: Job, done: int, of: int, words: str) -> None: ...
 
-    def ended(self, job: Job, result: ResultLine) -> None: ...
+    def ended(self, job: Job, result: Result) -> None: ...
 
-    def failed(self, job: Job, failure: FailureLine) -> None: ...
+    def failed(self, job: Job, failure: Failure) -> None: ...
 
 
 class Silent:
@@ -31,22 +31,23 @@ class Silent:
 
     def began(self, job: Job) -> None: ...
 
-    def stepped(self, job: Job, steps: int, plans: int) -> None: ...
+    def progressed(self, job: Job, done: int, of: int, words: str) -> None: ...
 
-    def ended(self, job: Job, result: ResultLine) -> None: ...
+    def ended(self, job: Job, result: Result) -> None: ...
 
-    def failed(self, job: Job, failure: FailureLine) -> None: ...
+    def failed(self, job: Job, failure: Failure) -> None: ...
 
 
 class Outcomes:
-    """Tells a watcher what has become of episodes, and gives up where all of them fail alike.
+    """Tells lanes and a watcher what has become of episodes, and gives up where all of them fail alike.
 
     Args:
+        lanes: whose episodes they are.
         watcher: told of it; several threads may tell.
     """
 
-    def __init__(self, watcher: Watcher) -> None:
-        self._watcher = watcher
+    def __init__(self, lanes: Lanes, watcher: Watcher) -> None:
+        self._lanes, self._watcher = lanes, watcher
         self._lock = threading.Lock()
         self._finished, self._reason, self._alike = False, "", 0
 
@@ -56,7 +57,8 @@ class Outcomes:
         Raises:
             UserError: when there is no point in playing others.
         """
-        if isinstance(outcome, ResultLine):
+        self._lanes.over(job, isinstance(outcome, Result))
+        if isinstance(outcome, Result):
             self._finished = True
             self._watcher.ended(job, outcome)
             return
@@ -75,11 +77,11 @@ class Outcomes:
 class Executor(Protocol):
     """Has episodes played, as many at a time as the settings say."""
 
-    def play(self, jobs: Sequence[Job]) -> None:
+    def play(self, lanes: Lanes) -> None:
         """Play episodes, each to its record; one that fails does not keep the others from being played.
 
         Args:
-            jobs: the episodes.
+            lanes: the episodes.
 
         Raises:
             UserError: when something outside the program is wrong that concerns all of them; what was being played is

@@ -1,4 +1,4 @@
-"""Plays episodes in processes of this machine: for planners that ask no model, and so need not share one."""
+"""Plays episodes in processes of this machine: for systems that ask no model, and so need not share one."""
 
 from __future__ import annotations
 
@@ -6,19 +6,17 @@ import multiprocessing
 import os
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from housewise.core.errors import UserError
+from housewise.core.record import Outcome
 from housewise.rollout.executors.base import Outcomes, Watcher
-from housewise.rollout.record import Outcome
-from housewise.rollout.worker import Stage
-from housewise.systems.personalize.config import RunConfig
-from housewise.systems.personalize.player import Player
-from housewise.systems.personalize.tasks import Job
+from housewise.rollout.lanes import Assignment, Lanes
+from housewise.rollout.stage import Stage
+from housewise.rollout.system import Job, System
 
 _GLANCE = 1.0
 # Episodes given to each process, so that none waits for its next one.
@@ -31,26 +29,22 @@ class Processes:
     Watchers are told of an episode when it is over.
 
     Args:
-        config: of the run.
+        system: plays the episodes.
         episodes: folder of the records.
         watcher: told of how it goes.
-
-    Raises:
-        UserError: when the prompt cannot be read.
     """
 
-    def __init__(self, config: RunConfig, episodes: Path, watcher: Watcher) -> None:
-        self._config, self._episodes, self._watcher = config, episodes, watcher
-        Player(config)
+    def __init__(self, system: System[Any], episodes: Path, watcher: Watcher) -> None:
+        self._system, self._episodes, self._watcher = system, episodes, watcher
 
-    def play(self, jobs: Sequence[Job]) -> None:
+    def play(self, lanes: Lanes) -> None:
         """See Executor.play."""
-        count = min(self._config.workers, os.cpu_count() or 1, len(jobs))
+        count = max(1, min(self._system.settings.execution.workers, os.cpu_count() or 1, lanes.count))
         spawn = multiprocessing.get_context("spawn")
-        told = (self._config, self._episodes, os.getpid())
-        with ProcessPoolExecutor(count, spawn, initializer=_Process.enter, initargs=told) as pool:
+        given = (self._system, self._episodes, os.getpid())
+        with ProcessPoolExecutor(count, spawn, initializer=_Process.enter, initargs=given) as pool:
             try:
-                self._until_the_end(pool, iter(jobs), _AHEAD * count)
+                self._until_the_end(pool, lanes, _AHEAD * count)
             except BrokenProcessPool as error:
                 raise UserError(
                     f"one of {count} processes was killed, perhaps because memory ran out; lower --workers and run the "
@@ -59,17 +53,20 @@ class Processes:
             finally:
                 pool.shutdown(wait=False, cancel_futures=True)
 
-    def _until_the_end(self, pool: ProcessPoolExecutor, waiting: Iterator[Job], ahead: int) -> None:
+    def _until_the_end(self, pool: ProcessPoolExecutor, lanes: Lanes, ahead: int) -> None:
         """Keep so many episodes ahead of what is known: where all fail alike, few are tried."""
-        outcomes = Outcomes(self._watcher)
-        coming = {pool.submit(_play, job): job for job in islice(waiting, ahead)}
-        while coming:
+        outcomes = Outcomes(lanes, self._watcher)
+        coming: dict[Future[Outcome], Job] = {}
+        while True:
+            while len(coming) < ahead and (assignment := lanes.take()) is not None:
+                coming[pool.submit(_play, assignment)] = assignment.job
+            if not coming:
+                return
             done, _ = wait(coming, return_when=FIRST_COMPLETED)
             for future in done:
                 job, outcome = coming.pop(future), future.result()
                 self._watcher.began(job)
                 outcomes.tell(job, outcome)
-                coming |= {pool.submit(_play, job): job for job in islice(waiting, 1)}
 
 
 class _Process:
@@ -77,20 +74,20 @@ class _Process:
 
     entered: _Process
 
-    def __init__(self, config: RunConfig, episodes: Path) -> None:
-        self._stage, self._episodes = Stage(Player(config), config), episodes
+    def __init__(self, system: System[Any], episodes: Path) -> None:
+        self._stage, self._episodes = Stage(system), episodes
 
     @classmethod
-    def enter(cls, config: RunConfig, episodes: Path, parent: int) -> None:
+    def enter(cls, system: System[Any], episodes: Path, parent: int) -> None:
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-        cls.entered = cls(config, episodes)
+        cls.entered = cls(system, episodes)
 
-    def play(self, job: Job) -> Outcome:
-        return self._stage.play(job, None, self._episodes, lambda steps, plans: None)
+    def play(self, assignment: Assignment) -> Outcome:
+        return self._stage.play(assignment, {}, self._episodes, lambda done, of, words: None)
 
 
-def _play(job: Job) -> Outcome:
-    return _Process.entered.play(job)
+def _play(assignment: Assignment) -> Outcome:
+    return _Process.entered.play(assignment)
 
 
 def _end_with(parent: int) -> None:

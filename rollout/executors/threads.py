@@ -1,18 +1,20 @@
-"""Plays episodes in threads of this process, which share one model."""
+"""Plays episodes in threads of this process, which share their models."""
 
 from __future__ import annotations
 
+import copy
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from pathlib import Path
+from typing import Any
 
 from housewise.language import ChatModel
 from housewise.rollout.executors.base import Outcomes, Watcher
-from housewise.rollout.worker import Stage
-from housewise.systems.personalize.config import RunConfig
-from housewise.systems.personalize.player import Player, shared_model
-from housewise.systems.personalize.tasks import Job
+from housewise.rollout.lanes import Assignment, Lanes
+from housewise.rollout.models import close_models, open_models
+from housewise.rollout.stage import Stage
+from housewise.rollout.system import System
 
 # Seconds that episodes have to end in after an interrupt.
 _PATIENCE = 5.0
@@ -23,75 +25,72 @@ class _Interrupted(BaseException):
 
 
 class Threads:
-    """As many threads as the settings name workers, each with a simulator of its own.
+    """As many threads as the settings name workers, each with a copy of the system.
 
     Args:
-        config: of the run.
+        system: plays the episodes.
         episodes: folder of the records.
         watcher: told of how it goes.
-
-    Raises:
-        UserError: when the prompt cannot be read.
     """
 
-    def __init__(self, config: RunConfig, episodes: Path, watcher: Watcher) -> None:
-        self._config, self._episodes, self._watcher = config, episodes, watcher
-        self._player = Player(config)
-        self._local = threading.local()
+    def __init__(self, system: System[Any], episodes: Path, watcher: Watcher) -> None:
+        self._system, self._episodes, self._watcher = system, episodes, watcher
         self._loading = threading.Lock()
         self._stop, self._interrupted = threading.Event(), threading.Event()
         self._stages: list[Stage] = []
-        self._outcomes = Outcomes(watcher)
 
-    def play(self, jobs: Sequence[Job]) -> None:
+    def play(self, lanes: Lanes) -> None:
         """See Executor.play."""
-        model = shared_model(self._config)
-        pool = ThreadPoolExecutor(self._config.workers)
-        pending = [pool.submit(self._play, job, model) for job in jobs]
+        models = open_models(self._system)
+        outcomes = Outcomes(lanes, self._watcher)
+        workers = max(1, min(self._system.settings.execution.workers, lanes.count))
+        pool = ThreadPoolExecutor(workers)
+        pending = [pool.submit(self._work, lanes, models, outcomes) for _ in range(workers)]
         try:
             done, _ = wait(pending, return_when=FIRST_EXCEPTION)
         except KeyboardInterrupt:
             self._interrupted.set()
-            if model is not None:
-                model.close()
+            close_models(models)
             raise
         finally:
             self._stop.set()
-            self._end(pool, pending, model)
+            lanes.stop()
+            self._end(pool, pending, models)
         for future in done:
             future.result()
 
-    def _end(self, pool: ThreadPoolExecutor, pending: Sequence[Future[None]], model: ChatModel | None) -> None:
+    def _end(self, pool: ThreadPoolExecutor, pending: Sequence[Future[None]], models: Mapping[str, ChatModel]) -> None:
         """Wait for what is being played; after an interrupt not for long, since a server may take its time."""
         _, left = wait(pending, _PATIENCE if self._interrupted.is_set() else None)
         pool.shutdown(wait=not left, cancel_futures=True)
         if not left:
             for stage in self._stages:
                 stage.close()
-        if model is not None:
-            model.close()
+        close_models(models)
 
-    def _play(self, job: Job, model: ChatModel | None) -> None:
-        if self._stop.is_set():
-            return
-        self._watcher.began(job)
-
-        def progress(steps: int, plans: int) -> None:
-            if self._interrupted.is_set():
-                raise _Interrupted
-            self._watcher.stepped(job, steps, plans)
-
+    def _work(self, lanes: Lanes, models: Mapping[str, ChatModel], outcomes: Outcomes) -> None:
+        """Play one episode after the other."""
+        # Whatever a model says of its end is nobody's failure either.
+        stage = Stage(copy.copy(self._system), self._loading, lambda _: self._interrupted.is_set())
+        self._stages.append(stage)
         try:
-            self._outcomes.tell(job, self._stage().play(job, model, self._episodes, progress))
+            while not self._stop.is_set() and (assignment := lanes.wait()) is not None:
+                self._play(assignment, stage, models, outcomes)
         except BaseException:
-            # Before this thread takes the next episode.
+            # Before other threads take their next episode.
             self._stop.set()
+            lanes.stop()
             raise
 
-    def _stage(self) -> Stage:
-        if not hasattr(self._local, "stage"):
-            # Whatever the model says of its end is nobody's failure either.
-            self._local.stage = Stage(self._player, self._config, self._loading, lambda _: self._interrupted.is_set())
-            self._stages.append(self._local.stage)
-        stage: Stage = self._local.stage
-        return stage
+    def _play(
+        self, assignment: Assignment, stage: Stage, models: Mapping[str, ChatModel], outcomes: Outcomes
+    ) -> None:
+        job = assignment.job
+        self._watcher.began(job)
+
+        def progress(done: int, of: int, words: str) -> None:
+            if self._interrupted.is_set():
+                raise _Interrupted
+            self._watcher.progressed(job, done, of, words)
+
+        outcomes.tell(job, stage.play(assignment, models, self._episodes, progress))

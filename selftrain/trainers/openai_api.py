@@ -17,7 +17,7 @@ from openai.types.fine_tuning import FineTuningJob
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from housewise.core.errors import UserError
-from housewise.language.server.address import concealed, is_loopback, redacted, secrets, without_passwords
+from housewise.core.address import concealed, is_loopback, redacted, secrets, without_passwords
 from housewise.language.server.answer import count
 from housewise.language.server.connection import setup_problem
 from housewise.rollout.record import write_json, write_text

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 from housewise.core.errors import UserError
-from housewise.rollout.record import record_name
-from housewise.systems.personalize.config import RunConfig
-from housewise.worlds.house.env import Task
+from housewise.rollout.system import Task
+from housewise.systems.personalize.settings import HouseTaskSettings
+from housewise.worlds.house.env import Task as HouseEpisode
 from housewise.worlds.house.housekeep.reader import HousekeepData
 from housewise.worlds.house.tasks import episodes_of, generated_task, housekeep_task, wishes
 
 
 @dataclass(frozen=True)
-class TaskName:
+class HouseTask(Task):
     """A task, before its house is loaded.
 
     Attributes:
@@ -24,71 +25,67 @@ class TaskName:
         task_set: the list that it was taken from, empty for none.
     """
 
-    scene: str
-    episode: int
+    scene: str = ""
+    episode: int = 0
     task_set: str = ""
 
-
-@dataclass(frozen=True)
-class Job:
-    """One episode to play.
-
-    Attributes:
-        task: which house and episode.
-        run: how many times it has been played before.
-    """
-
-    task: TaskName
-    run: int
+    @classmethod
+    def of(cls, scene: str, episode: int, task_set: str = "", person: str = "majority") -> HouseTask:
+        """A task by its house and number."""
+        group = f"{scene}/{task_set}" if task_set else scene
+        return cls(f"{scene}-{episode:04d}", group, person, scene, episode, task_set)
 
     @property
-    def name(self) -> str:
-        """Name of the record."""
-        return record_name(self.task.scene, self.task.episode, self.run)
+    def seeds(self) -> tuple[int, ...]:
+        """See Task.seeds."""
+        return zlib.crc32(self.scene.encode()), self.episode
 
 
-def task_names(config: RunConfig) -> list[TaskName]:
+def task_names(settings: HouseTaskSettings) -> list[HouseTask]:
     """The tasks of a run, in order, each of them once.
 
     Raises:
         UserError: when a scene, an episode or a task set does not exist.
     """
-    if config.data is None:
-        return [TaskName(f"generated-{number}", number) for number in range(config.seed, config.seed + config.houses)]
-    data = _housekeep(config.data)
-    names = [name for scene in config.scenes or _playable(data) for name in _of_scene(data, scene, config.episodes)]
-    if not names:
+    person = settings.person
+    if settings.data is None:
+        numbers = range(settings.seed, settings.seed + settings.houses)
+        return [HouseTask.of(f"generated-{number}", number, person=person) for number in numbers]
+    data = _housekeep(settings.data)
+    found = [name for scene in settings.scenes or _playable(data) for name in _of_scene(data, scene, settings)]
+    if not found:
         raise UserError("no episode to play; see --scene and --episodes")
-    return list(dict.fromkeys(names))
+    return list(dict.fromkeys(found))
 
 
-def check_person(config: RunConfig) -> None:
+def check_person(settings: HouseTaskSettings) -> None:
     """See whether the data, where a run needs it, and the person are there.
 
     Raises:
         DataError: when they are not; the message names them.
     """
-    if config.data is None:
-        wishes(config.person)
-    elif config.person != "majority":
-        _housekeep(config.data).preferences(config.person)
+    if settings.data is None:
+        wishes(settings.person)
+    elif settings.person != "majority":
+        _housekeep(settings.data).preferences(settings.person)
     else:
-        _housekeep(config.data)
+        _housekeep(settings.data)
 
 
-def load_task(name: TaskName, config: RunConfig) -> Task:
+def load_task(name: HouseTask, settings: HouseTaskSettings) -> HouseEpisode:
     """The house and the episode.
 
     Where the data's own correct receptacles are the majority's, another person's replace them.
     """
-    if config.data is None:
-        return generated_task(name.episode, config.person, objects=config.objects, misplaced=config.misplaced)
-    return housekeep_task(_housekeep(config.data), name.scene, name.episode, config.person)
+    if settings.data is None:
+        return generated_task(name.episode, settings.person, objects=settings.objects, misplaced=settings.misplaced)
+    return housekeep_task(_housekeep(settings.data), name.scene, name.episode, settings.person)
 
 
-def _of_scene(data: HousekeepData, scene: str, episodes: list[int] | str | None) -> Iterator[TaskName]:
-    task_set = episodes if isinstance(episodes, str) else ""
-    return (TaskName(scene, number, task_set) for number in episodes_of(data, scene, episodes))
+def _of_scene(data: HousekeepData, scene: str, settings: HouseTaskSettings) -> Iterator[HouseTask]:
+    task_set = settings.episodes if isinstance(settings.episodes, str) else ""
+    numbers = episodes_of(data, scene, settings.episodes)
+    return (HouseTask.of(scene, number, task_set, settings.person) for number in numbers)
 
 
 def _playable(data: HousekeepData) -> list[str]:

@@ -13,7 +13,7 @@ import pytest
 
 from housewise.language import ChatModelError
 from housewise.language.base import RequestError
-from housewise.language.server.address import redacted, secrets
+from housewise.core.address import redacted, secrets
 from tests.language.conftest import (
     KEY,
     Body,

@@ -4,11 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Literal
+from typing import Protocol
 
+from housewise.core.plugins import SIMULATORS, load_plugin
 from housewise.worlds.house.simulator.base import SENSORS, Camera, Sensor, Simulator
 
-SimulatorName = Literal["raycast", "habitat"]
+SimulatorName = str
+"""``raycast``, ``habitat``, or one that another package names in its entry points (``housewise.simulators``)."""
+
+
+class SimulatorOpener(Protocol):
+    """Makes a simulator."""
+
+    def __call__(self, sensors: Sequence[Sensor], camera: Camera | None, gpu: int) -> Simulator:
+        """See open_simulator.
+
+        Raises:
+            UserError: when it is not installed, or cannot make pictures here; the message says what to do.
+        """
+        ...
+
+
 
 _NO_PICTURES = (
     "habitat-sim could not render: a software driver (apt-get install libegl1 libgl1-mesa-dri) is enough for gpu=-1, "
@@ -30,10 +46,19 @@ def open_simulator(
     Raises:
         UserError: when it is not installed, or cannot make pictures here; the message says what to do.
     """
-    if name == "raycast":
-        from housewise.worlds.house.simulator.raycast import RaycastSimulator
+    opener: SimulatorOpener = load_plugin(SIMULATORS, name, "simulator")
+    return opener(sensors, camera, gpu)
 
-        return RaycastSimulator(camera, sensors)
+
+def open_raycast(sensors: Sequence[Sensor], camera: Camera | None, gpu: int) -> Simulator:
+    """See SimulatorOpener: embedded, runs anywhere."""
+    from housewise.worlds.house.simulator.raycast import RaycastSimulator
+
+    return RaycastSimulator(camera, sensors)
+
+
+def open_habitat(sensors: Sequence[Sensor], camera: Camera | None, gpu: int) -> Simulator:
+    """See SimulatorOpener: habitat-sim, in a process of its own."""
     from housewise.worlds.house.simulator.habitat import HabitatSimulator, habitat_navmesh, habitat_sim
     from housewise.worlds.house.simulator.isolated import IsolatedSimulator
 

@@ -1,0 +1,68 @@
+"""What every agent offers: a decision for what it knows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
+
+from housewise.core.record import Event, Usage
+from housewise.worlds.base import Step
+
+A = TypeVar("A")
+A_co = TypeVar("A_co", covariant=True)
+O = TypeVar("O")  # noqa: E741 - observations, as the field writes them
+
+
+@dataclass(frozen=True)
+class Decision(Generic[A_co]):
+    """What to do next.
+
+    Attributes:
+        actions: in order.
+        events: what is recorded of how it was come to; they precede those of the actions.
+        done: whether the agent takes the task as done after them.
+        usage: what models read and wrote for it.
+    """
+
+    actions: Sequence[A_co]
+    events: tuple[Event, ...] = ()
+    done: bool = False
+    usage: Usage = Usage()
+
+
+@dataclass
+class Past(Generic[O]):
+    """What has happened in an episode so far.
+
+    Attributes:
+        decisions: how many have been made.
+        steps: what came of each action, oldest first.
+        cost: how many of the world's own steps they took.
+    """
+
+    decisions: int = 0
+    steps: list[Step[O]] = field(default_factory=list)
+    cost: int = 0
+
+
+class Agent(Protocol[O, A]):
+    """Decides.
+
+    Attributes:
+        name: what records call it.
+    """
+
+    name: str
+
+    def decide(self, observation: O, past: Past[O]) -> Decision[A]:
+        """The next few actions.
+
+        Args:
+            observation: what the agent knows.
+            past: what has happened so far.
+
+        Raises:
+            UserError: when a model or a person cannot be asked.
+        """
+        ...

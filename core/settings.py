@@ -1,0 +1,299 @@
+"""Settings: defaults that come with the package, a file of the user's, the command line, in this order.
+
+Settings are in sections; a key that stands in one section alone may be written without it, as in ``seed=3`` for
+``tasks.seed=3``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+from pydantic import BaseModel, ConfigDict, ValidationError
+from yaml import YAMLError
+
+from housewise.core.address import without_passwords
+from housewise.core.configs import CONFIGS
+from housewise.core.errors import UserError, alternatives
+from housewise.core.literals import DEEPEST, Literals
+
+MOST_COUNTED = 1_000_000
+"""No computer plays as much; what is beyond is a slip of the pen that would fill its memory."""
+LARGEST_SEED = 2**63 - 1
+
+_LONGEST_VALUE = 200
+# Of several models the one that acts is meant where none is named.
+_ACTING = "models.agent."
+_STANDS_FOR = re.compile(r"\$\{([a-z][a-z0-9_.]*)\}")
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+class Settings(BaseModel):
+    """Settings of which every key is known and none changes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+def load_as_advised(
+    model: type[_Model],
+    base: DictConfig,
+    advice: Callable[[_Model], Mapping[str, Any]],
+    file: Path | None = None,
+    settings: Mapping[str, Any] | None = None,
+    overrides: Sequence[str] = (),
+) -> _Model:
+    """Put settings together whose defaults depend on some of them; see load_settings.
+
+    Args:
+        model, base, file, settings, overrides: see load_settings.
+        advice: what the settings say of defaults, by key.
+    """
+    config = load_settings(model, base, file, settings, overrides)
+    defaults = advice(config)
+    return load_settings(model, base, file, settings, overrides, defaults) if defaults else config
+
+
+def packaged(name: str) -> DictConfig:
+    """The defaults that come with the package, by name of the file in ``housekeep_configs``."""
+    loaded = OmegaConf.create((CONFIGS / f"{name}.yaml").read_text(encoding="utf-8"))
+    assert isinstance(loaded, DictConfig)
+    return loaded
+
+
+def load_settings(
+    model: type[_Model],
+    base: DictConfig,
+    file: Path | None = None,
+    settings: Mapping[str, Any] | None = None,
+    overrides: Sequence[str] = (),
+    advised: Mapping[str, Any] | None = None,
+) -> _Model:
+    """Put settings together; later ones win.
+
+    ``${...}`` is evaluated in what the user wrote as such, the file and the overrides, and nowhere else: values by key
+    may come from a record or from an adapter of somebody else's.
+
+    Args:
+        model: what they have to fit.
+        base: the defaults, with every key that there is.
+        file: a YAML file with some of the keys, or the name of one of configs().
+        settings: values by key, from command-line options or records.
+        overrides: ``key=value`` texts, with dots for nested keys.
+        advised: values by key that replace defaults.
+
+    Raises:
+        UserError: for an unknown key or a value that does not fit; the message names it and what would fit.
+    """
+    literals, known = Literals(), OmegaConf.to_container(base)
+    assert isinstance(known, dict)
+    given, written = _from_file(find_config(file)) if file else OmegaConf.create(), _from_overrides(overrides)
+    try:
+        parts = [base]
+        for part, source in (
+            (literals.hidden(dict(advised or {})), "the defaults"),
+            (given, str(file)),
+            (literals.hidden(dict(settings or {})), "the command line"),
+            (written, "the command line"),
+        ):
+            content = OmegaConf.to_container(part) if isinstance(part, DictConfig) else part
+            parts.append(OmegaConf.create(_with_whole_paths(placed(content, known, source), known)))
+        merged = literals.shown(OmegaConf.to_container(OmegaConf.merge(*parts), resolve=True))
+    except OmegaConfBaseException as error:
+        raise UserError(f"setting {error.full_key}: {without_passwords(_first_line(error))}") from error
+    except RecursionError:
+        raise UserError(_too_deep("the settings")) from None
+    return validated(model, merged)
+
+
+def validated(model: type[_Model], content: Any) -> _Model:
+    """Settings of values by key, every key in its section.
+
+    Raises:
+        UserError: when one does not fit; the message names it and what would fit.
+    """
+    try:
+        return model.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        if first["type"] == "literal_error":
+            known = alternatives(str(first["input"]), re.findall(r"'([^']*)'", first["ctx"]["expected"]))
+            raise UserError(f"setting {field}: no {_brief(first['input'])}; {known}") from error
+        if first["type"] == "unknown_name":
+            raise UserError(f"setting {field}: {first['msg']}") from error
+        raise UserError(f"setting {field}: {first['msg']}, not {_brief(first['input'])}") from error
+
+
+def placed(given: Any, base: Mapping[str, Any], source: str, prefix: str = "") -> dict[str, Any]:
+    """Values by key with every key in its section.
+
+    Args:
+        given: values by key; a key that stands in one section alone may be outside it.
+        base: the defaults, with every key that there is.
+        source: whose values they are, for messages.
+        prefix: what the keys are beneath, with a dot behind it.
+
+    Raises:
+        UserError: for a key that there is not.
+    """
+    found: dict[str, Any] = {}
+    for key, value in given.items():
+        path = key if key in base else _path_of(str(key), base, source, prefix)
+        known = _at(base, path)
+        if isinstance(known, Mapping):
+            if not isinstance(value, Mapping):
+                raise UserError(
+                    f"{source}: setting {prefix + str(key)!r} has keys of its own: {', '.join(map(str, known))}"
+                )
+            value = placed(value, known, source, f"{prefix}{path}.")
+        _put(found, path.split("."), value)
+    return found
+
+
+def known_only(given: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
+    """Values by key without those whose key there is not, for what another version has written."""
+    names = {path.rpartition(".")[2] for path in _paths(base)}
+    return {
+        key: known_only(value, base) if isinstance(value, Mapping) else value
+        for key, value in given.items()
+        if key in names
+    }
+
+
+def _put(target: dict[str, Any], path: Sequence[str], value: Any) -> None:
+    for part in path[:-1]:
+        target = target.setdefault(part, {})
+    last = path[-1]
+    if isinstance(value, dict) and isinstance(target.get(last), dict):
+        for key, inner in value.items():
+            _put(target[last], [key], inner)
+    else:
+        target[last] = value
+
+
+def _path_of(key: str, base: Mapping[str, Any], source: str, prefix: str) -> str:
+    """Where the one key of that name is."""
+    paths = [path for path in _paths(base) if path.rpartition(".")[2] == key]
+    acting = [path for path in paths if path.startswith(_ACTING)]
+    if len(acting or paths) == 1:
+        return (acting or paths)[0]
+    if paths:
+        raise UserError(f"{source}: setting {prefix + key!r} is there more than once; write {' or '.join(paths)}")
+    if f"{prefix}{key}" == "run":
+        raise UserError(f"{source}: holds a recipe of self-training, for housewise selftrain")
+    names = list(dict.fromkeys(path.rpartition(".")[2] for path in _paths(base)))
+    close = difflib.get_close_matches(key, names, n=1)
+    leaves = [name for name in names if name not in base or not isinstance(base[name], Mapping)]
+    hint = f"did you mean {prefix}{close[0]}?" if close else f"known keys: {', '.join(leaves)}"
+    raise UserError(f"{source}: unknown setting {prefix + key!r}; {hint}")
+
+
+def _with_whole_paths(value: Any, base: Mapping[str, Any]) -> Any:
+    """Settings in which ``${seed}`` stands for ``${tasks.seed}``."""
+    if isinstance(value, dict):
+        return {key: _with_whole_paths(inner, base) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_with_whole_paths(inner, base) for inner in value]
+    if isinstance(value, str):
+        return _STANDS_FOR.sub(lambda each: f"${{{_full(each[1], base)}}}", value)
+    return value
+
+
+def _full(path: str, base: Mapping[str, Any]) -> str:
+    """The whole path of a setting that another one stands for."""
+    first, dot, rest = path.partition(".")
+    if first in base:
+        return path
+    paths = [each for each in _paths(base) if each.rpartition(".")[2] == first]
+    return f"{paths[0]}{dot}{rest}" if len(paths) == 1 else path
+
+
+def _paths(base: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    """Every key with its sections, the outer ones first."""
+    for key in base:
+        yield f"{prefix}{key}"
+    for key, inner in base.items():
+        if isinstance(inner, Mapping):
+            yield from _paths(inner, f"{prefix}{key}.")
+
+
+def _at(base: Mapping[str, Any], path: str) -> Any:
+    if path in base:
+        return base[path]
+    first, _, rest = path.partition(".")
+    return _at(base[first], rest)
+
+
+def configs() -> dict[str, Path]:
+    """The configuration files that come with the package, by name."""
+    return {path.stem: path for path in sorted(CONFIGS.glob("*.yaml"))}
+
+
+def find_config(name_or_path: Path) -> Path:
+    """A configuration file: a path where there is a file, else the package's of that name.
+
+    Raises:
+        UserError: when there is neither; the message names what there is.
+    """
+    with contextlib.suppress(OSError):
+        if name_or_path.exists() and not name_or_path.is_dir():
+            return name_or_path
+    known, name = configs(), str(name_or_path).removesuffix(".yaml")
+    if name not in known:
+        raise UserError(
+            f"{name_or_path}: no such configuration file, and none of that name; {alternatives(name, known)}"
+        )
+    return known[name]
+
+
+def _from_file(path: Path) -> DictConfig:
+    try:
+        loaded = OmegaConf.create(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UserError(f"{path}: no such configuration file ({error.strerror})") from error
+    except RecursionError:
+        raise UserError(_too_deep(str(path))) from None
+    except AssertionError:  # OmegaConf's for a text without keys
+        loaded = None
+    except Exception as error:  # YAML's many errors
+        raise UserError(f"{path}: not readable as YAML ({_first_line(error)})") from error
+    if not isinstance(loaded, DictConfig):
+        raise UserError(f"{path}: has to hold keys and values")
+    return loaded
+
+
+def _from_overrides(overrides: Sequence[str]) -> DictConfig:
+    for text in overrides:
+        if "=" not in text:
+            raise UserError(f"{_brief(text)}: write settings as key=value, for example runs=5")
+    try:
+        return OmegaConf.from_dotlist(list(overrides))
+    except (OmegaConfBaseException, ValueError, YAMLError) as error:
+        told = without_passwords(" ".join(" ".join(overrides).split()))
+        raise UserError(f"{told}: {without_passwords(_first_line(error))}") from error
+    except RecursionError:
+        raise UserError(_too_deep("the command line")) from None
+
+
+def _too_deep(source: str) -> str:
+    return f"{source}: settings are nested more than {DEEPEST} levels deep; write them as in housekeep_configs/"
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
+
+
+def _brief(value: object) -> str:
+    """A value as it is shown: not all of it where it is long, and no password of an address."""
+    try:
+        text = without_passwords(repr(value))
+    except (RecursionError, ValueError):  # a number of more digits than Python writes
+        return f"this {type(value).__name__}"
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}..."

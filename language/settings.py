@@ -1,0 +1,80 @@
+"""How a model is found and asked, as settings of a run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field, field_serializer
+
+from housewise.core.address import redacted
+from housewise.core.settings import MOST_COUNTED, Settings
+from housewise.language import open_model
+from housewise.language.base import ChatModel
+from housewise.language.gbnf import GrammarDialect
+
+COMPUTED = frozenset({"batch_size", "concurrency", "timeout"})
+"""Settings of a model that change nothing of what it says but by rounding."""
+
+_FEWEST_REQUESTS = 8
+
+
+class SamplingSettings(Settings):
+    """How replies are drawn; see housewise.language.base.Sampling."""
+
+    temperature: float = Field(default=1.0, ge=0)
+    top_p: float = Field(default=1.0, gt=0, le=1)
+    max_tokens: int = Field(default=256, ge=1, le=MOST_COUNTED)
+    n: int = Field(default=1, ge=1, le=MOST_COUNTED)
+
+
+class ModelSettings(Settings):
+    """A chat model.
+
+    Attributes:
+        model: ``local``, ``local:<folder or Hugging Face name>``, or a model's name at an OpenAI-compatible server.
+        base_url: the server's address; a password in it is used and kept nowhere.
+        adapter: of a local model: a folder, or the name of one that comes with the package.
+        sampling: how replies are drawn.
+        grammar_dialect: the server's.
+        continue_prefix: whether the server goes on with an assistant's turn that has begun.
+        batch_size: replies that a local model writes at once.
+        concurrency: requests to a server under way at once; None for as many as workers.
+        timeout: seconds that one attempt to reach a server may take.
+    """
+
+    model: str = "local"
+    base_url: str | None = Field(default=None, repr=False)
+    adapter: str | None = None
+    sampling: SamplingSettings = SamplingSettings()
+    grammar_dialect: GrammarDialect = "vllm"
+    continue_prefix: bool = False
+    batch_size: int = Field(default=16, ge=1, le=MOST_COUNTED)
+    concurrency: int | None = Field(default=None, ge=1, le=MOST_COUNTED)
+    timeout: float = Field(default=60.0, gt=0)
+
+    @field_serializer("base_url")
+    def _without_password(self, base_url: str | None) -> str | None:
+        """What is kept and compared; the connection is made with the address itself."""
+        return base_url and redacted(base_url)
+
+    @property
+    def local(self) -> bool:
+        """Whether it runs in this program."""
+        return self.model.partition(":")[0] == "local"
+
+    def open(self, workers: int = 1, **options: Any) -> ChatModel:
+        """The model, ready to answer.
+
+        Args:
+            workers: episodes that ask it at once.
+            **options: further ones of the model.
+
+        Raises:
+            ChatModelError: when it cannot be opened.
+        """
+        if self.local:
+            options["batch_size"] = self.batch_size
+        else:
+            options |= self.model_dump(include={"grammar_dialect", "timeout", "continue_prefix"})
+            options["concurrency"] = self.concurrency or max(_FEWEST_REQUESTS, workers)
+        return open_model(self.model, base_url=self.base_url, adapter=self.adapter, **options)

@@ -1,0 +1,125 @@
+"""The loop of an episode: an agent decides, its world carries that out, and everything is recorded as it happens."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from housewise.agent.base import Agent, Decision, Past
+from housewise.core.record import Header, Result, Usage, Writer
+from housewise.worlds.base import World
+
+O = TypeVar("O")  # noqa: E741 - observations, as the field writes them
+A = TypeVar("A")
+
+COMPLETE, OUT_OF_STEPS, OUT_OF_PLANS = "complete", "out of steps", "out of plans"
+"""How an episode ends: the agent took the task as done, the world ended it, or the agent had its decisions."""
+
+Progress = Callable[[int, int, str], None]
+"""Told how much of an episode is over: so many, of so many, and words about it."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When an episode ends although nobody said that it is complete, and a plan before its last action.
+
+    Attributes:
+        plans: so many decisions.
+        idle_plans: so many in a row that took none of the world's own steps.
+        replan_when_blocked: decide again when an action fails that the rest of the plan builds on.
+    """
+
+    plans: int = 150
+    idle_plans: int = 10
+    replan_when_blocked: bool = True
+
+
+class Episode(Generic[O, A]):
+    """One episode in progress.
+
+    Args:
+        world: where it takes place.
+        agent: decides.
+        writer: takes what is recorded.
+        limits: when to stop.
+        progress: told of every decision.
+    """
+
+    def __init__(
+        self,
+        world: World[O, A],
+        agent: Agent[O, A],
+        writer: Writer,
+        limits: Limits | None = None,
+        progress: Progress = lambda done, of, words: None,
+    ) -> None:
+        self._world, self._agent, self._writer = world, agent, writer
+        self._limits, self._progress = limits or Limits(), progress
+        self._past: Past[O] = Past()
+        self._usage = Usage()
+        self._idle, self._over = 0, False
+
+    def play(self, header: Header) -> Result:
+        """Run to the end.
+
+        Args:
+            header: the record's first line.
+
+        Returns:
+            The record's last line.
+        """
+        began = time.perf_counter()
+        self._writer.write(header)
+        self._observation = self._world.reset()
+        ended = OUT_OF_PLANS
+        while self._past.decisions < self._limits.plans and self._idle < self._limits.idle_plans:
+            decision = self._decide()
+            followed = self._follow(decision)
+            if self._over or (followed and decision.done):
+                ended = OUT_OF_STEPS if self._over else COMPLETE
+                break
+        result = self._result(ended, time.perf_counter() - began)
+        self._writer.write(result)
+        return result
+
+    def _decide(self) -> Decision[A]:
+        self._progress(self._past.decisions, self._limits.plans, f"plan {self._past.decisions}")
+        decision = self._agent.decide(self._observation, self._past)
+        for event in decision.events:
+            self._writer.write(event)
+        self._past.decisions += 1
+        self._usage = _sum(self._usage, decision.usage)
+        return decision
+
+    def _follow(self, decision: Decision[A]) -> bool:
+        """Carry a decision out; False when it was given up before its end."""
+        before, followed = self._past.cost, True
+        for action in decision.actions:
+            step = self._world.step(action)
+            for event in step.events:
+                self._writer.write(event)
+            self._observation = step.observation
+            self._past.steps.append(step)
+            self._past.cost += step.cost
+            self._over = step.over
+            if step.over or (step.blocked and self._limits.replan_when_blocked):
+                followed = False
+                break
+        self._idle = self._idle + 1 if self._past.cost == before else 0
+        return followed
+
+    def _result(self, ended: str, seconds: float) -> Result:
+        counted = {"plans": self._past.decisions, "steps": self._past.cost, "complete": ended == COMPLETE}
+        return Result(
+            ended=ended,
+            scores={**counted, **self._world.scores()},
+            usage=self._usage.model_copy(update={"seconds": seconds}),
+            final=dict(self._world.final()),
+        )
+
+
+def _sum(one: Usage, other: Usage) -> Usage:
+    added = other.model_dump()
+    return Usage(**{name: value + added[name] for name, value in one.model_dump().items()})

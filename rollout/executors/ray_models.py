@@ -1,0 +1,213 @@
+"""Local models in actors of a Ray cluster, and what episodes on its machines ask in their place."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NoReturn
+
+import ray
+from ray.exceptions import GetTimeoutError, RayActorError, RayError, RayTaskError
+
+from housewise.core.errors import UserError
+from housewise.language import ChatModel, ChatModelError, ChatRequest, Reply
+from housewise.language.base import Scorer
+from housewise.language.settings import ModelSettings
+
+DESK = "desk"
+"""Name of the actor on the driver's machine; names are known only to the actors of one driver."""
+
+GLANCE = 0.5
+"""Seconds between two looks at how something goes."""
+
+# Seconds that an episode waits for a model whose machine was lost to be there again.
+_PATIENCE = 600.0
+# Seconds in which a model says whether it is there while it answers: what waits for a place is neither there nor lost.
+_PULSE = 20.0
+
+Files = Mapping[str, bytes]
+"""A folder: what is in each file, by path."""
+
+Opener = Callable[[], ChatModel]
+
+
+def openers(
+    role: str, settings: ModelSettings, workers: int, episodes: int
+) -> tuple[dict[str, Any], list[Opener]]:
+    """What opens a model for episodes on other machines; they take turns.
+
+    Args:
+        role: of the model.
+        settings: how it is found.
+        workers: episodes that ask it at once.
+        episodes: how many there are at most at a time.
+
+    Returns:
+        The actors that were started, by name, which live as long as somebody here refers to them; and the openers.
+
+    Raises:
+        UserError: when a local model cannot be opened.
+    """
+    if settings.local:
+        actors = _start_actors(role, settings, episodes)
+        names = list(actors)
+        return actors, [partial(RemoteChatModel, names[first:] + names[:first]) for first in range(len(names))]
+    # The other machines know nothing of this one's environment.
+    reached = settings.model_copy(update={"base_url": settings.base_url or os.environ.get("OPENAI_BASE_URL")})
+    return {}, [partial(reached.open, workers, api_key=os.environ.get("OPENAI_API_KEY"))]
+
+
+class RemoteChatModel:
+    """Models in actors as one chat model: the first of them answers, and the next when its machine is lost.
+
+    Args:
+        names: of actors of the same model.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._actors = [ray.get_actor(name) for name in names]
+        self.name: str = self._ask("name")
+
+    def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
+        """See ChatModel.complete."""
+        replies: list[list[Reply]] = self._ask("complete", list(requests))
+        return replies
+
+    def score(self, request: ChatRequest, continuations: Sequence[str]) -> list[float]:
+        """See Scorer.score."""
+        scores: list[float] = self._ask("score", request, list(continuations))
+        return scores
+
+    def close(self) -> None:
+        """The actors outlive an episode's use of them."""
+
+    def _ask(self, method: str, *args: Any) -> Any:
+        end = 0.0
+        while True:
+            try:
+                return self._answer(self._actors[0], method, args)
+            except RayTaskError as error:
+                complain(error)
+            except (RayActorError, GetTimeoutError) as error:
+                end = end or time.monotonic() + _PATIENCE
+                if time.monotonic() > end:
+                    raise ChatModelError(
+                        f"no machine of the Ray cluster has run the model for {_PATIENCE / 60:.0f} minutes "
+                        f"({last_line(error)}); add one and run the same command again"
+                    ) from error
+            self._actors = self._actors[1:] + self._actors[:1]
+            time.sleep(GLANCE)
+
+    def _answer(self, actor: Any, method: str, args: Sequence[Any]) -> Any:
+        reply = getattr(actor, method).remote(*args)
+        while not ray.wait([reply], timeout=_PULSE)[0]:
+            ray.get(actor.is_there.options(concurrency_group="pulse").remote(), timeout=_PULSE)
+        return ray.get(reply)
+
+
+class _Model:
+    """A local model; several threads ask it, so that it answers many episodes together."""
+
+    def __init__(self, role: str, settings: ModelSettings) -> None:
+        self._role, self._settings = role, settings
+        self._opening = threading.Lock()
+        self._opened: ChatModel | None = None
+
+    def is_there(self) -> bool:
+        """Answers at once, whatever else is going on."""
+        return True
+
+    def name(self) -> str:
+        """What records call it, once it can answer."""
+        return self._open().name
+
+    def complete(self, requests: list[ChatRequest]) -> list[list[Reply]]:
+        """See ChatModel.complete."""
+        return self._open().complete(requests)
+
+    def score(self, request: ChatRequest, continuations: list[str]) -> list[float]:
+        """See Scorer.score."""
+        model = self._open()
+        assert isinstance(model, Scorer)
+        return model.score(request, continuations)
+
+    def _open(self) -> ChatModel:
+        with self._opening:
+            if self._opened is None:
+                folders = ray.get(ray.get_actor(DESK).folders.remote(self._role))
+                with TemporaryDirectory(prefix="housewise-") as folder:
+                    self._opened = _unpacked(self._settings, folders, Path(folder)).open()
+            return self._opened
+
+
+def _start_actors(role: str, settings: ModelSettings, episodes: int) -> dict[str, Any]:
+    """Start actors of a local model: one for each GPU, or one on the CPU.
+
+    Returns:
+        The actors by name; they are ready to answer.
+
+    Raises:
+        UserError: when the model cannot be opened.
+    """
+    gpus = int(ray.cluster_resources().get("GPU", 0))
+    cores = [node["Resources"].get("CPU", 0) for node in ray.nodes() if node["Alive"]]
+    # A core is left for simulators, and any machine can take the place of a lost one.
+    spared = int(min((count for count in cores if count > 1), default=1)) - 1
+    needs = {"num_gpus": 1} if gpus else {"num_cpus": spared} if spared else {}
+    made = ray.remote(concurrency_groups={"pulse": 1})(_Model)
+    options = {"max_restarts": -1, "max_concurrency": episodes + 1, **needs}
+    names = [f"{role}-{number}" for number in range(min(max(gpus, 1), episodes))]
+    models = {name: made.options(name=name, **options).remote(role, settings) for name in names}
+    try:
+        ray.get([model.name.remote() for model in models.values()])
+    except RayError as error:
+        complain(error)
+    return models
+
+
+def packed(config: ModelSettings) -> dict[str, Files]:
+    """The folders of a local model, by setting, for machines that do not have them."""
+    folders = {"model": config.model.removeprefix("local:"), "adapter": config.adapter}
+    found = {key: Path(name).expanduser() for key, name in folders.items() if name and config.local}
+    return {
+        key: {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+        for key, folder in found.items()
+        if folder.is_dir()
+    }
+
+
+def _unpacked(config: ModelSettings, folders: Mapping[str, Files], target: Path) -> ModelSettings:
+    """Lay folders out, and the settings that name them there; a folder keeps its own name, which may mean something."""
+    changes = {}
+    for key, files in folders.items():
+        named = config.adapter if key == "adapter" else config.model.removeprefix("local:")
+        folder = target / key / Path(named or "").name
+        for name, content in files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        changes[key] = str(folder) if key == "adapter" else f"local:{folder}"
+    return config.model_copy(update=changes)
+
+
+def complain(error: RayError) -> NoReturn:
+    """Raise what a user can do something about as such; a defect stays what it is."""
+    cause = error.cause if isinstance(error, RayTaskError) else None
+    if isinstance(cause, UserError):
+        raise type(cause)(*cause.args) from error
+    if cause is not None:
+        raise error
+    raise UserError(
+        f"the Ray cluster lost a worker for good ({last_line(error)}); see that every machine has this version of "
+        "housewise and memory for its simulators, and run the same command again: finished episodes are kept"
+    ) from error
+
+
+def last_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1] if lines else type(error).__name__

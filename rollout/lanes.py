@@ -1,0 +1,113 @@
+"""Which episode may begin next: those that go by one person's memory are played in order, all others side by side."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from housewise.people.memory import Memory, Note
+from housewise.rollout.system import Job
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """An episode to play, and what it goes by.
+
+    Attributes:
+        job: the episode.
+        memory: of the person as it is before the episode; None where nothing is remembered.
+        material: what the system needs of the machine that the run was started on.
+    """
+
+    job: Job
+    memory: Memory | None = None
+    material: Any = None
+
+
+class Lanes:
+    """Episodes that wait; any number of threads may take them.
+
+    Args:
+        jobs: in order.
+        material: of an episode; see System.material.
+        memories: of people by name; None where nothing is remembered.
+        person: whose memory an episode goes by.
+        learned: what was learned in an episode that is over.
+    """
+
+    def __init__(
+        self,
+        jobs: Sequence[Job],
+        material: Callable[[Job], Any] = lambda job: None,
+        memories: Mapping[str, Memory] | None = None,
+        person: Callable[[Job], str] = lambda job: job.task.person,
+        learned: Callable[[Job], Iterable[Note]] = lambda job: (),
+    ) -> None:
+        self._material, self._learned = material, learned
+        self._memories, self._person = memories, person
+        self._lanes: dict[str, deque[Job]] = {}
+        for number, job in enumerate(jobs):
+            name = str(number) if memories is None else person(job)
+            self._lanes.setdefault(name, deque()).append(job)
+        self._busy: set[str] = set()
+        self._lane_of: dict[str, str] = {job.name: name for name, lane in self._lanes.items() for job in lane}
+        self._changed = threading.Condition()
+        self._stopped = False
+
+    def __len__(self) -> int:
+        """Episodes that have not begun."""
+        return sum(map(len, self._lanes.values()))
+
+    @property
+    def count(self) -> int:
+        """Lanes with episodes that have not begun: more are never played at once."""
+        return sum(map(bool, self._lanes.values()))
+
+    def take(self) -> Assignment | None:
+        """The next episode that may begin now; None where there is none."""
+        with self._changed:
+            name = self._free()
+            if name is None:
+                return None
+            self._busy.add(name)
+            job = self._lanes[name].popleft()
+            memory = None if self._memories is None else self._memories[self._person(job)].copy()
+        return Assignment(job, memory, self._material(job))
+
+    def wait(self) -> Assignment | None:
+        """The next episode, when one may begin; None where all have begun."""
+        while True:
+            with self._changed:
+                while self._free() is None and len(self) and not self._stopped:
+                    self._changed.wait()
+                if self._stopped or not len(self):
+                    return None
+            if (assignment := self.take()) is not None:
+                return assignment
+
+    def stop(self) -> None:
+        """Nothing more is to begin; who waits is told so."""
+        with self._changed:
+            self._stopped = True
+            self._changed.notify_all()
+
+    def over(self, job: Job, finished: bool = True) -> None:
+        """An episode is over; the next of its lane goes by what was learned in it.
+
+        Args:
+            job: the episode.
+            finished: whether it came to its end; what failed is forgotten.
+        """
+        if finished and self._memories is not None:
+            memory = self._memories[self._person(job)]
+            for note in self._learned(job):
+                memory.add(note)
+        with self._changed:
+            self._busy.discard(self._lane_of[job.name])
+            self._changed.notify_all()
+
+    def _free(self) -> str | None:
+        return next((name for name, lane in self._lanes.items() if lane and name not in self._busy), None)

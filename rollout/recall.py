@@ -1,0 +1,57 @@
+"""The memories that a run starts from and leaves: copies in its folder, and what is new in them for their people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from housewise.people.memory import Memory, MemoryFolder, Note
+from housewise.rollout.settings import MemorySettings
+
+
+class Recollection:
+    """Memories of a run.
+
+    What a run starts from is copied when it begins, so that it goes on from the same after an interruption, whatever
+    has become of the memory meanwhile.
+
+    Args:
+        folder: of what they have become; what they were is in a folder beside it.
+        settings: whose memory it starts from.
+
+    Raises:
+        UserError: when there is no such memory, or it is damaged.
+    """
+
+    def __init__(self, folder: Path, settings: MemorySettings) -> None:
+        self._now, self._start = MemoryFolder(folder), MemoryFolder(folder.with_name("memory_at_start"))
+        self._source = MemoryFolder.usual(settings.folder)
+        self._named = settings.start
+
+    def memories(self, people: Iterable[str], learned: Iterable[Sequence[Note]]) -> dict[str, Memory]:
+        """What is remembered of each person, with what episodes that are over have taught.
+
+        Args:
+            people: by name.
+            learned: in each episode that is over, in order.
+        """
+        found = {person: self._begun(person) for person in people}
+        for notes in learned:
+            for note in notes:
+                if note.person in found:
+                    found[note.person].add(note)
+        return found
+
+    def keep(self, memories: Mapping[str, Memory]) -> None:
+        """Write down what the memories have become, here and where they came from."""
+        for memory in memories.values():
+            self._now.save(memory)
+            if self._named is not None:
+                self._source.save(memory)
+
+    def _begun(self, person: str) -> Memory:
+        if person in self._start.people():
+            return self._start.load(person)
+        memory = Memory(person) if self._named is None else self._source.load(person)
+        self._start.save(memory)
+        return memory

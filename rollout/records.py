@@ -1,0 +1,68 @@
+"""Reads records of any system and version."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from housewise.core.errors import UserError
+from housewise.core.plugins import SYSTEMS, plugins
+from housewise.core.record import FINISHED, VERSION, Header, Line, Record, assembled, damaged, read_lines
+from housewise.rollout.notes import NoteEvent
+from housewise.rollout.system import find_system
+
+# Version 1 knew one system, and called its header otherwise.
+_FIRST_SYSTEM, _FIRST_HEADER = "personalize", "episode"
+
+
+def read_record(path: Path) -> Record:
+    """A finished record; events of a system that is not installed are kept as they are.
+
+    Raises:
+        UserError: when it is damaged; the message names file and line.
+    """
+    lines = read_lines(path)
+    name, version = _system_of(path, lines[0])
+    known = {NoteEvent.type: NoteEvent}
+    if name in plugins(SYSTEMS):
+        system = find_system(name)
+        if version < VERSION:
+            lines = list(system.upgraded(lines))
+        known |= {event.type: event for event in system.events}
+    return assembled(path, lines, known)
+
+
+def read_records(folder: Path) -> Iterator[Record]:
+    """Every finished record of a folder, by name.
+
+    Raises:
+        UserError: when one is damaged.
+    """
+    return (read_record(path) for path in sorted(folder.glob(f"*{FINISHED}")))
+
+
+def read_header(path: Path, line: bytes) -> Header | None:
+    """The first line of a record that may have no end; None where it is none."""
+    try:
+        lines = read_lines(path, [line])
+        name, version = _system_of(path, lines[0])
+        if version < VERSION and name in plugins(SYSTEMS):
+            lines = list(find_system(name).upgraded(lines))
+        return Header.model_validate(lines[0].data)
+    except (UserError, ValidationError):
+        return None
+
+
+def _system_of(path: Path, line: Line) -> tuple[str, int]:
+    if line.type == _FIRST_HEADER:
+        return _FIRST_SYSTEM, 1
+    name, version = line.data.get("system"), line.data.get("version")
+    if line.type != Header.type or not isinstance(name, str) or not isinstance(version, int):
+        raise damaged(path, 1, "no header that names its system and version")
+    if version > VERSION:
+        raise UserError(
+            f"{path}: is a record of version {version}, and this program reads up to {VERSION}; install a later housewise"
+        )
+    return name, version

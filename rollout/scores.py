@@ -1,0 +1,160 @@
+"""What is measured of episodes: each system declares its scores, and all are summed up alike."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from housewise.core.record import Header, Result
+
+Finished = tuple[Header, Result]
+"""First and last line of a record."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """A figure of an episode.
+
+    Attributes:
+        name: in records and files.
+        label: in texts and wide tables; the name where it is empty.
+        column: heading in narrow tables; None leaves it out there.
+        unit: such as ``"%"``.
+        better: which way is better; None where neither is.
+        scale: figures of summaries are so many times those of records.
+        shown: tables have so many times the figures of summaries.
+        weight: name of the score by which episodes are weighed, for shares of what not every episode has as much of.
+        total: sum it up instead of taking the mean.
+        error: whether its standard error is of interest.
+        decimals: that are worth showing.
+    """
+
+    name: str
+    label: str = ""
+    column: str | None = None
+    unit: str = ""
+    better: Literal["higher", "lower"] | None = None
+    scale: float = 1.0
+    shown: float = 1.0
+    weight: str | None = None
+    total: bool = False
+    error: bool = False
+    decimals: int = 1
+
+    @property
+    def heading(self) -> str:
+        """With its unit."""
+        label = self.label or self.name.replace("_", " ")
+        return f"{label}, {self.unit}" if self.unit else label
+
+    def of(self, result: Result) -> float | None:
+        """Its value for one episode, on the scale of summaries; None where it has none."""
+        if self.weight is not None and not figures_of(result).get(self.weight):
+            return None
+        value = figures_of(result).get(self.name)
+        return None if value is None else self.scale * value
+
+    def mean(self, results: Sequence[Result]) -> float:
+        """Its value over some episodes; 0 where none has it."""
+        rows = [
+            (value, figures_of(result).get(self.weight, 0.0) if self.weight else 1.0)
+            for result in results
+            if (value := self.of(result)) is not None
+        ]
+        if self.total:
+            return float(sum(value for value, _ in rows))
+        weight = sum(share for _, share in rows)
+        return float(sum(value * share for value, share in rows) / weight) if weight else 0.0
+
+
+USAGE = (
+    Score("prompt_tokens", "tokens read", decimals=0),
+    Score("completion_tokens", "tokens written", decimals=0),
+    Score("tokens", column="tokens", decimals=0),
+    Score("model_seconds", "seconds asking", decimals=0),
+    Score("seconds", column="s", decimals=0),
+)
+"""What every system's episodes take."""
+
+
+def figures_of(result: Result) -> dict[str, float]:
+    """Scores and usage of an episode, by name."""
+    usage = result.usage
+    return {**result.scores, **usage.model_dump(), "tokens": usage.prompt_tokens + usage.completion_tokens}
+
+
+def metrics(episodes: Sequence[Finished], scores: Sequence[Score], failed: Sequence[str] = ()) -> dict[str, Any]:
+    """The figures of ``metrics.json``: over all episodes, by scene or the like, and by that and task set.
+
+    Args:
+        episodes: first and last line of each record.
+        scores: of their system.
+        failed: why other episodes failed, which are counted and are in no mean.
+    """
+    return {
+        "overall": _summary(episodes, scores),
+        "by_scene": _grouped(episodes, scores, lambda header: header.group.partition("/")[0]),
+        "by_task_set": _grouped(episodes, scores, lambda header: header.group),
+        "failed": {"episodes": len(failed), "reasons": dict(Counter(failed).most_common())},
+    }
+
+
+def summary(
+    results: Sequence[Result], scores: Sequence[Score], tasks: Sequence[Hashable] | None = None
+) -> dict[str, Any]:
+    """Mean figures of some episodes, by name of the score; ``<name>_stderr`` is a mean's standard error.
+
+    Args:
+        results: of the episodes.
+        scores: of their system; usage comes with them.
+        tasks: of which task each is, for the standard error; see standard_error.
+    """
+    if not results:
+        return {"episodes": 0}
+    found: dict[str, Any] = {"episodes": len(results)}
+    for score in (*scores, *USAGE):
+        if score.name == "tokens":
+            continue
+        found[score.name] = score.mean(results)
+        if score.error:
+            values = [(number, value) for number, result in enumerate(results) if (value := score.of(result)) is not None]
+            of = None if tasks is None else [tasks[number] for number, _ in values]
+            found[f"{score.name}_stderr"] = standard_error([value for _, value in values], of)
+    return found | {"ended": dict(Counter(result.ended for result in results).most_common())}
+
+
+def standard_error(values: Sequence[float], tasks: Sequence[Hashable] | None = None) -> float:
+    """Standard error of a mean over episodes.
+
+    Runs of one task are much alike, so that 25 episodes of five tasks tell little more than five would: what the runs
+    of a task have in common is counted once (the cluster-robust error of Liang and Zeger, Biometrika 73, 1986).
+
+    Args:
+        values: of the episodes.
+        tasks: of which task each episode is; None, or the same for all, takes every episode as a task of its own.
+    """
+    count = len(values)
+    if count < 2:
+        return 0.0
+    names: Sequence[Hashable] = range(count) if tasks is None or len(set(tasks)) == 1 else tasks
+    off: dict[Hashable, float] = {}
+    for name, distance in zip(names, np.asarray(values, dtype=float) - np.mean(values), strict=True):
+        off[name] = off.get(name, 0.0) + float(distance)
+    return float(np.sqrt(len(off) / (len(off) - 1) * sum(each**2 for each in off.values())) / count)
+
+
+def _grouped(
+    episodes: Sequence[Finished], scores: Sequence[Score], key: Callable[[Header], str]
+) -> Mapping[str, dict[str, Any]]:
+    groups: dict[str, list[Finished]] = {}
+    for header, result in episodes:
+        groups.setdefault(key(header), []).append((header, result))
+    return {name: _summary(group, scores) for name, group in sorted(groups.items())}
+
+
+def _summary(episodes: Sequence[Finished], scores: Sequence[Score]) -> dict[str, Any]:
+    return summary([result for _, result in episodes], scores, [header.task for header, _ in episodes])

@@ -1,0 +1,111 @@
+"""The settings that every run has, in sections; systems add their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field
+from typing_extensions import Self
+
+from housewise.core.settings import LARGEST_SEED, MOST_COUNTED, Settings, placed, validated
+from housewise.language.settings import COMPUTED, ModelSettings
+
+
+class TaskSettings(Settings):
+    """Which tasks are played, and how often.
+
+    Attributes:
+        seed: of everything that is drawn.
+        series: another one plays the same tasks in other ways.
+        runs: how often each task is played; each run has a seed of its own.
+    """
+
+    seed: int = Field(default=0, ge=0, le=LARGEST_SEED)
+    series: int = Field(default=0, ge=0, le=LARGEST_SEED)
+    runs: int = Field(default=1, ge=1, le=MOST_COUNTED)
+
+
+class ModelsSettings(Settings):
+    """The models of a run by role."""
+
+    agent: ModelSettings = ModelSettings()
+
+
+class MemorySettings(Settings):
+    """What is remembered of people.
+
+    Attributes:
+        start: whose memory a run begins with; None for an empty one.
+        folder: where memories are; None for the usual place.
+    """
+
+    start: str | None = None
+    folder: str | None = None
+
+
+class ExecutionSettings(Settings):
+    """Where episodes are computed; nothing of it changes what comes of them but by rounding.
+
+    Attributes:
+        workers: episodes played at the same time.
+        ray: address of a Ray cluster on whose machines they are played; None for this one.
+    """
+
+    workers: int = Field(default=1, ge=1, le=MOST_COUNTED)
+    ray: str | None = None
+
+
+class RunSettings(Settings):
+    """One run of a system.
+
+    Attributes:
+        system: its name.
+    """
+
+    system: str
+    tasks: TaskSettings = TaskSettings()
+    models: ModelsSettings = ModelsSettings()
+    memory: MemorySettings = MemorySettings()
+    execution: ExecutionSettings = ExecutionSettings()
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What has to be the same for two runs to belong in one folder, by dotted key: not how often and where."""
+        found = flat(self.model_dump(exclude={"execution": True, "tasks": {"runs"}, "memory": {"folder"}}))
+        return {key: value for key, value in found.items() if not _computed(key)}
+
+    def changed(self, **changes: Any) -> Self:
+        """The same with other values for some keys, each with or without its section; see core.settings.placed."""
+        content = _raw(self)
+        return validated(type(self), _merged(content, placed(_raw(changes), content, "the program")))
+
+
+def flat(settings: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    """Nested settings by dotted key."""
+    found: dict[str, Any] = {}
+    for key, value in settings.items():
+        found |= flat(value, f"{before}{key}.") if isinstance(value, Mapping) else {f"{before}{key}": value}
+    return found
+
+
+def _computed(key: str) -> bool:
+    section, _, rest = key.partition(".")
+    return section == "models" and rest.rpartition(".")[2] in COMPUTED
+
+
+def _raw(value: Any) -> Any:
+    """Settings as nested values; not as they are kept, where passwords are left out."""
+    if isinstance(value, Settings):
+        return {name: _raw(getattr(value, name)) for name in type(value).model_fields}
+    return {key: _raw(inner) for key, inner in value.items()} if isinstance(value, dict) else value
+
+
+def _merged(content: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Nested values with others in place of some of them."""
+    found = dict(content)
+    for key, value in changes.items():
+        earlier = found.get(key)
+        both = isinstance(value, Mapping) and isinstance(earlier, Mapping)
+        found[key] = _merged(dict(earlier), value) if both else value  # type: ignore[arg-type]
+    return found

@@ -1,0 +1,93 @@
+"""Where episodes are played one after the other, in a thread, a process or an actor: none of them ends the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+from housewise.core.machine import now, software_versions
+from housewise.core.record import Header, Outcome, RecordWriter
+from housewise.language.base import ChatModel
+from housewise.rollout.episode import Episode, Progress
+from housewise.rollout.failures import failure_of
+from housewise.rollout.lanes import Assignment
+from housewise.rollout.system import Opened, System
+
+
+class Stage:
+    """A system, and what it has opened.
+
+    Args:
+        system: plays.
+        loading: held while an episode is made.
+        ends_run: whether an error concerns the run although it looks as if it concerned the episode alone.
+    """
+
+    def __init__(
+        self,
+        system: System[Any],
+        loading: AbstractContextManager[object] | None = None,
+        ends_run: Callable[[Exception], bool] | None = None,
+    ) -> None:
+        self._system = system
+        self._loading = loading or nullcontext()
+        self._ends_run = ends_run or (lambda error: False)
+
+    def play(
+        self, assignment: Assignment, models: Mapping[str, ChatModel], folder: Path, progress: Progress
+    ) -> Outcome:
+        """Play an episode; its record ends with what is returned.
+
+        Args:
+            assignment: the episode, and what it goes by.
+            models: by role.
+            folder: of the record.
+            progress: told of how it goes.
+
+        Raises:
+            UserError: when something outside the program is wrong that concerns more than this episode.
+        """
+        self._system.check()
+        job = assignment.job
+        writer = RecordWriter(folder, job.name)
+        try:
+            with self._loading:
+                opened = self._system.open(job, models, assignment.memory, assignment.material, progress)
+            header = self._header(assignment, opened, writer.attempt)
+            return Episode(opened.world, opened.agent, writer, opened.limits, progress).play(header)
+        except Exception as error:
+            if self._ends_run(error):
+                raise
+            failure = failure_of(error)
+            writer.write(failure)
+            if failure.traceback:
+                # Nobody knows what state a defect leaves it in.
+                self.close()
+            return failure
+        finally:
+            writer.close()
+
+    def close(self) -> None:
+        """Release what has been opened."""
+        self._system.close()
+
+    def _header(self, assignment: Assignment, opened: Opened, attempt: int) -> Header:
+        system, job = self._system, assignment.job
+        return Header(
+            system=system.name,
+            task=job.task.name,
+            group=job.task.group,
+            run=job.run,
+            attempt=attempt,
+            seed=job.seed,
+            agent=system.agent,
+            person=job.task.person,
+            models={role: getattr(system.settings.models, role).model for role in system.roles},
+            settings=system.settings.model_dump(mode="json", exclude={"execution": {"ray"}}),
+            memory=None if assignment.memory is None else assignment.memory.digest,
+            setting={} if opened.setting is None else opened.setting.model_dump(mode="json"),
+            software=software_versions(),
+            started=now(),
+        )

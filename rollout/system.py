@@ -1,0 +1,240 @@
+"""What a system is: a world, an agent, a person and scores, put together so that runs can play it.
+
+A system of somebody else's is a class like those in ``systems/``, named in its package's entry points
+(``housewise.systems``); docs/extending.md has one.
+"""
+
+from __future__ import annotations
+
+import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Generic, TypeVar
+
+import numpy as np
+from omegaconf import DictConfig, OmegaConf
+
+from housewise.agent.base import Agent
+from housewise.core.errors import UserError
+from housewise.core.plugins import SYSTEMS, load_plugin
+from housewise.core.record import Event, Frozen, Line, Record, record_name
+from housewise.core.settings import load_as_advised
+from housewise.language.base import ChatModel
+from housewise.people.memory import Memory
+from housewise.rollout.episode import Limits, Progress
+from housewise.rollout.scores import Score
+from housewise.rollout.settings import RunSettings
+from housewise.worlds.base import World
+
+S = TypeVar("S", bound=RunSettings)
+_S = TypeVar("_S", bound="System[Any]")
+
+
+@dataclass(frozen=True)
+class Task:
+    """Something to do, before its world is made.
+
+    Attributes:
+        name: of it; the same for all its runs.
+        group: what its figures are summed up with: a scene, or a scene and a task set with a slash between them.
+        person: for whom.
+    """
+
+    name: str
+    group: str = ""
+    person: str = ""
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """Numbers that tell it from other tasks."""
+        return (zlib.crc32(self.name.encode()),)
+
+
+@dataclass(frozen=True)
+class Job:
+    """One episode to play.
+
+    Attributes:
+        task: what is to be done.
+        run: how many times it has been played before.
+        seed: of everything that is drawn.
+    """
+
+    task: Task
+    run: int = 0
+    seed: int = 0
+
+    @property
+    def name(self) -> str:
+        """Name of the record."""
+        return record_name(self.task.name, self.run)
+
+
+@dataclass(frozen=True)
+class Opened:
+    """An episode that can begin.
+
+    Attributes:
+        world: where it takes place.
+        agent: decides.
+        setting: what it begins with; None where the task's name says it all.
+        limits: when it ends.
+        person: for whom, where the task does not say.
+    """
+
+    world: World[Any, Any]
+    agent: Agent[Any, Any]
+    setting: Frozen | None = None
+    limits: Limits = field(default_factory=Limits)
+
+
+class System(ABC, Generic[S]):
+    """A system under some settings; it is sent to other processes and machines, and opens what it needs there.
+
+    Files that the settings name are read when it is made, for a machine that lacks them.
+
+    Args:
+        settings: of the run.
+
+    Raises:
+        UserError: when a file that they name cannot be read.
+
+    Attributes:
+        name: in settings, records and entry points.
+        Settings: the type of its settings.
+        Setting: the type of what an episode begins with.
+        events: types of what happens in its episodes.
+        scores: what is measured; the first is the one that counts.
+        roles: the models that its episodes ask.
+        remembers: whether its episodes go by a person's memory, and add to it.
+    """
+
+    name: ClassVar[str]
+    Settings: ClassVar[type[RunSettings]] = RunSettings
+    Setting: ClassVar[type[Frozen]] = Frozen
+    events: ClassVar[Sequence[type[Event]]] = ()
+    scores: ClassVar[Sequence[Score]] = ()
+
+    def __init__(self, settings: S) -> None:
+        self.settings = settings
+
+    @classmethod
+    def defaults(cls) -> DictConfig:
+        """Every setting with its default."""
+        made = OmegaConf.create(cls.Settings(system=cls.name).model_dump(mode="json"))
+        assert isinstance(made, DictConfig)
+        return made
+
+    @classmethod
+    def advice(cls, settings: Any) -> Mapping[str, Any]:
+        """Defaults that some settings bring along, by key."""
+        return {}
+
+    @classmethod
+    def load(
+        cls, file: Path | None = None, settings: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
+    ) -> Any:
+        """Put a run's settings together; see core.settings.load_settings."""
+        base = cls.defaults()
+        chosen = load_as_advised(cls.Settings, base, cls.advice, file, settings, overrides)
+        if chosen.system != cls.name:
+            raise UserError(f"setting system: these are settings of {chosen.system}, not of {cls.name}")
+        return chosen
+
+    @classmethod
+    def upgraded(cls, lines: Sequence[Line]) -> Sequence[Line]:
+        """The lines of a record of an earlier version in the form of this one."""
+        return lines
+
+    @property
+    def roles(self) -> Sequence[str]:
+        """The models that its episodes ask, by role."""
+        return ("agent",)
+
+    @property
+    def agent(self) -> str:
+        """Who acts, for records."""
+        return self.name
+
+    @property
+    def remembers(self) -> bool:
+        """Whether its episodes go by a person's memory, and add to it."""
+        return False
+
+    @abstractmethod
+    def tasks(self) -> Sequence[Task]:
+        """What a run plays, in order.
+
+        Raises:
+            UserError: when the settings name something that there is not.
+        """
+
+    @abstractmethod
+    def open(
+        self,
+        job: Job,
+        models: Mapping[str, ChatModel],
+        memory: Memory | None,
+        material: Any,
+        progress: Progress,
+    ) -> Opened:
+        """Make an episode's world and agent.
+
+        Args:
+            job: the episode.
+            models: by role.
+            memory: of the person, None where the system remembers nothing.
+            material: what ``material`` gave.
+            progress: told of every step of the world that takes time.
+
+        Raises:
+            UserError: when something outside the program is wrong.
+        """
+
+    def check(self) -> None:
+        """Find what cannot work before anything is played.
+
+        Raises:
+            UserError: naming it.
+        """
+
+    def files(self) -> dict[str, Path]:
+        """Files of the user's own that episodes depend on, by setting; copies are kept with a run."""
+        return {}
+
+    def material(self, job: Job) -> Any:
+        """What an episode needs of this machine, wherever it is played; it has to be picklable."""
+        return None
+
+    def close(self) -> None:
+        """Release what episodes have opened."""
+
+    def jobs(self) -> list[Job]:
+        """The episodes of a run, in order."""
+        chosen = self.settings.tasks
+        return [Job(task, run, self.seed(task, run)) for task in self.tasks() for run in range(chosen.runs)]
+
+    def seed(self, task: Task, run: int) -> int:
+        """Of what is drawn in an episode."""
+        chosen = self.settings.tasks
+        parts = [chosen.seed, *task.seeds, run, *([chosen.series] if chosen.series else [])]
+        return int(np.random.SeedSequence(parts).generate_state(1)[0])
+
+    @classmethod
+    def setting_of(cls: type[_S], record: Record) -> Frozen:
+        """What an episode began with."""
+        return cls.Setting.model_validate(record.header.setting)
+
+
+def find_system(name: str) -> type[System[Any]]:
+    """A system by name.
+
+    Raises:
+        UserError: when it is not installed, or is none.
+    """
+    found = load_plugin(SYSTEMS, name, "system")
+    if not (isinstance(found, type) and issubclass(found, System)):
+        raise UserError(f"system {name!r}: {found!r} is no class of systems; see docs/extending.md")
+    return found

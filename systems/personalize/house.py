@@ -1,0 +1,203 @@
+"""The robot's house as a world, and a planner as an agent in it: both put what happens into the record's words."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from housewise.agent.base import Decision, Past
+from housewise.agent.personalize.parser import ParsedStep
+from housewise.agent.personalize.planner import Attempt, Exchange, Plan, Planner
+from housewise.controller.robot import Carried, RobotInHouse
+from housewise.controller.skills import Status
+from housewise.core.record import Usage
+from housewise.language.base import Message
+from housewise.systems.personalize.record import ActionEvent, ExchangeLine, PlanEvent, TriedLine, moved_by
+from housewise.worlds.base import Step
+from housewise.worlds.house.actions import ActionKind, HighLevelAction
+from housewise.worlds.house.scene_graph import ROBOT, SceneGraph
+
+_BUILT_UPON = frozenset({ActionKind.PICK_UP, ActionKind.PLACE})
+
+
+class HouseWorld:
+    """A house with a robot in it; an action is a line of a plan.
+
+    Args:
+        robot: in its house, where nothing has happened yet.
+    """
+
+    def __init__(self, robot: RobotInHouse) -> None:
+        self.robot = robot
+        self.plans = 0
+        self._statuses: Counter[Status] = Counter()
+        self._placed: set[tuple[str, str]] = set()
+
+    def reset(self) -> SceneGraph:
+        """See World.reset."""
+        return self.robot.graph
+
+    def step(self, action: ParsedStep) -> Step[SceneGraph]:
+        """See World.step."""
+        carried = self.robot.carry_out(action.action, action.problem)
+        self._statuses[carried.outcome.status] += 1
+        self._placed |= {(name, place) for name, (_, place) in carried.moved.items() if place != ROBOT}
+        return Step(
+            self.robot.graph,
+            (action_event(self.plans - 1, action, carried),),
+            carried.end - carried.start,
+            blocks(action, carried),
+            self.robot.over,
+        )
+
+    def scores(self) -> dict[str, float]:
+        """See World.scores."""
+        world = self.robot.env.world
+        misplaced, actions = len(world.episode.misplaced), self._statuses.total()
+        found: dict[str, float] = {
+            "success_rate": world.success_rate,
+            "correct_start": len(world.objects) - misplaced,
+            "correct_end": sum(world.correct.values()),
+            "misplaced_start": misplaced,
+            "objects": len(world.objects),
+            "actions": actions,
+            **{status.value: self._statuses[status] for status in Status},
+            "unique_placements": len(self._placed),
+        }
+        return found | ({"executability": self._statuses[Status.SUCCEEDED] / actions} if actions else {})
+
+    def final(self) -> Mapping[str, Any]:
+        """See World.final."""
+        return {"placements": self.robot.placements}
+
+
+class PlannerAgent:
+    """A planner as an agent.
+
+    Args:
+        planner: decides.
+        world: in which replies are tried that are not followed.
+    """
+
+    def __init__(self, planner: Planner, world: HouseWorld) -> None:
+        self.name = planner.name
+        self._planner, self._world = planner, world
+
+    def decide(self, observation: SceneGraph, past: Past[SceneGraph]) -> Decision[ParsedStep]:
+        """See Agent.decide."""
+        began = time.perf_counter()
+        plan = self._planner.plan(observation, attempts_in(past))
+        seconds = time.perf_counter() - began
+        self._world.plans = past.decisions + 1
+        event = PlanEvent(
+            plan=past.decisions,
+            step=past.cost,
+            prompt=_prompt(plan.messages),
+            reply=plan.text,
+            prompt_tokens=_read(plan),
+            completion_tokens=_written(plan),
+            model_seconds=seconds,
+            complete=plan.complete,
+            known=observation.tree,
+            earlier=[_exchange(exchange) for exchange in plan.earlier],
+            scores={action: round(score, 3) for action, score in plan.scores.items()},
+            tried=[_tried(other, self._world.robot) for other in plan.others],
+        )
+        usage = Usage(
+            prompt_tokens=sum(map(_read, (plan, *plan.others))),
+            completion_tokens=sum(map(_written, (plan, *plan.others))),
+            model_seconds=seconds,
+        )
+        return Decision(plan.steps, (event,), plan.complete, usage)
+
+
+def attempts_in(past: Past[SceneGraph]) -> list[Attempt]:
+    """Everything tried in an episode, oldest first, as planners learn of it."""
+    events = (event for step in past.steps for event in step.events if isinstance(event, ActionEvent))
+    return [
+        Attempt(
+            HighLevelAction(ActionKind(event.kind), event.target or "", event.destination),
+            event.status == Status.SUCCEEDED.value,
+            event.reason,
+        )
+        for event in events
+        if event.kind is not None
+    ]
+
+
+def action_event(plan: int, step: ParsedStep, carried: Carried) -> ActionEvent:
+    """What is recorded of a line of a plan."""
+    action = step.action
+    return ActionEvent(
+        plan=plan,
+        raw=step.raw,
+        action=str(action) if action else None,
+        kind=action.kind.value if action else None,
+        target=action.target if action else None,
+        destination=action.destination if action else None,
+        status=carried.outcome.status.value,
+        reason=carried.outcome.reason,
+        start=carried.start,
+        end=carried.end,
+        low_level=carried.letters,
+        aimed=carried.aimed,
+        path=carried.path,
+        discovered=carried.discovered,
+        moved=carried.moved,
+        reward=carried.reward,
+        seconds=carried.seconds,
+    )
+
+
+def blocks(step: ParsedStep, carried: Carried) -> bool:
+    """Whether the rest of a plan builds on a line that did not work."""
+    kind = step.action.kind if step.action else None
+    return carried.outcome.status != Status.SUCCEEDED and kind in _BUILT_UPON
+
+
+def _tried(plan: Plan, robot: RobotInHouse) -> TriedLine:
+    """Carry out a plan, see what comes of it, and take it back."""
+    done, events = True, []
+    with robot.trying():
+        for step in plan.steps:
+            carried = robot.carry_out(step.action, step.problem)
+            events.append(action_event(0, step, carried))
+            if robot.over or blocks(step, carried):
+                done = False
+                break
+    return TriedLine(
+        reply=plan.text,
+        prompt_tokens=_read(plan),
+        completion_tokens=_written(plan),
+        complete=plan.complete and done,
+        reward=sum(event.reward for event in events),
+        done=[event.raw for event in events if event.status == Status.SUCCEEDED.value],
+        moved=moved_by(events),
+        discovered=sum(len(event.discovered) for event in events),
+    )
+
+
+def _read(plan: Plan) -> int:
+    return sum(reply.prompt_tokens for reply in plan.replies)
+
+
+def _written(plan: Plan) -> int:
+    return sum(reply.completion_tokens for reply in plan.replies)
+
+
+def _prompt(messages: Sequence[Message]) -> list[dict[str, str]]:
+    return [message.turn for message in messages]
+
+
+def _exchange(exchange: Exchange) -> ExchangeLine:
+    reply = exchange.reply
+    return ExchangeLine(
+        prompt=_prompt(exchange.messages),
+        reply=reply.text,
+        prompt_tokens=reply.prompt_tokens,
+        completion_tokens=reply.completion_tokens,
+    )
+
+

@@ -1,0 +1,193 @@
+"""The planners that settings name; each is found by entry point (``housewise.planners``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from housewise.agent.personalize.baselines.saycan import SayCanPlanner, SayCanTemplate
+from housewise.agent.personalize.baselines.sayplan import SayPlanPlanner, SayPlanTemplate
+from housewise.agent.personalize.demonstrator import Demonstrator
+from housewise.agent.personalize.planner import LLMPlanner, Planner
+from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
+from housewise.agent.personalize.scripted import Order, ScriptedPlanner
+from housewise.controller.robot import room_anchors
+from housewise.core.plugins import PLANNERS, load_plugin
+from housewise.language.base import ChatModel, Sampling
+from housewise.systems.personalize.settings import AgentSettings
+from housewise.worlds.house.env import RearrangementEnv, Task
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What a planner is made for.
+
+    Attributes:
+        task: the house and the episode, with what people want there: not for planners that have to find out.
+        env: in which its plans are carried out.
+        seed: of what it draws.
+        model: answers; None for planners without one.
+        sampling: how replies are drawn.
+    """
+
+    task: Task
+    env: RearrangementEnv
+    seed: int
+    model: ChatModel | None
+    sampling: Sampling
+
+    @property
+    def answers(self) -> ChatModel:
+        """The model of a planner that asks one."""
+        assert self.model is not None, "the planner says that it asks a model"
+        return self.model
+
+
+class PlannerFactory(Protocol):
+    """Makes the planners of a run; it reads its prompt when it is made, and is sent to where episodes are played.
+
+    Attributes:
+        asks: whether its planners ask a model.
+    """
+
+    asks: bool
+
+    def __init__(self, settings: AgentSettings) -> None: ...
+
+    def __call__(self, situation: Situation) -> Planner: ...
+
+
+def open_planner(settings: AgentSettings) -> PlannerFactory:
+    """What makes the planners that the settings name.
+
+    Raises:
+        UserError: when its prompt cannot be read.
+    """
+    made: Callable[[AgentSettings], PlannerFactory] = load_plugin(PLANNERS, settings.planner, "planner")
+    return made(settings)
+
+
+class LLM:
+    """LLM-Planner and LLM-Personalize."""
+
+    asks = True
+
+    def __init__(self, settings: AgentSettings) -> None:
+        self._context, self._settings = context_of(settings), settings
+
+    def __call__(self, situation: Situation) -> Planner:
+        """See PlannerFactory."""
+        chosen = self._settings
+        return LLMPlanner(
+            situation.answers, self._context, situation.sampling, "llm", chosen.grounded, chosen.second_look
+        )
+
+
+class Replay:
+    """Plays the replies of earlier records; a replayed episode has looked again already, where it did."""
+
+    asks = False
+
+    def __init__(self, settings: AgentSettings) -> None:
+        self._context, self._grounded = context_of(settings), settings.grounded
+
+    def __call__(self, situation: Situation) -> Planner:
+        """See PlannerFactory."""
+        return LLMPlanner(situation.answers, self._context, situation.sampling, "replay", self._grounded)
+
+
+class SayPlan:
+    """Searches the map, plans, and has the plan checked."""
+
+    asks = True
+
+    def __init__(self, settings: AgentSettings) -> None:
+        self._template, self._settings = SayPlanTemplate.load(words_of(settings)), settings
+
+    def __call__(self, situation: Situation) -> Planner:
+        """See PlannerFactory."""
+        most, grounded = self._settings.most_steps_per_plan, self._settings.grounded
+        return SayPlanPlanner(situation.answers, self._template, situation.sampling, most, grounded)
+
+
+class SayCan:
+    """One action at a time, by how likely the model finds each."""
+
+    asks = True
+
+    def __init__(self, settings: AgentSettings) -> None:
+        self._template, self._grounded = SayCanTemplate.load(words_of(settings)), settings.grounded
+
+    def __call__(self, situation: Situation) -> Planner:
+        """See PlannerFactory."""
+        return SayCanPlanner(situation.answers, self._template, situation.sampling, self._grounded)
+
+
+class Scripted:
+    """Knows what people want."""
+
+    asks = False
+
+    def __init__(self, settings: AgentSettings) -> None: ...
+
+    def __call__(self, situation: Situation) -> Planner:
+        """See PlannerFactory."""
+        return scripted_planner(situation.task, situation.env, situation.seed)
+
+
+class Demonstrations:
+    """The same, written as a model should answer."""
+
+    asks = False
+
+    def __init__(self, settings: AgentSettings) -> None:
+        self._context, self._settings = context_of(settings), settings.demonstrator
+
+    def __call__(self, situation: Situation) -> Planner:
+        """See PlannerFactory."""
+        order, thorough = self._settings.order, self._settings.thorough
+        scripted = scripted_planner(situation.task, situation.env, situation.seed, order=order, thorough=thorough)
+        return Demonstrator(scripted, self._context)
+
+
+def context_of(settings: AgentSettings) -> ContextGenerator:
+    """What puts a state into words."""
+    return ContextGenerator(PromptTemplate.load(settings.prompt), settings.most_steps_per_plan)
+
+
+def words_of(settings: AgentSettings) -> str:
+    """The prompt of a baseline: its own, unless another one is chosen."""
+    return settings.planner if settings.prompt == PromptTemplate.packaged else settings.prompt
+
+
+def scripted_planner(
+    task: Task, env: RearrangementEnv, seed: int, *, order: Order = "nearest", thorough: bool = True
+) -> ScriptedPlanner:
+    """The scripted planner for a task, handed what people want there.
+
+    Args:
+        task: the house and the episode.
+        env: in which it will act.
+        seed: of what it draws.
+        order: what comes next: what is nearest, the first of the list, or anything.
+        thorough: see ScriptedPlanner.
+    """
+    keys = {task.scene.by_key[key].name: key for key in task.episode.receptacles}
+    correct = {thing.name: thing.correct for thing in task.episode.objects}
+    anchors = room_anchors(task)
+    navmesh = env.simulator.navmesh
+
+    def wants(thing: str, place: str) -> bool:
+        return keys.get(place) in correct[thing]
+
+    def point(name: str) -> np.ndarray:
+        key = keys.get(name) or anchors[name]
+        return np.asarray(task.scene.by_key[key].pose.position)[[0, 2]]
+
+    def route(start: str | None, end: str) -> float:
+        return navmesh.distance(env.simulator.body.point if start is None else point(start), point(end))
+
+    return ScriptedPlanner(wants, seed, route if order == "nearest" else None, thorough, order == "listed")

@@ -1,0 +1,132 @@
+"""The settings of a run in houses; every key is explained in ``housekeep_configs/run.yaml``."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+
+from housewise.agent.personalize.scripted import Order
+from housewise.core.errors import alternatives
+from housewise.core.plugins import PLANNERS, SIMULATORS, plugins
+from housewise.core.settings import MOST_COUNTED, Settings
+from housewise.language.adapters import asked_with
+from housewise.rollout.settings import RunSettings, TaskSettings
+
+
+class ControllerSettings(Settings):
+    """How the robot moves; see housewise.controller.skills.ControllerSettings."""
+
+    kind: Literal["standard", "published"] = "standard"
+    goal_radius: float = Field(default=0.25, gt=0)
+    most_walk: int = Field(default=500, ge=1, le=MOST_COUNTED)
+    most_look: int = Field(default=100, ge=0, le=MOST_COUNTED)
+
+
+class DemonstratorSettings(Settings):
+    """How the demonstrator shows the task; see housewise.agent.personalize.scripted.ScriptedPlanner."""
+
+    order: Order = "random"
+    thorough: bool = False
+
+
+class HouseTaskSettings(TaskSettings):
+    """Which houses, and for whom."""
+
+    data: str | None = None
+    scenes: list[str] | None = None
+    episodes: list[int] | str | None = None
+    houses: int = Field(default=3, ge=1, le=MOST_COUNTED)
+    objects: tuple[int, int] = (5, 10)
+    misplaced: tuple[int, int] = (3, 7)
+    person: str = "majority"
+
+    @model_validator(mode="after")
+    def _things_fit(self) -> HouseTaskSettings:
+        for name, (fewest, most) in (("objects", self.objects), ("misplaced", self.misplaced)):
+            if not 0 < fewest <= most:
+                raise ValueError(f"{name} are the fewest and the most, as in [5, 10]")
+        if self.misplaced[0] > self.objects[0]:
+            raise ValueError("no more things can be misplaced than there are; lower misplaced or raise objects")
+        return self
+
+
+class WorldSettings(Settings):
+    """In what the houses are walked through."""
+
+    simulator: str = "raycast"
+    gpu: int = Field(default=-1, ge=-1)
+    max_steps: int = Field(default=1000, ge=1, le=MOST_COUNTED)
+    look_down: float = 30.0
+    controller: ControllerSettings = ControllerSettings()
+
+    @field_validator("simulator")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        return _one_of(name, plugins(SIMULATORS))
+
+
+class AgentSettings(Settings):
+    """Who decides, and how it is asked."""
+
+    planner: str = "llm"
+    prompt: str = "planner"
+    most_steps_per_plan: int = Field(default=10, ge=1, le=MOST_COUNTED)
+    most_plans: int = Field(default=150, ge=1, le=MOST_COUNTED)
+    most_idle_plans: int = Field(default=10, ge=1, le=MOST_COUNTED)
+    replan_when_blocked: bool = True
+    grounded: bool = False
+    second_look: bool = False
+    demonstrator: DemonstratorSettings = DemonstratorSettings()
+    records: str | None = None
+
+    @field_validator("planner")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        return _one_of(name, plugins(PLANNERS))
+
+
+class PersonalizeSettings(RunSettings):
+    """One run in houses.
+
+    Where no prompt is given, it is the one that the adapter was trained with.
+    """
+
+    system: Literal["personalize"] = "personalize"
+    tasks: HouseTaskSettings = HouseTaskSettings()
+    world: WorldSettings = WorldSettings()
+    agent: AgentSettings = AgentSettings()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _prompt_of_the_adapter(cls, given: Any) -> Any:
+        agent = given.get("agent") if isinstance(given, dict) else None
+        if not isinstance(agent, dict) or agent.get("prompt") is not None:
+            return given
+        advised = {} if agent.get("planner") in ("sayplan", "saycan") else asked_with(_adapter(given))
+        return {**given, "agent": {**agent, "prompt": advised.get("prompt", "planner")}}
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """See RunSettings.identity; which and how many houses may change."""
+        free = {"world.gpu", *(f"tasks.{key}" for key in ("houses", "episodes", "scenes"))}
+        return {key: value for key, value in super().identity.items() if key not in free}
+
+    @property
+    def advice(self) -> dict[str, Any]:
+        """What the adapter says of how it is meant to be asked, as settings of a run."""
+        return asked_with(self.models.agent.adapter) if self.agent.planner == "llm" else {}
+
+
+def _adapter(given: dict[str, Any]) -> Any:
+    models = given.get("models")
+    acting = models.get("agent") if isinstance(models, dict) else None
+    return acting.get("adapter") if isinstance(acting, dict) else None
+
+
+def _one_of(name: str, known: list[str]) -> str:
+    if name in known:
+        return name
+    hint = alternatives(name, known)
+    raise PydanticCustomError("unknown_name", "no {name}; {hint}", {"name": repr(name), "hint": hint})

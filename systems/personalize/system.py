@@ -1,0 +1,178 @@
+"""LLM-Personalize (arXiv 2404.14285): a robot tidies a house in 3D, for people who react to where it puts things."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from omegaconf import DictConfig
+
+from housewise.controller.published import PublishedController
+from housewise.controller.robot import RobotInHouse, room_anchors
+from housewise.controller.skills import Controller, ControllerSettings
+from housewise.core.errors import UserError
+from housewise.core.record import FINISHED, Line
+from housewise.core.settings import packaged
+from housewise.language import ChatModel, Sampling
+from housewise.language.replay import ReplayChatModel
+from housewise.people.memory import Memory
+from housewise.rollout.episode import Limits, Progress
+from housewise.rollout.scores import Score
+from housewise.rollout.system import Job, Opened, System
+from housewise.systems.personalize.house import HouseWorld, PlannerAgent
+from housewise.systems.personalize.planners import Situation, open_planner
+from housewise.systems.personalize.record import ActionEvent, HouseSetting, PlanEvent, read_house_record
+from housewise.systems.personalize.settings import PersonalizeSettings
+from housewise.systems.personalize.tasks import HouseTask, check_person, load_task, task_names
+from housewise.systems.personalize.version1 import upgraded
+from housewise.worlds.house.env import RearrangementEnv, Task
+from housewise.worlds.house.simulator import open_simulator
+from housewise.worlds.house.simulator.base import Simulator
+
+_REPLAY = "replay"
+
+
+class Personalize(System[PersonalizeSettings]):
+    """Rearrangement in houses; see System."""
+
+    name = "personalize"
+    Settings = PersonalizeSettings
+    Setting = HouseSetting
+    events = (PlanEvent, ActionEvent)
+    scores = (
+        Score("success_rate", "success", "success", "%", "higher", scale=100, error=True),
+        Score("executability", "executable", "exec", "%", "higher", shown=100, weight="actions"),
+        Score("unique_placements", "unique placements", "put", decimals=2),
+        Score("plans", column="plans"),
+        Score("steps", column="steps", decimals=0),
+        Score("complete", "taken as done", total=True, decimals=0),
+    )
+
+    def __init__(self, settings: PersonalizeSettings) -> None:
+        super().__init__(settings)
+        self._planner = open_planner(settings.agent)
+        self._simulator: Simulator | None = None
+
+    @classmethod
+    def defaults(cls) -> DictConfig:
+        """See System.defaults."""
+        return packaged("run")
+
+    @classmethod
+    def advice(cls, settings: PersonalizeSettings) -> Mapping[str, Any]:
+        """See System.advice: what an adapter says of how it is meant to be asked."""
+        return settings.advice
+
+    @classmethod
+    def upgraded(cls, lines: Sequence[Line]) -> Sequence[Line]:
+        """See System.upgraded."""
+        return upgraded(lines)
+
+    @property
+    def roles(self) -> Sequence[str]:
+        """See System.roles."""
+        return ("agent",) if self._planner.asks else ()
+
+    @property
+    def agent(self) -> str:
+        """See System.agent."""
+        return self.settings.agent.planner
+
+    def tasks(self) -> Sequence[HouseTask]:
+        """See System.tasks."""
+        return task_names(self.settings.tasks)
+
+    def check(self) -> None:
+        """See System.check."""
+        check_person(self.settings.tasks)
+
+    def files(self) -> dict[str, Path]:
+        """See System.files: its prompt and its person."""
+        named = {"prompt": Path(self.settings.agent.prompt), "person": Path(self.settings.tasks.person)}
+        return {setting: path for setting, path in named.items() if path.is_file()}
+
+    def material(self, job: Job) -> ReplayChatModel | None:
+        """For the replay planner, what plays the replies of an episode's earlier record; None for other planners.
+
+        Raises:
+            UserError: when there is no such record.
+        """
+        if self.settings.agent.planner != _REPLAY:
+            return None
+        records = self.settings.agent.records
+        if records is None:
+            raise UserError(
+                "the replay planner needs the records whose replies it plays; name their folder with --records"
+            )
+        path = Path(records) / f"{job.name}{FINISHED}"
+        if not path.exists():
+            raise UserError(f"{path}: no such record; --records has to name the episodes folder of an earlier run")
+        return ReplayChatModel([plan.reply for plan in read_house_record(path).plans])
+
+    def open(
+        self,
+        job: Job,
+        models: Mapping[str, ChatModel],
+        memory: Memory | None,
+        material: Any,
+        progress: Progress,
+    ) -> Opened:
+        """See System.open."""
+        settings, name = self.settings, job.task
+        assert isinstance(name, HouseTask)
+        task = load_task(name, settings.tasks)
+        env = RearrangementEnv(
+            self._opened(), [task], settings.world.max_steps, float(np.deg2rad(settings.world.look_down))
+        )
+        env.reset()
+        sampling = Sampling(**settings.models.agent.sampling.model_dump(), seed=job.seed)
+        planner = self._planner(Situation(task, env, job.seed, material or models.get("agent"), sampling))
+        most = settings.world.max_steps
+        world = HouseWorld(RobotInHouse(env, self._controller(env)))
+        world.robot.stepped = lambda steps: progress(steps, most, f"plan {world.plans}")
+        chosen = settings.agent
+        limits = Limits(chosen.most_plans, chosen.most_idle_plans, chosen.replan_when_blocked)
+        return Opened(world, PlannerAgent(planner, world), self._setting(name, task), limits)
+
+    def close(self) -> None:
+        """Release the simulator."""
+        simulator, self._simulator = self._simulator, None
+        if simulator is not None:
+            simulator.close()
+
+    def _opened(self) -> Simulator:
+        """A simulator with the sensors that episodes are played with."""
+        if self._simulator is None:
+            world = self.settings.world
+            self._simulator = open_simulator(world.simulator, sensors=("instance",), gpu=world.gpu)
+        return self._simulator
+
+    def _controller(self, env: RearrangementEnv) -> Controller:
+        chosen = self.settings.world.controller
+        if chosen.kind == "published":
+            return PublishedController(env)
+        return Controller(env, ControllerSettings(chosen.goal_radius, chosen.most_walk, chosen.most_look))
+
+    def _setting(self, name: HouseTask, task: Task) -> HouseSetting:
+        places = {key: task.scene.by_key[key].name for key in task.episode.receptacles}
+        things = task.episode.objects
+        return HouseSetting(
+            scene=name.scene,
+            episode=name.episode,
+            task_set=name.task_set,
+            simulator=self.settings.world.simulator,
+            rooms=list(room_anchors(task)),
+            placements={thing.name: places[thing.receptacle] for thing in things},
+            correct={thing.name: sorted(places[key] for key in thing.correct if key in places) for thing in things},
+        )
+
+
+def load_settings_of_houses(
+    file: Path | None = None, settings: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
+) -> PersonalizeSettings:
+    """Put a run's settings together; see System.load."""
+    loaded = Personalize.load(file, settings, overrides)
+    assert isinstance(loaded, PersonalizeSettings)
+    return loaded
