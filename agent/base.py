@@ -9,13 +9,12 @@ from typing import Generic, Protocol, TypeVar
 from housewise.core.record import Event, Usage
 from housewise.worlds.base import Step
 
-A = TypeVar("A")
-A_co = TypeVar("A_co", covariant=True)
+A = TypeVar("A", covariant=True)
 O = TypeVar("O")  # noqa: E741 - observations, as the field writes them
 
 
 @dataclass(frozen=True)
-class Decision(Generic[A_co]):
+class Decision(Generic[A]):
     """What to do next.
 
     Attributes:
@@ -25,10 +24,10 @@ class Decision(Generic[A_co]):
         usage: what models read and wrote for it.
     """
 
-    actions: Sequence[A_co]
+    actions: Sequence[A]
     events: tuple[Event, ...] = ()
     done: bool = False
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
 
 
 @dataclass

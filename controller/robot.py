@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from housewise.controller.skills import Controller, Outcome, Skill, Status, failed, skipped
+from housewise.controller.skills import Controller, Outcome, Skill, failed, skipped
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.env import RearrangementEnv, Task
 from housewise.worlds.house.scene_graph import ROBOT, NodeKind, SceneGraph, View

@@ -18,6 +18,7 @@ from housewise.core.errors import UserError, alternatives
 
 SYSTEMS, PLANNERS, SIMULATORS = "housewise.systems", "housewise.planners", "housewise.simulators"
 MODELS, TRAINERS, FILTERS = "housewise.models", "housewise.trainers", "housewise.filters"
+VIEWS = "housewise.views"
 
 
 def plugins(group: str) -> list[str]:

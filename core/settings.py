@@ -91,11 +91,11 @@ def load_settings(
     Raises:
         UserError: for an unknown key or a value that does not fit; the message names it and what would fit.
     """
-    literals, known = Literals(), OmegaConf.to_container(base)
-    assert isinstance(known, dict)
+    literals = Literals()
+    known: Any = OmegaConf.to_container(base)
     given, written = _from_file(find_config(file)) if file else OmegaConf.create(), _from_overrides(overrides)
     try:
-        parts = [base]
+        parts: list[Any] = [base]
         for part, source in (
             (literals.hidden(dict(advised or {})), "the defaults"),
             (given, str(file)),

@@ -16,10 +16,12 @@ import yaml
 from rich.console import Console, Group
 from rich.text import Text
 
+from housewise.core.files import write_json, write_text
+from housewise.core.machine import software_versions
+from housewise.core.record import Result
 from housewise.core.tables import machine, table
-from housewise.rollout.metrics import standard_error
-from housewise.rollout.record import EpisodeRecord, ResultLine, write_json, write_text
-from housewise.systems.personalize.player import software_versions
+from housewise.rollout.scores import standard_error
+from housewise.systems.personalize.record import HouseRecord
 
 MARK = "†"
 
@@ -50,13 +52,13 @@ class Figure:
         return cls(float(np.mean(values)), error, len(found))
 
     @classmethod
-    def over(cls, records: Iterable[EpisodeRecord], measure: Callable[[ResultLine], float]) -> Figure | None:
+    def over(cls, records: Iterable[HouseRecord], measure: Callable[[Result], float]) -> Figure | None:
         """A measure's figure over some episodes, None when there are none."""
         return cls.of((record.episode.task, measure(record.result)) for record in records)
 
     @classmethod
     def gained(
-        cls, after: Iterable[EpisodeRecord], before: Iterable[EpisodeRecord], measure: Callable[[ResultLine], float]
+        cls, after: Iterable[HouseRecord], before: Iterable[HouseRecord], measure: Callable[[Result], float]
     ) -> Figure | None:
         """By how much a measure has grown, episode by episode, over those that are in both; None when none is."""
         earlier = {record.name: measure(record.result) for record in before}

@@ -9,7 +9,8 @@ from rich.console import Console
 
 from housewise.core.tables import Fitted, table
 from housewise.language.adapters import packaged_adapters
-from housewise.systems.personalize.config import load_config
+from housewise.systems.personalize.settings import house_settings
+from housewise.systems.personalize.system import Personalize
 
 # The untrained model seldom says anything that can be done; there is no need to ask it 150 times.
 _UNTRAINED = {"most_plans": 6, "most_idle_plans": 3, "sampling": {"temperature": 0.3, "max_tokens": 90}}
@@ -41,7 +42,9 @@ def run_demo(out: Path, houses: int, seed: int, console: Console) -> Path:
     figures: dict[str, Any] = {}
     for name, settings in planners().items():
         console.rule(name)
-        figures[name] = play(load_config(settings={**common, **settings}), out / name.split()[0], console)
+        figures[name] = play(
+            Personalize(house_settings(settings={**common, **settings})), out / name.split()[0], console
+        )
     with console.status("making the report and the films"):
         path = write_report(out)
     console.print(_comparison(figures))

@@ -57,7 +57,7 @@ class Terminal:
         """See Observer.playing."""
         self._console.rule(f"{name} ({len(session.jobs)} episodes)")
         with bars(self._console) as shown:
-            yield Live(shown, session, session.config.max_steps)
+            yield Live(shown, session)
 
     @contextmanager
     def training(self, name: str) -> Iterator[TrainingProgress]:

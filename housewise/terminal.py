@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,17 +13,20 @@ from rich.progress import Progress, TaskID
 
 from housewise.commands.folders import shown
 from housewise.core.errors import UserError
+from housewise.core.record import Failure, Result
 from housewise.core.tables import Fitted, bars, table
 from housewise.rollout.failures import FailedEpisodesError
-from housewise.rollout.record import EpisodeRecord, FailureLine, ResultLine, read_records
 from housewise.rollout.run import Run
-from housewise.systems.personalize.config import RunConfig, load_config
-from housewise.systems.personalize.tasks import Job
+from housewise.rollout.scores import USAGE, Score
+from housewise.rollout.system import Job, System
+from housewise.systems.personalize.record import HouseRecord, read_house_records
+from housewise.systems.personalize.replay import settings_of
+from housewise.systems.personalize.system import Personalize
 
 
-def play(settings: RunConfig, out: Path, console: Console) -> dict[str, Any]:
+def play(system: System[Any], out: Path, console: Console) -> dict[str, Any]:
     """Play a run with live progress, print its table, and return its figures."""
-    session = Run(settings, out)
+    session = Run(system, out)
     told(console, f"run: {out}", f"look at it, now or later: {shown('report', out)}")
     done = len(session.finished)
     if done:
@@ -32,17 +35,17 @@ def play(settings: RunConfig, out: Path, console: Console) -> dict[str, Any]:
         )
     try:
         with going_on(console, out), bars(console) as progress:
-            figures = session.play(Live(progress, session, settings.max_steps))
+            figures = session.play(Live(progress, session))
     except FailedEpisodesError as error:
-        _show(error.figures, out, console)
+        _show(error.figures, system.scores, out, console)
         raise
-    _show(figures, out, console)
+    _show(figures, system.scores, out, console)
     return figures
 
 
-def _show(figures: dict[str, Any], out: Path, console: Console) -> None:
+def _show(figures: dict[str, Any], scores: Sequence[Score], out: Path, console: Console) -> None:
     """The figures of a run, and where its files are."""
-    console.print(summary_table(figures))
+    console.print(summary_table(figures, scores))
     if failed := figures["failed"]["episodes"]:
         told(console, f"not among them: {failed} that failed")
     told(console, f"records:    {out / 'episodes'}", f"figures:    {out / 'metrics.json'}")
@@ -66,7 +69,7 @@ def going_on(console: Console, out: Path) -> Iterator[None]:
         raise
 
 
-Records = dict[str, EpisodeRecord]
+Records = dict[str, HouseRecord]
 """Records by name."""
 
 
@@ -76,7 +79,7 @@ def records_of(folder: Path) -> Records:
     Raises:
         UserError: when there is none.
     """
-    records = {record.name: record for record in read_records(folder / "episodes")}
+    records = {record.name: record for record in read_house_records(folder / "episodes")}
     if not records:
         raise UserError(f"{folder}: holds no finished episodes; name the folder of a run (it has episodes/ in it)")
     return records
@@ -95,39 +98,43 @@ def play_again(folder: Path, earlier: Records, simulator: str | None, out: Path,
     Raises:
         UserError: when something outside the program is wrong.
     """
-    first = next(iter(earlier.values())).episode
-    changed = {"planner": "replay", "records": str(folder / "episodes"), "simulator": simulator or first.simulator}
-    play(load_config(settings={**first.config, **changed}), out, console)
-    again = {record.name: record for record in read_records(out / "episodes")}
-    same = sum(earlier[name].result.placements == record.result.placements for name, record in again.items())
+    first = next(iter(earlier.values()))
+    changed = {
+        "planner": "replay",
+        "records": str(folder / "episodes"),
+        "simulator": simulator or first.setting.simulator,
+    }
+    play(Personalize(settings_of(first.header).changed(**changed)), out, console)
+    again = {record.name: record for record in read_house_records(out / "episodes")}
+    same = sum(earlier[name].result.placements == record.final.placements for name, record in again.items())
     told(console, f"same final placements: {same} of {len(again)} episodes")
 
 
 class Live:
     """Shows a run's progress: all episodes, and each one that is being played."""
 
-    def __init__(self, progress: Progress, session: Run, max_steps: int) -> None:
-        self._progress, self._max_steps = progress, max_steps
+    def __init__(self, progress: Progress, session: Run) -> None:
+        self._progress, self._system = progress, session.system
         self._bars: dict[str, TaskID] = {}
         self._all = progress.add_task("episodes", total=len(session.jobs), completed=len(session.finished))
 
     def began(self, job: Job) -> None:
         """See Watcher.began."""
-        self._bars[job.name] = self._progress.add_task(job.name, total=self._max_steps)
+        self._bars[job.name] = self._progress.add_task(job.name, total=None)
 
-    def stepped(self, job: Job, steps: int, plans: int) -> None:
-        """See Watcher.stepped."""
-        self._progress.update(self._bars[job.name], completed=steps, description=f"{job.name} plan {plans}")
+    def progressed(self, job: Job, done: int, of: int, words: str) -> None:
+        """See Watcher.progressed."""
+        self._progress.update(self._bars[job.name], completed=done, total=of, description=f"{job.name} {words}")
 
-    def ended(self, job: Job, result: ResultLine) -> None:
+    def ended(self, job: Job, result: Result) -> None:
         """See Watcher.ended."""
         self._over(job)
         self._progress.console.print(
-            f"{job.name}: success {100 * result.success_rate:.0f} %, {result.ended} after {result.steps} steps and "
-            f"{result.plans} plans"
+            f"{job.name}: {_achieved(self._system, result)}{result.ended} after {result.scores['steps']:.0f} steps and "
+            f"{result.scores['plans']:.0f} plans"
         )
 
-    def failed(self, job: Job, failure: FailureLine) -> None:
+    def failed(self, job: Job, failure: Failure) -> None:
         """See Watcher.failed."""
         self._over(job)
         self._progress.console.print(f"{job.name}: failed: {failure.error}")
@@ -137,16 +144,38 @@ class Live:
         self._progress.advance(self._all)
 
 
-def summary_table(figures: dict[str, Any]) -> Fitted:
-    """The figures of a run, a row for each scene: percent, counts and means over episodes."""
-    columns = ("scene", "n", "success", "±", "exec", "put", "plans", "steps", "tokens", "s")
+def _achieved(system: System[Any], result: Result) -> str:
+    """The score that counts, in words."""
+    for score in system.scores[:1]:
+        value = score.of(result)
+        if value is not None:
+            return f"{score.label or score.name} {score.shown * value:.0f} {score.unit}".rstrip() + ", "
+    return ""
+
+
+def summary_table(figures: dict[str, Any], scores: Sequence[Score]) -> Fitted:
+    """The figures of a run, a row for each scene or the like: means over episodes.
+
+    Args:
+        figures: as in ``metrics.json``.
+        scores: of the system.
+    """
+    shown_scores = [score for score in (*scores, *USAGE) if score.column is not None]
+    columns = ["group", "n"]
+    for score in shown_scores:
+        columns += [score.column or "", *(["±"] if score.error else [])]
     rows = []
     for name, row in {**figures["by_task_set"], "all": figures["overall"]}.items():
-        if not row["episodes"]:
-            continue
-        tokens = row["prompt_tokens"] + row["completion_tokens"]
-        cells = (row["success_rate"], row["success_rate_stderr"], 100 * row["executability"], row["unique_placements"])
-        rest = (row["plans"], row["steps"], tokens, row["seconds"])
-        shown_figures = (*(f"{cell:.1f}" for cell in cells), *(f"{cell:.0f}" for cell in rest))
-        rows.append((name.replace("/", " "), str(row["episodes"]), *shown_figures))
-    return table("success: (correct at the end - at the start) / misplaced at the start, %", columns, rows)
+        if row["episodes"]:
+            rows.append((name.replace("/", " "), str(row["episodes"]), *_cells(row, shown_scores)))
+    main = scores[0] if scores else None
+    return table(f"{main.heading}, means ± standard error over tasks" if main else "means of an episode", columns, rows)
+
+
+def _cells(row: dict[str, Any], scores: Sequence[Score]) -> Iterator[str]:
+    for score in scores:
+        value = row["prompt_tokens"] + row["completion_tokens"] if score.name == "tokens" else row[score.name]
+        narrow = score.name in ("plans", "steps", "tokens", "seconds")
+        yield f"{score.shown * value:.{0 if narrow else 1}f}"
+        if score.error:
+            yield f"{score.shown * row[f'{score.name}_stderr']:.1f}"

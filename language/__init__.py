@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from housewise.core.plugins import MODELS, load_plugin, plugins
 from housewise.language.base import ChatModel, ChatModelError, ChatRequest, Message, Reply, Sampling
 
 __all__ = ["ChatModel", "ChatModelError", "ChatRequest", "Message", "Reply", "Sampling", "open_model"]
@@ -17,8 +18,9 @@ def open_model(
     """Open a chat model by name.
 
     Args:
-        spec: ``"local"`` for the small default model, ``"local:<folder or Hugging Face name>"``, or a server's name of
-            a model, such as ``"gpt-4o"``.
+        spec: ``"local"`` for the small default model, ``"local:<folder or Hugging Face name>"``, a server's name of a
+            model, such as ``"gpt-4o"``, or ``"<kind>:<anything>"`` for a kind of model that another package names in
+            its entry points (``housewise.models``).
         base_url: address of the server; by default ``$OPENAI_BASE_URL``, then OpenAI's.
         adapter: folder of a PEFT adapter, for local models.
         **options: passed on to :class:`~housewise.language.local.model.LocalChatModel` or
@@ -34,10 +36,10 @@ def open_model(
     if kind == "local":
         if base_url:
             raise ChatModelError(f"model {spec}: a local model has no base_url; leave it out or name a server's model")
-        from housewise.language.local.model import LocalChatModel
-        from housewise.language.local.weights import SMOLLM2
-
-        return LocalChatModel(rest or SMOLLM2, adapter, **options)
+        return open_local(rest, adapter, **options)
+    if kind in plugins(MODELS):
+        made: ChatModel = load_plugin(MODELS, kind, "kind of model")(rest, adapter, **options)
+        return made
     if not spec.strip():
         raise ChatModelError("no model is named; say 'local', 'local:<folder>' or a server's name of a model")
     if adapter is not None:
@@ -45,3 +47,11 @@ def open_model(
     from housewise.language.server.openai import OpenAIChatModel
 
     return OpenAIChatModel(spec, base_url or os.environ.get("OPENAI_BASE_URL"), **options)
+
+
+def open_local(name: str, adapter: str | Path | None = None, **options: Any) -> ChatModel:
+    """A model on this machine; the small default one where no name is given."""
+    from housewise.language.local.model import LocalChatModel
+    from housewise.language.local.weights import SMOLLM2
+
+    return LocalChatModel(name or SMOLLM2, adapter, **options)

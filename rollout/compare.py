@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -10,40 +10,16 @@ import numpy as np
 from scipy.special import stdtrit
 
 from housewise.core.errors import UserError
+from housewise.core.plugins import SYSTEMS, plugins
+from housewise.core.record import Header
 from housewise.rollout.experiment import AGENT, Experiment, differing, experiment_of, label
-from housewise.rollout.metrics import Finished, standard_error
-from housewise.rollout.record import EpisodeLine, ResultLine
+from housewise.rollout.scores import USAGE, Finished, Score, standard_error
+from housewise.rollout.system import find_system, scores_of
 
-Key = tuple[str, int, int]
-"""Scene, episode and run."""
+Key = tuple[str, str, int]
+"""System, task and run."""
 
 _CONFIDENCE = 0.95
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A figure by which episodes are compared.
-
-    Attributes:
-        name: in tables.
-        of: its value for an episode; None where it has none.
-        decimals: that are worth showing.
-    """
-
-    name: str
-    of: Callable[[ResultLine], float | None]
-    decimals: int = 1
-
-
-FIGURES = (
-    Figure("success, %", lambda result: 100 * result.success_rate),
-    Figure("executable, %", lambda result: 100 * result.succeeded / result.actions if result.actions else None),
-    Figure("unique placements", lambda result: result.unique_placements, 2),
-    Figure("plans", lambda result: result.plans),
-    Figure("steps", lambda result: result.steps, 0),
-    Figure("tokens", lambda result: result.prompt_tokens + result.completion_tokens, 0),
-    Figure("seconds", lambda result: result.seconds),
-)
 
 
 @dataclass(frozen=True)
@@ -135,6 +111,7 @@ def compare(a: Sequence[Finished], b: Sequence[Finished], names: tuple[str, str]
     if not common:
         raise UserError(f"{names[0]} and {names[1]}: {_why_nothing(both, settings)}")
     tasks = [key[:2] for key in common]
+    scores = [*scores_of(common[0][0]), *(score for score in USAGE if score.name in ("tokens", "seconds"))]
     return Comparison(
         *names,
         episodes=(len(ours), len(theirs)),
@@ -147,15 +124,16 @@ def compare(a: Sequence[Finished], b: Sequence[Finished], names: tuple[str, str]
         warnings=_warnings(settings, ours, theirs),
         differences=[
             found
-            for figure in FIGURES
-            if (found := _difference(figure, [(key[:2], ours[key], theirs[key]) for key in common]))
+            for score in scores
+            if not score.total
+            if (found := _difference(score, [(key[:2], ours[key], theirs[key]) for key in common]))
         ],
     )
 
 
-def _difference(figure: Figure, pairs: Iterable[tuple[Any, list[Finished], list[Finished]]]) -> Difference | None:
+def _difference(score: Score, pairs: Iterable[tuple[Any, list[Finished], list[Finished]]]) -> Difference | None:
     """One figure, over the episodes in which both have it."""
-    rows = [(task, _mean(figure, ours), _mean(figure, theirs)) for task, ours, theirs in pairs]
+    rows = [(task, _mean(score, ours), _mean(score, theirs)) for task, ours, theirs in pairs]
     told = [(task, one, other) for task, one, other in rows if one is not None and other is not None]
     if not told or not any(one or other for _, one, other in told):
         return None
@@ -168,7 +146,7 @@ def _difference(figure: Figure, pairs: Iterable[tuple[Any, list[Finished], list[
     mean = float(off.mean())
     reach = None if error is None else error * float(stdtrit(degrees, 0.5 + _CONFIDENCE / 2))
     return Difference(
-        figure.name,
+        score.heading,
         float(first.mean()),
         float(second.mean()),
         mean,
@@ -179,26 +157,28 @@ def _difference(figure: Figure, pairs: Iterable[tuple[Any, list[Finished], list[
         int((off > 0).sum()),
         int((off == 0).sum()),
         int((off < 0).sum()),
-        figure.decimals,
+        score.decimals,
     )
 
 
-def _mean(figure: Figure, episodes: Sequence[Finished]) -> float | None:
+def _mean(score: Score, episodes: Sequence[Finished]) -> float | None:
     """A figure of an episode; of one that is there several times, the mean."""
-    values = [value for _, result in episodes if (value := figure.of(result)) is not None]
-    return float(np.mean(values)) if values else None
+    values = [value for _, result in episodes if (value := score.of(result)) is not None]
+    return score.shown * float(np.mean(values)) if values else None
 
 
 def _by_key(episodes: Iterable[Finished]) -> dict[Key, list[Finished]]:
     found: dict[Key, list[Finished]] = {}
     for header, result in episodes:
-        found.setdefault((header.scene, header.episode, header.run), []).append((header, result))
+        found.setdefault((header.system, header.task, header.run), []).append((header, result))
     return found
 
 
-def _task(header: EpisodeLine) -> tuple[Any, Any]:
+def _task(header: Header) -> Any:
     """What an episode begins with and what is wanted of it."""
-    return header.placements, {thing: sorted(places) for thing, places in header.correct.items()}
+    if header.system not in plugins(SYSTEMS):
+        return header.setting
+    return find_system(header.system).essence(header.setting)
 
 
 def _settings(a: Iterable[Finished], b: Iterable[Finished]) -> dict[str, tuple[str, str]]:
@@ -235,7 +215,7 @@ def _why_nothing(both: Sequence[Key], settings: dict[str, tuple[str, str]]) -> s
 
 
 def _named(keys: Iterable[Key]) -> list[str]:
-    return [f"{scene}, episode {episode}, run {run}" for scene, episode, run in sorted(keys)]
+    return [f"{task}, run {run}" for _, task, run in sorted(keys)]
 
 
 def _episodes(count: int) -> str:

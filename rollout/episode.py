@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from housewise.agent.base import Agent, Decision, Past
 from housewise.core.record import Header, Result, Usage, Writer

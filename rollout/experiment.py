@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from housewise.rollout.record import EpisodeLine
-from housewise.systems.personalize.config import COMPUTED, load_config
+from housewise.core.plugins import SYSTEMS, plugins
+from housewise.core.record import Header
+from housewise.rollout.run import settings_from
+from housewise.rollout.settings import flat, short_name
 
 Experiment = tuple[tuple[str, str], ...]
 """Settings and their values in words, in one order; a setting that has no bearing on a planner is not there."""
@@ -17,30 +20,18 @@ AGENT = ("planner", "model", "adapter", "prompt")
 
 NONE = "none"
 
-# Which episodes were played, what they were drawn from, and where the program found what it needed.
-_ELSEWHERE = COMPUTED | {"runs", "houses", "episodes", "scenes", "seed", "series", "data", "base_url", "records"}
-# What only planners go by that ask a model.
-_OF_MODELS = {
-    "model", "adapter", "prompt", "sampling", "grounded", "grammar_dialect", "second_look", "continue_prefix",
-    "most_steps_per_plan",
-}  # fmt: skip
 _FIRST = (*AGENT, "person", "simulator", "grounded", "sampling.temperature", "sampling.top_p", "sampling.max_tokens")
 _LABELS = {"person": "preferences of", "second_look": "second look", "max_steps": "most steps"}
 _LONGEST = 120
 
 
-def experiment_of(header: EpisodeLine) -> Experiment:
+def experiment_of(header: Header) -> Experiment:
     """The experiment that an episode belongs to."""
-    settings = {key: header.config.get(key, value) for key, value in defaults().items()}
-    settings |= {"planner": header.planner, "model": header.model, "simulator": header.simulator}
-    left_out = set(_ELSEWHERE)
-    if header.model is None:
-        left_out |= _OF_MODELS
-    if header.planner != "demonstrator":
-        left_out.add("demonstrator")
-    flat = _flat({key: value for key, value in settings.items() if key not in left_out})
-    order = [key for key in _FIRST if key in flat] + [key for key in flat if key not in _FIRST]
-    return tuple((key, _words(flat[key])) for key in order)
+    facts = {**_bearing(header.system, json.dumps(header.settings, sort_keys=True)), "planner": header.agent}
+    if "agent" in header.models:
+        facts["model"] = header.models["agent"]
+    order = [key for key in _FIRST if key in facts] + [key for key in facts if key not in _FIRST]
+    return tuple((key, _words(facts[key])) for key in order)
 
 
 def differing(experiments: Iterable[Experiment]) -> list[str]:
@@ -71,10 +62,9 @@ def names(experiments: Sequence[Experiment]) -> dict[Experiment, str]:
     }
 
 
-def planner_of(header: EpisodeLine) -> str:
+def planner_of(header: Header) -> str:
     """The planner, and the model and its adapter where it has any."""
-    adapter = header.config.get("adapter")
-    return _agent({"planner": header.planner, "model": header.model, "adapter": adapter and _words(adapter)})
+    return _agent(dict(experiment_of(header)))
 
 
 def _agent(facts: Mapping[str, str | None]) -> str:
@@ -84,24 +74,16 @@ def _agent(facts: Mapping[str, str | None]) -> str:
     return f"{planner} ({model}{f' with {adapter}' if adapter and adapter != NONE else ''})"
 
 
-def defaults() -> dict[str, Any]:
-    """The settings that a run has unless it is told otherwise: what older records leave out."""
-    return dict(_packaged())
-
-
-@lru_cache(maxsize=1)
-def _packaged() -> dict[str, Any]:
-    return load_config().model_dump()
-
-
-def _flat(settings: Mapping[str, Any], before: str = "") -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in settings.items():
-        if isinstance(value, Mapping):
-            found |= _flat(value, f"{before}{key}.")
-        else:
-            found[f"{before}{key}"] = value
-    return found
+@lru_cache(maxsize=256)
+def _bearing(system: str, settings: str) -> Mapping[str, Any]:
+    """Settings that bear on what comes of episodes, by key without the section where that says nothing."""
+    content = json.loads(settings)
+    known = system in plugins(SYSTEMS)
+    whole = flat(content) if not known else settings_from(system, content, "a record", strict=False).bearing
+    short = [short_name(key) for key in whole]
+    return {
+        name if short.count(name) == 1 else key: value for name, (key, value) in zip(short, whole.items(), strict=True)
+    }
 
 
 def _words(value: Any) -> str:

@@ -13,10 +13,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from housewise.core.errors import DataError, UserError
-from housewise.language.base import RequestError
 from housewise.core.address import without_passwords
+from housewise.core.errors import DataError, UserError
 from housewise.core.record import FAILED, Failure, Header, read_lines
+from housewise.language.base import RequestError
 from housewise.rollout.records import read_header
 
 _ROOT = Path(__file__).parents[1]

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from housewise.core.errors import UserError
 from housewise.core.plugins import SYSTEMS, plugins
-from housewise.core.record import FINISHED, VERSION, Header, Line, Record, assembled, damaged, read_lines
+from housewise.core.record import FINISHED, VERSION, Event, Header, Line, Record, assembled, damaged, read_lines
 from housewise.rollout.notes import NoteEvent
 from housewise.rollout.system import find_system
 
@@ -25,7 +25,7 @@ def read_record(path: Path) -> Record:
     """
     lines = read_lines(path)
     name, version = _system_of(path, lines[0])
-    known = {NoteEvent.type: NoteEvent}
+    known: dict[str, type[Event]] = {NoteEvent.type: NoteEvent}
     if name in plugins(SYSTEMS):
         system = find_system(name)
         if version < VERSION:
@@ -63,6 +63,7 @@ def _system_of(path: Path, line: Line) -> tuple[str, int]:
         raise damaged(path, 1, "no header that names its system and version")
     if version > VERSION:
         raise UserError(
-            f"{path}: is a record of version {version}, and this program reads up to {VERSION}; install a later housewise"
+            f"{path}: is a record of version {version}, and this program reads up to {VERSION}; install a later "
+            "housewise"
         )
     return name, version

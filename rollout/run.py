@@ -11,7 +11,7 @@ from typing import Any
 from housewise.core.errors import UserError
 from housewise.core.files import alone, write_json, write_text
 from housewise.core.record import FAILED, FINISHED
-from housewise.core.settings import placed, validated
+from housewise.core.settings import known_only, placed, validated
 from housewise.people.memory import Memory, Note
 from housewise.rollout.executors import Silent, Watcher, open_executor
 from housewise.rollout.failures import FailedEpisodesError, read_failures
@@ -20,7 +20,7 @@ from housewise.rollout.notes import notes_of
 from housewise.rollout.recall import Recollection
 from housewise.rollout.records import read_record, read_records
 from housewise.rollout.scores import metrics
-from housewise.rollout.settings import RunSettings, flat
+from housewise.rollout.settings import RunSettings, short_name
 from housewise.rollout.system import Job, System, find_system
 
 
@@ -160,13 +160,14 @@ def read_settings(path: Path) -> RunSettings:
     return settings_from(name, content, str(path))
 
 
-def settings_from(system: str, content: Mapping[str, Any], source: str) -> RunSettings:
+def settings_from(system: str, content: Mapping[str, Any], source: str, strict: bool = True) -> RunSettings:
     """Settings that were kept, of any version; what they leave out is as it is by default.
 
     Args:
         system: whose they are.
         content: values by key.
         source: where they were kept, for messages.
+        strict: whether a key that this version does not know is an error; it is left out otherwise.
 
     Raises:
         UserError: when they are damaged, or the system is not installed.
@@ -174,14 +175,17 @@ def settings_from(system: str, content: Mapping[str, Any], source: str) -> RunSe
     found = find_system(system)
     try:
         base = found.load().model_dump(mode="json")
-        whole = _completed(base, placed(content, base, source))
+        known = content if strict else known_only(content, base)
+        whole = _completed(base, placed(known, base, source))
         return validated(found.Settings, whole | {"system": system})
     except UserError as error:
         raise UserError(f"{source}: not the settings of a run ({error}); choose another folder with --out") from error
 
 
 def _completed(base: Mapping[str, Any], content: Mapping[str, Any]) -> dict[str, Any]:
-    nested = {key: value for key, value in content.items() if isinstance(value, dict) and isinstance(base.get(key), dict)}
+    nested = {
+        key: value for key, value in content.items() if isinstance(value, dict) and isinstance(base.get(key), dict)
+    }
     return {**base, **content, **{key: _completed(base[key], value) for key, value in nested.items()}}
 
 
@@ -191,9 +195,8 @@ def begun(episodes: Path) -> bool:
 
 
 def differing(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Settings of one identity that are others in another, without their sections where these say nothing new."""
-    changed = [key for key in {**earlier, **now} if not same_setting(earlier.get(key), now.get(key))]
-    return [key.partition(".")[2] or key for key in changed]
+    """Settings of one identity that are others in another, without their sections."""
+    return [short_name(key) for key in {**earlier, **now} if not same_setting(earlier.get(key), now.get(key))]
 
 
 def same_setting(earlier: Any, now: Any) -> bool:
@@ -239,6 +242,3 @@ def check_files(files: Mapping[str, Path], folder: Path) -> None:
                 f"{path}: has changed since {folder} was begun; choose another folder with --out, or bring back what "
                 f"it was, which is in {copy}"
             )
-
-
-__all__ = ["Run", "begun", "check_files", "differing", "flat", "keep_files", "load_run", "read_settings", "same_setting"]

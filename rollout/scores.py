@@ -121,7 +121,9 @@ def summary(
             continue
         found[score.name] = score.mean(results)
         if score.error:
-            values = [(number, value) for number, result in enumerate(results) if (value := score.of(result)) is not None]
+            values = [
+                (number, value) for number, result in enumerate(results) if (value := score.of(result)) is not None
+            ]
             of = None if tasks is None else [tasks[number] for number, _ in values]
             found[f"{score.name}_stderr"] = standard_error([value for _, value in values], of)
     return found | {"ended": dict(Counter(result.ended for result in results).most_common())}

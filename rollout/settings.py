@@ -70,10 +70,25 @@ class RunSettings(Settings):
     execution: ExecutionSettings = ExecutionSettings()
 
     @property
-    def identity(self) -> dict[str, Any]:
-        """What has to be the same for two runs to belong in one folder, by dotted key: not how often and where."""
-        found = flat(self.model_dump(exclude={"execution": True, "tasks": {"runs"}, "memory": {"folder"}}))
+    def determining(self) -> dict[str, Any]:
+        """Settings on which it depends what is played and what comes of it, by dotted key: not how it is computed."""
+        found = flat(self.model_dump(exclude={"execution": True, "memory": {"folder"}}))
         return {key: value for key, value in found.items() if not _computed(key)}
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What has to be the same for two runs to belong in one folder, by dotted key: not how often."""
+        return {key: value for key, value in self.determining.items() if key != "tasks.runs"}
+
+    @property
+    def bearing(self) -> dict[str, Any]:
+        """Settings that bear on what comes of an episode, by dotted key: not which are played and where."""
+        free = {"system", "tasks.seed", "tasks.series"}
+        return {
+            key: value
+            for key, value in self.identity.items()
+            if key not in free and not (key.startswith("models.") and key.endswith(".base_url"))
+        }
 
     def changed(self, **changes: Any) -> Self:
         """The same with other values for some keys, each with or without its section; see core.settings.placed."""
@@ -87,6 +102,11 @@ def flat(settings: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     for key, value in settings.items():
         found |= flat(value, f"{before}{key}.") if isinstance(value, Mapping) else {f"{before}{key}": value}
     return found
+
+
+def short_name(key: str) -> str:
+    """A setting's dotted key without its section."""
+    return key.removeprefix("models.agent.") if key.startswith("models.") else key.partition(".")[2] or key
 
 
 def _computed(key: str) -> bool:

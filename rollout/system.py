@@ -18,8 +18,8 @@ from omegaconf import DictConfig, OmegaConf
 
 from housewise.agent.base import Agent
 from housewise.core.errors import UserError
-from housewise.core.plugins import SYSTEMS, load_plugin
-from housewise.core.record import Event, Frozen, Line, Record, record_name
+from housewise.core.plugins import SYSTEMS, load_plugin, plugins
+from housewise.core.record import Event, Frozen, Line, record_name
 from housewise.core.settings import load_as_advised
 from housewise.language.base import ChatModel
 from housewise.people.memory import Memory
@@ -29,7 +29,6 @@ from housewise.rollout.settings import RunSettings
 from housewise.worlds.base import World
 
 S = TypeVar("S", bound=RunSettings)
-_S = TypeVar("_S", bound="System[Any]")
 
 
 @dataclass(frozen=True)
@@ -148,6 +147,11 @@ class System(ABC, Generic[S]):
         """The lines of a record of an earlier version in the form of this one."""
         return lines
 
+    @classmethod
+    def essence(cls, setting: Mapping[str, Any]) -> Any:
+        """What of a beginning makes it the same task as another one's."""
+        return setting
+
     @property
     def roles(self) -> Sequence[str]:
         """The models that its episodes ask, by role."""
@@ -222,11 +226,6 @@ class System(ABC, Generic[S]):
         parts = [chosen.seed, *task.seeds, run, *([chosen.series] if chosen.series else [])]
         return int(np.random.SeedSequence(parts).generate_state(1)[0])
 
-    @classmethod
-    def setting_of(cls: type[_S], record: Record) -> Frozen:
-        """What an episode began with."""
-        return cls.Setting.model_validate(record.header.setting)
-
 
 def find_system(name: str) -> type[System[Any]]:
     """A system by name.
@@ -238,3 +237,8 @@ def find_system(name: str) -> type[System[Any]]:
     if not (isinstance(found, type) and issubclass(found, System)):
         raise UserError(f"system {name!r}: {found!r} is no class of systems; see docs/extending.md")
     return found
+
+
+def scores_of(name: str) -> Sequence[Score]:
+    """What a system measures; nothing is known of one that is not installed."""
+    return find_system(name).scores if name in plugins(SYSTEMS) else ()

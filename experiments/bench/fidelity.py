@@ -34,12 +34,12 @@ from housewise.agent.personalize.parser import parse_step
 from housewise.commands.options import SimulatorOption
 from housewise.commands.settings import simulator_named
 from housewise.controller.published import PublishedController
+from housewise.controller.robot import room_anchors
 from housewise.controller.skills import Skill
 from housewise.core.console import Console
 from housewise.core.errors import UserError
-from housewise.rollout.record import write_json
-from housewise.rollout.rollout import room_anchors
-from housewise.systems.personalize.player import software_versions
+from housewise.core.files import write_json
+from housewise.core.machine import software_versions
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.env import MAX_STEPS, RearrangementEnv, Task
 from housewise.worlds.house.housekeep.reader import HousekeepData

@@ -15,13 +15,14 @@ from typing import Annotated, Any
 import typer
 
 from housewise.core.console import Console
+from housewise.core.files import write_json
+from housewise.core.machine import software_versions
 from housewise.core.tables import machine, table
 from housewise.rollout.executors import Silent
-from housewise.rollout.record import read_records, write_json
 from housewise.rollout.run import Run
-from housewise.systems.personalize.config import RunConfig, load_config
-from housewise.systems.personalize.player import software_versions
-from housewise.systems.personalize.tasks import Job
+from housewise.rollout.system import Job
+from housewise.systems.personalize.record import read_house_records
+from housewise.systems.personalize.settings import PersonalizeSettings, house_settings
 
 PARALLEL = (1, 4, 8, 16)
 # The beginnings of episodes measure the same mixture of planning and walking as whole ones.
@@ -46,7 +47,7 @@ class Clock(Silent):
         return time.perf_counter() - (self.began_at or time.perf_counter())
 
 
-def measure(config: RunConfig, parallel: int, folder: Path) -> dict[str, float]:
+def measure(config: PersonalizeSettings, parallel: int, folder: Path) -> dict[str, float]:
     """Play a run, so many episodes at a time.
 
     Args:
@@ -60,7 +61,7 @@ def measure(config: RunConfig, parallel: int, folder: Path) -> dict[str, float]:
     clock = Clock()
     Run(config.model_copy(update={"workers": parallel}), folder).play(clock)
     seconds = clock.seconds
-    results = [record.result for record in read_records(folder / "episodes")]
+    results = [record.result for record in read_house_records(folder / "episodes")]
     return {
         "parallel": parallel,
         "episodes": len(results),
@@ -91,7 +92,7 @@ def main(
     """
     console = Console()
     chosen: dict[str, Any] = {"model": model, "adapter": str(adapter) if adapter else None, "seed": seed}
-    config = load_config(settings={**chosen, **(_QUICK if quick else _FULL)})
+    config = house_settings(settings={**chosen, **(_QUICK if quick else _FULL)})
     rows = []
     with TemporaryDirectory() as folder:
         for parallel in _QUICK_PARALLEL if quick else PARALLEL:

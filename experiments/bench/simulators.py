@@ -31,12 +31,13 @@ from rich.progress import track
 
 from housewise.commands.settings import simulator_named
 from housewise.core.console import Console
+from housewise.core.files import write_json
+from housewise.core.machine import software_versions
 from housewise.core.tables import machine, table
 from housewise.experiments.personalize import oracle
-from housewise.rollout.record import EpisodeRecord, read_records, write_json
 from housewise.rollout.run import Run
-from housewise.systems.personalize.config import RunConfig, load_config
-from housewise.systems.personalize.player import software_versions
+from housewise.systems.personalize.record import HouseRecord, read_house_records
+from housewise.systems.personalize.settings import PersonalizeSettings, house_settings
 from housewise.systems.personalize.tasks import load_task, task_names
 from housewise.worlds.house.env import Task
 from housewise.worlds.house.navigation import NavMesh
@@ -171,9 +172,9 @@ def interesting(task: Task, poses: Sequence[BodyPose], simulator: Simulator) -> 
 def first_task(data: Path | None, scene: str) -> Task:
     """The first test of a scene of the data, or generated house 3."""
     if data is None:
-        config = load_config(settings={"houses": 1, "seed": 3})
+        config = house_settings(settings={"houses": 1, "seed": 3})
     else:
-        config = load_config(settings={"data": str(data), "scenes": [scene], "episodes": "test"})
+        config = house_settings(settings={"data": str(data), "scenes": [scene], "episodes": "test"})
     return load_task(task_names(config)[0], config)
 
 
@@ -242,22 +243,22 @@ def _tasks(data: Path | None, name: SimulatorName, gpu: int, quick: bool, consol
     }
 
 
-def _runs(data: Path | None, quick: bool) -> Iterator[tuple[str, RunConfig]]:
+def _runs(data: Path | None, quick: bool) -> Iterator[tuple[str, PersonalizeSettings]]:
     """The scenes' tasks, or a few generated houses."""
     scripted = {"planner": "scripted"}
     if data is None:
-        yield oracle.GENERATED, load_config(settings={**scripted, "houses": 2 if quick else 5})
+        yield oracle.GENERATED, house_settings(settings={**scripted, "houses": 2 if quick else 5})
         return
     for scene in SCENES:
         for task_set in ("test",) if quick else ("test", "train"):
             wanted = {"data": str(data), "scenes": [scene], "episodes": task_set}
-            yield scene, load_config(settings={**scripted, **wanted})
+            yield scene, house_settings(settings={**scripted, **wanted})
 
 
-def _played(config: RunConfig, console: Console) -> list[EpisodeRecord]:
+def _played(config: PersonalizeSettings, console: Console) -> list[HouseRecord]:
     with TemporaryDirectory() as folder, console.status(f"tasks in {config.simulator}"):
         Run(config, Path(folder)).play()
-        return list(read_records(Path(folder) / "episodes"))
+        return list(read_house_records(Path(folder) / "episodes"))
 
 
 def _show(console: Console, content: dict[str, Any], name: str) -> None:

@@ -32,11 +32,13 @@ from numpy.typing import NDArray
 
 from housewise.controller.skills import Controller
 from housewise.core.console import Console
+from housewise.core.files import write_json
+from housewise.core.machine import software_versions
+from housewise.core.record import Header, RecordWriter
 from housewise.core.tables import machine, table
-from housewise.rollout.record import EpisodeLine, RecordWriter, write_json
-from housewise.rollout.rollout import Rollout
-from housewise.systems.personalize.config import load_config
-from housewise.systems.personalize.player import scripted_planner, software_versions
+from housewise.rollout.rollout_GONE import Rollout
+from housewise.systems.personalize.planners import scripted_planner
+from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.tasks import load_task, task_names
 from housewise.worlds.house.env import MAX_STEPS, RearrangementEnv, Task
 from housewise.worlds.house.episode import HouseObject
@@ -89,7 +91,7 @@ def load(data: Path | None, episode: int) -> Task:
         wanted: dict[str, Any] = {"seed": GENERATED_HOUSE, "houses": 1}
     else:
         wanted = {"data": str(data), "scenes": [SCENE], "episodes": [episode]}
-    config = load_config(settings=wanted)
+    config = house_settings(settings=wanted)
     return load_task(task_names(config)[0], config)
 
 
@@ -140,7 +142,7 @@ class Robot:
         env = self.reset()
         poses: list[BodyPose] = []
         episode = self.task.episode
-        header = EpisodeLine(
+        header = Header(
             scene=episode.scene,
             episode=episode.id,
             run=0,

@@ -19,8 +19,8 @@ from housewise.core.errors import UserError
 from housewise.experiments.personalize.obstacles import obstacles
 from housewise.experiments.personalize.paper import PHASES, START, Study, chosen_rows, command, success
 from housewise.experiments.results import Cell, Figure, Results
-from housewise.rollout.record import read_records
 from housewise.selftrain.personalize.loop import Observer, play
+from housewise.systems.personalize.record import read_house_records
 
 
 class CrossScene:
@@ -78,7 +78,7 @@ class CrossScene:
         """See Experiment.obstacles."""
         return {
             _column(taught, tested): {
-                row: obstacles(list(read_records(self._records(taught, tested, row))), taught.familiar(row))
+                row: obstacles(list(read_house_records(self._records(taught, tested, row))), taught.familiar(row))
                 for row in self.rows
             }
             for taught, tested in self._pairs
@@ -89,7 +89,7 @@ class CrossScene:
         return {}
 
     def _figure(self, taught: Study, tested: Study, row: str) -> Figure | None:
-        return Figure.over(read_records(self._records(taught, tested, row)), success)
+        return Figure.over(read_house_records(self._records(taught, tested, row)), success)
 
     def _records(self, taught: Study, tested: Study, row: str) -> Path:
         return taught.folder / "elsewhere" / tested.scene / PHASES[row] / "episodes"

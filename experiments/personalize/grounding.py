@@ -23,15 +23,16 @@ from housewise.agent.personalize.prompt import PromptTemplate
 from housewise.commands.options import Overrides
 from housewise.core.console import Console
 from housewise.core.errors import UserError
+from housewise.core.files import write_json
+from housewise.core.machine import software_versions
 from housewise.core.tables import machine, table
 from housewise.experiments.personalize.paper import success
 from housewise.experiments.results import Figure
 from housewise.language import ChatModel, ChatRequest, Message, Sampling, open_model
-from housewise.rollout.metrics import summary
-from housewise.rollout.record import EpisodeRecord, read_records, write_json
 from housewise.rollout.run import Run
-from housewise.systems.personalize.config import RunConfig, load_config
-from housewise.systems.personalize.player import software_versions
+from housewise.rollout.scores import summary
+from housewise.systems.personalize.record import HouseRecord, read_house_records
+from housewise.systems.personalize.settings import PersonalizeSettings, house_settings
 from housewise.worlds.house.scene_graph import SceneGraph, View
 
 ARMS = {"free": False, "grounded": True}
@@ -39,7 +40,7 @@ ARMS = {"free": False, "grounded": True}
 _QUICK = {"houses": 4, "workers": 4, "most_plans": 6}
 
 
-def configs(quick: bool, overrides: Sequence[str] = (), **given: Any) -> dict[str, RunConfig]:
+def configs(quick: bool, overrides: Sequence[str] = (), **given: Any) -> dict[str, PersonalizeSettings]:
     """The settings of both runs.
 
     Args:
@@ -49,17 +50,17 @@ def configs(quick: bool, overrides: Sequence[str] = (), **given: Any) -> dict[st
     """
     settings = {"planner": "llm", **{key: value for key, value in given.items() if value is not None}}
     settings = {**(_QUICK if quick else {"houses": 10, "workers": 4}), **settings}
-    return {arm: load_config(None, {**settings, "grounded": held}, overrides) for arm, held in ARMS.items()}
+    return {arm: house_settings(None, {**settings, "grounded": held}, overrides) for arm, held in ARMS.items()}
 
 
-def play(config: RunConfig, folder: Path) -> list[EpisodeRecord]:
+def play(config: PersonalizeSettings, folder: Path) -> list[HouseRecord]:
     """Play a run, or what is left of it, and read its records."""
     run = Run(config, folder)
     run.play()
-    return [record for record in read_records(run.episodes) if record.name in {job.name for job in run.jobs}]
+    return [record for record in read_house_records(run.episodes) if record.name in {job.name for job in run.jobs}]
 
 
-def figures(records: Sequence[EpisodeRecord]) -> dict[str, Any]:
+def figures(records: Sequence[HouseRecord]) -> dict[str, Any]:
     """What comes of a run's plans: the usual figures, and the share of steps that could be understood."""
     actions = [action for record in records for action in record.actions]
     return {
@@ -69,7 +70,7 @@ def figures(records: Sequence[EpisodeRecord]) -> dict[str, Any]:
 
 
 def writing(
-    model: ChatModel, records: Sequence[EpisodeRecord], words: PromptTemplate, rounds: int = 3
+    model: ChatModel, records: Sequence[HouseRecord], words: PromptTemplate, rounds: int = 3
 ) -> dict[str, float]:
     """Seconds that a model takes for each token of a row, free and grounded, in the best of some rounds.
 
@@ -145,7 +146,7 @@ def main(
         **house,
     )
     console = Console()
-    played: dict[str, list[EpisodeRecord]] = {}
+    played: dict[str, list[HouseRecord]] = {}
     speeds: dict[str, float] = {}
     with TemporaryDirectory() if out is None else nullcontext(str(out)) as folder:
         for arm, config in planned.items():

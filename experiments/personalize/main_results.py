@@ -28,8 +28,8 @@ from housewise.experiments.personalize.paper import (
     success,
 )
 from housewise.experiments.results import Figure, Results
-from housewise.rollout.record import read_records
 from housewise.selftrain.personalize.loop import Observer
+from housewise.systems.personalize.record import read_house_records
 
 
 class MainResults:
@@ -69,7 +69,7 @@ class MainResults:
     def _gains(self, study: Study) -> list[str]:
         """What each phase brought over the one before, where both have been played."""
         phases = [row for row in self.rows if row in PHASES]
-        records = {row: list(read_records(study.records(row, "test"))) for row in phases}
+        records = {row: list(read_house_records(study.records(row, "test"))) for row in phases}
         gains = {
             f"{after} - {before}": Figure.gained(records[after], records[before], success)
             for before, after in pairwise(phases)
@@ -81,7 +81,8 @@ class MainResults:
         """See Experiment.obstacles."""
         return {
             f"{study.scene} test": {
-                row: obstacles(list(read_records(study.records(row, "test"))), study.familiar(row)) for row in self.rows
+                row: obstacles(list(read_house_records(study.records(row, "test"))), study.familiar(row))
+                for row in self.rows
             }
             for study in self.studies
         }

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from housewise.experiments.personalize.oracle import LEFT, left_over
-from housewise.rollout.record import EpisodeRecord
 from housewise.systems.personalize.fates import HAND, Fate, fates
+from housewise.systems.personalize.record import HouseRecord
 from housewise.worlds.house.names import kind_of
 
 FATES = ("tidied", "wrong place", "in the hand", "undiscovered", "no space", "no steps left", "failed", "left alone")
@@ -17,7 +17,7 @@ FATES = ("tidied", "wrong place", "in the hand", "undiscovered", "no space", "no
 DISTURBED = "disturbed"
 
 
-def obstacles(records: Sequence[EpisodeRecord], familiar: Collection[str] | None = None) -> dict[str, Any]:
+def obstacles(records: Sequence[HouseRecord], familiar: Collection[str] | None = None) -> dict[str, Any]:
     """Shares of some episodes' things, steps and endings; what is a share of nothing is left out.
 
     ``things`` has the share of each of FATES among the things that started in a wrong place, and ``disturbed``: how
@@ -52,7 +52,7 @@ def kind(name: str) -> str:
     return kind_of(name.replace(" ", "_"))
 
 
-def _fates(record: EpisodeRecord) -> Iterator[tuple[str, str]]:
+def _fates(record: HouseRecord) -> Iterator[tuple[str, str]]:
     """What became of every thing that started in a wrong place, or that ended in one after a right one."""
     reasons = left_over(record)
     for fate in fates(record):

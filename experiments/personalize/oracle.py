@@ -26,13 +26,15 @@ from rich.progress import track
 from housewise.commands.options import SimulatorOption
 from housewise.core.console import Console
 from housewise.core.errors import UserError
+from housewise.core.files import write_json
+from housewise.core.machine import software_versions
+from housewise.core.record import Result
 from housewise.core.tables import machine, table
-from housewise.rollout.metrics import summary
-from housewise.rollout.record import EpisodeRecord, ResultLine, read_records, write_json
 from housewise.rollout.run import Run
-from housewise.systems.personalize.config import RunConfig, load_config
-from housewise.systems.personalize.player import software_versions
-from housewise.systems.personalize.tasks import TaskName, task_names
+from housewise.rollout.scores import summary
+from housewise.systems.personalize.record import HouseRecord, read_house_records
+from housewise.systems.personalize.settings import PersonalizeSettings, house_settings
+from housewise.systems.personalize.tasks import HouseTask, task_names
 
 SCENES = ("Merom_1_int", "Pomaria_2_int")
 GENERATED = "generated"
@@ -56,7 +58,7 @@ class Played:
 
     group: str
     name: str
-    result: ResultLine
+    result: Result
     left: dict[str, str]
 
 
@@ -67,7 +69,7 @@ def episodes(
     simulator: str | None = None,
     scenes: Sequence[str] = SCENES,
     sample: int | None = None,
-) -> Iterator[tuple[str, RunConfig]]:
+) -> Iterator[tuple[str, PersonalizeSettings]]:
     """The group and the settings of every episode to play.
 
     Args:
@@ -83,34 +85,34 @@ def episodes(
     for scene in scenes if data else ():
         for task_set in task_sets:
             wanted = {"data": str(data), "scenes": [scene], "episodes": task_set, **scripted}
-            config = load_config(settings=wanted)
+            config = house_settings(settings=wanted)
             for task in _spread(task_names(config), sample):
                 yield scene, config.model_copy(update={"episodes": [task.episode]})
     for house in range(min(houses, _QUICK_HOUSES) if quick else houses):
-        yield GENERATED, load_config(settings={**scripted, "seed": house, "houses": 1})
+        yield GENERATED, house_settings(settings={**scripted, "seed": house, "houses": 1})
 
 
-def _spread(tasks: Sequence[TaskName], sample: int | None) -> list[TaskName]:
+def _spread(tasks: Sequence[HouseTask], sample: int | None) -> list[HouseTask]:
     """So many of some tasks, evenly spread over them; None takes all."""
     few = min(sample or len(tasks), len(tasks))
     return [tasks[number * len(tasks) // few] for number in range(few)]
 
 
-def play(group: str, config: RunConfig) -> Played:
+def play(group: str, config: PersonalizeSettings) -> Played:
     """Play the one episode that a configuration names."""
     with TemporaryDirectory() as folder:
         Run(config, Path(folder)).play()
-        record = next(read_records(Path(folder) / "episodes"))
+        record = next(read_house_records(Path(folder) / "episodes"))
     return Played(group, record.name, record.result, left_over(record))
 
 
-def left_over(record: EpisodeRecord) -> dict[str, str]:
+def left_over(record: HouseRecord) -> dict[str, str]:
     """Why each object that did not end up where people want it did not, by its name."""
-    correct = record.episode.correct
-    return {name: _why(record, name) for name, place in record.result.placements.items() if place not in correct[name]}
+    correct = record.setting.correct
+    return {name: _why(record, name) for name, place in record.final.placements.items() if place not in correct[name]}
 
 
-def _why(record: EpisodeRecord, name: str) -> str:
+def _why(record: HouseRecord, name: str) -> str:
     problems = [action.reason for action in record.actions if action.target == name and action.status == "failed"]
     if name not in record.known_things:
         return "undiscovered"
@@ -121,7 +123,7 @@ def _why(record: EpisodeRecord, name: str) -> str:
     return problems[-1] if problems else LEFT
 
 
-def _dismissed(record: EpisodeRecord, name: str) -> bool:
+def _dismissed(record: HouseRecord, name: str) -> bool:
     """Whether the planner took the task as done while it knew of an object."""
     return any(name in plan.known_things for plan in record.plans if plan.second_look)
 
@@ -138,13 +140,13 @@ def figures(played: Sequence[Played]) -> dict[str, Any]:
         "imperfect": [
             {
                 "episode": one.name,
-                "success_rate": 100 * one.result.success_rate,
+                "success_rate": 100 * one.success_rate,
                 "ended": one.result.ended,
                 "steps": one.result.steps,
                 "left": one.left,
             }
             for one in played
-            if one.result.success_rate < 1
+            if one.success_rate < 1
         ],
     }
 

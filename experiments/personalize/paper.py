@@ -22,11 +22,11 @@ from housewise.commands.options import (
 )
 from housewise.core.console import Console
 from housewise.core.errors import UserError
+from housewise.core.record import Result
 from housewise.core.tables import table
 from housewise.experiments.personalize import oracle
 from housewise.experiments.personalize.obstacles import DISTURBED, FATES, kind
 from housewise.experiments.results import Cell, Figure, Results, published, write
-from housewise.rollout.record import ResultLine, read_records
 from housewise.selftrain.personalize.loop import IMITATE, UNTRAINED, Observer, SelfTraining, play
 from housewise.selftrain.personalize.pairs import read_pairs
 from housewise.selftrain.personalize.settings import (
@@ -38,7 +38,8 @@ from housewise.selftrain.personalize.settings import (
 )
 from housewise.selftrain.trainers import Start
 from housewise.selftraining import Terminal, draw_curve
-from housewise.systems.personalize.config import RunConfig
+from housewise.systems.personalize.record import read_house_records
+from housewise.systems.personalize.settings import PersonalizeSettings
 from housewise.systems.personalize.tasks import task_names
 from housewise.worlds.house.housekeep.recovered import read_tasks, recover
 
@@ -55,7 +56,7 @@ PHASES = {START: UNTRAINED, "IL": IMITATE, "ST1": "iteration-1", "ST2": "iterati
 
 TASKS = ("train", "test")
 
-Measure = Callable[[ResultLine], float]
+Measure = Callable[[Result], float]
 
 # Learns whatever was tried: in so few steps nothing deserves a reward.
 _QUICK: Mapping[str, Any] = {
@@ -73,17 +74,17 @@ _RUNS = 5
 """How often tests are played; the four times as many training tasks are measured once."""
 
 
-def success(result: ResultLine) -> float:
+def success(result: Result) -> float:
     """Success rate, percent."""
     return 100 * result.success_rate
 
 
-def executability(result: ResultLine) -> float:
+def executability(result: Result) -> float:
     """Share of the steps that were tried or skipped that succeeded, percent."""
     return 100 * result.succeeded / result.actions if result.actions else 0.0
 
 
-def unique_placements(result: ResultLine) -> float:
+def unique_placements(result: Result) -> float:
     """How many placements (thing, place) were tried out."""
     return float(result.unique_placements)
 
@@ -247,7 +248,7 @@ class Study:
             measure: of an episode.
             name: of the measure among published figures.
         """
-        ours = Figure.over(read_records(self.records(row, tasks)), measure)
+        ours = Figure.over(read_house_records(self.records(row, tasks)), measure)
         # The paper's robots were all taught for the majority.
         theirs = published(name, self.scene, row, tasks) if self.config.run.person == "majority" else None
         return Cell(row, f"{self.scene} {tasks}", ours, theirs, self.marked(row), self.expected(tasks))
@@ -259,7 +260,7 @@ class Study:
         return len(task_names(config)) * config.runs
 
 
-def _untaught(planner: str, run: RunConfig) -> dict[str, Any]:
+def _untaught(planner: str, run: PersonalizeSettings) -> dict[str, Any]:
     """What sets a baseline's run apart: the model as it comes, with the planner's own words, and as many steps."""
     # A plan of SayCan is one step, and a recipe's limits are about plans of several.
     times = run.most_steps_per_plan if planner == "saycan" else 1

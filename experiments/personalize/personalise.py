@@ -48,10 +48,10 @@ from housewise.experiments.personalize.paper import (
 from housewise.experiments.personalize.same_thing import SameThing, draw_same_thing, same_things
 from housewise.experiments.personalize.wishes import most_different
 from housewise.experiments.results import Cell, Figure, Results
-from housewise.rollout.record import EpisodeRecord, read_records
 from housewise.selftrain.personalize.loop import Observer, SelfTraining, play
 from housewise.selftrain.personalize.settings import NamedTasksConfig, SelfTrainingConfig
 from housewise.selftrain.trainers import Start
+from housewise.systems.personalize.record import HouseRecord, read_house_records
 from housewise.systems.personalize.tasks import task_names
 
 NOBODY, MAJORITY = "nobody", "majority"
@@ -87,9 +87,9 @@ class Pair:
                 config = self._config.measuring(self.test, person=other, model=start.model, adapter=start.adapter)
                 play(f"taught for {person}, tidies for {other}", config, self._folder(person, other), observer)
 
-    def records(self, taught: str, tested: str) -> list[EpisodeRecord]:
+    def records(self, taught: str, tested: str) -> list[HouseRecord]:
         """What the robot taught for somebody did for somebody."""
-        return list(read_records(self._folder(taught, tested) / "episodes"))
+        return list(read_house_records(self._folder(taught, tested) / "episodes"))
 
     def cells(self) -> list[Cell]:
         """Success of every robot for both people."""

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from housewise.rollout.record import EpisodeRecord
 from housewise.systems.personalize.fates import HAND, Fate, fates
 from housewise.systems.personalize.houseplan import house_plan
+from housewise.systems.personalize.record import HouseRecord
 from housewise.systems.personalize.replay import find_task
 from housewise.worlds.house.env import Task
 
@@ -43,7 +43,7 @@ class SameThing:
     right: tuple[bool, bool]
 
 
-def same_things(ones: Sequence[EpisodeRecord], others: Sequence[EpisodeRecord]) -> list[SameThing]:
+def same_things(ones: Sequence[HouseRecord], others: Sequence[HouseRecord]) -> list[SameThing]:
     """What two robots moved to different places in the same episodes: mugs first, then what is right once.
 
     What they did alike in several runs of a task is told once.
@@ -62,7 +62,7 @@ def same_things(ones: Sequence[EpisodeRecord], others: Sequence[EpisodeRecord]) 
     )
 
 
-def draw_same_thing(thing: SameThing, records: Sequence[EpisodeRecord], people: tuple[str, str], path: Path) -> None:
+def draw_same_thing(thing: SameThing, records: Sequence[HouseRecord], people: tuple[str, str], path: Path) -> None:
     """Draw a thing's two ways on the plan of its house.
 
     Args:
@@ -92,7 +92,7 @@ def draw_same_thing(thing: SameThing, records: Sequence[EpisodeRecord], people: 
     figure.savefig(path, dpi=150)
 
 
-def _same(one: EpisodeRecord, other: EpisodeRecord) -> Iterator[SameThing]:
+def _same(one: HouseRecord, other: HouseRecord) -> Iterator[SameThing]:
     theirs = {fate.name: fate for fate in fates(other)}
     for mine in fates(one):
         yours = theirs[mine.name]

@@ -7,7 +7,7 @@ from itertools import combinations
 
 from housewise.core.errors import UserError
 from housewise.selftrain.personalize.settings import SelfTrainingConfig
-from housewise.systems.personalize.config import RunConfig
+from housewise.systems.personalize.settings import PersonalizeSettings
 from housewise.systems.personalize.tasks import load_task, task_names
 from housewise.worlds.house.housekeep.reader import HousekeepData
 from housewise.worlds.house.preferences import Preferences, load_person, people
@@ -44,12 +44,12 @@ def disagreement(one: Wishes, other: Wishes) -> float:
     return sum(1 - len(mine & yours) / len(mine | yours) for mine, yours in pairs) / max(len(pairs), 1)
 
 
-def _wishes(preferences: Preferences, run: RunConfig) -> Wishes:
+def _wishes(preferences: Preferences, run: PersonalizeSettings) -> Wishes:
     tasks = [load_task(name, run).for_person(preferences) for name in task_names(run)]
     return [thing.correct for task in tasks for thing in task.episode.objects]
 
 
-def _people(run: RunConfig, named: Sequence[str]) -> dict[str, Preferences]:
+def _people(run: PersonalizeSettings, named: Sequence[str]) -> dict[str, Preferences]:
     if run.data is None:
         return {who: load_person(who) for who in named or people()}
     data = HousekeepData(run.data)

@@ -13,9 +13,15 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from housewise.core import plugins as plugins_module
+from housewise.core.plugins import plugins
+
 Choices = dict[str, str]
 """A line about each name."""
 
+SYSTEMS: Choices = {
+    "personalize": "a robot tidies a house, for people who react to where it puts things (LLM-Personalize)",
+}
 PLANNERS: Choices = {
     "llm": "asks a language model for some steps, carries them out, and asks again (LLM-Personalize)",
     "sayplan": "lets the model search the scene graph, then plan, then mend the plan (SayPlan)",
@@ -96,9 +102,29 @@ def adapters(_: Path | None) -> Choices:
     return {name: _heading(folder / "README.md") for name, folder in packaged_adapters().items()}
 
 
+def systems(_: Path | None) -> Choices:
+    """Systems that are installed, of this package and of others."""
+    return {name: SYSTEMS.get(name, "of another package") for name in plugins(plugins_module.SYSTEMS)}
+
+
+def planners(_: Path | None) -> Choices:
+    """Planners that are installed."""
+    return {
+        **PLANNERS,
+        **{name: "of another package" for name in plugins(plugins_module.PLANNERS) if name not in PLANNERS},
+    }
+
+
+def simulators(_: Path | None) -> Choices:
+    """Simulators that are known here, whether they can run or not."""
+    others = [name for name in plugins(plugins_module.SIMULATORS) if name not in SIMULATORS]
+    return {**SIMULATORS, **dict.fromkeys(others, "of another package")}
+
+
 KINDS: dict[str, Kind] = {
-    "planners": Kind("--planner", lambda _: PLANNERS),
-    "simulators": Kind("--simulator", lambda _: SIMULATORS),
+    "systems": Kind("--system", systems),
+    "planners": Kind("--planner", planners),
+    "simulators": Kind("--simulator", simulators),
     "people": Kind("--person", people),
     "scenes": Kind("--scene", scenes),
     "task-sets": Kind("--episodes", task_sets),

@@ -57,6 +57,19 @@ SeedOption = Annotated[
     int | None,
     typer.Option(metavar="N", help="Seed; the first generated house has this number.", rich_help_panel=TASK),
 ]
+SystemOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="What is played: one of housewise list systems; personalize by default.",
+        autocompletion=completing("systems"),
+        rich_help_panel=TASK,
+    ),
+]
+MemoryOption = Annotated[
+    str | None,
+    typer.Option(metavar="PERSON", help="Whose memory to start from, and to add to.", rich_help_panel=TASK),
+]
 PersonOption = Annotated[
     str | None,
     typer.Option(

@@ -15,6 +15,7 @@ from housewise.commands.options import (
     DataOption,
     EpisodesOption,
     HousesOption,
+    MemoryOption,
     ModelOption,
     OutOption,
     Overrides,
@@ -26,6 +27,7 @@ from housewise.commands.options import (
     SceneOption,
     SeedOption,
     SimulatorOption,
+    SystemOption,
     WorkersOption,
 )
 from housewise.commands.settings import check, data_folder, episode_numbers, given
@@ -50,6 +52,8 @@ def run(
     runs: RunsOption = None,
     workers: WorkersOption = None,
     ray: RayOption = None,
+    memory: MemoryOption = None,
+    system: SystemOption = None,
     out: OutOption = None,
 ) -> None:
     """Play episodes and record them.
@@ -70,7 +74,8 @@ def run(
       housewise run --data ~/housekeep --scene Merom_1_int --episodes test \\
           --model my-model --base-url http://localhost:8000/v1
     """
-    from housewise.systems.personalize.config import load_config
+    from housewise.rollout.system import find_system
+    from housewise.systems.personalize.settings import PersonalizeSettings
     from housewise.terminal import play
 
     options = {
@@ -89,11 +94,21 @@ def run(
         "runs": runs,
         "workers": workers,
         "ray": ray,
+        "memory": {"start": memory} if memory else None,
     }
-    settings = load_config(config, given(options), overrides or [])
-    check(settings)
-    with run_folder(out, dated(settings.planner)) as folder:
-        play(settings, folder, Console())
+    chosen = find_system(system or _named(overrides or []))
+    settings = chosen.load(config, given(options), overrides or [])
+    if isinstance(settings, PersonalizeSettings):
+        check(settings)
+    plays = chosen(settings)
+    with run_folder(out, dated(plays.agent)) as folder:
+        play(plays, folder, Console())
+
+
+def _named(overrides: list[str]) -> str:
+    """The system that a setting names."""
+    named = [text.partition("=")[2].strip() for text in overrides if text.partition("=")[0].strip() == "system"]
+    return named[-1] if named else "personalize"
 
 
 def replay(

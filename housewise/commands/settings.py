@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from housewise.core.errors import UserError, alternatives
 
 if TYPE_CHECKING:
-    from housewise.systems.personalize.config import RunConfig
+    from housewise.systems.personalize.settings import PersonalizeSettings
     from housewise.worlds.house.simulator import SimulatorName
 
 
@@ -38,16 +38,17 @@ def data_folder(data: Path | None, houses: int | None) -> str | None:
     raise UserError("--houses are generated, and --data is for houses of the Housekeep data; give one of them")
 
 
-def check(settings: RunConfig) -> None:
+def check(settings: PersonalizeSettings) -> None:
     """Find an adapter that there is not, and generated houses where others are meant, before a model is loaded.
 
     Raises:
         UserError: naming what there is.
     """
-    if settings.data is None and (settings.scenes or settings.episodes is not None):
-        asked = f"scene {settings.scenes[0]}" if settings.scenes else f"episodes {settings.episodes}"
+    tasks = settings.tasks
+    if tasks.data is None and (tasks.scenes or tasks.episodes is not None):
+        asked = f"scene {tasks.scenes[0]}" if tasks.scenes else f"episodes {tasks.episodes}"
         raise UserError(f"{asked}: of the Housekeep data; give its folder with --data or HOUSEKEEP_DATA")
-    _check_adapter(settings.adapter)
+    _check_adapter(settings.models.agent.adapter)
 
 
 def _check_adapter(name: str | None) -> None:
@@ -72,6 +73,6 @@ def simulator_named(name: str | None) -> SimulatorName:
     Raises:
         UserError: when there is none of that name.
     """
-    from housewise.systems.personalize.config import load_config
+    from housewise.systems.personalize.settings import house_settings
 
-    return load_config(settings={"simulator": name} if name else {}).simulator
+    return house_settings(settings={"simulator": name} if name else {}).world.simulator

@@ -11,14 +11,14 @@ from markupsafe import Markup
 
 from housewise.core.errors import UserError
 from housewise.report.film import FRAMES, Film, make_film
+from housewise.report.house import HouseView
 from housewise.report.pictures import compress, data_uri
-from housewise.report.sources import ending
 from housewise.report.topdown import map_svg
 from housewise.report.tree import branches, tree_svg
 from housewise.rollout.experiment import planner_of
-from housewise.rollout.record import ActionLine, EpisodeRecord, ExchangeLine, PlanLine
 from housewise.systems.personalize.fates import Fate, fates, story, who_wants
 from housewise.systems.personalize.houseplan import house_plan
+from housewise.systems.personalize.record import ActionEvent, ExchangeLine, HouseRecord, PlanEvent
 from housewise.systems.personalize.replay import FilmedSimulator, Picture, Replay, find_task, replay
 from housewise.worlds.house.simulator import SimulatorName
 
@@ -81,7 +81,7 @@ class Chapter:
     """An episode, as shown."""
 
     number: int
-    record: EpisodeRecord
+    record: HouseRecord
     fates: list[Fate]
     story: str
     plans: list[PlanCard]
@@ -90,40 +90,51 @@ class Chapter:
     map: Markup | None = None
     film: FilmCard | None = None
     notes: list[str] = field(default_factory=list)
+    template: str = "article.html"
 
     @property
     def title(self) -> str:
         """Which episode it is, and who played."""
-        header = self.record.episode
-        return f"{header.scene} · episode {header.episode} · run {header.run} · {planner_of(header)}"
+        setting, header = self.record.setting, self.record.header
+        return f"{setting.scene} · episode {setting.episode} · run {header.run} · {planner_of(header)}"
+
+    @property
+    def complete(self) -> bool:
+        """See Shown: pictures that could not be made may be made next time."""
+        return self.map is not None
+
+    @property
+    def rate(self) -> float:
+        """Success, percent."""
+        return 100 * self.record.success_rate
 
     @property
     def mood(self) -> str:
         """What the score tells: that all is right, that some is, or that nothing has become better."""
-        result = self.record.result
-        if result.correct_end == result.objects:
+        if HouseView().perfect(self.record.result):
             return "right"
-        return "partly" if result.success_rate > 0 else "wrong"
+        return "partly" if self.rate > 0 else "wrong"
 
     @property
     def facts(self) -> dict[str, str]:
         """Headline numbers by what they are."""
         result = self.record.result
-        tokens = result.prompt_tokens + result.completion_tokens
+        counted = {name: round(value) for name, value in result.scores.items()}
+        tokens = result.usage.prompt_tokens + result.usage.completion_tokens
         return {
-            "planner": planner_of(self.record.episode),
-            "plans": str(result.plans),
-            "low-level steps": str(result.steps),
-            "actions executed": f"{result.succeeded} of {result.actions}",
-            "unique placements": str(result.unique_placements),
+            "planner": planner_of(self.record.header),
+            "plans": str(counted["plans"]),
+            "low-level steps": str(counted["steps"]),
+            "actions executed": f"{counted['succeeded']} of {counted['actions']}",
+            "unique placements": str(counted["unique_placements"]),
             "tokens": f"{tokens:,}" if tokens else "–",
-            "seconds": f"{result.seconds:.1f}",
-            "ended": ending(self.record.episode, result),
+            "seconds": f"{result.usage.seconds:.1f}",
+            "ended": HouseView().ending(self.record.header, result),
         }
 
 
 def make_chapter(
-    number: int, record: EpisodeRecord, simulator: SimulatorName, keep: Callable[[Film], str] | None
+    number: int, record: HouseRecord, simulator: SimulatorName, keep: Callable[[Film], str] | None
 ) -> Chapter:
     """Show an episode; without its house there are no pictures, and a note says why.
 
@@ -134,7 +145,7 @@ def make_chapter(
         keep: puts a film where the page finds it, and returns its address there; None for no film.
     """
     found = fates(record)
-    wanting = who_wants(str(record.episode.config.get("person", "")))
+    wanting = who_wants(record.header.person)
     shown = branches(record, found)
     chapter = Chapter(
         number,
@@ -147,7 +158,7 @@ def make_chapter(
     )
     played = None
     try:
-        task = find_task(record.episode)
+        task = find_task(record)
         with closing(FilmedSimulator(name=simulator)) as camera:
             played = replay(record, task, camera, FRAMES if keep else 0)
         _illustrate(chapter, played, keep)
@@ -177,15 +188,15 @@ def _illustrate(chapter: Chapter, played: Replay, keep: Callable[[Film], str] | 
         chapter.film = FilmCard(keep(made), data_uri(made.still), made.is_video, made.width, made.height, alt)
 
 
-def _plans(record: EpisodeRecord, played: Replay | None) -> list[PlanCard]:
-    actions: dict[int, list[ActionLine]] = {}
+def _plans(record: HouseRecord, played: Replay | None) -> list[PlanCard]:
+    actions: dict[int, list[ActionEvent]] = {}
     for line in record.actions:
         actions.setdefault(line.plan, []).append(line)
-    things = record.episode.placements
+    things = record.setting.placements
     return [_plan(plan, actions.get(plan.plan, []), things, played) for plan in record.plans]
 
 
-def _plan(plan: PlanLine, lines: Sequence[ActionLine], things: Collection[str], played: Replay | None) -> PlanCard:
+def _plan(plan: PlanEvent, lines: Sequence[ActionEvent], things: Collection[str], played: Replay | None) -> PlanCard:
     steps = [_step(line, things) for line in lines]
     tokens = f"{plan.prompt_tokens} + {plan.completion_tokens} tokens · " if plan.prompt_tokens else ""
     ending = "mission complete, says the planner" if plan.complete else ""
@@ -219,7 +230,7 @@ def _with_pictures(card: PlanCard, photo: Picture) -> PlanCard:
     return PlanCard(**values)
 
 
-def _step(line: ActionLine, things: Collection[str]) -> Step:
+def _step(line: ActionEvent, things: Collection[str]) -> Step:
     return Step(
         line.status,
         _SIGNS[line.status],

@@ -12,7 +12,8 @@ from typing import Any
 from housewise.core.errors import UserError
 from housewise.rollout.compare import Comparison, compare
 from housewise.rollout.experiment import Experiment, differing, experiment_of, label, names
-from housewise.rollout.metrics import Finished, summary
+from housewise.rollout.scores import Finished, Score, summary
+from housewise.rollout.system import scores_of
 
 _MOST_PAIRS = 6
 _SCENES = "generated houses"
@@ -100,14 +101,15 @@ def stale(folder: Path, episodes: Sequence[Finished]) -> str:
     path = folder / "metrics.json"
     try:
         told = json.loads(path.read_text(encoding="utf-8"))["overall"]
-        counted, rate = int(told["episodes"]), float(told["success_rate"])
-    except (OSError, ValueError, KeyError, TypeError, OverflowError):
+        main = scores_of(episodes[0][0].system)[0]
+        counted, rate = int(told["episodes"]), float(told[main.name])
+    except (OSError, ValueError, LookupError, TypeError, OverflowError):
         return ""
     real = overall(episodes)
     if counted == len(episodes) and abs(rate - real.rate) < 0.05:
         return ""
     return (
-        f"metrics.json counts {counted} episodes with {rate:.1f} % success; the {len(episodes)} records here have "
+        f"metrics.json counts {counted} episodes with {rate:.1f} {main.unit} {main.label or main.name}; the {len(episodes)} records here have "
         f"{real.rate:.1f} %. This page follows the records; the same housewise run again brings the file up to date."
     )
 
@@ -135,28 +137,32 @@ def _compared(
 
 def _scene(one: Finished) -> str:
     """The scene; all generated houses count as one."""
-    header = one[0]
-    if not header.config.get("data") and header.scene.startswith("generated-"):
-        return _SCENES
-    return f"{header.scene}, {header.task_set}" if header.task_set else header.scene
+    group = one[0].group
+    return _SCENES if group.startswith("generated-") else group.replace("/", ", ")
 
 
 def _row(experiment: tuple[str, ...], scene: str, episodes: Sequence[Finished]) -> Row:
-    means: dict[str, Any] = summary([result for _, result in episodes], [header.task for header, _ in episodes])
     if not episodes:
         return Row(experiment, scene, {"episodes": "0"}, 0.0, None)
+    scores = [score for score in scores_of(episodes[0][0].system) if not score.total]
+    means: dict[str, Any] = summary([result for _, result in episodes], scores, [header.task for header, _ in episodes])
     tokens = means["prompt_tokens"] + means["completion_tokens"]
-    error = float(means["success_rate_stderr"]) if len(episodes) > 1 else None
+    main = scores[0].name if scores else ""
+    error = float(means[f"{main}_stderr"]) if len(episodes) > 1 and f"{main}_stderr" in means else None
     cells = {
         "episodes": str(len(episodes)),
-        "executable": f"{100 * means['executability']:.0f} %",
-        "unique placements": _short(means["unique_placements"]),
-        "plans": _short(means["plans"]),
-        "steps": f"{means['steps']:.0f}",
+        **{score.label or score.name: _cell(score, means[score.name]) for score in scores[1:]},
         "tokens": f"{tokens:,.0f}" if tokens else "–",
         "seconds": _short(means["seconds"]),
     }
-    return Row(experiment, scene, cells, float(means["success_rate"]), error)
+    return Row(experiment, scene, cells, float(means.get(main, 0.0)), error)
+
+
+def _cell(score: Score, mean: float) -> str:
+    value = score.shown * mean
+    if score.unit == "%":
+        return f"{value:.0f} %"
+    return f"{value:.0f}" if score.decimals == 0 else _short(value)
 
 
 def _short(value: float) -> str:

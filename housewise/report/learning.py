@@ -15,13 +15,14 @@ from markupsafe import Markup
 from pydantic import BaseModel, Field, FiniteFloat, ValidationError
 
 from housewise.core.errors import UserError
+from housewise.core.files import write_text
 from housewise.report.charts import Series, chart, swatch
 from housewise.report.page import write_report
 from housewise.report.pages import Options, Progress
 from housewise.report.rendering import render
-from housewise.rollout.record import read_record, write_text
 from housewise.selftrain.personalize.filters import FILTERS
 from housewise.selftrain.personalize.pairs import Pair, pairs_of, read_pairs
+from housewise.systems.personalize.record import read_house_record
 
 _EXAMPLES = 3
 
@@ -247,7 +248,7 @@ def _examples(learned: Sequence[Pair], grown: Path, notes: list[str]) -> tuple[l
 def _tried(grown: Path, notes: list[str]) -> Iterator[Pair]:
     for path in sorted(grown.glob("*.jsonl")):
         try:
-            yield from pairs_of(read_record(path), "")
+            yield from pairs_of(read_house_record(path), "")
         except UserError as error:
             notes.append(f"Left out: {error}")
 

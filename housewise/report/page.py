@@ -9,15 +9,17 @@ from typing import Any
 from urllib.parse import quote
 
 from housewise.core.errors import UserError
-from housewise.report.chapter import Chapter, make_chapter
+from housewise.core.files import write_text
+from housewise.core.record import Header
 from housewise.report.figures import Rows, overall, rows, stale
 from housewise.report.pages import Options, Page, Progress, link, make_pages, pages
 from housewise.report.pictures import data_uri
 from housewise.report.rendering import render
 from housewise.report.sources import Entry, finished, read_entries
+from housewise.report.views import KeepFilm, Shown
 from housewise.rollout.compare import Comparison, compare
 from housewise.rollout.experiment import Experiment, names
-from housewise.rollout.record import read_record, write_text
+from housewise.rollout.records import read_record
 
 MOST_IN_ONE = 12
 """How many episodes one file shows with pictures, unless it is told otherwise."""
@@ -116,17 +118,21 @@ def write_single(
     entries, notes = read_entries(folder)
     comparisons = _against(folder, entries, against)
     shown = [place for place, entry in enumerate(entries) if entry.result][:most]
-    chapters: list[Chapter] = []
+    chapters: list[Shown] = []
     for done, place in enumerate(shown):
         tell(done, len(shown))
         keep = (lambda film: data_uri(film.data)) if options.film else None
-        chapters.append(make_chapter(done + 1, read_record(entries[place].path), options.simulator, keep))
+        chapters.append(_shown(done + 1, entries[place], options, keep))
     tell(len(shown), len(shown))
     hrefs = [f"#e{shown.index(place) + 1}" if place in shown else "" for place in range(len(entries))]
     limit = f"{len(shown)} of {len(entries)} episodes are shown below with pictures, the worst first."
     more = {"limit": limit if len(shown) < len(entries) else "", "beside": False, "chapters": chapters}
     _write_index(index, folder, entries, notes, hrefs, comparisons, more)
     return index
+
+
+def _shown(number: int, entry: Entry, options: Options, keep: KeepFilm | None) -> Shown:
+    return entry.view.shown(number, read_record(entry.path), entry.path, options.simulator, keep)
 
 
 def _write_index(
@@ -151,6 +157,7 @@ def _write_index(
         "details": _details(entries, figures),
         "notes": [*told, *notes, *filter(None, [stale(folder, episodes) if episodes else ""])],
         "overall": overall(episodes),
+        "view": entries[0].view,
         "rows": figures,
         "comparisons": [*comparisons, *figures.comparisons],
         "lines": [_line(entry, href, agents, filters) for entry, href in zip(entries, hrefs, strict=True)],
@@ -205,8 +212,8 @@ def _falls_under(entry: Entry, agents: dict[Experiment, str]) -> dict[str, list[
     state = "all in place" if entry.in_place else "not all in place"
     return {
         "played by": [agents[entry.experiment]] if header else [],
-        "scene": [header.scene] if header else [],
-        "person": [str(header.config.get("person", ""))] if header else [],
+        "scene": [header.group.partition("/")[0]] if header else [],
+        "person": [header.person] if header else [],
         "state": [state if entry.result else "failed"],
         "ended": [entry.ended],
         "went wrong": entry.troubles,
@@ -224,13 +231,18 @@ def _facts(entries: Sequence[Entry], figures: Rows) -> dict[str, str]:
     """What all episodes have in common, by what it is; of the rest, several values are listed."""
     headers = [entry.header for entry in entries if entry.header]
     facts: dict[str, list[Any]] = {
-        "houses": ["Housekeep data" if header.config.get("data") else "generated" for header in headers],
-        "seed": [header.config.get("seed", header.seed) for header in headers],
+        "system": [header.system for header in headers],
+        "seed": [_tasks(header).get("seed", header.seed) for header in headers],
         "started": [header.started.replace("T", " ")[:16] for header in headers[:1]],
     }
     told = {name: ", ".join(dict.fromkeys(str(value) for value in values if value)) for name, values in facts.items()}
     first = {key: value for key, value in figures.common.items() if key in _TOLD}
     return first | {name: text for name, text in told.items() if text}
+
+
+def _tasks(header: Header) -> dict[str, Any]:
+    tasks = header.settings.get("tasks")
+    return tasks if isinstance(tasks, dict) else {}
 
 
 def _details(entries: Sequence[Entry], figures: Rows) -> dict[str, str]:

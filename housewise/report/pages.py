@@ -16,12 +16,13 @@ from pathlib import Path
 from urllib.parse import quote
 
 from housewise.core.errors import UserError
-from housewise.report.chapter import Chapter, make_chapter
+from housewise.core.files import write_bytes, write_text
 from housewise.report.film import Film, encoder
 from housewise.report.rendering import render, version
 from housewise.report.sources import Entry
+from housewise.report.views import Shown
 from housewise.rollout.experiment import label
-from housewise.rollout.record import read_record, write_bytes, write_text
+from housewise.rollout.records import read_record
 from housewise.worlds.house.simulator import SimulatorName
 
 Progress = Callable[[int, int], None]
@@ -189,11 +190,11 @@ def _make(page: Page) -> None:
     if page.entry.result is None:
         write_text(page.file, _rendered(page, None, page.key))
         return
-    record = read_record(page.entry.path)
+    entry = page.entry
+    record = read_record(entry.path)
     keep = (lambda film: _kept(page, film)) if page.options.film else None
-    chapter = make_chapter(1, record, page.options.simulator, keep)
-    # Pictures that could not be made may be made next time.
-    write_text(page.file, _rendered(page, chapter, page.key if chapter.map else ""))
+    chapter = entry.view.shown(1, record, entry.path, page.options.simulator, keep)
+    write_text(page.file, _rendered(page, chapter, page.key if chapter.complete else ""))
 
 
 def _kept(page: Page, film: Film) -> str:
@@ -203,7 +204,7 @@ def _kept(page: Page, film: Film) -> str:
     return quote(file.name)
 
 
-def _rendered(page: Page, chapter: Chapter | None, made: str) -> str:
+def _rendered(page: Page, chapter: Shown | None, made: str) -> str:
     config = dict(page.entry.experiment)
     facts = {
         "made": made,
@@ -214,6 +215,7 @@ def _rendered(page: Page, chapter: Chapter | None, made: str) -> str:
         "turn": "",
         "chapter": chapter,
         "entry": page.entry,
+        "began": page.entry.view.began(page.entry.header) if page.entry.header else [],
         "facts": {label(key): value for key, value in config.items()},
     }
     return render("episode.html", facts)

@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from hashlib import sha256
 from pathlib import Path
 
 from housewise.core.errors import UserError
+from housewise.core.record import Header, Result
 from housewise.report.text import plural
+from housewise.report.views import View, view_of
 from housewise.rollout.experiment import Experiment, experiment_of, planner_of
 from housewise.rollout.failures import read_failures
-from housewise.rollout.metrics import Finished
-from housewise.rollout.record import EpisodeLine, ResultLine, read_record
-from housewise.systems.personalize.fates import fates
+from housewise.rollout.records import read_record
+from housewise.rollout.scores import Finished
+from housewise.rollout.system import scores_of
 
 
 @dataclass(frozen=True)
@@ -30,14 +32,14 @@ class Entry:
         result: its last line; None when it failed.
         failure: why it failed, empty when it did not.
         error: what happened when it failed.
-        faults: how many objects it left out of place, by what became of them.
+        faults: what went wrong, and how often.
     """
 
     path: Path
     run: str
     digest: str
-    header: EpisodeLine | None
-    result: ResultLine | None
+    header: Header | None
+    result: Result | None
     failure: str
     faults: dict[str, int]
     error: str = ""
@@ -47,7 +49,12 @@ class Entry:
         """Which episode it is."""
         if self.header is None:
             return self.name
-        return f"{self.header.scene} · episode {self.header.episode} · run {self.header.run}"
+        return self.view.title(self.header)
+
+    @property
+    def view(self) -> View:
+        """How it is shown."""
+        return _view(self.header.system if self.header else "")
 
     @property
     def name(self) -> str:
@@ -71,13 +78,16 @@ class Entry:
 
     @property
     def rate(self) -> float | None:
-        """Success rate, percent; None when it failed."""
-        return None if self.result is None else 100 * self.result.success_rate
+        """The score that counts; None when it failed."""
+        if self.header is None or self.result is None:
+            return None
+        scores = scores_of(self.header.system)
+        return (scores[0].of(self.result) if scores else None) or 0.0
 
     @property
     def in_place(self) -> bool:
         """Whether everything ended where it belongs."""
-        return self.result is not None and self.result.correct_end == self.result.objects
+        return self.result is not None and self.view.perfect(self.result)
 
     @property
     def ended(self) -> str:
@@ -89,7 +99,7 @@ class Entry:
         """How it ended, and what that means."""
         if self.finished is None:
             return f"failed: {self.failure}"
-        return ending(*self.finished)
+        return self.view.ending(*self.finished)
 
     @property
     def troubles(self) -> list[str]:
@@ -102,18 +112,9 @@ class Entry:
         return f"{self.run}/{self.name}.html" if self.run else f"{self.name}.html"
 
 
-def ending(header: EpisodeLine, result: ResultLine) -> str:
-    """How an episode ended, and what that means: who has put all in place may use up the steps looking for more."""
-    plans = plural(result.plans, "plan")
-    spent = result.plans == header.config.get("most_plans")
-    wrong = result.objects - result.correct_end
-    state = "all in place" if wrong == 0 else f"{wrong} of {result.objects} out of place"
-    means = {
-        "complete": "the planner took it as done",
-        "out of steps": f"used all {result.steps} steps",
-        "out of plans": f"used all {plans}" if spent else f"stopped after {plans}, the last ones without a step",
-    }
-    return f"{state}; {means.get(result.ended, result.ended)}"
+@lru_cache(maxsize=16)
+def _view(system: str) -> View:
+    return view_of(system)
 
 
 def read_entries(folder: Path) -> tuple[list[Entry], list[str]]:
@@ -145,6 +146,9 @@ def read_entries(folder: Path) -> tuple[list[Entry], list[str]]:
     if not entries:
         more = f" ({notes[0]})" if notes else ""
         raise UserError(f"{folder}: no finished episodes in it; play some with housewise run --out {folder}{more}")
+    systems = sorted({entry.header.system for entry in entries if entry.header})
+    if len(systems) > 1:
+        raise UserError(f"{folder}: holds runs of several systems ({', '.join(systems)}); name the folder of one run")
     return sorted(entries, key=_badness), notes
 
 
@@ -164,13 +168,11 @@ def _failed(folder: Path, run: str) -> Iterator[Entry]:
 
 def _entry(path: Path, run: str) -> Entry:
     record = read_record(path)
-    if not math.isfinite(record.result.success_rate):
-        raise UserError(f"{path}: success_rate is not a number; delete the file to run the episode again")
-    faults: dict[str, int] = {}
-    for fate in fates(record):
-        if not fate.is_right:
-            faults[fate.verdict] = faults.get(fate.verdict, 0) + 1
-    return Entry(path, run, digest(path), record.episode, record.result, "", faults)
+    header, result = record.header, record.result
+    for score in scores_of(header.system)[:1]:
+        if not math.isfinite(score.of(result) or 0.0):
+            raise UserError(f"{path}: {score.name} is not a number; delete the file to run the episode again")
+    return Entry(path, run, digest(path), header, result, "", _view(header.system).faults(record, path))
 
 
 def digest(path: Path) -> str:
@@ -183,6 +185,4 @@ def digest(path: Path) -> str:
 
 def _badness(entry: Entry) -> tuple[bool, float, int, str, str]:
     """Failed ones first, then by what they achieved."""
-    result = entry.result
-    wrong = result.objects - result.correct_end if result else 0
-    return (result is not None, entry.rate or 0.0, -wrong, entry.run, entry.name)
+    return (entry.result is not None, entry.rate or 0.0, -sum(entry.faults.values()), entry.run, entry.name)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from housewise.report.svg import Point, mark, tag
-from housewise.rollout.record import EpisodeRecord
 from housewise.systems.personalize.fates import HAND, Fate
+from housewise.systems.personalize.record import HouseRecord
 
 _ROW = 19.0
 _GAP = 7.0
@@ -34,7 +34,7 @@ class Branch:
     more: int
 
 
-def branches(record: EpisodeRecord, found: Sequence[Fate]) -> list[Branch]:
+def branches(record: HouseRecord, found: Sequence[Fate]) -> list[Branch]:
     """Which rooms and receptacles to show: those that hold something before or after, were used or are missed."""
     rooms = _rooms(record)
     used = {fate.start for fate in found} | {fate.end for fate in found} - {HAND}
@@ -75,14 +75,14 @@ def room_of(place: str, rooms: Sequence[str]) -> str:
     return max(fitting, key=len, default="")
 
 
-def _rooms(record: EpisodeRecord) -> list[str]:
+def _rooms(record: HouseRecord) -> list[str]:
     """Rooms in the record's order; records of other programs may name them only in what the robot knew."""
-    return record.episode.rooms or list(record.plans[0].known if record.plans else {})
+    return record.setting.rooms or list(record.plans[0].known if record.plans else {})
 
 
-def _known(record: EpisodeRecord) -> set[str]:
+def _known(record: HouseRecord) -> set[str]:
     known = {place for plan in record.plans for places in plan.known.values() for place in places}
-    things = set(record.episode.placements)
+    things = set(record.setting.placements)
     return known | {name for line in record.actions for name in line.discovered if name not in things}
 
 

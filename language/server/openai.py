@@ -15,10 +15,10 @@ from typing import Any, TypeVar
 import openai
 from pydantic import ValidationError
 
+from housewise.core.address import concealed, is_address, is_redacted, redacted, secrets, without_passwords
 from housewise.language.base import ChatModelError, ChatRequest, Reply, RequestError
 from housewise.language.gbnf import GrammarDialect, rooted
 from housewise.language.local.constrained import follows
-from housewise.core.address import concealed, is_address, is_redacted, redacted, secrets, without_passwords
 from housewise.language.server.answer import (
     Choice,
     Completion,

@@ -36,9 +36,7 @@ Files = Mapping[str, bytes]
 Opener = Callable[[], ChatModel]
 
 
-def openers(
-    role: str, settings: ModelSettings, workers: int, episodes: int
-) -> tuple[dict[str, Any], list[Opener]]:
+def openers(role: str, settings: ModelSettings, workers: int, episodes: int) -> tuple[dict[str, Any], list[Opener]]:
     """What opens a model for episodes on other machines; they take turns.
 
     Args:

@@ -82,9 +82,7 @@ class Threads:
             lanes.stop()
             raise
 
-    def _play(
-        self, assignment: Assignment, stage: Stage, models: Mapping[str, ChatModel], outcomes: Outcomes
-    ) -> None:
+    def _play(self, assignment: Assignment, stage: Stage, models: Mapping[str, ChatModel], outcomes: Outcomes) -> None:
         job = assignment.job
         self._watcher.began(job)
 

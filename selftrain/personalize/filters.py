@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from housewise.core.errors import UserError
+from housewise.core.plugins import FILTERS, load_plugin, plugins
 from housewise.selftrain.personalize.pairs import Pair
 
 
@@ -64,17 +65,15 @@ def balanced(pairs: Sequence[Pair], settings: FilterSettings) -> list[Pair]:
     return [pairs[index] for index in sorted(kept)]
 
 
-FILTERS: dict[str, Filter] = {"positive": positive, "corrected": corrected, "rising": rising, "balanced": balanced}
-
-
 def find_filter(name: str) -> Filter:
     """A filter by name, or any function of the same form as ``module:function``, whose module is imported and so run.
 
     Raises:
         UserError: when there is none.
     """
-    if name in FILTERS:
-        return FILTERS[name]
+    if ":" not in name:
+        known: Filter = load_plugin(FILTERS, name, "filter")
+        return known
     module, _, function = name.partition(":")
     try:
         found: Filter = getattr(importlib.import_module(module), function)
@@ -83,7 +82,7 @@ def find_filter(name: str) -> Filter:
     except Exception as error:  # a module may raise anything
         told = " ".join(f"{type(error).__name__}: {error}".split())
         raise UserError(
-            f"no filter {name!r} ({told}); give one of {', '.join(FILTERS)}, or module:function of your own"
+            f"no filter {name!r} ({told}); give one of {', '.join(plugins(FILTERS))}, or module:function of your own"
         ) from error
     return found
 

@@ -17,8 +17,8 @@ from housewise.agent.personalize.judgement import Judgements, apart, read, subje
 from housewise.agent.personalize.planner import Attempt, promising
 from housewise.agent.personalize.prompt import ContextGenerator
 from housewise.agent.personalize.scripted import ScriptedPlanner
-from housewise.rollout.record import ActionLine, EpisodeRecord, PlanLine
 from housewise.selftrain.personalize.pairs import Pair, followed, judged_lines, pair_of
+from housewise.systems.personalize.record import ActionEvent, HouseRecord, PlanEvent
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.generator import Kind
 from housewise.worlds.house.names import without_numbers
@@ -34,12 +34,12 @@ class Experience:
         context: puts into words what a planner was asked.
     """
 
-    def __init__(self, records: Iterable[EpisodeRecord], context: ContextGenerator) -> None:
+    def __init__(self, records: Iterable[HouseRecord], context: ContextGenerator) -> None:
         self._votes: defaultdict[tuple[str, str], Counter[bool]] = defaultdict(Counter)
         for record in records:
             for action in record.actions:
                 self._react(action)
-            if record.episode.planner == Demonstrator.name:
+            if record.header.agent == Demonstrator.name:
                 for plan in record.plans:
                     self._shown(Situation(record, plan, context))
 
@@ -66,7 +66,7 @@ class Experience:
             kinds.append(Kind(thing, *sides))
         return [kind for kind in kinds if kind.correct]
 
-    def _react(self, action: ActionLine) -> None:
+    def _react(self, action: ActionEvent) -> None:
         for thing, (before, after) in action.moved.items():
             if after == ROBOT:
                 self._vote(thing, before, action.reward < 0)
@@ -86,7 +86,7 @@ class Experience:
         self._votes[_kinds(thing, place)][liked] += 1
 
 
-def corrected(record: EpisodeRecord, context: ContextGenerator, experience: Experience) -> Iterator[Pair]:
+def corrected(record: HouseRecord, context: ContextGenerator, experience: Experience) -> Iterator[Pair]:
     """Every reply that an episode followed, as it should have been, as far as that is known.
 
     What is known of an object is judged so, and what is not as the reply did; that part is not learned. The steps are
@@ -112,7 +112,7 @@ class Situation:
         context: as it was when the episode was played.
     """
 
-    def __init__(self, record: EpisodeRecord, plan: PlanLine, context: ContextGenerator) -> None:
+    def __init__(self, record: HouseRecord, plan: PlanEvent, context: ContextGenerator) -> None:
         earlier = [action for action in record.actions if action.plan < plan.plan]
         self._record, self._plan, self._context = record, plan, context
         self._attempts = tuple(attempt for action in earlier if (attempt := _attempt(action)) is not None)
@@ -134,7 +134,7 @@ class Situation:
         plan = Demonstrator(_believing({**self.judgements, **known}), self._context).plan(self._graph, self._attempts)
         lines = zip(judged_lines(plan.text), subjects(self.told), strict=True)
         pair = pair_of(
-            self._record.episode,
+            self._record,
             self._plan,
             followed(self._record, self._plan),
             self._context.template.prefix,
@@ -163,7 +163,7 @@ def _believing(judgements: Judgements) -> ScriptedPlanner:
     return ScriptedPlanner(lambda thing, place: judgements.get(thing) == place, thorough=False, listed=True)
 
 
-def _graph(plan: PlanLine, earlier: Sequence[ActionLine], attempts: Sequence[Attempt]) -> SceneGraph:
+def _graph(plan: PlanEvent, earlier: Sequence[ActionEvent], attempts: Sequence[Attempt]) -> SceneGraph:
     graph = SceneGraph(plan.known)
     places = {place: things for known in plan.known.values() for place, things in known.items()}
     rooms = {place: room for room, known in plan.known.items() for place in known}
@@ -178,7 +178,7 @@ def _graph(plan: PlanLine, earlier: Sequence[ActionLine], attempts: Sequence[Att
     return graph
 
 
-def _attempt(action: ActionLine) -> Attempt | None:
+def _attempt(action: ActionEvent) -> Attempt | None:
     if action.kind is None or action.target is None:
         return None
     tried = HighLevelAction(ActionKind(action.kind), action.target, action.destination)

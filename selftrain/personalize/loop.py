@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
@@ -13,19 +12,29 @@ import numpy as np
 
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.core.errors import UserError
+from housewise.core.files import alone, write_json
 from housewise.language.adapters import ASKED_WITH, AskedWith
 from housewise.rollout.executors import Watcher
 from housewise.rollout.failures import FailedEpisodesError
-from housewise.rollout.record import alone, read_records, write_json
 from housewise.rollout.run import Run, begun, check_files, keep_files, same_setting
+from housewise.rollout.settings import short_name
+from housewise.rollout.system import Job
 from housewise.selftrain.personalize.filters import FilterSettings, apply, find_filter, statistics
 from housewise.selftrain.personalize.hindsight import Experience, corrected
 from housewise.selftrain.personalize.lessons import lessons_about, lessons_in
 from housewise.selftrain.personalize.pairs import Pair, drawn, pairs_of, write_pairs
-from housewise.selftrain.personalize.settings import LessonsConfig, NamedTasksConfig, SelfTrainingConfig, TrainingConfig
+from housewise.selftrain.personalize.settings import (
+    LessonsConfig,
+    NamedTasksConfig,
+    SelfTrainingConfig,
+    TrainingConfig,
+    read_selftraining,
+)
 from housewise.selftrain.trainers import Progress, Start, TrainedModel, open_trainer
-from housewise.systems.personalize.config import RunConfig
-from housewise.systems.personalize.tasks import Job, check_person, load_task, task_names
+from housewise.systems.personalize.record import read_house_records
+from housewise.systems.personalize.settings import PersonalizeSettings
+from housewise.systems.personalize.system import Personalize
+from housewise.systems.personalize.tasks import check_person, load_task, task_names
 from housewise.worlds.house.tasks import wishes
 
 DEMONSTRATE, IMITATE, UNTRAINED = "demonstrate", "imitate", "untrained"
@@ -51,7 +60,7 @@ class Observer(Protocol):
         ...
 
 
-def play(name: str, config: RunConfig, folder: Path, observer: Observer) -> dict[str, Any]:
+def play(name: str, config: PersonalizeSettings, folder: Path, observer: Observer) -> dict[str, Any]:
     """Play a run, or what is left of it, before an observer.
 
     Args:
@@ -67,7 +76,7 @@ def play(name: str, config: RunConfig, folder: Path, observer: Observer) -> dict
         FailedEpisodesError: when too many have failed for the others to stand for all.
         UserError: see Run.
     """
-    session = Run(config, folder)
+    session = Run(Personalize(config), folder)
     with observer.playing(name, session) as watcher:
         try:
             return session.play(watcher)
@@ -96,17 +105,18 @@ class SelfTraining:
     def __init__(self, config: SelfTrainingConfig, folder: Path, observer: Observer) -> None:
         self.config, self.folder = config, folder
         self._observer = observer
-        self._template = PromptTemplate.load(config.run.prompt)
-        self._context = ContextGenerator(self._template, config.run.most_steps_per_plan)
+        self._template = PromptTemplate.load(config.run.agent.prompt)
+        self._context = ContextGenerator(self._template, config.run.agent.most_steps_per_plan)
         self._check_folder()
         self._check_settings()
 
     def _check_settings(self) -> None:
         """Find what cannot work before anything is played."""
         config = self.config
-        if config.run.planner != "llm":
-            raise UserError(f"run.planner={config.run.planner}: it is the planner llm that learns; leave it out")
-        if config.lessons and config.run.data is not None:
+        run = config.run
+        if run.agent.planner != "llm":
+            raise UserError(f"run.planner={run.agent.planner}: it is the planner llm that learns; leave it out")
+        if config.lessons and run.tasks.data is not None:
             raise UserError("lessons are about generated houses; leave lessons=[] where run.data is given")
         if config.wording in ("proven", "corrected") and config.training.trainer != "local":
             raise UserError(
@@ -114,15 +124,15 @@ class SelfTraining:
             )
         if (config.wording == "corrected" or config.review or config.imitation_review) and not self._template.judging:
             raise UserError(
-                f"wording=corrected and review are about judgements, of which prompt {config.run.prompt} has none; set "
+                f"wording=corrected and review are about judgements, of which prompt {run.agent.prompt} has none; set "
                 "run.prompt=judging, or wording=done, review=0 and imitation_review=0"
             )
         find_filter(config.filter.name)
-        check_person(config.run)
+        check_person(run.tasks)
         tried = [config.training_tasks] if config.iterations or config.review or config.imitation_review else []
         for tasks in (config.demonstrations, *tried, *config.evaluation.tasks):
-            task_names(config.playing(tasks))
-        open_trainer(config.training, config.run.seed, config.run.base_url, _unheard).check(self._start)
+            task_names(config.playing(tasks).tasks)
+        open_trainer(config.training, run.tasks.seed, run.models.agent.base_url, _unheard).check(self._start)
 
     def go(self) -> dict[str, Any]:
         """Do what is left to do.
@@ -140,7 +150,7 @@ class SelfTraining:
 
     def _go(self) -> dict[str, Any]:
         write_json(self.folder / "config.json", self.config.model_dump())
-        keep_files(self.config.run, self.folder, anew=not self._begun)
+        keep_files(Personalize(self.config.run).files(), self.folder, anew=not self._begun)
         phases: list[dict[str, Any]] = []
         for name, model in self._models():
             phases.append(self._evaluated(name, model))
@@ -154,8 +164,13 @@ class SelfTraining:
         return any(map(begun, runs)) or any(self.folder.glob("*/model.json"))
 
     @property
+    def _seed(self) -> int:
+        return self.config.run.tasks.seed
+
+    @property
     def _start(self) -> Start:
-        return Start(model=self.config.run.model, adapter=self.config.run.adapter)
+        acting = self.config.run.models.agent
+        return Start(model=acting.model, adapter=acting.adapter)
 
     def _models(self) -> Iterator[tuple[str, Start]]:
         """The model after each phase, made when it is asked for and not there yet."""
@@ -188,10 +203,10 @@ class SelfTraining:
     def _demonstrations(self) -> list[Pair]:
         config = self.config.playing(self.config.demonstrations, planner="demonstrator", runs=1)
         play(DEMONSTRATE, config, self.folder / DEMONSTRATE, self._observer)
-        records = read_records(self.folder / DEMONSTRATE / "episodes")
+        records = read_house_records(self.folder / DEMONSTRATE / "episodes")
         pairs = [pair for record in records for pair in pairs_of(record, self._template.prefix)]
         if self.config.imitation_plans is not None:
-            pairs = drawn(pairs, self.config.imitation_plans, self.config.run.seed)
+            pairs = drawn(pairs, self.config.imitation_plans, self._seed)
         if not pairs:
             raise UserError("the demonstrations are empty; choose other demonstrations.episodes or more houses")
         write_json(self.folder / IMITATE / "filter.json", {"filter": "all", "kept": statistics(pairs)})
@@ -205,7 +220,7 @@ class SelfTraining:
             return pairs
         with self._observer.training("lessons") as progress:
             for done, (seed, kind) in enumerate(houses, start=1):
-                pairs += [lesson.pair(self._context) for lesson in lessons_in(seed, kind, wishes(run.person))]
+                pairs += [lesson.pair(self._context) for lesson in lessons_in(seed, kind, wishes(run.tasks.person))]
                 progress(done, len(houses), f"{len(pairs)} lessons")
         return pairs
 
@@ -213,7 +228,7 @@ class SelfTraining:
         if not self.config.rehearse:
             return []
         shown = self._shown
-        order = np.random.default_rng([self.config.run.seed, iteration]).permutation(len(shown))
+        order = np.random.default_rng([self._seed, iteration]).permutation(len(shown))
         return [shown[index] for index in sorted(order[: round(self.config.rehearse * len(shown))])]
 
     def _filtered(self, iteration: int, model: Start) -> list[Pair]:
@@ -221,14 +236,14 @@ class SelfTraining:
         name = _iteration(iteration)
         grow, settings = self.config.grow, self.config.filter
         drawn_as = {"temperature": grow.temperature, "top_p": grow.top_p, "n": grow.replies}
-        sampling = self.config.run.sampling.model_copy(update=drawn_as)
+        sampling = self.config.run.models.agent.sampling.model_copy(update=drawn_as)
         # What is tried anew is to be drawn anew, or a model that has learned little tries the same again.
         changes = {"runs": grow.runs, "series": iteration, "model": model.model, "adapter": model.adapter}
         config = self.config.playing(self.config.training_tasks, sampling=sampling, **changes)
         play(f"{name}: grow", config, self.folder / name / "grow", self._observer)
         tried = self._tried(iteration)
         options = FilterSettings(
-            iteration, tuple(settings.thresholds), settings.most_per_object, self.config.run.seed + iteration
+            iteration, tuple(settings.thresholds), settings.most_per_object, self._seed + iteration
         )
         kept, report = apply(settings.name, tried, options)
         write_json(self.folder / name / "filter.json", report)
@@ -236,7 +251,7 @@ class SelfTraining:
 
     def _tried(self, iteration: int) -> list[Pair]:
         """What the model said in an iteration, in the words that are worth learning."""
-        records = read_records(self._grown(iteration))
+        records = read_house_records(self._grown(iteration))
         if self.config.wording == "corrected":
             experience = self._experience(iteration + 1)
             return [pair for record in records for pair in corrected(record, self._context, experience)]
@@ -246,11 +261,11 @@ class SelfTraining:
         """Lessons about what has been learned of people so far, in the houses that the model tries itself in."""
         if not count:
             return []
-        tasks, experience = self.config.playing(self.config.training_tasks), self._experience(iterations)
+        tasks, experience = self.config.playing(self.config.training_tasks).tasks, self._experience(iterations)
         houses = list({name.scene: name for name in task_names(tasks)}.values())
         pairs: list[Pair] = []
         for index, name in enumerate(houses[:count]):
-            scene, rng = load_task(name, tasks).scene, np.random.default_rng([self.config.run.seed, iterations, index])
+            scene, rng = load_task(name, tasks).scene, np.random.default_rng([self._seed, iterations, index])
             kind = _REVIEW.model_copy(update={"each": len(range(index, count, len(houses)))})
             pairs += [lesson.pair(self._context) for lesson in lessons_about(scene, experience.kinds(scene), kind, rng)]
         return pairs
@@ -258,7 +273,7 @@ class SelfTraining:
     def _experience(self, iterations: int) -> Experience:
         """What has been learned of what people want, from demonstrations and so many iterations."""
         folders = [self.folder / DEMONSTRATE / "episodes", *map(self._grown, range(iterations))]
-        return Experience((record for folder in folders for record in read_records(folder)), self._context)
+        return Experience((record for folder in folders for record in read_house_records(folder)), self._context)
 
     def _grown(self, iteration: int) -> Path:
         return self.folder / _iteration(iteration) / "grow" / "episodes"
@@ -268,11 +283,12 @@ class SelfTraining:
         write_pairs(folder / "pairs.jsonl", pairs)
         run = self.config.run
         with self._observer.training(f"{name}: train") as progress:
-            trained = open_trainer(training, run.seed, run.base_url, progress).train(pairs, start, folder)
-        if trained.adapter is not None:
-            write_json(
-                Path(trained.adapter) / ASKED_WITH, run.model_dump(mode="json", include=set(AskedWith.model_fields))
+            trained = open_trainer(training, self._seed, run.models.agent.base_url, progress).train(
+                pairs, start, folder
             )
+        if trained.adapter is not None:
+            asked = {**run.agent.model_dump(mode="json"), **run.models.agent.model_dump(mode="json")}
+            write_json(Path(trained.adapter) / ASKED_WITH, {key: asked[key] for key in AskedWith.model_fields})
         return trained
 
     def _evaluated(self, name: str, model: Start) -> dict[str, Any]:
@@ -293,10 +309,7 @@ class SelfTraining:
         path = self.folder / "config.json"
         if not path.exists():
             return
-        try:
-            earlier = SelfTrainingConfig.model_validate(json.loads(path.read_text(encoding="utf-8")))
-        except (OSError, ValueError, RecursionError) as error:
-            raise UserError(f"{path}: not the settings of a self-training; choose another folder with --out") from error
+        earlier = read_selftraining(path)
         if not self._begun:
             return
         made = {
@@ -304,13 +317,17 @@ class SelfTraining:
             "improved": any(self.folder.glob("iteration-*/model.json")),
         }
         before, now = earlier.identity(**made), self.config.identity(**made)
-        changed = [key for key, value in now.items() if not same_setting(before.get(key), value)]
+        changed = [
+            f"run.{short_name(key.removeprefix('run.'))}" if key.startswith("run.") else key
+            for key, value in now.items()
+            if not same_setting(before.get(key), value)
+        ]
         if changed:
             raise UserError(
                 f"{self.folder}: holds a self-training with other settings ({', '.join(changed)}); choose another "
                 "folder with --out, or use the same settings to go on with it"
             )
-        check_files(self.config.run, self.folder)
+        check_files(Personalize(self.config.run).files(), self.folder)
         for tasks in self.config.evaluation.tasks:
             self._check_evaluated(tasks)
 
@@ -319,7 +336,7 @@ class SelfTraining:
         episodes = list(self.folder.glob(f"*/evaluation/{tasks.name}/episodes/*.jsonl"))
         if not episodes:
             return
-        wanted = {Job(name, 0).name.rpartition("-")[0] for name in task_names(self.config.playing(tasks))}
+        wanted = {Job(name).name.rpartition("-")[0] for name in task_names(self.config.playing(tasks).tasks)}
         others = sorted({path.stem.rpartition("-")[0] for path in episodes} - wanted)
         if others:
             raise UserError(

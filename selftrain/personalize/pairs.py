@@ -15,8 +15,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from housewise.agent.personalize.judgement import apart
 from housewise.agent.personalize.parser import unnumbered
 from housewise.core.errors import UserError
+from housewise.core.files import write_text
 from housewise.language.base import Message
-from housewise.rollout.record import EpisodeLine, EpisodeRecord, PlanLine, TriedLine, moved_by, write_text
+from housewise.systems.personalize.record import HouseRecord, PlanEvent, TriedLine, moved_by
 
 Wording = Literal["said", "done", "proven", "corrected"]
 """Which words are learned: the reply as it was said; the steps of it that were done; these and, of its judgements, only
@@ -65,7 +66,7 @@ class Pair(BaseModel):
         return tuple(Message(turn["role"], turn["content"]) for turn in self.prompt)  # type: ignore[arg-type]
 
 
-def pairs_of(record: EpisodeRecord, prefix: str, wording: Wording = "said") -> Iterator[Pair]:
+def pairs_of(record: HouseRecord, prefix: str, wording: Wording = "said") -> Iterator[Pair]:
     """Every reply of an episode as a pair: those that were followed, and others that were tried in their place.
 
     Args:
@@ -77,11 +78,11 @@ def pairs_of(record: EpisodeRecord, prefix: str, wording: Wording = "said") -> I
         for tried in (followed(record, plan), *plan.tried):
             reply = tried.reply if wording == "said" else _done(tried, prefix)
             if plan.prompt and reply.strip():
-                pair = pair_of(record.episode, plan, tried, prefix, reply)
+                pair = pair_of(record, plan, tried, prefix, reply)
                 yield pair.model_copy(update={"given": _untested(tried, reply)}) if wording == "proven" else pair
 
 
-def followed(record: EpisodeRecord, plan: PlanLine) -> TriedLine:
+def followed(record: HouseRecord, plan: PlanEvent) -> TriedLine:
     """The reply that was followed, and what came of it."""
     actions = [action for action in record.actions if action.plan == plan.plan]
     return TriedLine(
@@ -95,11 +96,11 @@ def followed(record: EpisodeRecord, plan: PlanLine) -> TriedLine:
     )
 
 
-def pair_of(episode: EpisodeLine, plan: PlanLine, tried: TriedLine, prefix: str, reply: str) -> Pair:
+def pair_of(record: HouseRecord, plan: PlanEvent, tried: TriedLine, prefix: str, reply: str) -> Pair:
     """A reply to a plan's prompt as a pair.
 
     Args:
-        episode, plan: where it was given.
+        record, plan: where it was given.
         tried: what came of it.
         prefix: that it began with.
         reply: the words to learn.
@@ -109,9 +110,9 @@ def pair_of(episode: EpisodeLine, plan: PlanLine, tried: TriedLine, prefix: str,
         prefix=prefix,
         reply=reply,
         reward=tried.reward,
-        scene=episode.scene,
-        episode=episode.episode,
-        run=episode.run,
+        scene=record.setting.scene,
+        episode=record.setting.episode,
+        run=record.header.run,
         plan=plan.plan,
         moved=tuple(tried.moved),
         discovered=tried.discovered,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -9,14 +10,17 @@ from typing import Any, Literal
 from omegaconf import DictConfig, OmegaConf
 from pydantic import Field, NonNegativeInt, model_validator
 
+from housewise.core.errors import UserError
+from housewise.core.settings import Settings, load_as_advised, packaged, placed, validated
+from housewise.rollout.settings import flat
 from housewise.selftrain.personalize.pairs import Wording
-from housewise.systems.personalize.config import COMPUTED, RunConfig, Settings, load_as_told, packaged
+from housewise.systems.personalize.settings import PersonalizeSettings
 
 
 class TrainingConfig(Settings):
     """How a model learns from pairs; every key is explained in ``housekeep_configs/selftrain.yaml``."""
 
-    trainer: Literal["local", "openai"]
+    trainer: str
     method: Literal["lora", "full"]
     rank: int = Field(ge=1)
     alpha: int = Field(ge=1)
@@ -123,7 +127,7 @@ class EvaluationConfig(Settings):
 class SelfTrainingConfig(Settings):
     """One self-training; every key is explained in ``housekeep_configs/selftrain.yaml``."""
 
-    run: RunConfig
+    run: PersonalizeSettings
     demonstrations: TasksConfig
     training_tasks: TasksConfig
     iterations: int = Field(ge=0)
@@ -151,9 +155,9 @@ class SelfTrainingConfig(Settings):
             improved: whether it has one that has learned from what it tried.
         """
         found = self.model_dump(
-            include={"run", "demonstrations", "training_tasks", "grow"},
-            exclude={"run": set(COMPUTED), "grow": set() if improved else {"runs"}},
+            include={"demonstrations", "training_tasks", "grow"}, exclude={"grow": set() if improved else {"runs"}}
         )
+        found["run"] = self.run.determining
         if imitated:
             found |= self.model_dump(include={"lessons", "imitation_plans", "imitation_review", "imitation_epochs"})
             found["imitation_learning_rate"] = self.imitation.learning_rate
@@ -161,7 +165,7 @@ class SelfTrainingConfig(Settings):
             found["training"] = {key: value for key, value in self.training.identity.items() if key not in own}
         if improved:
             found |= self.model_dump(include={"wording", "filter", "rehearse", "review", "learning_rate_decay"})
-        return _flat(found)
+        return flat(found)
 
     @property
     def imitation(self) -> TrainingConfig:
@@ -174,11 +178,11 @@ class SelfTrainingConfig(Settings):
         rate = self.training.learning_rate * self.learning_rate_decay**iteration
         return self.training.model_copy(update={"learning_rate": rate})
 
-    def measuring(self, tasks: NamedTasksConfig, **changes: Any) -> RunConfig:
+    def measuring(self, tasks: NamedTasksConfig, **changes: Any) -> PersonalizeSettings:
         """The run that tells how good a model is at some tasks; see playing."""
         return self.playing(tasks, runs=tasks.runs or self.evaluation.runs, **changes)
 
-    def playing(self, tasks: TasksConfig, **changes: Any) -> RunConfig:
+    def playing(self, tasks: TasksConfig, **changes: Any) -> PersonalizeSettings:
         """The run that plays some tasks.
 
         Args:
@@ -190,22 +194,40 @@ class SelfTrainingConfig(Settings):
             chosen["objects"] = tasks.objects
         if tasks.misplaced is not None:
             chosen["misplaced"] = tasks.misplaced
-        if self.run.data is not None:
+        if self.run.tasks.data is not None:
             chosen = {"episodes": tasks.episodes}
-        return self.run.model_copy(update={**chosen, **changes})
+        return self.run.changed(**chosen, **changes)
 
 
 def load_selftraining(
     file: Path | None = None, settings: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
 ) -> SelfTrainingConfig:
-    """Put the settings of a self-training together; see housewise.systems.personalize.config.load_config."""
+    """Put the settings of a self-training together; see core.settings.load_settings."""
+
+    def advice(config: SelfTrainingConfig) -> dict[str, Any]:
+        return {"run": config.run.advice} if config.run.advice else {}
+
+    return load_as_advised(SelfTrainingConfig, _defaults(), advice, file, settings, overrides)
+
+
+def read_selftraining(path: Path) -> SelfTrainingConfig:
+    """The settings of a self-training that were kept; those of version 1 have no sections.
+
+    Raises:
+        UserError: when the file holds none.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        base: Any = OmegaConf.to_container(_defaults())
+        return validated(SelfTrainingConfig, placed(content, base, str(path)))
+    except (OSError, ValueError, AttributeError, RecursionError, UserError) as error:
+        raise UserError(f"{path}: not the settings of a self-training; choose another folder with --out") from error
+
+
+def _defaults() -> DictConfig:
     base = OmegaConf.merge({"run": packaged("run")}, packaged("selftrain"))
     assert isinstance(base, DictConfig)
-
-    def told(config: SelfTrainingConfig) -> dict[str, Any]:
-        return {"run": config.run.told} if config.run.told else {}
-
-    return load_as_told(SelfTrainingConfig, base, told, file, settings, overrides)
+    return base
 
 
 def generated_tasks(houses: int) -> dict[str, Any]:
@@ -221,11 +243,3 @@ def generated_tasks(houses: int) -> dict[str, Any]:
         "training_tasks": {"houses": houses},
         "evaluation": {"tasks": [{**chosen, "houses": few} for chosen in tasks]},
     }
-
-
-def _flat(settings: Mapping[str, Any], before: str = "") -> dict[str, Any]:
-    """Nested settings by dotted key."""
-    found: dict[str, Any] = {}
-    for key, value in settings.items():
-        found |= _flat(value, f"{before}{key}.") if isinstance(value, dict) else {f"{before}{key}": value}
-    return found

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
+from housewise.core.plugins import TRAINERS, load_plugin
 from housewise.selftrain.personalize.settings import TrainingConfig
 from housewise.selftrain.trainers.base import Progress, Start, TrainedModel, Trainer
 
 __all__ = ["Progress", "Start", "TrainedModel", "Trainer", "open_trainer"]
+
+
+class TrainerOpener(Protocol):
+    """Makes a trainer; named in entry points (``housewise.trainers``)."""
+
+    def __call__(self, config: TrainingConfig, seed: int, base_url: str | None, progress: Progress) -> Trainer:
+        """See open_trainer."""
+        ...
 
 
 def open_trainer(config: TrainingConfig, seed: int, base_url: str | None, progress: Progress) -> Trainer:
@@ -16,11 +27,23 @@ def open_trainer(config: TrainingConfig, seed: int, base_url: str | None, progre
         seed: of what is drawn in training.
         base_url: of a fine-tuning API; by default ``$OPENAI_BASE_URL``, then OpenAI's.
         progress: told of how training goes.
-    """
-    if config.trainer == "openai":
-        from housewise.selftrain.trainers.openai_api import OpenAITrainer
 
-        return OpenAITrainer(config, seed, base_url, progress)
+    Raises:
+        UserError: when there is no such trainer.
+    """
+    opener: TrainerOpener = load_plugin(TRAINERS, config.trainer, "trainer")
+    return opener(config, seed, base_url, progress)
+
+
+def open_local(config: TrainingConfig, seed: int, base_url: str | None, progress: Progress) -> Trainer:
+    """See TrainerOpener: with PEFT and TRL on this machine."""
     from housewise.selftrain.trainers.local import LocalTrainer
 
     return LocalTrainer(config, seed, progress)
+
+
+def open_api(config: TrainingConfig, seed: int, base_url: str | None, progress: Progress) -> Trainer:
+    """See TrainerOpener: with a fine-tuning API."""
+    from housewise.selftrain.trainers.openai_api import OpenAITrainer
+
+    return OpenAITrainer(config, seed, base_url, progress)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from housewise.rollout.record import EpisodeRecord
+from housewise.systems.personalize.record import HouseRecord
 from housewise.worlds.house.scene_graph import ROBOT
 
 HAND = "the robot's hand"
@@ -66,16 +66,16 @@ class Fate:
         return "moved, still wrong" if self.moved else "left where it was"
 
 
-def fates(record: EpisodeRecord) -> list[Fate]:
+def fates(record: HouseRecord) -> list[Fate]:
     """What became of each object, those with a change first."""
-    header = record.episode
+    header = record.setting
     touched = {name for line in record.actions for name in line.moved}
     seen = record.known_things | touched
     result = [
         Fate(
             name,
             _place(start),
-            _place(record.result.placements.get(name, start)),
+            _place(record.final.placements.get(name, start)),
             tuple(header.correct.get(name, ())),
             name in seen,
             name in touched,

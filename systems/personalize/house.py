@@ -199,5 +199,3 @@ def _exchange(exchange: Exchange) -> ExchangeLine:
         prompt_tokens=reply.prompt_tokens,
         completion_tokens=reply.completion_tokens,
     )
-
-

@@ -159,9 +159,7 @@ class HouseRecord:
         except ValidationError as error:
             first = error.errors()[0]
             field = ".".join(map(str, first["loc"]))
-            raise UserError(
-                f"{path}: {field}: {first['msg']}; delete the file to run the episode again"
-            ) from error
+            raise UserError(f"{path}: {field}: {first['msg']}; delete the file to run the episode again") from error
 
     @property
     def name(self) -> str:

@@ -12,12 +12,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from housewise.controller.robot import LETTERS
 from housewise.core.errors import UserError, shown
-from housewise.rollout.experiment import defaults
-from housewise.rollout.record import ActionLine, EpisodeLine, EpisodeRecord, Placements
-from housewise.rollout.rollout import LETTERS
-from housewise.systems.personalize.config import RunConfig, load_config
-from housewise.systems.personalize.tasks import TaskName, load_task
+from housewise.core.record import Header
+from housewise.rollout.run import settings_from
+from housewise.systems.personalize.record import ActionEvent, HouseRecord, Placements
+from housewise.systems.personalize.settings import HouseTaskSettings, PersonalizeSettings
+from housewise.systems.personalize.tasks import HouseTask, load_task
 from housewise.worlds.house.env import Task
 from housewise.worlds.house.episode import HouseObject
 from housewise.worlds.house.geometry import Pose, yaw_of
@@ -169,65 +170,69 @@ def _extent(mask: NDArray[np.bool_]) -> Extent:
     return Extent(int(columns[0]), int(rows[0]), int(columns[-1]), int(rows[-1]))
 
 
-def settings_of(header: EpisodeLine) -> RunConfig:
+def settings_of(header: Header) -> PersonalizeSettings:
     """The settings that a record was made with; what this version does not know of them is left out."""
-    known = defaults()
-    known.update({key: value for key, value in header.config.items() if key in known})
-    return RunConfig.model_validate(known)
+    found = settings_from(header.system, header.settings, "the record", strict=False)
+    assert isinstance(found, PersonalizeSettings)
+    return found
 
 
 class Made(NamedTuple):
-    """For whom a task is, and how much is in a generated house; see RunConfig."""
+    """For whom a task is, and how much is in a generated house; see PersonalizeSettings."""
 
     person: str
     objects: tuple[int, int]
     misplaced: tuple[int, int]
 
 
-def _made(config: RunConfig) -> Made:
-    return Made(config.person, config.objects, config.misplaced)
+def _made(config: PersonalizeSettings) -> Made:
+    return Made(config.tasks.person, config.tasks.objects, config.tasks.misplaced)
 
 
-def find_task(header: EpisodeLine) -> Task:
+def find_task(record: HouseRecord) -> Task:
     """The house and the episode that a record tells of.
 
     Raises:
         UserError: when they are not to be had, or are others than the record's; the message says what to do.
     """
+    setting = record.setting
     try:
-        config = settings_of(header)
-        task = _load(TaskName(header.scene, header.episode, header.task_set), _data_folder(config), _made(config))
+        config = settings_of(record.header)
+        task = _load(
+            HouseTask.of(setting.scene, setting.episode, setting.task_set),
+            _data_folder(config.tasks.data),
+            _made(config),
+        )
     except (OSError, KeyError, ValueError) as error:
         raise UserError(
-            f"{header.scene}, episode {header.episode}: the house cannot be loaded ({_first_line(error)})"
+            f"{setting.scene}, episode {setting.episode}: the house cannot be loaded ({_first_line(error)})"
         ) from error
     names = {key: task.scene.by_key[key].name for key in task.episode.receptacles}
-    if {thing.name: names[thing.receptacle] for thing in task.episode.objects} != header.placements:
+    if {thing.name: names[thing.receptacle] for thing in task.episode.objects} != setting.placements:
         raise UserError(
-            f"{header.scene}, episode {header.episode}: the record starts with other objects or places than this "
+            f"{setting.scene}, episode {setting.episode}: the record starts with other objects or places than this "
             "version or this data; use those that the episode was played with"
         )
     return task
 
 
-def _data_folder(config: RunConfig) -> str | None:
+def _data_folder(data: str | None) -> str | None:
     """Where the data is: records may come from another machine."""
-    if config.data is None or Path(config.data).expanduser().is_dir():
-        return config.data
+    if data is None or Path(data).expanduser().is_dir():
+        return data
     here = os.environ.get("HOUSEKEEP_DATA")
     if here is None:
         raise UserError(
-            f"{config.data}: the Housekeep folder that it was played with is not there; set HOUSEKEEP_DATA to where "
+            f"{data}: the Housekeep folder that it was played with is not there; set HOUSEKEEP_DATA to where "
             "the folder is now and make the report again"
         )
     return here
 
 
 @lru_cache(maxsize=4)
-def _load(name: TaskName, data: str | None, made: Made) -> Task:
+def _load(name: HouseTask, data: str | None, made: Made) -> Task:
     """A task; the same one again for the next run of an episode, so that its house need not be drawn again."""
-    # Not through load_config: what a record says is not the user's own word.
-    return load_task(name, load_config().model_copy(update={"data": data, **made._asdict()}))
+    return load_task(name, HouseTaskSettings(data=data, **made._asdict()))
 
 
 def most_moments(steps: int, grabs: Collection[int], most: int) -> list[int]:
@@ -237,7 +242,7 @@ def most_moments(steps: int, grabs: Collection[int], most: int) -> list[int]:
     return sorted(kept | {round(moment) for moment in spread})
 
 
-def replay(record: EpisodeRecord, task: Task, simulator: FilmedSimulator, frames: int) -> Replay:
+def replay(record: HouseRecord, task: Task, simulator: FilmedSimulator, frames: int) -> Replay:
     """Play a record again.
 
     Args:
@@ -252,26 +257,26 @@ def replay(record: EpisodeRecord, task: Task, simulator: FilmedSimulator, frames
 class _Replayer:
     """One record in replay; where the house does not follow the record, the record is followed and that noted."""
 
-    def __init__(self, record: EpisodeRecord, task: Task, simulator: FilmedSimulator, frames: int) -> None:
+    def __init__(self, record: HouseRecord, task: Task, simulator: FilmedSimulator, frames: int) -> None:
         self._record, self._simulator = record, simulator
-        config, episode = settings_of(record.episode), task.episode
-        self._published = config.controller.kind == "published"
+        config, episode = settings_of(record.header), task.episode
+        self._published = config.world.controller.kind == "published"
         x, _, z = episode.start.position
-        body = BodyPose(x, z, yaw_of(episode.start.rotation), -float(np.deg2rad(config.look_down)))
+        body = BodyPose(x, z, yaw_of(episode.start.rotation), -float(np.deg2rad(config.world.look_down)))
         simulator.reset(task.scene, episode.receptacles, episode.objects, body)
         self._world = World(task.scene, episode, simulator)
         self._names = {key: thing.name for key, thing in self._world.receptacles.items()}
         self._objects = {key: thing.name for key, thing in self._world.objects.items()}
         self._names.update(self._objects)
         self._keys = {name: key for key, name in self._names.items()}
-        self._claimed: Placements = dict(record.episode.placements)
+        self._claimed: Placements = dict(record.setting.placements)
         self._wanted = self._moments_to_picture(frames)
         self._replay = Replay(task)
         self._strayed = 0
 
     def play(self) -> Replay:
         self._note(-1, None, grabbed=False)
-        actions: dict[int, list[ActionLine]] = {}
+        actions: dict[int, list[ActionEvent]] = {}
         for line in self._record.actions:
             actions.setdefault(line.plan, []).append(line)
         for plan in self._record.plans:
@@ -280,7 +285,7 @@ class _Replayer:
                 self._act(line)
         if self._strayed:
             self._differ(f"the robot stood elsewhere after {self._strayed} of its steps")
-        if self._placements() != self._record.result.placements:
+        if self._placements() != self._record.final.placements:
             self._differ("the objects end in other places")
         return self._replay
 
@@ -297,7 +302,7 @@ class _Replayer:
         if moment not in self._replay.photos:
             self._replay.photos[moment] = self._simulator.photo()
 
-    def _act(self, line: ActionLine) -> None:
+    def _act(self, line: ActionEvent) -> None:
         if self._published and line.kind == "go to" and _was_walked(line):
             # The published controller levels the camera when it sets out, which is no low-level action.
             body = self._simulator.body
@@ -327,7 +332,7 @@ class _Replayer:
             self._strayed += 1
             self._simulator.stand(BodyPose(x, z, yaw, body.pitch))
 
-    def _claim(self, line: ActionLine) -> None:
+    def _claim(self, line: ActionEvent) -> None:
         """Take in what the record says has moved, of what there is in this house."""
         objects, receptacles = self._world.objects, self._world.receptacles
         for name, (_, place) in line.moved.items():
@@ -337,7 +342,7 @@ class _Replayer:
                 told = f"“{shown(name)}” to “{shown(place)}”"
                 self._differ(f"the record (step {line.start}) moves {told}, which are not both in this house")
 
-    def _agree(self, line: ActionLine) -> None:
+    def _agree(self, line: ActionEvent) -> None:
         """Put things where the record says, when that is not where they are."""
         if self._placements() == self._claimed:
             return
@@ -353,7 +358,7 @@ class _Replayer:
             self._names[key]: self._names[place] if place else ROBOT for key, place in self._world.placements.items()
         }
 
-    def _note(self, plan: int, line: ActionLine | None, grabbed: bool) -> None:
+    def _note(self, plan: int, line: ActionEvent | None, grabbed: bool) -> None:
         replay, holding = self._replay, self._world.holding
         spots = {
             self._names[key]: (pose.position[0], pose.position[2])
@@ -372,7 +377,7 @@ class _Replayer:
         self._replay.differences.append(text)
 
 
-def _was_walked(line: ActionLine) -> bool:
+def _was_walked(line: ActionEvent) -> bool:
     """Whether the controller was set to work at all on a "go to"."""
     return line.status == "succeeded" or line.reason in ("cannot reach", "out of steps")
 

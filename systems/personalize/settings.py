@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
@@ -10,9 +12,12 @@ from pydantic_core import PydanticCustomError
 from housewise.agent.personalize.scripted import Order
 from housewise.core.errors import alternatives
 from housewise.core.plugins import PLANNERS, SIMULATORS, plugins
-from housewise.core.settings import MOST_COUNTED, Settings
+from housewise.core.settings import MOST_COUNTED, Settings, load_as_advised, packaged
 from housewise.language.adapters import asked_with
 from housewise.rollout.settings import RunSettings, TaskSettings
+
+# Planners that are known to ask none; of others it is taken that they do.
+_SILENT = frozenset({"scripted", "demonstrator", "replay"})
 
 
 class ControllerSettings(Settings):
@@ -108,15 +113,43 @@ class PersonalizeSettings(RunSettings):
         return {**given, "agent": {**agent, "prompt": advised.get("prompt", "planner")}}
 
     @property
+    def determining(self) -> dict[str, Any]:
+        """See RunSettings.determining; which device renders changes nothing but by rounding."""
+        return {key: value for key, value in super().determining.items() if key != "world.gpu"}
+
+    @property
     def identity(self) -> dict[str, Any]:
         """See RunSettings.identity; which and how many houses may change."""
-        free = {"world.gpu", *(f"tasks.{key}" for key in ("houses", "episodes", "scenes"))}
+        free = {f"tasks.{key}" for key in ("houses", "episodes", "scenes")}
         return {key: value for key, value in super().identity.items() if key not in free}
+
+    @property
+    def bearing(self) -> dict[str, Any]:
+        """See RunSettings.bearing; of a planner that asks no model its models' settings have none."""
+        found = {key: value for key, value in super().bearing.items() if key not in ("tasks.data", "agent.records")}
+        if self.agent.planner in _SILENT:
+            of_models = {f"agent.{key}" for key in ("prompt", "grounded", "second_look", "most_steps_per_plan")}
+            found = {
+                key: value for key, value in found.items() if not key.startswith("models.") and key not in of_models
+            }
+        if self.agent.planner != "demonstrator":
+            found = {key: value for key, value in found.items() if not key.startswith("agent.demonstrator.")}
+        return found
 
     @property
     def advice(self) -> dict[str, Any]:
         """What the adapter says of how it is meant to be asked, as settings of a run."""
         return asked_with(self.models.agent.adapter) if self.agent.planner == "llm" else {}
+
+
+def house_settings(
+    file: Path | None = None, settings: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
+) -> PersonalizeSettings:
+    """Put a run's settings together; see core.settings.load_settings.
+
+    What an adapter says of how it is meant to be asked wins over the packaged defaults, and what is given over both.
+    """
+    return load_as_advised(PersonalizeSettings, packaged("run"), lambda found: found.advice, file, settings, overrides)
 
 
 def _adapter(given: dict[str, Any]) -> Any:

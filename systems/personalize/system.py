@@ -70,6 +70,11 @@ class Personalize(System[PersonalizeSettings]):
         """See System.upgraded."""
         return upgraded(lines)
 
+    @classmethod
+    def essence(cls, setting: Mapping[str, Any]) -> Any:
+        """See System.essence: where everything stands, and where it is wanted."""
+        return setting["placements"], {thing: sorted(places) for thing, places in setting["correct"].items()}
+
     @property
     def roles(self) -> Sequence[str]:
         """See System.roles."""
@@ -167,12 +172,3 @@ class Personalize(System[PersonalizeSettings]):
             placements={thing.name: places[thing.receptacle] for thing in things},
             correct={thing.name: sorted(places[key] for key in thing.correct if key in places) for thing in things},
         )
-
-
-def load_settings_of_houses(
-    file: Path | None = None, settings: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
-) -> PersonalizeSettings:
-    """Put a run's settings together; see System.load."""
-    loaded = Personalize.load(file, settings, overrides)
-    assert isinstance(loaded, PersonalizeSettings)
-    return loaded

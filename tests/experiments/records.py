@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from housewise.rollout.record import ActionLine, EpisodeLine, EpisodeRecord, PlanLine, RecordWriter, ResultLine
+from housewise.core.record import Header, RecordWriter, Result
+from housewise.systems.personalize.record import ActionEvent, HouseRecord, PlanEvent
 
 SHELF, TABLE = "kitchen 0 shelf 1", "kitchen 0 table 2"
 
@@ -17,7 +18,7 @@ def make_record(
     statuses: tuple[str, ...] = ("succeeded",),
     seen: bool = True,
     **changes: Any,
-) -> EpisodeRecord:
+) -> HouseRecord:
     """An episode in which everything belongs on the shelf.
 
     Args:
@@ -35,8 +36,8 @@ def make_record(
     zeros = dict.fromkeys(("plans", "steps", "prompt_tokens", "completion_tokens", "model_seconds", "seconds"), 0)
     counts = {status: statuses.count(status) for status in ("succeeded", "failed", "skipped")}
     known = {"kitchen 0": {TABLE: list(ends)}} if seen else {}
-    return EpisodeRecord(
-        episode=EpisodeLine(
+    return HouseRecord(
+        episode=Header(
             **(header | {key: value for key, value in changes.items() if key in header}),
             seed=0,
             planner="llm",
@@ -45,9 +46,9 @@ def make_record(
             placements=placements,
             correct={name: [SHELF] for name in ends},
         ),
-        plans=[PlanLine(plan=0, step=0, reply="", known=known)],
-        actions=[ActionLine(plan=0, raw="", status=status, start=0, end=1) for status in statuses],
-        result=ResultLine(
+        plans=[PlanEvent(plan=0, step=0, reply="", known=known)],
+        actions=[ActionEvent(plan=0, raw="", status=status, start=0, end=1) for status in statuses],
+        result=Result(
             **(last | {key: value for key, value in changes.items() if key in last}),
             correct_start=len(ends) - len(wrong),
             correct_end=sum(place == SHELF for place in ends.values()),
@@ -61,7 +62,7 @@ def make_record(
     )
 
 
-def save(record: EpisodeRecord, folder: Path) -> None:
+def save(record: HouseRecord, folder: Path) -> None:
     """Write a record as a run does."""
     writer = RecordWriter(folder, record.name)
     for line in (record.episode, *record.plans, *record.actions, record.result):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from housewise.rollout.record import read_record, read_records
+from housewise.systems.personalize.record import read_house_record, read_house_records
 from tests.language.conftest import ChatServer, Handler, completion
 
 
@@ -48,8 +48,8 @@ def test_a_scripted_run_leaves_records_and_figures(tmp_path: Path) -> None:
     out = tmp_path / "run"
     result = housewise("run", "--houses", "2", "--planner", "scripted", "--workers", "2", "--out", out, "max_steps=120")
     assert result.returncode == 0, result.stderr
-    records = list(read_records(out / "episodes"))
-    assert [record.episode.scene for record in records] == ["generated-0", "generated-1"]
+    records = list(read_house_records(out / "episodes"))
+    assert [record.setting.scene for record in records] == ["generated-0", "generated-1"]
     figures = json.loads((out / "metrics.json").read_text())
     assert figures["overall"]["episodes"] == 2
     assert figures["overall"]["steps"] == pytest.approx(sum(r.result.steps for r in records) / 2)
@@ -61,7 +61,7 @@ def test_a_run_against_a_server(tmp_path: Path, server: ChatServer) -> None:
     url = f"http://127.0.0.1:{server.server_port}/v1"
     result = housewise("run", "--houses", "1", "--model", "m", "--base-url", url, "--out", out, OPENAI_API_KEY="sk-top")
     assert result.returncode == 0, result.stderr
-    record = read_record(out / "episodes" / "generated-0-0000-run0.jsonl")
+    record = read_house_record(out / "episodes" / "generated-0-0000-run0.jsonl")
     assert record.result.ended == "complete"
     assert "kitchen 0" in record.plans[0].reply
     assert record.actions[0].action == "go to kitchen 0"
@@ -74,9 +74,9 @@ def test_the_same_seed_gives_the_same_episode(tmp_path: Path) -> None:
     for name in ("a", "b"):
         arguments = ("run", "--houses", "1", "--seed", "5", "--planner", "scripted", "--out", tmp_path / name)
         assert housewise(*arguments, "max_steps=200").returncode == 0
-    first, second = (next(iter(read_records(tmp_path / name / "episodes"))) for name in ("a", "b"))
+    first, second = (next(iter(read_house_records(tmp_path / name / "episodes"))) for name in ("a", "b"))
     assert [a.low_level for a in first.actions] == [a.low_level for a in second.actions]
-    assert first.result.placements == second.result.placements
+    assert first.final.placements == second.final.placements
 
 
 def test_replaying_a_run_ends_in_the_same_places(tmp_path: Path) -> None:
@@ -105,12 +105,14 @@ def test_kill_and_resume(tmp_path: Path) -> None:
     assert result.returncode == 0, result.stderr
     assert "1 of 3 episodes are there already" in result.stdout
     assert first.read_bytes() == kept
-    assert len(list(read_records(out / "episodes"))) == 3
+    assert len(list(read_house_records(out / "episodes"))) == 3
     assert not list((out / "episodes").glob("*.partial"))
     whole = tmp_path / "whole"
     assert housewise(*arguments[:-1], whole).returncode == 0
-    for resumed, undisturbed in zip(read_records(out / "episodes"), read_records(whole / "episodes"), strict=True):
-        assert resumed.result.placements == undisturbed.result.placements
+    for resumed, undisturbed in zip(
+        read_house_records(out / "episodes"), read_house_records(whole / "episodes"), strict=True
+    ):
+        assert resumed.final.placements == undisturbed.final.placements
         assert [a.low_level for a in resumed.actions] == [a.low_level for a in undisturbed.actions]
 
 
@@ -126,7 +128,7 @@ def test_more_houses_may_join_a_run(tmp_path: Path) -> None:
     arguments = ("run", "--planner", "scripted", "--out", tmp_path, "max_steps=30")
     assert housewise(*arguments, "--houses", "1").returncode == 0
     assert housewise(*arguments, "--houses", "2").returncode == 0
-    assert len(list(read_records(tmp_path / "episodes"))) == 2
+    assert len(list(read_house_records(tmp_path / "episodes"))) == 2
 
 
 @pytest.mark.parametrize(
@@ -171,10 +173,10 @@ def test_what_is_finished_survives_a_server_that_breaks(tmp_path: Path, server: 
     url = f"http://127.0.0.1:{server.server_port}/v1"
     arguments = ("run", "--houses", "2", "--model", "m", "--base-url", url, "--out", tmp_path)
     one_line(housewise(*arguments))
-    assert [record.episode.scene for record in read_records(tmp_path / "episodes")] == ["generated-0"]
+    assert [record.setting.scene for record in read_house_records(tmp_path / "episodes")] == ["generated-0"]
     server.answers = [well]
     assert housewise(*arguments).returncode == 0
-    assert len(list(read_records(tmp_path / "episodes"))) == 2
+    assert len(list(read_house_records(tmp_path / "episodes"))) == 2
 
 
 def test_a_full_disk_leaves_what_is_finished(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from housewise.commands.folders import newest, run_folder
 from housewise.core.errors import UserError
-from housewise.rollout.record import read_records
+from housewise.systems.personalize.record import read_house_records
 from tests.housewise.test_cli import one_line
 
 QUICK = ("run", "--houses", "1", "--planner", "scripted", "max_steps=30")
@@ -119,7 +119,7 @@ def test_a_slip_before_anything_was_played_can_be_corrected(tmp_path: Path) -> N
     assert housewise(tmp_path, *right).returncode == 0
     assert json.loads((tmp_path / "run" / "config.json").read_text())["planner"] == "scripted"
     assert (tmp_path / "run" / "person.yaml").read_bytes() == mine.read_bytes()
-    assert len(list(read_records(tmp_path / "run" / "episodes"))) == 1
+    assert len(list(read_house_records(tmp_path / "run" / "episodes"))) == 1
     assert "seed" in one_line(housewise(tmp_path, *right, "--seed", "1"))
 
 

@@ -13,7 +13,7 @@ from typing import get_args
 import pytest
 
 from housewise.commands.choices import PLANNERS, SIMULATORS
-from housewise.systems.personalize.config import RunConfig
+from housewise.systems.personalize.settings import PersonalizeSettings
 from housewise.worlds.house.simulator import SimulatorName
 from tests.housewise.test_cli import housewise, one_line
 
@@ -83,7 +83,7 @@ def test_completion_knows_names() -> None:
 
 
 def test_planners_and_simulators_are_all_listed() -> None:
-    assert tuple(PLANNERS) == get_args(RunConfig.model_fields["planner"].annotation)
+    assert tuple(PLANNERS) == get_args(PersonalizeSettings.model_fields["planner"].annotation)
     assert tuple(SIMULATORS) == get_args(SimulatorName)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from housewise import demo
 from housewise.language.adapters import packaged_adapters
-from housewise.systems.personalize.config import load_config
+from housewise.systems.personalize.settings import house_settings
 
 
 def test_every_adapter_that_comes_along_is_shown_between_the_possible_and_the_untrained(
@@ -22,5 +22,5 @@ def test_every_adapter_that_comes_along_is_shown_between_the_possible_and_the_un
 
 def test_the_settings_fit() -> None:
     for settings in demo.planners().values():
-        config = load_config(settings=settings)
+        config = house_settings(settings=settings)
         assert config.adapter is None or config.adapter in packaged_adapters()

@@ -13,7 +13,7 @@ import pytest
 
 from housewise.cli import main
 from housewise.commands.settings import episode_numbers
-from housewise.rollout.record import read_records
+from housewise.systems.personalize.record import read_house_records
 from tests.housewise.test_cli import housewise, one_line
 from tests.language.conftest import ChatServer, fails
 
@@ -68,8 +68,8 @@ def test_a_record_does_not_read_the_environment(played: Path, tmp_path: Path) ->
     # What can be played has the words as they are.
     change(path, person="majority", prompt="planner", adapter=ASKS)
     assert housewise("replay", played, "--out", tmp_path / "more", OPENAI_API_KEY=SECRET).returncode == 0
-    (record,) = read_records(tmp_path / "more" / "episodes")
-    assert record.episode.config["model"] == record.episode.config["adapter"] == ASKS
+    (record,) = read_house_records(tmp_path / "more" / "episodes")
+    assert record.header.settings["model"] == record.header.settings["adapter"] == ASKS
     assert json.loads((tmp_path / "more" / "config.json").read_text())["model"] == ASKS
     everything = content(tmp_path) + again.stdout + again.stderr + report.stdout + report.stderr
     assert ASKS in everything and SECRET not in everything

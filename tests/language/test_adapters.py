@@ -8,7 +8,7 @@ import pytest
 from housewise.agent.personalize.prompt import PromptTemplate
 from housewise.language import ChatModelError
 from housewise.language.adapters import ASKED_WITH, adapter_folder, asked_with, packaged_adapters
-from housewise.systems.personalize.config import load_config
+from housewise.systems.personalize.settings import house_settings
 
 
 @pytest.mark.parametrize("name", sorted(packaged_adapters()))
@@ -30,10 +30,10 @@ def test_a_folder_wins_over_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_the_prompt_is_the_adapters_unless_another_is_asked_for(tmp_path: Path) -> None:
     (tmp_path / ASKED_WITH).write_text('{"prompt": "compact"}', encoding="utf-8")
     adapter = {"adapter": str(tmp_path)}
-    assert load_config(settings=adapter).prompt == "compact"
-    assert load_config(settings={**adapter, "prompt": "planner"}).prompt == "planner"
-    assert load_config(settings={**adapter, "planner": "sayplan"}).prompt == "planner"
-    assert load_config().prompt == "planner"
+    assert house_settings(settings=adapter).prompt == "compact"
+    assert house_settings(settings={**adapter, "prompt": "planner"}).prompt == "planner"
+    assert house_settings(settings={**adapter, "planner": "sayplan"}).prompt == "planner"
+    assert house_settings().prompt == "planner"
     assert asked_with(tmp_path / "nowhere") == {}
 
 
@@ -41,13 +41,13 @@ def test_an_adapter_says_how_it_is_asked_and_whoever_asks_has_the_last_word(tmp_
     told = {"prompt": "judging", "grounded": True, "sampling": {"temperature": 0.25, "max_tokens": 400}}
     (tmp_path / ASKED_WITH).write_text(json.dumps(told), encoding="utf-8")
     adapter = {"adapter": str(tmp_path)}
-    config = load_config(settings=adapter)
+    config = house_settings(settings=adapter)
     assert config.grounded and config.prompt == "judging"
     assert (config.sampling.temperature, config.sampling.max_tokens) == (0.25, 400)
-    assert config.sampling.top_p == load_config().sampling.top_p
-    own = load_config(settings={**adapter, "grounded": False}, overrides=["sampling.max_tokens=50"])
+    assert config.sampling.top_p == house_settings().sampling.top_p
+    own = house_settings(settings={**adapter, "grounded": False}, overrides=["sampling.max_tokens=50"])
     assert not own.grounded and (own.sampling.temperature, own.sampling.max_tokens) == (0.25, 50)
-    assert not load_config(settings={**adapter, "planner": "saycan"}).grounded
+    assert not house_settings(settings={**adapter, "planner": "saycan"}).grounded
 
 
 @pytest.mark.parametrize("setting", ["temperature", "top_p", "max_tokens", "colour"])
@@ -55,7 +55,7 @@ def test_a_setting_that_does_not_fit_is_named_with_its_file(tmp_path: Path, sett
     told = {"prompt": "judging", "sampling": {setting: -1}}
     (tmp_path / ASKED_WITH).write_text(json.dumps(told), encoding="utf-8")
     with pytest.raises(ChatModelError, match=rf"{ASKED_WITH}.*sampling\.{setting}"):
-        load_config(settings={"adapter": str(tmp_path)})
+        house_settings(settings={"adapter": str(tmp_path)})
 
 
 @pytest.mark.parametrize("content", ["", "{}", "[]", "{", '{"prompt": "planner", "sampling": 3}'])

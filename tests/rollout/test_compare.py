@@ -13,7 +13,7 @@ import pytest
 
 from housewise.core.errors import UserError
 from housewise.rollout.compare import compare
-from housewise.rollout.metrics import Finished
+from housewise.rollout.scores import Finished
 from tests.experiments.records import make_record, save
 
 TABLE = {f"mug {number}": "kitchen 0 table 2" for number in range(4)}

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from housewise.rollout.metrics import standard_error
+from housewise.rollout.scores import standard_error
 
 values = st.lists(st.floats(-100, 100), min_size=2, max_size=12)
 

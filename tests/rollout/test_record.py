@@ -11,27 +11,20 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from housewise.core.errors import UserError
+from housewise.core.files import alone, write_bytes, write_json, write_text
+from housewise.core.record import Failure, Header, RecordWriter, Result, record_name
 from housewise.language import adapters
 from housewise.rollout.failures import read_failures
-from housewise.rollout.metrics import metrics
-from housewise.rollout.record import (
-    ActionLine,
-    EpisodeLine,
-    EpisodeRecord,
-    FailureLine,
-    PlanLine,
-    RecordWriter,
-    ResultLine,
-    alone,
-    read_record,
-    read_records,
-    record_name,
-    write_bytes,
-    write_json,
-    write_text,
-)
 from housewise.rollout.run import Run
-from housewise.systems.personalize.config import load_config
+from housewise.rollout.scores import metrics
+from housewise.systems.personalize.record import (
+    ActionEvent,
+    HouseRecord,
+    PlanEvent,
+    read_house_record,
+    read_house_records,
+)
+from housewise.systems.personalize.settings import house_settings
 from housewise.worlds.house.env import Task
 from tests.selftrain.conftest import header
 
@@ -39,22 +32,22 @@ TIDY = Path(adapters.__file__).parent / "tidy"
 
 # Anything that a model or a server may send, lone surrogates included.
 TEXT = st.text(st.characters(exclude_categories=()), max_size=40)
-ACTION = ActionLine(
+ACTION = ActionEvent(
     plan=0, raw="go to bed", status="succeeded", start=0, end=3, low_level="ffl", path=[(0.5, 1.5, 0.1)]
 )
 
 
-def result(**changes: Any) -> ResultLine:
+def result(**changes: Any) -> Result:
     fields: dict[str, Any] = dict.fromkeys(
         ("correct_start", "correct_end", "misplaced_start", "objects", "plans", "steps", "actions", "succeeded")
         + ("failed", "skipped", "unique_placements", "prompt_tokens", "completion_tokens"),
         1,
     )
     fields |= {"ended": "complete", "success_rate": 0.5, "placements": {}, "model_seconds": 0.1, "seconds": 2.5}
-    return ResultLine(**{**fields, **changes})
+    return Result(**{**fields, **changes})
 
 
-def written(folder: Path, first: EpisodeLine, *lines: PlanLine | ActionLine | ResultLine) -> Path:
+def written(folder: Path, first: Header, *lines: PlanEvent | ActionEvent | Result) -> Path:
     name = record_name(first.scene, first.episode, first.run)
     writer = RecordWriter(folder, name)
     for line in (first, *lines):
@@ -71,38 +64,38 @@ def fill_up(writer: RecordWriter) -> None:
 
 
 @pytest.fixture
-def first(toy: Task) -> EpisodeLine:
+def first(toy: Task) -> Header:
     return header(toy)
 
 
 def test_two_programs_do_not_write_to_one_folder(tmp_path: Path) -> None:
     with alone(tmp_path / "run"), pytest.raises(UserError, match="another program is writing there"):
-        Run(load_config(settings={"houses": 1, "planner": "scripted"}), tmp_path / "run").play()
-    assert Run(load_config(settings={"houses": 1, "planner": "scripted"}), tmp_path / "run").play()["overall"]
+        Run(house_settings(settings={"houses": 1, "planner": "scripted"}), tmp_path / "run").play()
+    assert Run(house_settings(settings={"houses": 1, "planner": "scripted"}), tmp_path / "run").play()["overall"]
 
 
 def test_an_adapter_is_the_same_however_its_folder_is_named(tmp_path: Path) -> None:
     folder = Path(shutil.copytree(TIDY, tmp_path / "here" / "adapters" / "tidy"))
     other = Path(shutil.copytree(TIDY, tmp_path / "there" / "adapters" / "tidy"))
-    (tmp_path / "config.json").write_text(load_config(settings={"adapter": str(folder)}).model_dump_json())
+    (tmp_path / "config.json").write_text(house_settings(settings={"adapter": str(folder)}).model_dump_json())
     (tmp_path / "episodes").mkdir()
     (tmp_path / "episodes" / "generated-0-0000-run0.jsonl").touch()
-    Run(load_config(settings={"adapter": os.path.relpath(folder)}), tmp_path)
+    Run(house_settings(settings={"adapter": os.path.relpath(folder)}), tmp_path)
     with pytest.raises(UserError, match="other settings \\(adapter\\)"):
-        Run(load_config(settings={"adapter": str(other)}), tmp_path)
+        Run(house_settings(settings={"adapter": str(other)}), tmp_path)
     folder.rename(tmp_path / "gone")
-    Run(load_config(settings={"adapter": str(other)}), tmp_path)
+    Run(house_settings(settings={"adapter": str(other)}), tmp_path)
 
 
-def test_what_is_written_is_read(tmp_path: Path, first: EpisodeLine) -> None:
-    plan = PlanLine(
+def test_what_is_written_is_read(tmp_path: Path, first: Header) -> None:
+    plan = PlanEvent(
         plan=0, step=0, reply="go to bed", prompt=[{"role": "user", "content": "?"}], known={"a 0": {"b": []}}
     )
     action = ACTION.model_copy(update={"moved": {"mug 1": ("bed", "robot")}, "reward": -1.0, "aimed": ["mug_1"]})
     path = written(tmp_path / "new" / "folder", first, plan, action, result())
     assert path.name == "toy-0007-run0.jsonl"
-    record = read_record(path)
-    assert record == EpisodeRecord(episode=first, plans=[plan], actions=[action], result=result())
+    record = read_house_record(path)
+    assert record == HouseRecord(episode=first, plans=[plan], actions=[action], result=result())
     assert record.name == "toy-0007-run0"
     assert [json.loads(line)["type"] for line in path.read_text().splitlines()] == [
         "episode",
@@ -114,22 +107,22 @@ def test_what_is_written_is_read(tmp_path: Path, first: EpisodeLine) -> None:
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(TEXT, st.text(max_size=40))
-def test_any_words_survive(tmp_path: Path, first: EpisodeLine, reply: str, words: str) -> None:
-    plan = PlanLine(plan=0, step=0, reply=reply, prompt=[{"role": "user", "content": words}])
-    action = ActionLine(plan=0, raw=reply, status="skipped", reason=words, start=0, end=0, discovered=[words])
-    record = read_record(written(tmp_path, first, plan, action, result()))
+def test_any_words_survive(tmp_path: Path, first: Header, reply: str, words: str) -> None:
+    plan = PlanEvent(plan=0, step=0, reply=reply, prompt=[{"role": "user", "content": words}])
+    action = ActionEvent(plan=0, raw=reply, status="skipped", reason=words, start=0, end=0, discovered=[words])
+    record = read_house_record(written(tmp_path, first, plan, action, result()))
     assert record.plans == [plan] and record.actions == [action]
     clean = reply.encode("utf-8", "replace").decode()
     assert record.plans[0].reply == clean
 
 
 @pytest.mark.parametrize("letter", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\x1e", "\r", "\n", "\x00"])
-def test_letters_that_break_lines_elsewhere_do_not_here(tmp_path: Path, first: EpisodeLine, letter: str) -> None:
-    plan = PlanLine(plan=0, step=0, reply=f"go to{letter}bed")
-    assert read_record(written(tmp_path, first, plan, result())).plans == [plan]
+def test_letters_that_break_lines_elsewhere_do_not_here(tmp_path: Path, first: Header, letter: str) -> None:
+    plan = PlanEvent(plan=0, step=0, reply=f"go to{letter}bed")
+    assert read_house_record(written(tmp_path, first, plan, result())).plans == [plan]
 
 
-def test_an_unfinished_record_is_left_aside(tmp_path: Path, first: EpisodeLine) -> None:
+def test_an_unfinished_record_is_left_aside(tmp_path: Path, first: Header) -> None:
     writer = RecordWriter(tmp_path, "toy-0007-run0")
     writer.write(first)
     writer.write(ACTION)
@@ -137,16 +130,16 @@ def test_an_unfinished_record_is_left_aside(tmp_path: Path, first: EpisodeLine) 
     # What happened so far is on disk, for whoever watches or looks after a crash.
     assert len((tmp_path / "toy-0007-run0.jsonl.partial").read_text().splitlines()) == 2
     writer.close()
-    assert list(read_records(tmp_path)) == []
+    assert list(read_house_records(tmp_path)) == []
     done = written(tmp_path, first, result())
     assert [path.name for path in tmp_path.iterdir()] == [done.name]
-    assert [record.name for record in read_records(tmp_path)] == ["toy-0007-run0"]
+    assert [record.name for record in read_house_records(tmp_path)] == ["toy-0007-run0"]
 
 
-def test_records_come_by_name(tmp_path: Path, first: EpisodeLine) -> None:
+def test_records_come_by_name(tmp_path: Path, first: Header) -> None:
     for episode, run in ((3, 1), (3, 0), (1, 0)):
         written(tmp_path, first.model_copy(update={"episode": episode, "run": run}), result())
-    names = [record.name for record in read_records(tmp_path)]
+    names = [record.name for record in read_house_records(tmp_path)]
     assert names == ["toy-0001-run0", "toy-0003-run0", "toy-0003-run1"]
 
 
@@ -154,29 +147,29 @@ def test_records_come_by_name(tmp_path: Path, first: EpisodeLine) -> None:
     "damage",
     ["", "{", "null", "[]", '{"type": "poem"}', '{"type": "action"}', "garbage", '{"type": "plan", "plan": "x"}'],
 )
-def test_a_damaged_line_is_named(tmp_path: Path, first: EpisodeLine, damage: str) -> None:
+def test_a_damaged_line_is_named(tmp_path: Path, first: Header, damage: str) -> None:
     path = written(tmp_path, first, ACTION, ACTION, result())
     lines = path.read_text().splitlines()
     lines[2] = damage
     path.write_text("\n".join(lines) + "\n")
     with pytest.raises(UserError) as refused:
-        read_record(path)
+        read_house_record(path)
     message = str(refused.value)
     assert message.startswith(f"{path}: line 3 is not a record's")
     assert "\n" not in message and "delete the file" in message
 
 
-def test_a_record_cut_short_is_named(tmp_path: Path, first: EpisodeLine) -> None:
+def test_a_record_cut_short_is_named(tmp_path: Path, first: Header) -> None:
     path = written(tmp_path, first, ACTION, result())
     content = path.read_bytes()
     for length in (0, 10, content.index(b"\n") + 1, len(content) - 20):
         path.write_bytes(content[:length])
         with pytest.raises(UserError, match="delete the file") as refused:
-            read_record(path)
+            read_house_record(path)
         assert str(refused.value).startswith(f"{path}: ")
     path.write_bytes(content * 2)
     with pytest.raises(UserError, match="no beginning or no end"):
-        read_record(path)
+        read_house_record(path)
 
 
 def test_a_record_that_is_no_text_is_named(tmp_path: Path) -> None:
@@ -184,18 +177,18 @@ def test_a_record_that_is_no_text_is_named(tmp_path: Path) -> None:
     path.write_bytes(b"\xff\xfe\x00\x01")
     for wrong in (path, tmp_path / "nowhere.jsonl", tmp_path):
         with pytest.raises(UserError) as refused:
-            read_record(wrong)
+            read_house_record(wrong)
         assert str(refused.value).startswith(f"{wrong}: ")
 
 
-def test_fields_of_later_versions_do_no_harm(tmp_path: Path, first: EpisodeLine) -> None:
+def test_fields_of_later_versions_do_no_harm(tmp_path: Path, first: Header) -> None:
     path = written(tmp_path, first, result())
     path.write_text(path.read_text().replace('"type":"episode"', '"type":"episode","mood":"bright"'))
-    assert read_record(path).episode == first
+    assert read_house_record(path).episode == first
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-def test_a_full_disk_is_told_and_leaves_finished_records(tmp_path: Path, first: EpisodeLine) -> None:
+def test_a_full_disk_is_told_and_leaves_finished_records(tmp_path: Path, first: Header) -> None:
     done = written(tmp_path, first, result())
     writer = RecordWriter(tmp_path, "toy-0008-run0")
     fill_up(writer)
@@ -206,19 +199,19 @@ def test_a_full_disk_is_told_and_leaves_finished_records(tmp_path: Path, first: 
         "same command again: finished episodes are kept"
     )
     writer.close()
-    assert [record.name for record in read_records(tmp_path)] == ["toy-0007-run0"]
-    assert read_record(done).result == result()
+    assert [record.name for record in read_house_records(tmp_path)] == ["toy-0007-run0"]
+    assert read_house_record(done).result == result()
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-def test_a_disk_that_fills_up_later_is_told_too(tmp_path: Path, first: EpisodeLine) -> None:
+def test_a_disk_that_fills_up_later_is_told_too(tmp_path: Path, first: Header) -> None:
     writer = RecordWriter(tmp_path, "x")
     writer.write(first)
     fill_up(writer)
     with pytest.raises(UserError, match="No space left"):
         writer.write(result())
     writer.close()
-    assert list(read_records(tmp_path)) == []
+    assert list(read_house_records(tmp_path)) == []
     assert (tmp_path / "x.jsonl.partial").exists()
 
 
@@ -249,39 +242,39 @@ def test_a_json_file_is_the_old_one_or_the_new_one(tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize("odd", ["1" + "0" * 400, "-1", "-1e300", "1e300", "-" + "9" * 400])
-def test_counts_that_no_model_has_do_no_harm(tmp_path: Path, first: EpisodeLine, odd: str) -> None:
+def test_counts_that_no_model_has_do_no_harm(tmp_path: Path, first: Header, odd: str) -> None:
     """An earlier version wrote down whatever a server had said."""
-    path = written(tmp_path / "episodes", first, PlanLine(plan=0, step=0, reply=""), result())
+    path = written(tmp_path / "episodes", first, PlanEvent(plan=0, step=0, reply=""), result())
     text = path.read_text()
     for name, count in (("prompt_tokens", 1), ("completion_tokens", 1)):
         text = text.replace(f'"{name}":{count},', f'"{name}":{odd},').replace(f'"{name}":0,', f'"{name}":{odd},')
     assert odd in text
     path.write_text(text)
-    record = read_record(path)
+    record = read_house_record(path)
     assert record.result.prompt_tokens == record.plans[0].completion_tokens == 0
     assert json.dumps(metrics([(record.episode, record.result)]))
 
 
 @pytest.mark.parametrize("name", ["steps", "plans", "objects", "succeeded", "correct_end", "seconds", "model_seconds"])
 @pytest.mark.parametrize("odd", ["1" + "0" * 400, "-1", "1e400", "NaN", "Infinity", '"many"', "null"])
-def test_other_numbers_that_are_none_are_named(tmp_path: Path, first: EpisodeLine, name: str, odd: str) -> None:
+def test_other_numbers_that_are_none_are_named(tmp_path: Path, first: Header, name: str, odd: str) -> None:
     path = written(tmp_path, first, result())
     path.write_text(re.sub(rf'"{name}":[\d.]+', f'"{name}":{odd}', path.read_text()))
     assert odd in path.read_text()
     with pytest.raises(UserError, match="line 2 is not a record's"):
-        read_record(path)
+        read_house_record(path)
 
 
-def test_a_record_that_fails_keeps_its_lines_and_the_next_one_replaces_it(tmp_path: Path, first: EpisodeLine) -> None:
+def test_a_record_that_fails_keeps_its_lines_and_the_next_one_replaces_it(tmp_path: Path, first: Header) -> None:
     writer = RecordWriter(tmp_path, "toy-0007-run0")
     writer.write(first)
     writer.write(ACTION)
-    writer.write(FailureLine(reason="a \ud800 reason", error="an error", traceback="a\nb"))
+    writer.write(Failure(reason="a \ud800 reason", error="an error", traceback="a\nb"))
     writer.close()
     assert [path.name for path in tmp_path.iterdir()] == ["toy-0007-run0.jsonl.failed"]
     (failed,) = read_failures(tmp_path)
     assert (failed.header, failed.reason, failed.failure.traceback) == (first, "a ? reason", "a\nb")
-    assert list(read_records(tmp_path)) == []
+    assert list(read_house_records(tmp_path)) == []
     written(tmp_path, first, result())
     assert [path.name for path in tmp_path.iterdir()] == ["toy-0007-run0.jsonl"]
 
@@ -291,17 +284,17 @@ NUMBERS = ["NaN", "Infinity", "-Infinity", "1e999", "1e300"]
 
 @pytest.mark.parametrize("number", NUMBERS)
 @pytest.mark.parametrize("field", ['"path":[[0.5', '"reward":0.0', '"success_rate":0.5', '"seconds":2.5'])
-def test_a_record_holds_finite_numbers(tmp_path: Path, first: EpisodeLine, field: str, number: str) -> None:
+def test_a_record_holds_finite_numbers(tmp_path: Path, first: Header, field: str, number: str) -> None:
     path = written(tmp_path, first, ACTION, result())
     text = path.read_text()
     assert field in text
     kept = number == "1e300" and ("reward" in field or "success" in field)
     path.write_text(text.replace(field, re.sub(r"[0-9.]+$", number, field)))
     if kept:
-        assert read_record(path)
+        assert read_house_record(path)
     else:
         with pytest.raises(UserError, match=r"line \d is not a record's") as refused:
-            read_record(path)
+            read_house_record(path)
         assert "\n" not in str(refused.value)
 
 
@@ -332,7 +325,7 @@ def test_nothing_is_written_through_links(tmp_path: Path, name: str) -> None:
     assert not (folder / "report.html").is_symlink()
 
 
-def test_no_record_is_written_through_links(tmp_path: Path, first: EpisodeLine) -> None:
+def test_no_record_is_written_through_links(tmp_path: Path, first: Header) -> None:
     precious, folder = tmp_path / "precious", tmp_path / "received"
     precious.write_text("mine")
     folder.mkdir()
@@ -340,7 +333,7 @@ def test_no_record_is_written_through_links(tmp_path: Path, first: EpisodeLine) 
         (folder / name).symlink_to(precious)
     path = written(folder, first, result())
     assert precious.read_text() == "mine"
-    assert read_record(path).result == result()
+    assert read_house_record(path).result == result()
     assert not path.is_symlink()
 
 

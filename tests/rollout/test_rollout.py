@@ -8,13 +8,16 @@ import pytest
 from housewise.agent.personalize.demonstrator import Demonstrator
 from housewise.agent.personalize.planner import LLMPlanner, Planner
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
+from housewise.controller.robot import LETTERS, room_anchors
 from housewise.controller.skills import Controller
+from housewise.core.record import RecordWriter, Result
 from housewise.language.base import ChatRequest, Reply, Sampling
 from housewise.language.replay import ReplayChatModel
-from housewise.rollout.record import EpisodeRecord, RecordWriter, ResultLine, read_record
-from housewise.rollout.rollout import LETTERS, Limits, Rollout, room_anchors
+from housewise.rollout.episode import Limits
+from housewise.rollout.rollout_GONE import Rollout
 from housewise.selftrain.personalize.pairs import pairs_of
-from housewise.systems.personalize.player import scripted_planner
+from housewise.systems.personalize.planners import scripted_planner
+from housewise.systems.personalize.record import HouseRecord, read_house_record
 from housewise.worlds.house.env import RearrangementEnv, Task
 from housewise.worlds.house.scene_graph import ROBOT
 from housewise.worlds.house.simulator.base import Action, Camera
@@ -57,8 +60,8 @@ class Played:
         self.rollout = Rollout(
             self.env, planner, Controller(self.env), writer, lambda *now: self.progress.append(now), limits
         )
-        self.result: ResultLine = self.rollout.play(header(toy, planner=planner.name))
-        self.record: EpisodeRecord = read_record(folder / "played.jsonl")
+        self.result: Result = self.rollout.play(header(toy, planner=planner.name))
+        self.record: HouseRecord = read_house_record(folder / "played.jsonl")
 
     @property
     def outcomes(self) -> list[tuple[str, str]]:
@@ -70,9 +73,9 @@ def test_a_model_carries_the_mug_home(toy: Task, tmp_path: Path) -> None:
     assert [status for status, _ in played.outcomes] == ["succeeded"] * 9
     assert played.result == played.record.result
     assert played.result.ended == "complete"
-    assert played.result.success_rate == 0.5
+    assert played.success_rate == 0.5
     assert (played.result.correct_start, played.result.correct_end, played.result.misplaced_start) == (1, 2, 2)
-    assert played.result.placements["mug 1"] == "kitchen 0 counter 1"
+    assert played.final.placements["mug 1"] == "kitchen 0 counter 1"
     assert (played.result.plans, played.result.actions, played.result.unique_placements) == (3, 9, 1)
     taken, put = (action for action in played.record.actions if action.moved)
     assert taken.moved == {"mug 1": ("bedroom 0 bed 3", ROBOT)} and taken.reward == 0.0
@@ -145,7 +148,7 @@ def test_failures_are_told_with_the_reason(toy: Task, tmp_path: Path) -> None:
 def test_what_is_in_the_hand_cannot_be_gone_to(toy: Task, tmp_path: Path) -> None:
     played = Played(toy, tmp_path, BEGINNING, MUG_TO_COUNTER.split("\nstep 5")[0] + "\nstep 5: go to mug 1")
     assert played.outcomes[-1] == ("failed", "mug 1 is in the hand")
-    assert played.result.placements["mug 1"] == ROBOT
+    assert played.final.placements["mug 1"] == ROBOT
     assert played.rollout.graph.holding == "mug 1"
 
 
@@ -172,7 +175,7 @@ def test_the_end_that_the_model_announces_is_the_end(toy: Task, tmp_path: Path) 
 
 def test_the_scripted_planner_tidies_the_small_house(toy: Task, tmp_path: Path) -> None:
     played = Played(toy, tmp_path)
-    assert played.result.success_rate == 1.0 and played.result.ended == "complete"
+    assert played.success_rate == 1.0 and played.result.ended == "complete"
     assert played.record.plans[-1].reply == "mission complete"
     assert played.record.plans[0].prompt == []
 
@@ -195,7 +198,7 @@ def test_the_robot_is_told_of_no_room_without_a_receptacle(without_bedroom: Task
     played = Played(without_bedroom, tmp_path)
     assert room_anchors(played.env) == {"kitchen 0": COUNTER}
     assert played.rollout.graph.rooms == ("kitchen 0",)
-    assert played.result.ended == "complete" and played.result.success_rate == 1.0
+    assert played.result.ended == "complete" and played.success_rate == 1.0
     assert not any("bedroom" in (action.action or "") for action in played.record.actions)
 
 
@@ -238,13 +241,13 @@ def test_other_replies_are_tried_and_taken_back(toy: Task, tmp_path: Path) -> No
     env.reset()
     planner = LLMPlanner(Twofold(*turns), ContextGenerator(PromptTemplate.load("planner")), Sampling(n=3))
     result = Rollout(env, planner, Controller(env), RecordWriter(tmp_path, "tried")).play(header(toy))
-    record = read_record(tmp_path / "tried.jsonl")
+    record = read_house_record(tmp_path / "tried.jsonl")
     assert [len(plan.tried) for plan in record.plans] == [1, 2, 0]
     better, idle = record.plans[1].tried
     assert (better.reply, better.reward, better.moved) == (MUG_TO_COUNTER, 1.0, ["mug 1"])
     assert (idle.reward, idle.moved) == (0.0, [])
     alone = Played(toy, tmp_path, BEGINNING, wrong, " mission complete")
-    assert result.placements == alone.result.placements and result.steps == alone.result.steps
+    assert result.placements == alone.final.placements and result.steps == alone.result.steps
     assert [action.low_level for action in record.actions] == [action.low_level for action in alone.record.actions]
     assert result.completion_tokens == 6 * 5
     rewards = [(pair.plan, pair.reward) for pair in pairs_of(record, "step 1:")]

@@ -1,10 +1,10 @@
 from typing import Any
 
-from housewise.rollout.record import EpisodeLine
+from housewise.core.record import Header
 from housewise.worlds.house.env import Task
 
 
-def header(task: Task, **changes: Any) -> EpisodeLine:
+def header(task: Task, **changes: Any) -> Header:
     """A record's first line for a task."""
     names = {place.key: place.name for place in task.scene.receptacles}
     fields: dict[str, Any] = {
@@ -18,4 +18,4 @@ def header(task: Task, **changes: Any) -> EpisodeLine:
         "placements": {thing.name: names[thing.receptacle] for thing in task.episode.objects},
         "correct": {thing.name: sorted(names[key] for key in thing.correct) for thing in task.episode.objects},
     }
-    return EpisodeLine(**{**fields, **changes})
+    return Header(**{**fields, **changes})

@@ -3,34 +3,34 @@ from pathlib import Path
 import pytest
 
 from housewise.agent.personalize.parser import parse_plan
-from housewise.rollout.record import EpisodeRecord, read_records
 from housewise.rollout.run import Run
-from housewise.systems.personalize.config import load_config
+from housewise.systems.personalize.record import HouseRecord, read_house_records
+from housewise.systems.personalize.settings import house_settings
 from housewise.worlds.house.vocabulary import Vocabulary
 
 
 @pytest.fixture(scope="module")
-def records(tmp_path_factory: pytest.TempPathFactory) -> list[EpisodeRecord]:
+def records(tmp_path_factory: pytest.TempPathFactory) -> list[HouseRecord]:
     """What is recorded of demonstrations in two generated houses, with full names and with short ones."""
     folder = tmp_path_factory.mktemp("demonstrations")
     for order, prompt in (("nearest", "planner"), ("listed", "compact")):
         shown = {"planner": "demonstrator", "houses": 2, "demonstrator": {"order": order}, "prompt": prompt}
-        Run(load_config(settings=shown), folder / order).play()
-    return [record for path in sorted(folder.glob("*/episodes")) for record in read_records(path)]
+        Run(house_settings(settings=shown), folder / order).play()
+    return [record for path in sorted(folder.glob("*/episodes")) for record in read_house_records(path)]
 
 
-def test_every_plan_is_a_prompt_and_its_reply(records: list[EpisodeRecord]) -> None:
+def test_every_plan_is_a_prompt_and_its_reply(records: list[HouseRecord]) -> None:
     for record in records:
         for plan in record.plans:
             assert [message["role"] for message in plan.prompt] == ["system", "user"]
             assert plan.reply.startswith(" ") and not plan.reply.startswith(" step 1")
 
 
-def test_a_model_that_gives_the_reply_does_what_was_shown(records: list[EpisodeRecord]) -> None:
+def test_a_model_that_gives_the_reply_does_what_was_shown(records: list[HouseRecord]) -> None:
     """What the demonstrator did is what the parser reads in its words."""
     for record in records:
         places = tuple(place for room in record.plans[-1].known.values() for place in room)
-        vocabulary = Vocabulary(tuple(record.episode.rooms), places, tuple(record.episode.placements))
+        vocabulary = Vocabulary(tuple(record.setting.rooms), places, tuple(record.setting.placements))
         for plan in record.plans:
             done = [action.action for action in record.actions if action.plan == plan.plan]
             parsed = parse_plan(plan.reply, vocabulary)
@@ -38,22 +38,22 @@ def test_a_model_that_gives_the_reply_does_what_was_shown(records: list[EpisodeR
             assert parsed.complete == plan.complete
 
 
-def test_the_end_is_a_demonstration_too(records: list[EpisodeRecord]) -> None:
+def test_the_end_is_a_demonstration_too(records: list[HouseRecord]) -> None:
     ended = [record for record in records if record.result.ended == "complete"]
     assert ended
     assert all(record.plans[-1].reply == " mission complete" for record in ended)
 
 
 def test_the_papers_order_enters_every_room_first(tmp_path: Path) -> None:
-    Run(load_config(settings={"planner": "demonstrator", "houses": 1, "max_steps": 60}), tmp_path).play()
-    (record,) = read_records(tmp_path / "episodes")
+    Run(house_settings(settings={"planner": "demonstrator", "houses": 1, "max_steps": 60}), tmp_path).play()
+    (record,) = read_house_records(tmp_path / "episodes")
     first = record.plans[0]
-    assert first.reply.splitlines()[0] == f" go to {record.episode.rooms[0]}"
-    assert first.reply.count("go to") == min(len(record.episode.rooms), 10)
+    assert first.reply.splitlines()[0] == f" go to {record.setting.rooms[0]}"
+    assert first.reply.count("go to") == min(len(record.setting.rooms), 10)
 
 
-def test_by_the_list_the_first_misplaced_object_comes_next(records: list[EpisodeRecord]) -> None:
-    listed = [record for record in records if record.episode.config["demonstrator"]["order"] == "listed"]
+def test_by_the_list_the_first_misplaced_object_comes_next(records: list[HouseRecord]) -> None:
+    listed = [record for record in records if record.header.settings["demonstrator"]["order"] == "listed"]
     for record in listed:
         for plan in record.plans:
             moved = [
@@ -63,5 +63,5 @@ def test_by_the_list_the_first_misplaced_object_comes_next(records: list[Episode
                 continue
             on = {thing: place for room in plan.known.values() for place, things in room.items() for thing in things}
             known = {place for room in plan.known.values() for place in room}
-            wrong = [thing for thing, place in on.items() if place not in record.episode.correct[thing]]
-            assert moved == [thing for thing in wrong if known & set(record.episode.correct[thing])][:1]
+            wrong = [thing for thing, place in on.items() if place not in record.setting.correct[thing]]
+            assert moved == [thing for thing in wrong if known & set(record.setting.correct[thing])][:1]

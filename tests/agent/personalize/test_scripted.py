@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from housewise.agent.personalize.planner import Attempt, Plan
 from housewise.agent.personalize.scripted import ScriptedPlanner
 from housewise.controller.skills import Controller
-from housewise.rollout.record import RecordWriter, read_record
-from housewise.rollout.rollout import Rollout
-from housewise.systems.personalize.player import scripted_planner
+from housewise.core.record import RecordWriter
+from housewise.rollout.rollout_GONE import Rollout
+from housewise.systems.personalize.planners import scripted_planner
+from housewise.systems.personalize.record import read_house_record
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.env import RearrangementEnv, Task
 from housewise.worlds.house.generator import generate_episode, generate_house
@@ -166,7 +167,7 @@ def test_a_generated_house_is_tidied_from_end_to_end(tmp_path: Path) -> None:
     assert result.ended == "complete"
     assert result.success_rate == 1.0
     assert env.world.success_rate == 1.0 and all(env.world.correct.values())
-    record = read_record(tmp_path / "tidy.jsonl")
+    record = read_house_record(tmp_path / "tidy.jsonl")
     placed = [action for action in record.actions if action.kind == "place" and action.status == "succeeded"]
     assert len(placed) == len(task.episode.misplaced)
     assert sum(action.reward for action in record.actions) == len(task.episode.misplaced)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from housewise.experiments.personalize.obstacles import FATES, obstacles
-from housewise.rollout.record import ActionLine, ExchangeLine, PlanLine
+from housewise.systems.personalize.record import ActionEvent, ExchangeLine, PlanEvent
 from tests.experiments.records import SHELF, TABLE, make_record
 
 SOFA = "living room 0 sofa 3"
@@ -30,7 +30,7 @@ def test_every_misplaced_thing_has_one_fate(end: str, ended: str, seen: bool, fa
 @pytest.mark.parametrize(("reason", "fate"), [("no free space", "no space"), ("out of sight", "failed")])
 def test_what_was_tried_in_vain_has_the_reason(reason: str, fate: str) -> None:
     record = make_record({"mug 1": TABLE})
-    tried = ActionLine(plan=0, raw="", target="mug 1", status="failed", reason=reason, start=0, end=1)
+    tried = ActionEvent(plan=0, raw="", target="mug 1", status="failed", reason=reason, start=0, end=1)
     assert obstacles([record.model_copy(update={"actions": [tried]})])["things"][fate] == 1.0
 
 
@@ -64,7 +64,7 @@ def test_nothing_played_has_no_shares() -> None:
 def test_what_was_known_when_all_seemed_done_was_left_alone(known: list[str], fate: str) -> None:
     record = make_record({"mug 1": TABLE}, ended="out of steps")
     asked = ExchangeLine(prompt=[{"role": "user", "content": "-"}], reply="mission complete")
-    look = PlanLine(plan=1, step=9, reply="step 1: go to sink", earlier=[asked], known={"kitchen 0": {TABLE: known}})
+    look = PlanEvent(plan=1, step=9, reply="step 1: go to sink", earlier=[asked], known={"kitchen 0": {TABLE: known}})
     assert look.second_look and not record.plans[0].second_look
     things = obstacles([record.model_copy(update={"plans": [*record.plans, look]})])["things"]
     assert things[fate] == 1.0

@@ -10,15 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from housewise.core.record import Header, Result
 from housewise.experiments.personalize.oracle import GENERATED, SCENES, Played, episodes, figures, left_over
-from housewise.rollout.record import ActionLine, EpisodeLine, EpisodeRecord, PlanLine, ResultLine
+from housewise.systems.personalize.record import ActionEvent, HouseRecord, PlanEvent
 from housewise.systems.personalize.tasks import task_names
 from housewise.worlds.house.housekeep.reader import HousekeepData
 
 
-def record(placements: dict[str, str], actions: list[ActionLine], ended: str = "complete") -> EpisodeRecord:
+def record(placements: dict[str, str], actions: list[ActionEvent], ended: str = "complete") -> HouseRecord:
     """A record of things that all belong in the cupboard and of which the mug is known from the start."""
-    header = EpisodeLine(
+    header = Header(
         scene="s",
         episode=1,
         run=0,
@@ -29,20 +30,20 @@ def record(placements: dict[str, str], actions: list[ActionLine], ended: str = "
         placements={},
         correct={name: ["cupboard"] for name in placements},
     )
-    plan = PlanLine(plan=0, step=0, reply="", known={"kitchen 0": {"table": ["mug"]}})
-    return EpisodeRecord(episode=header, plans=[plan], actions=actions, result=ended_as(placements, ended))
+    plan = PlanEvent(plan=0, step=0, reply="", known={"kitchen 0": {"table": ["mug"]}})
+    return HouseRecord(episode=header, plans=[plan], actions=actions, result=ended_as(placements, ended))
 
 
-def ended_as(placements: dict[str, str], ended: str = "complete", success: float = 0.5) -> ResultLine:
+def ended_as(placements: dict[str, str], ended: str = "complete", success: float = 0.5) -> Result:
     """A last line; what is not asked for is zero."""
     numbers = ("plans", "actions", "succeeded", "failed", "skipped", "unique_placements")
     zeros = dict.fromkeys((*numbers, "prompt_tokens", "completion_tokens", "model_seconds", "seconds"), 0)
     counts = {"correct_start": 0, "correct_end": 0, "misplaced_start": len(placements), "objects": len(placements)}
-    return ResultLine(ended=ended, success_rate=success, placements=placements, steps=7, **counts, **zeros)
+    return Result(ended=ended, success_rate=success, placements=placements, steps=7, **counts, **zeros)
 
 
-def action(target: str, status: str, reason: str = "", discovered: tuple[str, ...] = ()) -> ActionLine:
-    return ActionLine(
+def action(target: str, status: str, reason: str = "", discovered: tuple[str, ...] = ()) -> ActionEvent:
+    return ActionEvent(
         plan=0, raw="", target=target, status=status, reason=reason, start=0, end=1, discovered=list(discovered)
     )
 

@@ -18,9 +18,9 @@ from housewise.experiments.personalize.personalise import Pair, Personalise
 from housewise.experiments.personalize.same_thing import draw_same_thing, same_things
 from housewise.experiments.personalize.wishes import disagreement, most_different
 from housewise.experiments.results import Figure
-from housewise.rollout.record import EpisodeRecord, read_records
 from housewise.rollout.run import Run
-from housewise.systems.personalize.config import load_config
+from housewise.systems.personalize.record import HouseRecord, read_house_records
+from housewise.systems.personalize.settings import house_settings
 from housewise.worlds.house.housekeep.reader import HousekeepData
 from tests.experiments.records import SHELF, TABLE, make_record, save
 from tests.selftrain.tiny import save_learner, save_prompt
@@ -104,22 +104,22 @@ def test_mugs_come_first_and_what_one_robot_left_does_not_come() -> None:
 
 
 def test_the_two_ways_of_a_thing_are_drawn(tmp_path: Path) -> None:
-    config = load_config(settings={"planner": "scripted", "houses": 1, "person": "ada"})
+    config = house_settings(settings={"planner": "scripted", "houses": 1, "person": "ada"})
     Run(config, tmp_path).play()
-    own = next(read_records(tmp_path / "episodes"))
-    thing = next(name for name, place in own.result.placements.items() if place != own.episode.placements[name])
+    own = next(read_house_records(tmp_path / "episodes"))
+    thing = next(name for name, place in own.final.placements.items() if place != own.episode.placements[name])
     elsewhere = _put(own, thing, own.episode.placements[thing])
     assert same_things([own], [elsewhere]) == []
     moved = _put(
-        own, thing, next(place for place in own.episode.correct[thing] if place != own.result.placements[thing])
+        own, thing, next(place for place in own.episode.correct[thing] if place != own.final.placements[thing])
     )
     found = same_things([own], [moved])[0]
     draw_same_thing(found, [own], ("ada", "bruno"), tmp_path / "thing.png")
     assert (tmp_path / "thing.png").read_bytes().startswith(b"\x89PNG")
 
 
-def _put(record: EpisodeRecord, thing: str, place: str) -> EpisodeRecord:
-    placements = {**record.result.placements, thing: place}
+def _put(record: HouseRecord, thing: str, place: str) -> HouseRecord:
+    placements = {**record.final.placements, thing: place}
     return record.model_copy(update={"result": record.result.model_copy(update={"placements": placements})})
 
 

@@ -12,14 +12,14 @@ import pytest
 
 from housewise.report import chapter
 from housewise.rollout.run import Run
-from housewise.systems.personalize.config import load_config
+from housewise.systems.personalize.settings import house_settings
 
 Edit = Callable[[dict[str, Any]], None]
 
 
 def play(folder: Path, **settings: Any) -> Path:
     """Play one generated house with the scripted planner."""
-    config = load_config(settings={"planner": "scripted", "person": "ada", "houses": 1, "seed": 1, **settings})
+    config = house_settings(settings={"planner": "scripted", "person": "ada", "houses": 1, "seed": 1, **settings})
     Run(config, folder).play()
     return folder
 

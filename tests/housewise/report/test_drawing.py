@@ -15,9 +15,9 @@ from housewise.report.svg import gauge, mark, tag
 from housewise.report.text import inert
 from housewise.report.topdown import map_svg
 from housewise.report.tree import Branch, branches, room_of, tree_svg
-from housewise.rollout.record import read_records
 from housewise.systems.personalize.fates import HAND, Fate, fates, story, who_wants
 from housewise.systems.personalize.houseplan import DETAIL, Frame, house_plan
+from housewise.systems.personalize.record import read_house_records
 from housewise.systems.personalize.replay import FilmedSimulator, find_task, replay
 from housewise.worlds.house.simulator.base import Camera
 
@@ -47,7 +47,7 @@ def test_verdicts() -> None:
 
 
 def test_fates_agree_with_the_record(run_folder: Path) -> None:
-    for record in read_records(run_folder / "episodes"):
+    for record in read_house_records(run_folder / "episodes"):
         found = fates(record)
         assert sum(thing.is_right for thing in found) == record.result.correct_end
         assert sum(not thing.was_right for thing in found) == record.result.misplaced_start
@@ -65,9 +65,9 @@ def test_trees_have_the_same_rows_and_differ_in_what_moved(run_folder: Path) -> 
 
 
 def test_branches_hold_every_object(run_folder: Path) -> None:
-    for record in read_records(run_folder / "episodes"):
+    for record in read_house_records(run_folder / "episodes"):
         shown = {place for branch in branches(record, fates(record)) for place in branch.places}
-        assert {*record.episode.placements.values(), *record.result.placements.values()} - {"robot"} <= shown
+        assert {*record.setting.placements.values(), *record.final.placements.values()} - {"robot"} <= shown
 
 
 def test_rooms_are_told_by_the_longest_name() -> None:
@@ -86,7 +86,7 @@ def test_frame(turned: bool) -> None:
 
 
 def test_map_shows_house_and_moves(run_folder: Path) -> None:
-    record = next(read_records(run_folder / "episodes"))
+    record = next(read_house_records(run_folder / "episodes"))
     task = find_task(record.episode)
     played = replay(record, task, FilmedSimulator(Camera(8, 6)), 0)
     plan = house_plan(task.scene, task.episode.receptacles)

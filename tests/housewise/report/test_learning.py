@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from housewise.core.errors import UserError
+from housewise.core.files import write_json
 from housewise.report import Options
 from housewise.report.learning import is_selftraining, write_learning
-from housewise.rollout.record import read_record, read_records, write_json
 from housewise.selftrain.personalize.filters import FilterSettings, apply
 from housewise.selftrain.personalize.pairs import pairs_of, write_pairs
+from housewise.systems.personalize.record import read_house_record, read_house_records
 from tests.housewise.report.test_page import Page
 
 EVIL = "</pre><script>alert(1)</script>"
@@ -31,7 +32,7 @@ def learned(run_folder: Path, tmp_path: Path) -> Path:
         for number, line in enumerate(line for line in lines if line["type"] == "plan"):
             line.update(prompt=[{"role": "user", "content": f"what now? {EVIL}"}], reply=f"step 1: say {number}")
         path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-        pairs = list(pairs_of(read_record(path), ""))
+        pairs = list(pairs_of(read_house_record(path), ""))
     assert {pair.reward > 0 for pair in pairs} == {True, False}
     kept, statistics = apply("positive", pairs, FilterSettings())
     write_pairs(folder / "iteration-1" / "pairs.jsonl", kept)
@@ -56,7 +57,7 @@ def test_phases_curves_filters_and_examples(learned: Path) -> None:
     assert not page.all("script") and EVIL in page.text
     assert "40.0 ± 2.0 %" in page.text and "70.0 ± 2.0 %" in page.text
     kept, thrown = (page.text.index(words) for words in ("Kept, the best first", "Thrown away, the worst first"))
-    records = list(read_records(learned / "iteration-1" / "grow" / "episodes"))
+    records = list(read_house_records(learned / "iteration-1" / "grow" / "episodes"))
     pairs = [pair for record in records for pair in pairs_of(record, "")]
     good = [pair for pair in pairs if pair.reward > 0]
     assert (

@@ -16,9 +16,10 @@ import pytest
 from PIL import Image
 
 from housewise.core.errors import UserError
+from housewise.core.record import Header, Result
 from housewise.report import Options, figures, write_report, write_single
 from housewise.report.sources import ending
-from housewise.rollout.record import EpisodeLine, ResultLine, read_records
+from housewise.systems.personalize.record import read_house_records
 from tests.experiments.records import make_record
 from tests.housewise.report.conftest import play
 
@@ -209,7 +210,7 @@ def test_pictures_are_pictures_and_described(run_folder: Path, tmp_path: Path, m
     # Without an encoder the film is an animated picture.
     monkeypatch.setenv("IMAGEIO_FFMPEG_EXE", str(tmp_path / "nowhere"))
     page = Page(write_single(run_folder))
-    record = next(read_records(run_folder / "episodes"))
+    record = next(read_house_records(run_folder / "episodes"))
     images = page.all("img")
     assert len(images) == 1 + 2 * len(record.plans)
     assert all(image["alt"] for image in images)
@@ -227,7 +228,7 @@ def decode(address: str | None) -> Image.Image:
 
 def test_numbers_are_the_records(run_folder: Path, tmp_path: Path) -> None:
     text = Page(write_single(run_folder, tmp_path / "page.html", PAGES)).text
-    result = next(read_records(run_folder / "episodes")).result
+    result = next(read_house_records(run_folder / "episodes")).result
     assert f"{100 * result.success_rate:.0f} %" in text
     assert f"{result.succeeded} of {result.actions}" in text
     assert f"{result.correct_start} → {result.correct_end} of {result.objects}" in text
@@ -359,7 +360,7 @@ def test_an_unwritable_page(run_folder: Path, tmp_path: Path) -> None:
 
 
 def test_stale_figures_are_told(run_folder: Path, tmp_path: Path) -> None:
-    episodes = [(record.episode, record.result) for record in read_records(run_folder / "episodes")]
+    episodes = [(record.episode, record.result) for record in read_house_records(run_folder / "episodes")]
     assert figures.stale(run_folder, episodes) == ""
     for content, said in [('{"overall": {"episodes": 9, "success_rate": 5}}', "9 episodes"), ("[]", ""), ("{", "")]:
         (tmp_path / "metrics.json").write_text(content, encoding="utf-8")
@@ -369,14 +370,14 @@ def test_stale_figures_are_told(run_folder: Path, tmp_path: Path) -> None:
 
 
 def test_tables_have_a_row_for_each_experiment(run_folder: Path) -> None:
-    record = next(read_records(run_folder / "episodes"))
-    config = record.episode.config
+    record = next(read_house_records(run_folder / "episodes"))
+    config = record.header.settings
 
-    def other(**changes: Any) -> tuple[EpisodeLine, ResultLine]:
+    def other(**changes: Any) -> tuple[Header, Result]:
         settings = {**config, **changes.pop("config", {})}
         return record.episode.model_copy(update={"config": settings, **changes}), record.result
 
-    def shown(*episodes: tuple[EpisodeLine, ResultLine]) -> tuple[list[str], list[tuple[str, ...]]]:
+    def shown(*episodes: tuple[Header, Result]) -> tuple[list[str], list[tuple[str, ...]]]:
         found = figures.rows(episodes)
         return found.settings, [row.experiment for row in found.experiments]
 
@@ -399,7 +400,7 @@ def test_tables_have_a_row_for_each_experiment(run_folder: Path) -> None:
 
 
 def test_unequal_sets_are_told(run_folder: Path) -> None:
-    record = next(read_records(run_folder / "episodes"))
+    record = next(read_house_records(run_folder / "episodes"))
     ours = [(record.episode.model_copy(update={"run": run}), record.result) for run in range(3)]
     theirs = [(record.episode.model_copy(update={"run": 0, "planner": "demonstrator"}), record.result)]
     found = figures.rows([*ours, *theirs])

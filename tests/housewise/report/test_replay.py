@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from housewise.core.errors import UserError
-from housewise.rollout.record import EpisodeLine, EpisodeRecord, read_records
+from housewise.core.record import Header
 from housewise.systems.personalize.houseplan import house_plan
+from housewise.systems.personalize.record import HouseRecord, read_house_records
 from housewise.systems.personalize.replay import FilmedSimulator, Replay, find_task, most_moments, replay, settings_of
 from housewise.worlds.house.housekeep.reader import HousekeepData
 from housewise.worlds.house.simulator.base import Camera
@@ -18,11 +19,11 @@ from tests.housewise.report.conftest import Edit, play
 SMALL = Camera(64, 48)
 
 
-def record_of(folder: Path) -> EpisodeRecord:
-    return next(read_records(folder / "episodes"))
+def record_of(folder: Path) -> HouseRecord:
+    return next(read_house_records(folder / "episodes"))
 
 
-def again(record: EpisodeRecord, frames: int = 0) -> Replay:
+def again(record: HouseRecord, frames: int = 0) -> Replay:
     return replay(record, find_task(record.episode), FilmedSimulator(SMALL), frames)
 
 
@@ -30,7 +31,7 @@ def test_the_same_happens_again(run_folder: Path) -> None:
     record = record_of(run_folder)
     played = again(record, frames=12)
     assert played.differences == []
-    assert played.moments[-1].placements == record.result.placements
+    assert played.moments[-1].placements == record.final.placements
     assert len(played.moments) == record.result.steps + 1
     assert any(moment.grabbed for moment in played.moments)
     assert list(played.asked.values()) == [plan.step for plan in record.plans]
@@ -43,7 +44,7 @@ def test_objects_are_found_in_the_pictures(run_folder: Path) -> None:
     record = record_of(run_folder)
     played = replay(record, find_task(record.episode), FilmedSimulator(Camera(256, 192)), 40)
     found = [(number, name, extent) for number, shot in played.frames.items() for name, extent in shot.objects.items()]
-    assert found and {name for _, name, _ in found} <= set(record.episode.placements)
+    assert found and {name for _, name, _ in found} <= set(record.setting.placements)
     for number, name, extent in found:
         assert 0 <= extent.left < extent.right < 256 and 0 <= extent.top < extent.bottom < 192
         # What is in the hand is not in the house.
@@ -68,7 +69,7 @@ def test_a_housekeep_episode_whose_data_has_moved(
         episodes=[201],
     )
     record = record_of(folder)
-    moved = {**record.episode.config, "data": str(tmp_path / "gone")}
+    moved = {**record.header.settings, "data": str(tmp_path / "gone")}
     monkeypatch.setenv("HOUSEKEEP_DATA", str(housekeep.root))
     played = again(record.model_copy(update={"episode": record.episode.model_copy(update={"config": moved})}), frames=4)
     assert played.differences == []
@@ -81,7 +82,7 @@ def test_what_comes_out_otherwise_is_told(run_folder: Path) -> None:
     record = record_of(run_folder)
     thing, place = next((name, pair[1]) for line in record.actions for name, pair in line.moved.items())
     honest = record.model_copy(
-        update={"result": record.result.model_copy(update={"placements": {**record.result.placements, thing: "moon"}})}
+        update={"result": record.result.model_copy(update={"placements": {**record.final.placements, thing: "moon"}})}
     )
     assert again(honest).differences == ["the objects end in other places"]
     tampered = [
@@ -90,7 +91,7 @@ def test_what_comes_out_otherwise_is_told(run_folder: Path) -> None:
     ]
     played = again(record.model_copy(update={"actions": tampered}))
     assert played.differences and "another outcome" in played.differences[0]
-    assert place == "robot" or played.moments[-1].placements == record.result.placements
+    assert place == "robot" or played.moments[-1].placements == record.final.placements
 
 
 def test_steps_are_followed_where_the_house_differs(run_folder: Path) -> None:
@@ -106,7 +107,7 @@ def test_steps_are_followed_where_the_house_differs(run_folder: Path) -> None:
 
 
 def test_settings_of_other_versions_are_read_as_far_as_they_are_known() -> None:
-    header = EpisodeLine(
+    header = Header(
         scene="generated-1", episode=1, run=0, seed=0, planner="llm", simulator="raycast", rooms=[], placements={},
         correct={}, config={"person": "ada", "magic": 3},
     )  # fmt: skip

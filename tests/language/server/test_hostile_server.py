@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from housewise.core.address import redacted, secrets
 from housewise.language import ChatModelError
 from housewise.language.base import RequestError
-from housewise.core.address import redacted, secrets
 from tests.language.conftest import (
     KEY,
     Body,

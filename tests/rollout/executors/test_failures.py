@@ -15,13 +15,14 @@ from typing import Any
 import pytest
 
 from housewise.core.errors import DataError, UserError
+from housewise.core.record import Failure, Result
 from housewise.rollout.executors import Silent
 from housewise.rollout.executors.base import MOST_ALIKE
 from housewise.rollout.failures import FailedEpisodesError, failure_of, read_failures
-from housewise.rollout.record import FailureLine, ResultLine, read_records
 from housewise.rollout.run import Run
-from housewise.systems.personalize.config import load_config
-from housewise.systems.personalize.tasks import Job
+from housewise.rollout.system import Job
+from housewise.systems.personalize.record import read_house_records
+from housewise.systems.personalize.settings import house_settings
 from tests.language.conftest import Body, ChatServer, Handler, completion
 from tests.worlds.house.housekeep_folder import EPISODES, SCENE, episode, make_folder, write_episodes
 
@@ -77,7 +78,7 @@ def test_the_others_are_played(data: Path, tmp_path: Path, place: tuple[str, ...
     assert code == 3 and len(errors) == 1, errors
     assert errors[0].startswith("error: 2 of 4 episodes failed: 1 x ") and "*.jsonl.failed" in errors[0]
     assert f"{SCENE}-0007-run0: failed: " in told and "not among them: 2 that failed" in told
-    assert [record.episode.episode for record in read_records(out / "episodes")] == [3, 12]
+    assert [record.setting.episode for record in read_house_records(out / "episodes")] == [3, 12]
     failures = read_failures(out / "episodes")
     assert [failed.name for failed in failures] == [f"{SCENE}-0007-run0", f"{SCENE}-0015-run0"]
     assert all("mug_1" in failed.reason and not failed.failure.traceback for failed in failures)
@@ -95,7 +96,7 @@ def test_the_others_are_played(data: Path, tmp_path: Path, place: tuple[str, ...
     code, told, errors = run(out, *arguments)
     assert code == 0 and not errors and "failed" not in told
     assert {path: path.read_bytes() for path in kept} == kept
-    assert len(list(read_records(out / "episodes"))) == 4 and read_failures(out / "episodes") == []
+    assert len(list(read_house_records(out / "episodes"))) == 4 and read_failures(out / "episodes") == []
 
 
 def test_where_all_fail_alike_the_others_are_not_tried(tmp_path: Path, place: tuple[str, ...]) -> None:
@@ -137,7 +138,7 @@ def test_a_prompt_that_is_refused_ends_its_episode_alone(tmp_path: Path) -> None
     with Server(1, 2) as server:
         code, _, errors = ask(tmp_path, server, "--houses", "4")
     assert code == 3 and f"2 of 4 episodes failed: 2 x {server.url}: it answered 400" in errors[0]
-    assert len(list(read_records(tmp_path / "episodes"))) == 2
+    assert len(list(read_house_records(tmp_path / "episodes"))) == 2
     failed = read_failures(tmp_path / "episodes")[0]
     assert failed.header is not None and failed.header.scene == "generated-1"
     assert "4096" in failed.failure.error and failed.failure.traceback == ""
@@ -154,22 +155,22 @@ class Defect(Silent):
     """A defect that shows in the second house, and what is told of it."""
 
     def __init__(self) -> None:
-        self.told: dict[str, ResultLine | FailureLine] = {}
+        self.told: dict[str, Result | Failure] = {}
 
     def stepped(self, job: Job, steps: int, plans: int) -> None:
         if job.task.episode == 1 and steps == 10:
             {}["a key"]
 
-    def ended(self, job: Job, result: ResultLine) -> None:
+    def ended(self, job: Job, result: Result) -> None:
         self.told[job.name] = result
 
-    def failed(self, job: Job, failure: FailureLine) -> None:
+    def failed(self, job: Job, failure: Failure) -> None:
         self.told[job.name] = failure
 
 
 def test_a_defect_ends_its_episode_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "a-key-that-is-secret")
-    session = Run(load_config(settings={"planner": "scripted", "houses": 3, "max_steps": 40}), tmp_path)
+    session = Run(house_settings(settings={"planner": "scripted", "houses": 3, "max_steps": 40}), tmp_path)
     watcher = Defect()
     with pytest.raises(FailedEpisodesError) as caught:
         session.play(watcher)
@@ -178,7 +179,7 @@ def test_a_defect_ends_its_episode_alone(tmp_path: Path, monkeypatch: pytest.Mon
     assert failed.reason.startswith("KeyError in stepped (tests/rollout/executors/test_failures.py:")
     assert failed.failure.error == "KeyError: 'a key'" and "Traceback" in failed.failure.traceback
     assert failed.header is not None and failed.header.scene == "generated-1"
-    assert [type(line) for line in watcher.told.values()] == [ResultLine, FailureLine, ResultLine]
+    assert [type(line) for line in watcher.told.values()] == [Result, Failure, Result]
     # How far it came is kept.
     assert len(failed.path.read_text().splitlines()) > 2
     assert session.play()["overall"]["episodes"] == 3
@@ -207,4 +208,4 @@ def test_a_damaged_mark_is_still_one(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "toy-0001-run0.jsonl.failed").write_bytes(content)
     (failed,) = read_failures(tmp_path)
     assert (failed.name, failed.reason, failed.header) == ("toy-0001-run0", "its record is damaged", None)
-    assert list(read_records(tmp_path)) == []
+    assert list(read_house_records(tmp_path)) == []

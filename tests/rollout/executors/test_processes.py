@@ -12,13 +12,14 @@ from pathlib import Path
 import pytest
 
 from housewise.core.errors import UserError
+from housewise.core.record import Result
 from housewise.rollout.executors import Silent, open_executor
 from housewise.rollout.executors.processes import Processes
 from housewise.rollout.executors.threads import Threads
-from housewise.rollout.record import ResultLine, read_records
 from housewise.rollout.run import Run
-from housewise.systems.personalize.config import load_config
-from housewise.systems.personalize.tasks import Job
+from housewise.rollout.system import Job
+from housewise.systems.personalize.record import read_house_records
+from housewise.systems.personalize.settings import house_settings
 
 SHORT = {"planner": "scripted", "houses": 3, "max_steps": 60}
 
@@ -29,13 +30,13 @@ class Listener(Silent):
     def __init__(self) -> None:
         self.ends: list[str] = []
 
-    def ended(self, job: Job, result: ResultLine) -> None:
+    def ended(self, job: Job, result: Result) -> None:
         self.ends.append(job.name)
 
 
 def test_planners_without_a_model_play_in_processes_and_others_in_threads(tmp_path: Path) -> None:
     def kind(**settings: object) -> type:
-        return type(open_executor(load_config(settings=settings), tmp_path, Silent()))
+        return type(open_executor(house_settings(settings=settings), tmp_path, Silent()))
 
     assert kind(planner="scripted", workers=2) is kind(planner="demonstrator", workers=2) is Processes
     assert kind(planner="scripted", workers=1) is kind(planner="llm", workers=2) is Threads
@@ -44,16 +45,16 @@ def test_planners_without_a_model_play_in_processes_and_others_in_threads(tmp_pa
 def test_records_are_the_same_as_of_one_thread(tmp_path: Path) -> None:
     listener, ends = Listener(), []
     for workers in (1, 2):
-        run = Run(load_config(settings={**SHORT, "workers": workers}), tmp_path / str(workers))
+        run = Run(house_settings(settings={**SHORT, "workers": workers}), tmp_path / str(workers))
         run.play(listener if workers == 2 else None)
-        records = read_records(run.episodes)
-        ends.append([(record.name, record.result.placements, record.result.steps) for record in records])
+        records = read_house_records(run.episodes)
+        ends.append([(record.name, record.final.placements, record.result.steps) for record in records])
     assert ends[0] == ends[1] and len(ends[0]) == 3
     assert sorted(listener.ends) == [name for name, _, _ in ends[0]]
 
 
 def test_what_the_user_has_to_know_comes_through(tmp_path: Path) -> None:
-    config = load_config(settings={**SHORT, "workers": 2, "planner": "replay", "records": str(tmp_path / "none")})
+    config = house_settings(settings={**SHORT, "workers": 2, "planner": "replay", "records": str(tmp_path / "none")})
     with pytest.raises(UserError, match="no such record"):
         Run(config, tmp_path / "run").play()
 

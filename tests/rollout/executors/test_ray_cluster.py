@@ -19,7 +19,7 @@ import psutil
 import pytest
 
 from housewise.core.errors import UserError
-from housewise.rollout.record import read_records
+from housewise.systems.personalize.record import read_house_records
 from tests.language.conftest import Body, ChatServer, Handler, completion
 from tests.selftrain.tiny import save_learner, save_prompt
 
@@ -212,7 +212,7 @@ def test_a_local_model_answers_from_an_actor(cluster: Any, tmp_path: Path) -> No
     # One at a time: replies are bound to repeat only in the same company.
     played(tmp_path / "there", *tiny, "--ray", cluster.address)
     assert told(tmp_path / "there") == told(tmp_path / "here")
-    assert all(record.plans[0].reply for record in read_records(tmp_path / "there" / "episodes"))
+    assert all(record.plans[0].reply for record in read_house_records(tmp_path / "there" / "episodes"))
 
 
 @pytest.mark.slow
@@ -229,7 +229,7 @@ def test_a_lost_model_is_replaced_by_another(cluster: Any, tmp_path: Path) -> No
             assert run.wait(MOST_SECONDS) == 0
         finally:
             run.kill()
-    assert len(list(read_records(out / "episodes"))) == 30
+    assert len(list(read_house_records(out / "episodes"))) == 30
 
 
 @pytest.mark.slow
@@ -245,7 +245,7 @@ def test_what_breaks_there_is_told_here(cluster: Any, model: Model, tmp_path: Pa
     assert "nowhere" in refused(tmp_path / "other", "--model", "local:/nowhere", *there)
     model.answers = [well]
     played(tmp_path / "run", *model.settings, *there)
-    assert len(list(read_records(tmp_path / "run" / "episodes"))) == 6
+    assert len(list(read_house_records(tmp_path / "run" / "episodes"))) == 6
 
 
 @pytest.mark.parametrize(
@@ -271,30 +271,31 @@ def test_a_machine_without_the_data_is_named(tmp_path: Path) -> None:
     import socket
 
     from housewise.rollout.executors.ray_cluster import _Stage
-    from housewise.systems.personalize.config import load_config
-    from housewise.systems.personalize.player import Player
-    from housewise.systems.personalize.tasks import Job, TaskName
+    from housewise.rollout.system import Job
+    from housewise.systems.personalize.settings import house_settings
+    from housewise.systems.personalize.tasks import HouseTask
+    from housewise.x_GONE import Player
 
-    config = load_config(settings={"data": str(tmp_path / "nowhere"), "planner": "scripted"})
+    config = house_settings(settings={"data": str(tmp_path / "nowhere"), "planner": "scripted"})
     stage = _Stage(Player(config), config, lambda: None)
     with pytest.raises(UserError, match=f"on {socket.gethostname()}: .*nowhere"):
-        stage.play(Job(TaskName("Merom_1_int", 3), 0), None)
+        stage.play(Job(HouseTask("Merom_1_int", 3), 0), None)
 
 
 def test_a_models_folders_travel(tmp_path: Path) -> None:
     pytest.importorskip("ray", reason="the extra housewise[distributed] is not installed")
     from housewise.rollout.executors.ray_cluster import _packed, _unpacked
-    from housewise.systems.personalize.config import load_config
+    from housewise.systems.personalize.settings import house_settings
 
     for name in ("base/config.json", "base/deep/weights.bin", "adapter/adapter.bin"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(name)
     settings = {"model": f"local:{tmp_path / 'base'}", "adapter": str(tmp_path / "adapter")}
-    config = load_config(settings=settings)
+    config = house_settings(settings=settings)
     there = _unpacked(config, _packed(config), tmp_path / "there")
     base, adapter = Path(there.model.removeprefix("local:")), Path(there.adapter or "")
     assert (base.name, adapter.name) == ("base", "adapter") and base.is_relative_to(tmp_path / "there")
     assert (base / "deep" / "weights.bin").read_text() == "base/deep/weights.bin"
     assert (adapter / "adapter.bin").read_text() == "adapter/adapter.bin"
-    default = load_config()
+    default = house_settings()
     assert _unpacked(default, _packed(default), tmp_path) == default

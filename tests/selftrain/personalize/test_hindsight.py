@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
-from housewise.rollout.record import EpisodeRecord
 from housewise.selftrain.personalize.filters import FilterSettings, apply
 from housewise.selftrain.personalize.hindsight import Experience, corrected
 from housewise.selftrain.personalize.lessons import lessons_about
 from housewise.selftrain.personalize.pairs import Pair
 from housewise.selftrain.personalize.settings import LessonsConfig
+from housewise.systems.personalize.record import HouseRecord
 from housewise.worlds.house.env import Task
 from tests.rollout.test_rollout import Played
 from tests.worlds.house.toy import BED, COUNTER, STOOL, TABLE
@@ -48,7 +48,7 @@ def not_learned(pair: Pair) -> list[str]:
     return [pair.reply[start:end] for start, end in pair.given]
 
 
-def played(toy: Task, folder: Path, *replies: str) -> EpisodeRecord:
+def played(toy: Task, folder: Path, *replies: str) -> HouseRecord:
     return Played(toy, folder, *replies, prompt="judging").record
 
 

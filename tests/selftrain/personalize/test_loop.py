@@ -20,12 +20,12 @@ pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 from housewise.core.errors import UserError
 from housewise.rollout.executors import Silent, Watcher
 from housewise.rollout.failures import FailedEpisodesError
-from housewise.rollout.record import read_records
 from housewise.rollout.run import Run
 from housewise.selftrain.personalize.loop import Observer, SelfTraining, play
 from housewise.selftrain.personalize.pairs import read_pairs
 from housewise.selftrain.personalize.settings import SelfTrainingConfig, load_selftraining
-from housewise.systems.personalize.config import load_config
+from housewise.systems.personalize.record import read_house_records
+from housewise.systems.personalize.settings import house_settings
 from housewise.worlds.house.housekeep.reader import HousekeepData
 from tests.selftrain.tiny import save_learner, save_prompt
 from tests.worlds.house.housekeep_folder import EPISODES, episode, make_folder, write_episodes
@@ -130,7 +130,7 @@ def test_each_model_is_the_start_of_the_next(whole: Path) -> None:
 
 def test_each_iteration_tries_anew(whole: Path) -> None:
     one, other = (
-        {record.name: record.episode.seed for record in read_records(whole / name / "grow" / "episodes")}
+        {record.name: record.header.seed for record in read_house_records(whole / name / "grow" / "episodes")}
         for name in PHASES[2:]
     )
     assert one.keys() == other.keys() and not set(one.values()) & set(other.values())
@@ -324,7 +324,7 @@ def test_a_few_episodes_that_fail_are_left_out(tmp_path: Path, spoilt: int, goes
     damaged = {"start_matrix": [[0.0, 0.0], [0.0, 1.0], [0.0, 0.0]]}
     episodes = [episode(number) | (damaged if number < spoilt else {}) for number in range(5)]
     write_episodes(data / EPISODES, {"episodes": episodes})
-    config = load_config(settings={"data": str(data), "planner": "demonstrator", "max_steps": 30})
+    config = house_settings(settings={"data": str(data), "planner": "demonstrator", "max_steps": 30})
     heard: Any = Heard()
     if not goes_on:
         with pytest.raises(FailedEpisodesError, match="2 of 5 episodes failed"):

@@ -11,16 +11,16 @@ pytest.importorskip("torch")
 pytest.importorskip("llguidance")
 
 from housewise.core.errors import UserError
-from housewise.rollout.record import EpisodeRecord, read_records
 from housewise.rollout.run import Run
-from housewise.systems.personalize.config import load_config
+from housewise.systems.personalize.record import HouseRecord, read_house_records
+from housewise.systems.personalize.settings import house_settings
 from tests.language.tiny import save_tiny_model
 
 
-def play(folder: Path, **settings: Any) -> EpisodeRecord:
-    run = Run(load_config(settings={"houses": 1, "most_plans": 4, **settings}), folder)
+def play(folder: Path, **settings: Any) -> HouseRecord:
+    run = Run(house_settings(settings={"houses": 1, "most_plans": 4, **settings}), folder)
     run.play()
-    return next(read_records(run.episodes))
+    return next(read_house_records(run.episodes))
 
 
 @pytest.mark.parametrize("planner", ["sayplan", "saycan"])
@@ -28,7 +28,7 @@ def test_a_run_with_a_model_of_random_weights(tmp_path: Path, planner: str) -> N
     model = f"local:{save_tiny_model(tmp_path / 'model', positions=8192)}"
     settings = {"planner": planner, "model": model, "grounded": True, "workers": 2, "sampling": {"max_tokens": 60}}
     record = play(tmp_path / "run", **settings)
-    assert (record.episode.planner, record.episode.model) == (planner, model)
+    assert (record.header.agent, record.episode.model) == (planner, model)
     first = record.plans[0]
     if planner == "sayplan":
         assert first.earlier[0].prompt[0]["role"] == "system" and "command" in first.earlier[0].prompt[1]["content"]
@@ -36,7 +36,7 @@ def test_a_run_with_a_model_of_random_weights(tmp_path: Path, planner: str) -> N
     else:
         assert first.reply in first.scores and max(first.scores.values()) < 0
     again = play(tmp_path / "again", planner="replay", records=str(tmp_path / "run" / "episodes"))
-    assert again.result.placements == record.result.placements
+    assert again.final.placements == record.final.placements
     assert [action.action for action in again.actions] == [action.action for action in record.actions]
 
 

@@ -12,19 +12,19 @@ from housewise.language import ChatModelError, adapters
 from housewise.language.server.openai import OpenAIChatModel
 from housewise.rollout.run import Run
 from housewise.selftrain.personalize.settings import load_selftraining
-from housewise.systems.personalize.config import RunConfig, load_config
-from housewise.systems.personalize.player import shared_model
+from housewise.systems.personalize.settings import PersonalizeSettings, house_settings
+from housewise.x_GONE import shared_model
 
 
 def refusal(*overrides: str, file: Path | None = None, **settings: object) -> str:
     with pytest.raises(UserError) as refused:
-        load_config(file, settings, overrides)
+        house_settings(file, settings, overrides)
     assert "\n" not in str(refused.value)
     return str(refused.value)
 
 
 def test_the_defaults_are_those_of_the_papers() -> None:
-    config = load_config()
+    config = house_settings()
     assert (config.max_steps, config.most_steps_per_plan, config.runs) == (1000, 10, 1)
     assert config.sampling.temperature == 1.0
     assert config.data is None and config.planner == "llm" and config.controller.kind == "standard"
@@ -33,7 +33,7 @@ def test_the_defaults_are_those_of_the_papers() -> None:
 def test_later_words_win(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text("runs: 2\nseed: 5\nsampling: {temperature: 0.3}\ncontroller: {most_walk: 50}\n")
-    config = load_config(file, {"seed": 6, "houses": 9}, ["houses=10", "controller.kind=published"])
+    config = house_settings(file, {"seed": 6, "houses": 9}, ["houses=10", "controller.kind=published"])
     assert (config.runs, config.seed, config.houses) == (2, 6, 10)
     # Neighbours in a group keep their values.
     assert config.sampling.temperature == 0.3 and config.sampling.max_tokens == 160
@@ -54,7 +54,7 @@ def test_later_words_win(tmp_path: Path) -> None:
     ],
 )
 def test_values_come_as_they_are_meant(override: str, key: str, value: object) -> None:
-    assert getattr(load_config(overrides=[override]), key) == value
+    assert getattr(house_settings(overrides=[override]), key) == value
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_what_does_not_fit_is_said(override: str, told: str) -> None:
 
 
 def test_settings_can_point_to_others() -> None:
-    assert load_config(overrides=["seed=4", "runs=${seed}"]).runs == 4
+    assert house_settings(overrides=["seed=4", "runs=${seed}"]).runs == 4
 
 
 SECRET = "a-key-of-somebodys"
@@ -115,7 +115,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> str:
 def test_the_environment_is_read_where_the_user_writes_so(key: str, tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text(f"person: {key}\nmodel: ${{person}}-2\n")
-    config = load_config(file, overrides=[f"records={key}"])
+    config = house_settings(file, overrides=[f"records={key}"])
     assert (config.person, config.model, config.records) == (SECRET, f"{SECRET}-2", SECRET)
 
 
@@ -123,16 +123,16 @@ def test_the_environment_is_not_read_for_a_record(key: str, tmp_path: Path) -> N
     odd = f"\\\\{key} \\{key} ${{ ${{model}} ??? {{}} {key}"
     file = tmp_path / "mine.yaml"
     file.write_text("model: x-${person}\n")
-    config = load_config(file, {"person": odd, "scenes": [key], "sampling": {"n": 2}}, ["records=y-${model}"])
+    config = house_settings(file, {"person": odd, "scenes": [key], "sampling": {"n": 2}}, ["records=y-${model}"])
     assert (config.person, config.scenes, config.model, config.records) == (odd, [key], f"x-{odd}", f"y-x-{odd}")
-    assert config.sampling.n == 2 and load_config(settings={"seed": 4}, overrides=["runs=${seed}"]).runs == 4
+    assert config.sampling.n == 2 and house_settings(settings={"seed": 4}, overrides=["runs=${seed}"]).runs == 4
     assert "SOMEBODYS_KEY" in refusal(episodes={key: key}) and SECRET not in refusal(planner=key)
 
 
 def test_the_environment_is_not_read_for_an_adapter(key: str, tmp_path: Path) -> None:
     tidy = shutil.copytree(Path(adapters.__file__).parent / "tidy", tmp_path / "tidy")
     (tidy / "housewise.json").write_text(json.dumps({"prompt": key, "sampling": {"max_tokens": 77}}))
-    config = load_config(settings={"adapter": str(tidy)})
+    config = house_settings(settings={"adapter": str(tidy)})
     assert (config.prompt, config.sampling.max_tokens) == (key, 77)
     assert load_selftraining(settings={"run": {"adapter": str(tidy)}}).run.prompt == key
 
@@ -162,7 +162,7 @@ def begin(folder: Path, config: str) -> None:
 
 def test_a_password_of_an_address_is_not_kept(tmp_path: Path) -> None:
     address = "http://somebody:pass/word@127.0.0.1:9/v1?key=abc"
-    config = load_config(settings={"base_url": address, "model": "m"})
+    config = house_settings(settings={"base_url": address, "model": "m"})
     assert config.base_url == address
     kept = config.model_dump_json()
     assert '"http://***@127.0.0.1:9/v1?***"' in kept
@@ -170,9 +170,9 @@ def test_a_password_of_an_address_is_not_kept(tmp_path: Path) -> None:
     begin(tmp_path, kept)
     Run(config, tmp_path)
     with pytest.raises(UserError, match="other settings \\(base_url\\)"):
-        Run(load_config(settings={"base_url": "http://127.0.0.1:9/v1", "model": "m"}), tmp_path)
+        Run(house_settings(settings={"base_url": "http://127.0.0.1:9/v1", "model": "m"}), tmp_path)
     with pytest.raises(ChatModelError, match="has lost its password"):
-        shared_model(load_config(tmp_path / "config.json"))
+        shared_model(house_settings(tmp_path / "config.json"))
     told = load_selftraining(settings={"run": {"base_url": address}})
     assert "pass/word" not in str(told.model_dump()) + str(told.identity(imitated=True, improved=True)) + repr(told)
 
@@ -194,7 +194,7 @@ def test_settings_of_a_run_that_are_nested_too_deep_are_refused(tmp_path: Path) 
     for content in ("[" * 100_000, '{"person": ' + '{"a": ' * 5000 + "1" + "}" * 5001):
         begin(tmp_path, content)
         with pytest.raises(UserError, match="not the settings of a run"):
-            Run(load_config(), tmp_path)
+            Run(house_settings(), tmp_path)
 
 
 def test_a_wrong_file_is_named(tmp_path: Path) -> None:
@@ -257,19 +257,19 @@ def test_an_empty_file_changes_nothing(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     for content in ("", "# runs: 3\n", "{}"):
         file.write_text(content)
-        assert load_config(file) == load_config()
+        assert house_settings(file) == house_settings()
 
 
 def test_the_file_that_a_run_leaves_can_be_given_again(tmp_path: Path) -> None:
-    config = load_config(overrides=["episodes=[3,4]", "sampling.temperature=0.7", "data=/somewhere"])
+    config = house_settings(overrides=["episodes=[3,4]", "sampling.temperature=0.7", "data=/somewhere"])
     file = tmp_path / "config.json"
     file.write_text(config.model_dump_json())
-    assert load_config(file) == config
+    assert house_settings(file) == config
 
 
 def test_self_training_asks_as_its_adapter_says() -> None:
     asked = load_selftraining(settings={"run": {"adapter": "tidy"}}, overrides=["run.sampling.top_p=0.5"]).run
-    alone = load_config(settings={"adapter": "tidy"})
+    alone = house_settings(settings={"adapter": "tidy"})
     assert (asked.prompt, asked.grounded) == (alone.prompt, alone.grounded) == ("judging", True)
     assert asked.sampling == alone.sampling.model_copy(update={"top_p": 0.5})
 
@@ -282,24 +282,26 @@ def test_the_recipes_that_come_along_are_understood(recipe: str) -> None:
 
 def test_how_a_model_is_asked_can_be_set() -> None:
     address = "base_url=http://127.0.0.1:9/v1"
-    model = shared_model(load_config(overrides=["model=m", address, "timeout=7", "workers=32", "continue_prefix=true"]))
+    model = shared_model(
+        house_settings(overrides=["model=m", address, "timeout=7", "workers=32", "continue_prefix=true"])
+    )
     assert isinstance(model, OpenAIChatModel)
     assert (model.timeout, model.concurrency, model.continue_prefix) == (7.0, 32, True)
-    few = shared_model(load_config(overrides=["model=m", address, "workers=32", "concurrency=2"]))
+    few = shared_model(house_settings(overrides=["model=m", address, "workers=32", "concurrency=2"]))
     assert isinstance(few, OpenAIChatModel) and few.concurrency == 2
 
 
 def test_two_runs_of_different_length_belong_together() -> None:
-    config = load_config()
-    assert load_config(overrides=["runs=5", "workers=3", "houses=7"]).identity == config.identity
-    assert load_config(overrides=["seed=5"]).identity != config.identity
-    assert load_config(overrides=["sampling.temperature=0"]).identity != config.identity
+    config = house_settings()
+    assert house_settings(overrides=["runs=5", "workers=3", "houses=7"]).identity == config.identity
+    assert house_settings(overrides=["seed=5"]).identity != config.identity
+    assert house_settings(overrides=["sampling.temperature=0"]).identity != config.identity
 
 
 @given(st.lists(st.text(max_size=30), max_size=3))
 def test_any_words_give_settings_or_one_line(overrides: list[str]) -> None:
     try:
-        assert isinstance(load_config(overrides=overrides), RunConfig)
+        assert isinstance(house_settings(overrides=overrides), PersonalizeSettings)
     except UserError as error:
         assert str(error) and "\n" not in str(error)
 
@@ -310,7 +312,7 @@ KEYS = st.sampled_from(["runs", "sampling", "sampling.top_p", "model", "episodes
 @given(st.dictionaries(KEYS, st.text(max_size=12) | st.sampled_from(["null", "[1]", "{a: b}", "1e9", "${runs}", "'"])))
 def test_any_values_give_settings_or_one_line(values: dict[str, str]) -> None:
     try:
-        load_config(overrides=[f"{key}={value}" for key, value in values.items()])
+        house_settings(overrides=[f"{key}={value}" for key, value in values.items()])
     except UserError as error:
         assert str(error) and "\n" not in str(error)
 

@@ -12,13 +12,13 @@ pytest.importorskip("llguidance")
 from housewise.agent.personalize.grammar import plan_grammar
 from housewise.agent.personalize.prompt import PromptTemplate
 from housewise.language.local.constrained import follows
-from housewise.rollout.record import PlanLine, read_records
 from housewise.rollout.run import Run
-from housewise.systems.personalize.config import load_config
+from housewise.systems.personalize.record import PlanEvent, read_house_records
+from housewise.systems.personalize.settings import house_settings
 from housewise.worlds.house.scene_graph import SceneGraph, View
 
 
-def graph(plan: PlanLine, rooms: list[str]) -> SceneGraph:
+def graph(plan: PlanEvent, rooms: list[str]) -> SceneGraph:
     """What the robot knew and held."""
     places = {place: (room, things) for room, inside in plan.known.items() for place, things in inside.items()}
     held = re.search(r"holding (.+?)\.?$", plan.prompt[1]["content"], re.MULTILINE)
@@ -38,9 +38,9 @@ def test_all_that_is_demonstrated_can_be_said(tmp_path: Path, order: str, prompt
     shown = {"order": order, "thorough": True}
     settings = {"planner": "demonstrator", "prompt": prompt, "houses": 2, "demonstrator": shown}
     words = PromptTemplate.load(prompt)
-    run = Run(load_config(settings=settings), tmp_path)
+    run = Run(house_settings(settings=settings), tmp_path)
     run.play()
-    plans = [(plan, record.episode.rooms) for record in read_records(run.episodes) for plan in record.plans]
+    plans = [(plan, record.setting.rooms) for record in read_house_records(run.episodes) for plan in record.plans]
     assert any("place" in plan.reply for plan, _ in plans) and len(plans) > 10
     for plan, rooms in plans:
         known = graph(plan, rooms)

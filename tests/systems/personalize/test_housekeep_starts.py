@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from housewise.controller.robot import room_anchors
 from housewise.controller.skills import Controller
-from housewise.rollout.rollout import Rollout, room_anchors
-from housewise.systems.personalize.player import scripted_planner
+from housewise.rollout.rollout_GONE import Rollout
+from housewise.systems.personalize.planners import scripted_planner
 from housewise.worlds.house.env import RearrangementEnv, Task
 from housewise.worlds.house.housekeep.reader import HousekeepData
 from housewise.worlds.house.simulator.raycast import RaycastSimulator

@@ -25,7 +25,6 @@ class SimulatorOpener(Protocol):
         ...
 
 
-
 _NO_PICTURES = (
     "habitat-sim could not render: a software driver (apt-get install libegl1 libgl1-mesa-dri) is enough for gpu=-1, "
     "and other numbers are those of CUDA devices with NVIDIA's EGL driver; housewise doctor says what is there"

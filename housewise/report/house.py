@@ -1,0 +1,90 @@
+"""How episodes in houses are shown; see housewise.report.views."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from housewise.core.record import Header, Record, Result
+from housewise.report.text import plural
+from housewise.report.views import Began, Cell, KeepFilm, Shown
+from housewise.systems.personalize.fates import fates
+from housewise.systems.personalize.record import HouseRecord
+
+
+class HouseView:
+    """Episodes of LLM-Personalize; see View."""
+
+    measure = "success rate"
+    explanation = (
+        "Success rate: (correct at the end − correct at the start) ÷ misplaced at the start, mean ± standard error over "
+        "tasks. The other numbers are means of an episode; executable is the share of all planned actions that succeeded."
+    )
+    standing = "in place, start → end"
+    columns = ("plans", "steps", "actions executed")
+
+    def title(self, header: Header) -> str:
+        """See View."""
+        setting = header.setting
+        return f"{setting.get('scene')} · episode {setting.get('episode')} · run {header.run}"
+
+    def faults(self, record: Record, path: Path) -> dict[str, int]:
+        """See View: objects that are out of place, by what became of them."""
+        found: dict[str, int] = {}
+        for fate in fates(HouseRecord.of(record, path)):
+            if not fate.is_right:
+                found[fate.verdict] = found.get(fate.verdict, 0) + 1
+        return found
+
+    def state(self, result: Result) -> str:
+        """See View."""
+        start, end, objects = (round(result.scores[key]) for key in ("correct_start", "correct_end", "objects"))
+        return f"{start} → {end} of {objects}"
+
+    def gained(self, result: Result) -> float:
+        """See View."""
+        return result.scores["correct_end"] - result.scores["correct_start"]
+
+    def cells(self, result: Result) -> list[Cell]:
+        """See View."""
+        plans, steps, done, actions = (round(result.scores[key]) for key in ("plans", "steps", "succeeded", "actions"))
+        return [Cell(str(plans), plans), Cell(str(steps), steps), Cell(f"{done} of {actions}", done)]
+
+    def perfect(self, result: Result) -> bool:
+        """See View: whether everything ended where it belongs."""
+        return result.scores["correct_end"] == result.scores["objects"]
+
+    def ending(self, header: Header, result: Result) -> str:
+        """See View: who has put all in place may use up the steps looking for more."""
+        counted = {key: round(result.scores[key]) for key in ("plans", "steps", "objects", "correct_end")}
+        plans = plural(counted["plans"], "plan")
+        agent: Any = header.settings.get("agent")
+        spent = isinstance(agent, dict) and counted["plans"] == agent.get("most_plans")
+        wrong = counted["objects"] - counted["correct_end"]
+        state = "all in place" if wrong == 0 else f"{wrong} of {counted['objects']} out of place"
+        means = {
+            "complete": "the planner took it as done",
+            "out of steps": f"used all {counted['steps']} steps",
+            "out of plans": f"used all {plans}" if spent else f"stopped after {plans}, the last ones without a step",
+        }
+        return f"{state}; {means.get(result.ended, result.ended)}"
+
+    def began(self, header: Header) -> list[Began]:
+        """See View: where everything stood and where it is wanted."""
+        placements, correct = header.setting.get("placements"), header.setting.get("correct")
+        if not isinstance(placements, dict) or not isinstance(correct, dict):
+            return []
+        return [
+            Began(
+                "right" if place in correct.get(thing, []) else "wrong",
+                str(thing),
+                f"{place}; wanted on {', '.join(map(str, correct.get(thing, []))) or 'nothing here'}",
+            )
+            for thing, place in placements.items()
+        ]
+
+    def shown(self, number: int, record: Record, path: Path, simulator: str, keep: KeepFilm | None) -> Shown:
+        """See View: maps, pictures, plans and a film."""
+        from housewise.report.chapter import make_chapter
+
+        return make_chapter(number, HouseRecord.of(record, path), simulator, keep)

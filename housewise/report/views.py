@@ -1,0 +1,244 @@
+"""What a report shows of a system's episodes: the house has views of its own, any other system its events in words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from housewise.core.plugins import VIEWS, load_plugin, plugins
+from housewise.core.record import Header, Record, Result, UnknownEvent
+from housewise.report.text import plural
+from housewise.rollout.experiment import planner_of
+from housewise.rollout.scores import Score
+from housewise.rollout.system import scores_of
+
+KeepFilm = Callable[[Any], str]
+"""Puts a film where its page finds it, and returns its address there."""
+
+_LONGEST = 4000
+_MOST_EVENTS = 2000
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A figure in a row: its text, and what it is sorted by."""
+
+    text: str
+    value: float
+
+
+@dataclass(frozen=True)
+class Began:
+    """Something that an episode began with.
+
+    Attributes:
+        mood: ``"right"``, ``"wrong"`` or empty.
+        name, words: what it is, and what there is to say of it.
+    """
+
+    mood: str
+    name: str
+    words: str
+
+
+class Shown(Protocol):
+    """An episode, as a page shows it.
+
+    Attributes:
+        template: that shows it.
+        title: which episode it is, and who acted.
+        complete: whether everything could be shown that a later attempt might show.
+    """
+
+    template: str
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def complete(self) -> bool: ...
+
+
+class View(Protocol):
+    """How the episodes of a system are shown; named in entry points (``housewise.views``) by the system's name.
+
+    Attributes:
+        measure: what the score that counts is called.
+        explanation: of the figures, in a sentence or two.
+        standing: what the column about an episode's state is called; empty for none.
+        columns: headings of further figures of an episode.
+    """
+
+    measure: str
+    explanation: str
+    standing: str
+    columns: Sequence[str]
+
+    def title(self, header: Header) -> str:
+        """Which episode it is."""
+        ...
+
+    def faults(self, record: Record, path: Path) -> dict[str, int]:
+        """What went wrong in an episode, and how often."""
+        ...
+
+    def state(self, result: Result) -> str:
+        """How things are in the end, for the column ``standing``."""
+        ...
+
+    def gained(self, result: Result) -> float:
+        """What that column is sorted by."""
+        ...
+
+    def cells(self, result: Result) -> list[Cell]:
+        """What is in those columns."""
+        ...
+
+    def perfect(self, result: Result) -> bool:
+        """Whether nothing is left to do."""
+        ...
+
+    def ending(self, header: Header, result: Result) -> str:
+        """How an episode ended, and what that means."""
+        ...
+
+    def began(self, header: Header) -> list[Began]:
+        """What an episode began with."""
+        ...
+
+    def shown(self, number: int, record: Record, path: Path, simulator: str, keep: KeepFilm | None) -> Shown:
+        """An episode, for its page."""
+        ...
+
+
+def view_of(system: str) -> View:
+    """How a system's episodes are shown.
+
+    Raises:
+        UserError: when a view of another package fails to import.
+    """
+    if system in plugins(VIEWS):
+        made: View = load_plugin(VIEWS, system, "view")()
+        return made
+    return EventsView(system)
+
+
+@dataclass(frozen=True)
+class Card:
+    """An event in words: its type, and its fields by name."""
+
+    kind: str
+    fields: dict[str, str]
+
+
+@dataclass(frozen=True)
+class EventsShown:
+    """An episode as its events; see Shown."""
+
+    number: int
+    record: Record
+    cards: list[Card]
+    facts: dict[str, str]
+    mood: str
+    rate: float
+    measure: str
+    left_out: int = 0
+    template: str = "events.html"
+    complete: bool = True
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def title(self) -> str:
+        """See Shown."""
+        header = self.record.header
+        return f"{header.task} · run {header.run} · {planner_of(header)}"
+
+
+class EventsView:
+    """Shows what was recorded, whatever it is.
+
+    Args:
+        system: whose episodes.
+    """
+
+    standing = ""
+
+    def __init__(self, system: str) -> None:
+        self._scores = list(scores_of(system))
+        self.measure = self._scores[0].heading if self._scores else "score"
+        self.columns = [score.heading for score in self._scores[1:]]
+        self.explanation = "Figures are means of an episode ± standard error over tasks."
+
+    def title(self, header: Header) -> str:
+        """See View."""
+        return f"{header.task} · run {header.run}"
+
+    def faults(self, record: Record, path: Path) -> dict[str, int]:
+        """See View; nothing is known of that."""
+        return {}
+
+    def state(self, result: Result) -> str:
+        """See View."""
+        return ""
+
+    def gained(self, result: Result) -> float:
+        """See View."""
+        return 0.0
+
+    def cells(self, result: Result) -> list[Cell]:
+        """See View."""
+        return [Cell(_figure(score, result) or "–", score.of(result) or 0.0) for score in self._scores[1:]]
+
+    def perfect(self, result: Result) -> bool:
+        """See View; nothing is known of that."""
+        return False
+
+    def ending(self, header: Header, result: Result) -> str:
+        """See View."""
+        steps = result.scores.get("steps")
+        return result.ended if steps is None else f"{result.ended}; {plural(int(steps), 'step')}"
+
+    def began(self, header: Header) -> list[Began]:
+        """See View."""
+        return [Began("", name, text) for name, text in _fields(header.setting).items()]
+
+    def shown(self, number: int, record: Record, path: Path, simulator: str, keep: KeepFilm | None) -> EventsShown:
+        """See View."""
+        cards = [
+            Card(event.kind, _fields(event.data))
+            if isinstance(event, UnknownEvent)
+            else Card(event.type, _fields(event.model_dump(mode="json")))
+            for event in record.events[:_MOST_EVENTS]
+        ]
+        header, result = record.header, record.result
+        facts = {"played by": planner_of(header), "person": header.person, "ended": result.ended}
+        facts |= {score.heading: _figure(score, result) for score in self._scores}
+        facts |= {"seconds": f"{result.usage.seconds:.1f}"}
+        rate = self._scores[0].of(result) if self._scores else None
+        return EventsShown(
+            number,
+            record,
+            cards,
+            {what: text for what, text in facts.items() if text},
+            "partly",
+            rate or 0.0,
+            self.measure,
+            len(record.events) - len(cards),
+        )
+
+
+def _figure(score: Score, result: Result) -> str:
+    value = score.of(result)
+    return "" if value is None else f"{score.shown * value:.{score.decimals}f}"
+
+
+def _fields(data: Mapping[str, Any]) -> dict[str, str]:
+    """Fields in words; what is long is cut."""
+    found = {}
+    for name, value in data.items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
+        found[name] = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return found
