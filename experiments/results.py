@@ -54,7 +54,7 @@ class Figure:
     @classmethod
     def over(cls, records: Iterable[HouseRecord], measure: Callable[[Result], float]) -> Figure | None:
         """A measure's figure over some episodes, None when there are none."""
-        return cls.of((record.episode.task, measure(record.result)) for record in records)
+        return cls.of((record.header.task, measure(record.result)) for record in records)
 
     @classmethod
     def gained(
@@ -63,7 +63,7 @@ class Figure:
         """By how much a measure has grown, episode by episode, over those that are in both; None when none is."""
         earlier = {record.name: measure(record.result) for record in before}
         both = [record for record in after if record.name in earlier]
-        return cls.of((record.episode.task, measure(record.result) - earlier[record.name]) for record in both)
+        return cls.of((record.header.task, measure(record.result) - earlier[record.name]) for record in both)
 
     def __str__(self) -> str:
         return f"{self.mean:.1f}" if self.error is None else f"{self.mean:.1f} ± {self.error:.1f}"

@@ -106,7 +106,7 @@ def play_again(folder: Path, earlier: Records, simulator: str | None, out: Path,
     }
     play(Personalize(settings_of(first.header).changed(**changed)), out, console)
     again = {record.name: record for record in read_house_records(out / "episodes")}
-    same = sum(earlier[name].result.placements == record.final.placements for name, record in again.items())
+    same = sum(earlier[name].final.placements == record.final.placements for name, record in again.items())
     told(console, f"same final placements: {same} of {len(again)} episodes")
 
 

@@ -197,7 +197,7 @@ class Player:
         self.seen: set[str] = set()
         self._recording = recording
         self._controller = PublishedController(self.env)
-        self._anchors = room_anchors(self.env)
+        self._anchors = room_anchors(recording.task)
         self._belief: dict[str, str] = {}
         self._belief_step = -1
         self._look()

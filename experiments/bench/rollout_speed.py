@@ -23,6 +23,7 @@ from housewise.rollout.run import Run
 from housewise.rollout.system import Job
 from housewise.systems.personalize.record import read_house_records
 from housewise.systems.personalize.settings import PersonalizeSettings, house_settings
+from housewise.systems.personalize.system import Personalize
 
 PARALLEL = (1, 4, 8, 16)
 # The beginnings of episodes measure the same mixture of planning and walking as whole ones.
@@ -59,15 +60,15 @@ def measure(config: PersonalizeSettings, parallel: int, folder: Path) -> dict[st
         Episodes and low-level steps a minute, reply tokens a second, and the seconds that it took, loading excepted.
     """
     clock = Clock()
-    Run(config.model_copy(update={"workers": parallel}), folder).play(clock)
+    Run(Personalize(config.changed(workers=parallel)), folder).play(clock)
     seconds = clock.seconds
     results = [record.result for record in read_house_records(folder / "episodes")]
     return {
         "parallel": parallel,
         "episodes": len(results),
         "episodes_per_minute": 60 * len(results) / seconds,
-        "steps_per_minute": 60 * sum(result.steps for result in results) / seconds,
-        "tokens_per_second": sum(result.completion_tokens for result in results) / seconds,
+        "steps_per_minute": 60 * sum(result.scores["steps"] for result in results) / seconds,
+        "tokens_per_second": sum(result.usage.completion_tokens for result in results) / seconds,
         "seconds": seconds,
     }
 
@@ -101,7 +102,7 @@ def main(
             rows[-1]["ratio"] = rows[-1]["episodes_per_minute"] / rows[0]["episodes_per_minute"]
     console.print(
         table(
-            f"{config.houses} episodes with {model}",
+            f"{config.tasks.houses} episodes with {model}",
             ("at a time", "episodes/min", "times one", "steps/min", "tokens/s"),
             [
                 (

@@ -38,6 +38,7 @@ from housewise.experiments.personalize import oracle
 from housewise.rollout.run import Run
 from housewise.systems.personalize.record import HouseRecord, read_house_records
 from housewise.systems.personalize.settings import PersonalizeSettings, house_settings
+from housewise.systems.personalize.system import Personalize
 from housewise.systems.personalize.tasks import load_task, task_names
 from housewise.worlds.house.env import Task
 from housewise.worlds.house.navigation import NavMesh
@@ -175,7 +176,7 @@ def first_task(data: Path | None, scene: str) -> Task:
         config = house_settings(settings={"houses": 1, "seed": 3})
     else:
         config = house_settings(settings={"data": str(data), "scenes": [scene], "episodes": "test"})
-    return load_task(task_names(config)[0], config)
+    return load_task(task_names(config.tasks)[0], config.tasks)
 
 
 def main(
@@ -236,7 +237,7 @@ def _tasks(data: Path | None, name: SimulatorName, gpu: int, quick: bool, consol
             [
                 oracle.Played(group, record.name, record.result, oracle.left_over(record))
                 for group, config in _runs(data, quick)
-                for record in _played(config.model_copy(update={"simulator": simulator, "gpu": gpu}), console)
+                for record in _played(config.changed(simulator=simulator, gpu=gpu), console)
             ]
         )
         for simulator in ("raycast", name)
@@ -256,8 +257,8 @@ def _runs(data: Path | None, quick: bool) -> Iterator[tuple[str, PersonalizeSett
 
 
 def _played(config: PersonalizeSettings, console: Console) -> list[HouseRecord]:
-    with TemporaryDirectory() as folder, console.status(f"tasks in {config.simulator}"):
-        Run(config, Path(folder)).play()
+    with TemporaryDirectory() as folder, console.status(f"tasks in {config.world.simulator}"):
+        Run(Personalize(config), Path(folder)).play()
         return list(read_house_records(Path(folder) / "episodes"))
 
 

@@ -30,13 +30,15 @@ import trimesh
 import typer
 from numpy.typing import NDArray
 
+from housewise.controller.robot import RobotInHouse
 from housewise.controller.skills import Controller
 from housewise.core.console import Console
 from housewise.core.files import write_json
 from housewise.core.machine import software_versions
 from housewise.core.record import Header, RecordWriter
 from housewise.core.tables import machine, table
-from housewise.rollout.rollout_GONE import Rollout
+from housewise.rollout.episode import Episode
+from housewise.systems.personalize.house import HouseWorld, PlannerAgent
 from housewise.systems.personalize.planners import scripted_planner
 from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.tasks import load_task, task_names
@@ -92,7 +94,7 @@ def load(data: Path | None, episode: int) -> Task:
     else:
         wanted = {"data": str(data), "scenes": [SCENE], "episodes": [episode]}
     config = house_settings(settings=wanted)
-    return load_task(task_names(config)[0], config)
+    return load_task(task_names(config.tasks)[0], config.tasks)
 
 
 def crowded(task: Task, count: int, seed: int = 0) -> Task:
@@ -141,25 +143,14 @@ class Robot:
         """Play the episode; ``poses`` tells afterwards where the robot was."""
         env = self.reset()
         poses: list[BodyPose] = []
-        episode = self.task.episode
-        header = Header(
-            scene=episode.scene,
-            episode=episode.id,
-            run=0,
-            seed=0,
-            planner="scripted",
-            simulator="raycast",
-            rooms=[],
-            placements={},
-            correct={},
-        )
+        header = Header(system="personalize", task=self.task.episode.scene, agent="scripted")
         with TemporaryDirectory() as folder:
             writer = RecordWriter(Path(folder), "speed")
             planner = scripted_planner(self.task, env, seed=0)
-            rollout = Rollout(
-                env, planner, Controller(env), writer, lambda steps, plans: poses.append(self.simulator.body)
-            )
-            speed = rate(lambda: rollout.play(header).steps)
+            robot = RobotInHouse(env, Controller(env), lambda steps: poses.append(self.simulator.body))
+            world = HouseWorld(robot)
+            episode = Episode(world, PlannerAgent(planner, world), writer)
+            speed = rate(lambda: round(episode.play(header).scores["steps"]))
         self.poses = poses
         return speed
 

@@ -33,6 +33,7 @@ from housewise.rollout.run import Run
 from housewise.rollout.scores import summary
 from housewise.systems.personalize.record import HouseRecord, read_house_records
 from housewise.systems.personalize.settings import PersonalizeSettings, house_settings
+from housewise.systems.personalize.system import Personalize
 from housewise.worlds.house.scene_graph import SceneGraph, View
 
 ARMS = {"free": False, "grounded": True}
@@ -55,7 +56,7 @@ def configs(quick: bool, overrides: Sequence[str] = (), **given: Any) -> dict[st
 
 def play(config: PersonalizeSettings, folder: Path) -> list[HouseRecord]:
     """Play a run, or what is left of it, and read its records."""
-    run = Run(config, folder)
+    run = Run(Personalize(config), folder)
     run.play()
     return [record for record in read_house_records(run.episodes) if record.name in {job.name for job in run.jobs}]
 
@@ -64,7 +65,9 @@ def figures(records: Sequence[HouseRecord]) -> dict[str, Any]:
     """What comes of a run's plans: the usual figures, and the share of steps that could be understood."""
     actions = [action for record in records for action in record.actions]
     return {
-        **summary([record.result for record in records], [record.episode.task for record in records]),
+        **summary(
+            [record.result for record in records], Personalize.scores, [record.header.task for record in records]
+        ),
         "understood": sum(action.action is not None for action in actions) / len(actions) if actions else 0.0,
     }
 
@@ -156,7 +159,7 @@ def main(
     gain = Figure.gained(played["grounded"], played["free"], success)
     if model.startswith("local"):
         with console.status("timing"), closing(open_model(model, adapter=adapter)) as opened:
-            speeds = writing(opened, played["grounded"], PromptTemplate.load(planned["free"].prompt))
+            speeds = writing(opened, played["grounded"], PromptTemplate.load(planned["free"].agent.prompt))
     _show(console, content)
     console.print(f"success, grounded - free, episode by episode: {gain} points", soft_wrap=True)
     if speeds:

@@ -47,7 +47,7 @@ class MainResults:
 
     def __init__(self, studies: Sequence[Study], rows: Sequence[str] | None = None) -> None:
         self.studies = studies
-        adapted = any(study.config.run.adapter for study in studies)
+        adapted = any(study.config.run.models.agent.adapter for study in studies)
         self.rows = chosen_rows(rows, [row for row in (*BASELINES, *PHASES) if row != START or adapted])
 
     def play(self, observer: Observer) -> None:

@@ -34,6 +34,7 @@ from housewise.rollout.run import Run
 from housewise.rollout.scores import summary
 from housewise.systems.personalize.record import HouseRecord, read_house_records
 from housewise.systems.personalize.settings import PersonalizeSettings, house_settings
+from housewise.systems.personalize.system import Personalize
 from housewise.systems.personalize.tasks import HouseTask, task_names
 
 SCENES = ("Merom_1_int", "Pomaria_2_int")
@@ -86,8 +87,8 @@ def episodes(
         for task_set in task_sets:
             wanted = {"data": str(data), "scenes": [scene], "episodes": task_set, **scripted}
             config = house_settings(settings=wanted)
-            for task in _spread(task_names(config), sample):
-                yield scene, config.model_copy(update={"episodes": [task.episode]})
+            for task in _spread(task_names(config.tasks), sample):
+                yield scene, config.changed(episodes=[task.episode])
     for house in range(min(houses, _QUICK_HOUSES) if quick else houses):
         yield GENERATED, house_settings(settings={**scripted, "seed": house, "houses": 1})
 
@@ -101,7 +102,7 @@ def _spread(tasks: Sequence[HouseTask], sample: int | None) -> list[HouseTask]:
 def play(group: str, config: PersonalizeSettings) -> Played:
     """Play the one episode that a configuration names."""
     with TemporaryDirectory() as folder:
-        Run(config, Path(folder)).play()
+        Run(Personalize(config), Path(folder)).play()
         record = next(read_house_records(Path(folder) / "episodes"))
     return Played(group, record.name, record.result, left_over(record))
 
@@ -131,7 +132,7 @@ def _dismissed(record: HouseRecord, name: str) -> bool:
 def figures(played: Sequence[Played]) -> dict[str, Any]:
     """Success rates in percent by group, what goes with them, and the episodes that are not perfect."""
     groups = {group: [one.result for one in played if one.group == group] for group in _groups(played)}
-    summaries = {group: summary(results) for group, results in groups.items()}
+    summaries = {group: summary(results, Personalize.scores) for group, results in groups.items()}
     return {
         "success_rate": {group: row["success_rate"] for group, row in summaries.items()},
         "success_rate_stderr": {group: row["success_rate_stderr"] for group, row in summaries.items()},
@@ -140,13 +141,13 @@ def figures(played: Sequence[Played]) -> dict[str, Any]:
         "imperfect": [
             {
                 "episode": one.name,
-                "success_rate": 100 * one.success_rate,
+                "success_rate": 100 * one.result.scores["success_rate"],
                 "ended": one.result.ended,
-                "steps": one.result.steps,
+                "steps": round(one.result.scores["steps"]),
                 "left": one.left,
             }
             for one in played
-            if one.success_rate < 1
+            if one.result.scores["success_rate"] < 1
         ],
     }
 

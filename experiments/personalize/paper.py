@@ -76,17 +76,17 @@ _RUNS = 5
 
 def success(result: Result) -> float:
     """Success rate, percent."""
-    return 100 * result.success_rate
+    return 100 * result.scores["success_rate"]
 
 
 def executability(result: Result) -> float:
     """Share of the steps that were tried or skipped that succeeded, percent."""
-    return 100 * result.succeeded / result.actions if result.actions else 0.0
+    return 100 * result.scores.get("executability", 0.0)
 
 
 def unique_placements(result: Result) -> float:
     """How many placements (thing, place) were tried out."""
-    return float(result.unique_placements)
+    return result.scores["unique_placements"]
 
 
 def recipe(
@@ -125,14 +125,14 @@ def placed(recipe: SelfTrainingConfig, scene: str, few: bool) -> SelfTrainingCon
         UserError: when there is no such scene, or tests are among what is learned from.
     """
     if scene == GENERATED:
-        alone = recipe.run.model_copy(update={"data": None, "scenes": None})
+        alone = recipe.run.changed(data=None, scenes=None)
         config = recipe.model_copy(update={"run": alone, "evaluation": _once(recipe.evaluation)})
-    elif recipe.run.data is None:
+    elif recipe.run.tasks.data is None:
         raise UserError(
             f"{scene}: name the Housekeep folder with --data or HOUSEKEEP_DATA, or play --scene {GENERATED}"
         )
     else:
-        config = recipe.model_copy(update={"run": recipe.run.model_copy(update={"scenes": [scene]})})
+        config = recipe.model_copy(update={"run": recipe.run.changed(scenes=[scene])})
         config = _first(config) if few else config
     _keep_apart(config)
     return config
@@ -151,7 +151,7 @@ def _first(config: SelfTrainingConfig) -> SelfTrainingConfig:
     """Only the first episode of each of some tasks."""
 
     def first(tasks: TasksConfig) -> list[int]:
-        return [task_names(config.playing(tasks))[0].episode]
+        return [task_names(config.playing(tasks).tasks)[0].episode]
 
     changed = {
         key: tasks.model_copy(update={"episodes": first(tasks)})
@@ -165,7 +165,7 @@ def _keep_apart(config: SelfTrainingConfig) -> None:
     """Refuse tests that are learned from."""
 
     def names(tasks: TasksConfig) -> set[tuple[str, int]]:
-        return {(task.scene, task.episode) for task in task_names(config.playing(tasks))}
+        return {(task.scene, task.episode) for task in task_names(config.playing(tasks).tasks)}
 
     tests = set().union(*(names(tasks) for tasks in config.evaluation.tasks if tasks.name == "test"))
     both = tests & (names(config.demonstrations) | names(config.training_tasks))
@@ -185,7 +185,7 @@ class Study:
 
     def __init__(self, config: SelfTrainingConfig, scene: str, folder: Path) -> None:
         # An adapter's own figures belong in the table; without one they are the LLM-Planner's.
-        untrained = {"untrained": config.run.adapter is not None}
+        untrained = {"untrained": config.run.models.agent.adapter is not None}
         self.config = config.model_copy(update={"evaluation": config.evaluation.model_copy(update=untrained)})
         self.scene, self.folder = scene, folder / scene
 
@@ -237,7 +237,7 @@ class Study:
 
     def marked(self, row: str) -> bool:
         """Whether a row's model had also learned beforehand."""
-        return self.config.run.adapter is not None and row in PHASES
+        return self.config.run.models.agent.adapter is not None and row in PHASES
 
     def cell(self, row: str, tasks: str, measure: Measure, name: str) -> Cell:
         """A row's figure over some tasks.
@@ -250,21 +250,21 @@ class Study:
         """
         ours = Figure.over(read_house_records(self.records(row, tasks)), measure)
         # The paper's robots were all taught for the majority.
-        theirs = published(name, self.scene, row, tasks) if self.config.run.person == "majority" else None
+        theirs = published(name, self.scene, row, tasks) if self.config.run.tasks.person == "majority" else None
         return Cell(row, f"{self.scene} {tasks}", ours, theirs, self.marked(row), self.expected(tasks))
 
     def expected(self, tasks: str) -> int:
         """How many episodes a row's figure over some tasks takes."""
         named = next(chosen for chosen in self.config.evaluation.tasks if chosen.name == tasks)
         config = self.config.measuring(named)
-        return len(task_names(config)) * config.runs
+        return len(task_names(config.tasks)) * config.tasks.runs
 
 
 def _untaught(planner: str, run: PersonalizeSettings) -> dict[str, Any]:
     """What sets a baseline's run apart: the model as it comes, with the planner's own words, and as many steps."""
     # A plan of SayCan is one step, and a recipe's limits are about plans of several.
-    times = run.most_steps_per_plan if planner == "saycan" else 1
-    limits = {key: times * getattr(run, key) for key in ("most_plans", "most_idle_plans")}
+    times = run.agent.most_steps_per_plan if planner == "saycan" else 1
+    limits = {key: times * getattr(run.agent, key) for key in ("most_plans", "most_idle_plans")}
     return {"planner": planner, "adapter": None, "prompt": PromptTemplate.packaged, "second_look": False, **limits}
 
 
@@ -449,7 +449,7 @@ def command(
         def study(scene: str) -> Study:
             config = _with_data(taught, folders.get(scene))
             # What is shown are records; it does not take the data.
-            return Study(config if show and config.run.data is None else placed(config, scene, quick), scene, out)
+            return Study(config if show and config.run.tasks.data is None else placed(config, scene, quick), scene, out)
 
         experiment = make([study(scene) for scene in chosen], rows)
         playable = {*(SCENES if data or show else ()), *folders, GENERATED}
@@ -480,12 +480,16 @@ def _with_data(recipe: SelfTrainingConfig, data: Path | None) -> SelfTrainingCon
     """A recipe with other data, unless there are none."""
     if data is None:
         return recipe
-    return recipe.model_copy(update={"run": recipe.run.model_copy(update={"data": str(data)})})
+    return recipe.model_copy(update={"run": recipe.run.changed(data=str(data))})
 
 
 def shareable(config: SelfTrainingConfig) -> dict[str, Any]:
     """Settings without where things are on this machine."""
-    return config.model_dump(exclude={"run": {"data", "base_url", "records"}})
+    return config.model_dump(
+        exclude={
+            "run": {"tasks": {"data"}, "agent": {"records"}, "models": {"agent": {"base_url"}}, "memory": {"folder"}}
+        }
+    )
 
 
 def chosen_rows(asked: Sequence[str] | None, known: Sequence[str]) -> list[str]:

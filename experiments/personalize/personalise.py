@@ -93,9 +93,9 @@ class Pair:
 
     def cells(self) -> list[Cell]:
         """Success of every robot for both people."""
-        marked = self._config.run.adapter is not None
+        marked = self._config.run.models.agent.adapter is not None
         config = self._config.measuring(self.test)
-        expected = len(task_names(config)) * config.runs
+        expected = len(task_names(config.tasks)) * config.tasks.runs
         return [
             Cell(
                 f"taught for {taught}",
@@ -126,10 +126,11 @@ class Pair:
 
     def _model(self, person: str, observer: Observer) -> Start:
         run = self._config.run
+        acting = run.models.agent
         if person == NOBODY:
-            return Start(model=run.model, adapter=run.adapter)
+            return Start(model=acting.model, adapter=acting.adapter)
         evaluation = self._config.evaluation.model_copy(update={"tasks": []})
-        changes = {"run": run.model_copy(update={"person": person}), "evaluation": evaluation}
+        changes = {"run": run.changed(person=person), "evaluation": evaluation}
         folder = self.folder / person / "selftraining"
         last = SelfTraining(self._config.model_copy(update=changes), folder, observer).go()["phases"][-1]
         return Start(model=last["model"], adapter=last["adapter"])

@@ -74,7 +74,7 @@ def draw_same_thing(thing: SameThing, records: Sequence[HouseRecord], people: tu
     from matplotlib.figure import Figure
 
     record = next(record for record in records if record.name == thing.record)
-    task = find_task(record.episode)
+    task = find_task(record)
     plan = house_plan(task.scene, task.episode.receptacles)
     width, height = plan.frame.size
     figure = Figure(figsize=(7, 7 * height / width), layout="constrained")
@@ -97,10 +97,9 @@ def _same(one: HouseRecord, other: HouseRecord) -> Iterator[SameThing]:
     for mine in fates(one):
         yours = theirs[mine.name]
         if _put(mine) and _put(yours) and mine.end != yours.end:
-            header = one.episode
-            person = str(header.config.get("person", ""))
+            person = one.header.person
             right = (mine.is_right, yours.is_right)
-            yield SameThing(mine.name, one.name, header.scene, person, mine.start, mine.end, yours.end, right)
+            yield SameThing(mine.name, one.name, one.setting.scene, person, mine.start, mine.end, yours.end, right)
 
 
 def _put(fate: Fate) -> bool:

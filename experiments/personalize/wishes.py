@@ -45,12 +45,12 @@ def disagreement(one: Wishes, other: Wishes) -> float:
 
 
 def _wishes(preferences: Preferences, run: PersonalizeSettings) -> Wishes:
-    tasks = [load_task(name, run).for_person(preferences) for name in task_names(run)]
+    tasks = [load_task(name, run.tasks).for_person(preferences) for name in task_names(run.tasks)]
     return [thing.correct for task in tasks for thing in task.episode.objects]
 
 
 def _people(run: PersonalizeSettings, named: Sequence[str]) -> dict[str, Preferences]:
-    if run.data is None:
+    if run.tasks.data is None:
         return {who: load_person(who) for who in named or people()}
-    data = HousekeepData(run.data)
+    data = HousekeepData(run.tasks.data)
     return {who: data.preferences(who) for who in named or data.annotators()}

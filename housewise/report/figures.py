@@ -109,7 +109,8 @@ def stale(folder: Path, episodes: Sequence[Finished]) -> str:
     if counted == len(episodes) and abs(rate - real.rate) < 0.05:
         return ""
     return (
-        f"metrics.json counts {counted} episodes with {rate:.1f} {main.unit} {main.label or main.name}; the {len(episodes)} records here have "
+        f"metrics.json counts {counted} episodes with {rate:.1f} {main.unit} {main.label or main.name}; the "
+        f"{len(episodes)} records here have "
         f"{real.rate:.1f} %. This page follows the records; the same housewise run again brings the file up to date."
     )
 

@@ -17,8 +17,9 @@ class HouseView:
 
     measure = "success rate"
     explanation = (
-        "Success rate: (correct at the end − correct at the start) ÷ misplaced at the start, mean ± standard error over "
-        "tasks. The other numbers are means of an episode; executable is the share of all planned actions that succeeded."
+        "Success rate: (correct at the end − correct at the start) ÷ misplaced at the start, mean ± standard error "
+        "over tasks. The other numbers are means of an episode; executable is the share of all planned actions that "
+        "succeeded."
     )
     standing = "in place, start → end"
     columns = ("plans", "steps", "actions executed")

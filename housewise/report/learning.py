@@ -16,11 +16,11 @@ from pydantic import BaseModel, Field, FiniteFloat, ValidationError
 
 from housewise.core.errors import UserError
 from housewise.core.files import write_text
+from housewise.core.plugins import FILTERS, load_plugin, plugins
 from housewise.report.charts import Series, chart, swatch
 from housewise.report.page import write_report
 from housewise.report.pages import Options, Progress
 from housewise.report.rendering import render
-from housewise.selftrain.personalize.filters import FILTERS
 from housewise.selftrain.personalize.pairs import Pair, pairs_of, read_pairs
 from housewise.systems.personalize.record import read_house_record
 
@@ -276,8 +276,9 @@ def _why(filtered: _Filtered | None) -> str:
         return ""
     if filtered.filter == "all":
         return "All that was shown."
-    found = FILTERS.get(filtered.filter)
-    return (found.__doc__ or "").partition("\n")[0] if found else ""
+    # Words of a file: no module of somebody else's is imported for them.
+    found = load_plugin(FILTERS, filtered.filter, "filter") if filtered.filter in plugins(FILTERS) else None
+    return (found.__doc__ or "").partition("\n")[0]
 
 
 def _curve(path: Path, phase: str) -> Markup | str:

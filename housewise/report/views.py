@@ -53,7 +53,8 @@ class Shown(Protocol):
         complete: whether everything could be shown that a later attempt might show.
     """
 
-    template: str
+    @property
+    def template(self) -> str: ...
 
     @property
     def title(self) -> str: ...
@@ -75,7 +76,9 @@ class View(Protocol):
     measure: str
     explanation: str
     standing: str
-    columns: Sequence[str]
+
+    @property
+    def columns(self) -> Sequence[str]: ...
 
     def title(self, header: Header) -> str:
         """Which episode it is."""
