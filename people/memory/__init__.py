@@ -1,1 +1,1 @@
-from .shim import *
+from .shim import About, Memory, MemoryFolder, Note  # noqa

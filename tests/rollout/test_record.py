@@ -26,7 +26,7 @@ from housewise.systems.personalize.record import (
 )
 from housewise.systems.personalize.settings import house_settings
 from housewise.worlds.house.env import Task
-from tests.selftrain.conftest import header
+from tests.houses import header
 
 TIDY = Path(adapters.__file__).parent / "tidy"
 

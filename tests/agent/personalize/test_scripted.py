@@ -10,7 +10,6 @@ from housewise.agent.personalize.planner import Attempt, Plan
 from housewise.agent.personalize.scripted import ScriptedPlanner
 from housewise.controller.skills import Controller
 from housewise.core.record import RecordWriter
-from housewise.rollout.rollout_GONE import Rollout
 from housewise.systems.personalize.planners import scripted_planner
 from housewise.systems.personalize.record import read_house_record
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
@@ -19,7 +18,7 @@ from housewise.worlds.house.generator import generate_episode, generate_house
 from housewise.worlds.house.preferences import load_person
 from housewise.worlds.house.scene_graph import SceneGraph, View
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
-from tests.selftrain.conftest import header
+from tests.houses import HouseEpisode, header
 
 
 @dataclass
@@ -163,7 +162,7 @@ def test_a_generated_house_is_tidied_from_end_to_end(tmp_path: Path) -> None:
     env.reset()
     writer = RecordWriter(tmp_path, "tidy")
     assert env.world.success_rate == 0.0
-    result = Rollout(env, scripted_planner(task, env, 0), Controller(env), writer).play(header(task))
+    result = HouseEpisode(env, scripted_planner(task, env, 0), Controller(env), writer).play(header(task))
     assert result.ended == "complete"
     assert result.success_rate == 1.0
     assert env.world.success_rate == 1.0 and all(env.world.correct.values())

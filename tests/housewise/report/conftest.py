@@ -13,6 +13,7 @@ import pytest
 from housewise.report import chapter
 from housewise.rollout.run import Run
 from housewise.systems.personalize.settings import house_settings
+from housewise.systems.personalize.system import Personalize
 
 Edit = Callable[[dict[str, Any]], None]
 
@@ -20,7 +21,7 @@ Edit = Callable[[dict[str, Any]], None]
 def play(folder: Path, **settings: Any) -> Path:
     """Play one generated house with the scripted planner."""
     config = house_settings(settings={"planner": "scripted", "person": "ada", "houses": 1, "seed": 1, **settings})
-    Run(config, folder).play()
+    Run(Personalize(config), folder).play()
     return folder
 
 

@@ -6,12 +6,12 @@ import pytest
 
 from housewise.controller.robot import room_anchors
 from housewise.controller.skills import Controller
-from housewise.rollout.rollout_GONE import Rollout
 from housewise.systems.personalize.planners import scripted_planner
 from housewise.worlds.house.env import RearrangementEnv, Task
 from housewise.worlds.house.housekeep.reader import HousekeepData
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
 from housewise.worlds.house.tasks import housekeep_task
+from tests.houses import HouseEpisode
 
 pytestmark = pytest.mark.housekeep
 
@@ -36,7 +36,7 @@ def start(task: Task, simulator: RaycastSimulator) -> None:
     env = RearrangementEnv(simulator, [task])
     env.reset()
     planner = scripted_planner(task, env, 0)
-    rollout = Rollout(env, planner, Controller(env), Ignored())
+    rollout = HouseEpisode(env, planner, Controller(env), Ignored())
     anchors = room_anchors(env)
     assert list(rollout.graph.rooms) == list(anchors) and set(anchors.values()) <= set(task.episode.receptacles)
     # The nearest room is sought among all of them; a misplaced thing that is in view may be nearer still.

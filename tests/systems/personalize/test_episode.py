@@ -14,7 +14,6 @@ from housewise.core.record import RecordWriter, Result
 from housewise.language.base import ChatRequest, Reply, Sampling
 from housewise.language.replay import ReplayChatModel
 from housewise.rollout.episode import Limits
-from housewise.rollout.rollout_GONE import Rollout
 from housewise.selftrain.personalize.pairs import pairs_of
 from housewise.systems.personalize.planners import scripted_planner
 from housewise.systems.personalize.record import HouseRecord, read_house_record
@@ -22,7 +21,7 @@ from housewise.worlds.house.env import RearrangementEnv, Task
 from housewise.worlds.house.scene_graph import ROBOT
 from housewise.worlds.house.simulator.base import Action, Camera
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
-from tests.selftrain.conftest import header
+from tests.houses import HouseEpisode, header
 from tests.worlds.house.toy import BED, COUNTER, TABLE
 
 MUG_TO_COUNTER = """ go to bedroom 0
@@ -57,10 +56,10 @@ class Played:
         if replies:
             planner = LLMPlanner(ReplayChatModel(replies), context)
         writer = RecordWriter(folder, "played")
-        self.rollout = Rollout(
+        self.rollout = HouseEpisode(
             self.env, planner, Controller(self.env), writer, lambda *now: self.progress.append(now), limits
         )
-        self.result: Result = self.rollout.play(header(toy, planner=planner.name))
+        self.result: Result = self.rollout.play(header(toy, agent=planner.name))
         self.record: HouseRecord = read_house_record(folder / "played.jsonl")
 
     @property
@@ -73,10 +72,18 @@ def test_a_model_carries_the_mug_home(toy: Task, tmp_path: Path) -> None:
     assert [status for status, _ in played.outcomes] == ["succeeded"] * 9
     assert played.result == played.record.result
     assert played.result.ended == "complete"
-    assert played.success_rate == 0.5
-    assert (played.result.correct_start, played.result.correct_end, played.result.misplaced_start) == (1, 2, 2)
-    assert played.final.placements["mug 1"] == "kitchen 0 counter 1"
-    assert (played.result.plans, played.result.actions, played.result.unique_placements) == (3, 9, 1)
+    assert played.record.success_rate == 0.5
+    assert (
+        played.result.scores["correct_start"],
+        played.result.scores["correct_end"],
+        played.result.scores["misplaced_start"],
+    ) == (1, 2, 2)
+    assert played.record.final.placements["mug 1"] == "kitchen 0 counter 1"
+    assert (
+        played.result.scores["plans"],
+        played.result.scores["actions"],
+        played.result.scores["unique_placements"],
+    ) == (3, 9, 1)
     taken, put = (action for action in played.record.actions if action.moved)
     assert taken.moved == {"mug 1": ("bedroom 0 bed 3", ROBOT)} and taken.reward == 0.0
     assert put.moved == {"mug 1": (ROBOT, "kitchen 0 counter 1")} and put.reward == 1.0
@@ -89,8 +96,8 @@ def test_a_record_tells_every_step(toy: Task, tmp_path: Path) -> None:
     actions = played.record.actions
     assert [action.start for action in actions[1:]] == [action.end for action in actions[:-1]]
     assert all(len(action.low_level) == len(action.path) == action.end - action.start for action in actions)
-    assert actions[-1].end == played.result.steps == played.env.steps == len(played.progress)
-    assert played.progress[-1] == (played.result.steps, 2)
+    assert actions[-1].end == played.result.scores["steps"] == played.env.steps == len(played.progress)
+    assert played.progress[-1] == (played.result.scores["steps"], 2)
     # The letters are enough to play the episode again.
     again = RearrangementEnv(RaycastSimulator(sensors=("instance",)), [toy])
     again.reset()
@@ -134,7 +141,7 @@ def test_what_nobody_has_seen_cannot_be_used(toy: Task, tmp_path: Path) -> None:
     played = Played(toy, tmp_path, "pick up mug 1\nstep 2: go to bedroom 0 bed 3\nstep 3: dance")
     assert played.outcomes[:2] == [("skipped", "unknown: mug 1"), ("skipped", "unknown: bedroom 0 bed 3")]
     assert played.outcomes[2][1].startswith("not an action")
-    assert played.result.steps == 0 and played.result.skipped == 3
+    assert played.result.scores["steps"] == 0 and played.result.scores["skipped"] == 3
     assert [(action.action, action.low_level) for action in played.record.actions] == [(None, "")] * 3
 
 
@@ -142,13 +149,13 @@ def test_failures_are_told_with_the_reason(toy: Task, tmp_path: Path) -> None:
     far = " go to kitchen 0\nstep 2: pick up mug 1\nstep 3: place mug 1 on the bed"
     played = Played(toy, tmp_path, BEGINNING, far, limits=Limits(replan_when_blocked=False))
     assert played.outcomes[-2:] == [("failed", "out of sight"), ("skipped", "holding nothing")]
-    assert (played.result.failed, played.result.skipped) == (1, 1)
+    assert (played.result.scores["failed"], played.result.scores["skipped"]) == (1, 1)
 
 
 def test_what_is_in_the_hand_cannot_be_gone_to(toy: Task, tmp_path: Path) -> None:
     played = Played(toy, tmp_path, BEGINNING, MUG_TO_COUNTER.split("\nstep 5")[0] + "\nstep 5: go to mug 1")
     assert played.outcomes[-1] == ("failed", "mug 1 is in the hand")
-    assert played.final.placements["mug 1"] == ROBOT
+    assert played.record.final.placements["mug 1"] == ROBOT
     assert played.rollout.graph.holding == "mug 1"
 
 
@@ -156,34 +163,32 @@ def test_what_is_in_the_hand_cannot_be_gone_to(toy: Task, tmp_path: Path) -> Non
 def test_an_episode_is_cut_after_its_steps(toy: Task, tmp_path: Path, most: int) -> None:
     played = Played(toy, tmp_path, *[BEGINNING, MUG_TO_COUNTER] * 3, max_steps=most)
     assert played.result.ended == "out of steps"
-    assert played.result.steps == most == played.record.actions[-1].end
+    assert played.result.scores["steps"] == most == played.record.actions[-1].end
 
 
 def test_a_model_that_says_nothing_useful_is_not_asked_for_ever(toy: Task, tmp_path: Path) -> None:
     played = Played(toy, tmp_path, *["I would rather not."] * 50, limits=Limits(plans=20, idle_plans=4))
-    assert (played.result.ended, played.result.plans, played.result.steps) == ("out of plans", 4, 0)
+    assert (played.result.ended, played.result.scores["plans"], played.result.scores["steps"]) == ("out of plans", 4, 0)
     walking = [" go to bedroom 0", " go to kitchen 0"] * 20
     played = Played(toy, tmp_path, *walking, limits=Limits(plans=6, idle_plans=4))
-    assert (played.result.ended, played.result.plans) == ("out of plans", 6)
+    assert (played.result.ended, played.result.scores["plans"]) == ("out of plans", 6)
 
 
 def test_the_end_that_the_model_announces_is_the_end(toy: Task, tmp_path: Path) -> None:
     played = Played(toy, tmp_path, "go to bedroom 0\nmission complete\nstep 3: go to kitchen 0")
     assert played.result.ended == "complete"
-    assert (played.result.plans, played.result.actions) == (1, 1)
+    assert (played.result.scores["plans"], played.result.scores["actions"]) == (1, 1)
 
 
 def test_the_scripted_planner_tidies_the_small_house(toy: Task, tmp_path: Path) -> None:
     played = Played(toy, tmp_path)
-    assert played.success_rate == 1.0 and played.result.ended == "complete"
+    assert played.record.success_rate == 1.0 and played.result.ended == "complete"
     assert played.record.plans[-1].reply == "mission complete"
     assert played.record.plans[0].prompt == []
 
 
 def test_rooms_are_entered_at_their_anchor(toy: Task) -> None:
-    env = RearrangementEnv(RaycastSimulator(sensors=("instance",)), [toy])
-    env.reset()
-    assert room_anchors(env) == {"kitchen 0": COUNTER, "bedroom 0": BED}
+    assert room_anchors(toy) == {"kitchen 0": COUNTER, "bedroom 0": BED}
 
 
 @pytest.fixture
@@ -196,9 +201,9 @@ def without_bedroom(toy: Task) -> Task:
 
 def test_the_robot_is_told_of_no_room_without_a_receptacle(without_bedroom: Task, tmp_path: Path) -> None:
     played = Played(without_bedroom, tmp_path)
-    assert room_anchors(played.env) == {"kitchen 0": COUNTER}
+    assert room_anchors(without_bedroom) == {"kitchen 0": COUNTER}
     assert played.rollout.graph.rooms == ("kitchen 0",)
-    assert played.result.ended == "complete" and played.success_rate == 1.0
+    assert played.result.ended == "complete" and played.record.success_rate == 1.0
     assert not any("bedroom" in (action.action or "") for action in played.record.actions)
 
 
@@ -240,16 +245,19 @@ def test_other_replies_are_tried_and_taken_back(toy: Task, tmp_path: Path) -> No
     env = RearrangementEnv(RaycastSimulator(sensors=("instance",)), [toy])
     env.reset()
     planner = LLMPlanner(Twofold(*turns), ContextGenerator(PromptTemplate.load("planner")), Sampling(n=3))
-    result = Rollout(env, planner, Controller(env), RecordWriter(tmp_path, "tried")).play(header(toy))
+    result = HouseEpisode(env, planner, Controller(env), RecordWriter(tmp_path, "tried")).play(header(toy))
     record = read_house_record(tmp_path / "tried.jsonl")
     assert [len(plan.tried) for plan in record.plans] == [1, 2, 0]
     better, idle = record.plans[1].tried
     assert (better.reply, better.reward, better.moved) == (MUG_TO_COUNTER, 1.0, ["mug 1"])
     assert (idle.reward, idle.moved) == (0.0, [])
     alone = Played(toy, tmp_path, BEGINNING, wrong, " mission complete")
-    assert result.placements == alone.final.placements and result.steps == alone.result.steps
+    assert (
+        record.final.placements == alone.record.final.placements
+        and result.scores["steps"] == alone.result.scores["steps"]
+    )
     assert [action.low_level for action in record.actions] == [action.low_level for action in alone.record.actions]
-    assert result.completion_tokens == 6 * 5
+    assert result.usage.completion_tokens == 6 * 5
     rewards = [(pair.plan, pair.reward) for pair in pairs_of(record, "step 1:")]
     assert rewards == [(0, 0.0), (0, 0.0), (1, 0.0), (1, 1.0), (1, 0.0), (2, 0.0)]
 

@@ -1,0 +1,62 @@
+"""Episodes in a house that a test puts together itself."""
+
+from collections.abc import Callable
+from typing import Any
+
+from housewise.agent.personalize.planner import Planner
+from housewise.controller.robot import RobotInHouse, room_anchors
+from housewise.controller.skills import Controller
+from housewise.core.record import Header, Result, Writer
+from housewise.rollout.episode import Episode, Limits
+from housewise.systems.personalize.house import HouseWorld, PlannerAgent
+from housewise.systems.personalize.record import HouseSetting
+from housewise.worlds.house.env import RearrangementEnv, Task
+from housewise.worlds.house.scene_graph import SceneGraph
+
+
+def header(task: Task, **changes: Any) -> Header:
+    """A record's first line for a task."""
+    names = {place.key: place.name for place in task.scene.receptacles}
+    setting = HouseSetting(
+        scene=task.scene.name,
+        episode=task.episode.id,
+        simulator="raycast",
+        rooms=list(room_anchors(task)),
+        placements={thing.name: names[thing.receptacle] for thing in task.episode.objects},
+        correct={thing.name: sorted(names[key] for key in thing.correct) for thing in task.episode.objects},
+    )
+    name = f"{setting.scene}-{setting.episode:04d}"
+    fields: dict[str, Any] = {"system": "personalize", "task": name, "group": setting.scene, "agent": "scripted"}
+    return Header(**{**fields, "setting": setting.model_dump(), **changes})
+
+
+class HouseEpisode:
+    """An episode with the parts that a test has chosen.
+
+    Args:
+        env: already reset to the task.
+        planner, controller, writer: of the episode.
+        progress: told of low-level steps and plans.
+        limits: when to stop.
+    """
+
+    def __init__(
+        self,
+        env: RearrangementEnv,
+        planner: Planner,
+        controller: Controller,
+        writer: Writer,
+        progress: Callable[[int, int], None] = lambda steps, plans: None,
+        limits: Limits | None = None,
+    ) -> None:
+        self.world = HouseWorld(RobotInHouse(env, controller, lambda steps: progress(steps, self.world.plans)))
+        self._episode = Episode(self.world, PlannerAgent(planner, self.world), writer, limits)
+
+    @property
+    def graph(self) -> SceneGraph:
+        """All that the robot knows."""
+        return self.world.robot.graph
+
+    def play(self, first: Header) -> Result:
+        """Run to the end."""
+        return self._episode.play(first)
