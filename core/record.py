@@ -50,6 +50,7 @@ Words = Annotated[str, BeforeValidator(_writable)]
 Count = Annotated[int, Field(ge=0, le=MOST)]
 Tokens = Annotated[Count, BeforeValidator(_counted)]
 """What a server says that a model has read or written."""
+Figure = Annotated[float, Field(ge=-MOST, le=MOST, allow_inf_nan=False)]
 Seconds = Annotated[float, Field(ge=0, le=MOST, allow_inf_nan=False)]
 
 
@@ -153,7 +154,7 @@ class Result(Event):
 
     type: ClassVar[str] = "result"
     ended: str
-    scores: dict[str, float]
+    scores: dict[str, Figure]
     usage: Usage = Usage()
     final: dict[str, Any] = Field(default_factory=dict)
 
@@ -367,12 +368,15 @@ def assembled(path: Path, lines: Sequence[Line], known: EventTypes) -> Record:
             first = error.errors()[0]
             field = ".".join(map(str, first["loc"]))
             raise damaged(path, number, f"{line.type}: {f'{field}: ' if field else ''}{first['msg']}") from error
-    if not (len(events) > 1 and isinstance(events[0], Header) and isinstance(events[-1], Result)):
-        raise UserError(f"{path}: has no beginning or no end; delete the file to run the episode again")
-    inner = tuple(events[1:-1])
-    if any(isinstance(event, Header | Result) for event in inner):
-        raise UserError(f"{path}: has a second beginning or end; delete the file to run the episode again")
-    return Record(events[0], inner, events[-1])
+    first, *inner = events or [None]
+    last = inner.pop() if inner else None
+    if (
+        not isinstance(first, Header)
+        or not isinstance(last, Result)
+        or any(isinstance(e, Header | Result) for e in inner)
+    ):
+        raise UserError(f"{path}: has no beginning or no end, or several; delete the file to run the episode again")
+    return Record(first, tuple(inner), last)
 
 
 def damaged(path: Path, line: int, why: str) -> UserError:

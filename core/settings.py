@@ -27,6 +27,9 @@ MOST_COUNTED = 1_000_000
 """No computer plays as much; what is beyond is a slip of the pen that would fill its memory."""
 LARGEST_SEED = 2**63 - 1
 
+SECTIONS = ("tasks", "world", "agent", "models", "memory", "execution")
+"""Of a run's settings."""
+
 _LONGEST_VALUE = 200
 # Of several models the one that acts is meant where none is named.
 _ACTING = "models.agent."
@@ -39,6 +42,16 @@ class Settings(BaseModel):
     """Settings of which every key is known and none changes."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+def short_name(key: str) -> str:
+    """A dotted key as it may be written: without its section, and without a role's name where the agent is meant."""
+    run, dot, rest = key.partition(".") if key.startswith("run.") else ("", "", key)
+    if rest.startswith(_ACTING):
+        rest = rest.removeprefix(_ACTING)
+    elif rest.partition(".")[0] in SECTIONS:
+        rest = rest.partition(".")[2] or rest
+    return f"{run}{dot}{rest}"
 
 
 def load_as_advised(
@@ -122,7 +135,7 @@ def validated(model: type[_Model], content: Any) -> _Model:
         return model.model_validate(content)
     except ValidationError as error:
         first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"])
+        field = short_name(".".join(str(part) for part in first["loc"]))
         if first["type"] == "literal_error":
             known = alternatives(str(first["input"]), re.findall(r"'([^']*)'", first["ctx"]["expected"]))
             raise UserError(f"setting {field}: no {_brief(first['input'])}; {known}") from error
@@ -148,9 +161,12 @@ def placed(given: Any, base: Mapping[str, Any], source: str, prefix: str = "") -
         path = key if key in base else _path_of(str(key), base, source, prefix)
         known = _at(base, path)
         if isinstance(known, Mapping):
+            if isinstance(value, str) and "${" in value:
+                _put(found, path.split("."), value)
+                continue
             if not isinstance(value, Mapping):
                 raise UserError(
-                    f"{source}: setting {prefix + str(key)!r} has keys of its own: {', '.join(map(str, known))}"
+                    f"{source}: setting {short_name(prefix + path)!r} has keys of its own: {', '.join(map(str, known))}"
                 )
             value = placed(value, known, source, f"{prefix}{path}.")
         _put(found, path.split("."), value)
@@ -191,8 +207,8 @@ def _path_of(key: str, base: Mapping[str, Any], source: str, prefix: str) -> str
     names = list(dict.fromkeys(path.rpartition(".")[2] for path in _paths(base)))
     close = difflib.get_close_matches(key, names, n=1)
     leaves = [name for name in names if name not in base or not isinstance(base[name], Mapping)]
-    hint = f"did you mean {prefix}{close[0]}?" if close else f"known keys: {', '.join(leaves)}"
-    raise UserError(f"{source}: unknown setting {prefix + key!r}; {hint}")
+    hint = f"did you mean {short_name(prefix + close[0])}?" if close else f"known keys: {', '.join(leaves)}"
+    raise UserError(f"{source}: unknown setting {short_name(prefix + key)!r}; {hint}")
 
 
 def _with_whole_paths(value: Any, base: Mapping[str, Any]) -> Any:

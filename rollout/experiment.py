@@ -9,8 +9,9 @@ from typing import Any
 
 from housewise.core.plugins import SYSTEMS, plugins
 from housewise.core.record import Header
+from housewise.core.settings import short_name
 from housewise.rollout.run import settings_from
-from housewise.rollout.settings import flat, short_name
+from housewise.rollout.settings import flat
 
 Experiment = tuple[tuple[str, str], ...]
 """Settings and their values in words, in one order; a setting that has no bearing on a planner is not there."""

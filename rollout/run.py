@@ -11,7 +11,7 @@ from typing import Any
 from housewise.core.errors import UserError
 from housewise.core.files import alone, write_json, write_text
 from housewise.core.record import FAILED, FINISHED
-from housewise.core.settings import known_only, placed, validated
+from housewise.core.settings import known_only, placed, short_name, validated
 from housewise.people.memory import Memory, Note
 from housewise.rollout.executors import Silent, Watcher, open_executor
 from housewise.rollout.failures import FailedEpisodesError, read_failures
@@ -20,7 +20,7 @@ from housewise.rollout.notes import notes_of
 from housewise.rollout.recall import Recollection
 from housewise.rollout.records import read_record, read_records
 from housewise.rollout.scores import metrics
-from housewise.rollout.settings import RunSettings, short_name
+from housewise.rollout.settings import RunSettings
 from housewise.rollout.system import Job, System, find_system
 
 

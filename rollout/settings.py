@@ -104,11 +104,6 @@ def flat(settings: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     return found
 
 
-def short_name(key: str) -> str:
-    """A setting's dotted key without its section."""
-    return key.removeprefix("models.agent.") if key.startswith("models.") else key.partition(".")[2] or key
-
-
 def _computed(key: str) -> bool:
     section, _, rest = key.partition(".")
     return section == "models" and rest.rpartition(".")[2] in COMPUTED

@@ -13,11 +13,11 @@ import numpy as np
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.core.errors import UserError
 from housewise.core.files import alone, write_json
+from housewise.core.settings import short_name
 from housewise.language.adapters import ASKED_WITH, AskedWith
 from housewise.rollout.executors import Watcher
 from housewise.rollout.failures import FailedEpisodesError
 from housewise.rollout.run import Run, begun, check_files, keep_files, same_setting
-from housewise.rollout.settings import short_name
 from housewise.rollout.system import Job
 from housewise.selftrain.personalize.filters import FilterSettings, apply, find_filter, statistics
 from housewise.selftrain.personalize.hindsight import Experience, corrected
@@ -317,11 +317,7 @@ class SelfTraining:
             "improved": any(self.folder.glob("iteration-*/model.json")),
         }
         before, now = earlier.identity(**made), self.config.identity(**made)
-        changed = [
-            f"run.{short_name(key.removeprefix('run.'))}" if key.startswith("run.") else key
-            for key, value in now.items()
-            if not same_setting(before.get(key), value)
-        ]
+        changed = [short_name(key) for key, value in now.items() if not same_setting(before.get(key), value)]
         if changed:
             raise UserError(
                 f"{self.folder}: holds a self-training with other settings ({', '.join(changed)}); choose another "

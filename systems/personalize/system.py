@@ -139,7 +139,8 @@ class Personalize(System[PersonalizeSettings]):
         world.robot.stepped = lambda steps: progress(steps, most, f"plan {world.plans}")
         chosen = settings.agent
         limits = Limits(chosen.most_plans, chosen.most_idle_plans, chosen.replan_when_blocked)
-        return Opened(world, PlannerAgent(planner, world), self._setting(name, task), limits)
+        setting = setting_of(task, settings.world.simulator, name.episode, name.task_set)
+        return Opened(world, PlannerAgent(planner, world), setting, limits)
 
     def close(self) -> None:
         """Release the simulator."""
@@ -160,15 +161,24 @@ class Personalize(System[PersonalizeSettings]):
             return PublishedController(env)
         return Controller(env, ControllerSettings(chosen.goal_radius, chosen.most_walk, chosen.most_look))
 
-    def _setting(self, name: HouseTask, task: Task) -> HouseSetting:
-        places = {key: task.scene.by_key[key].name for key in task.episode.receptacles}
-        things = task.episode.objects
-        return HouseSetting(
-            scene=name.scene,
-            episode=name.episode,
-            task_set=name.task_set,
-            simulator=self.settings.world.simulator,
-            rooms=list(room_anchors(task)),
-            placements={thing.name: places[thing.receptacle] for thing in things},
-            correct={thing.name: sorted(places[key] for key in thing.correct if key in places) for thing in things},
-        )
+
+def setting_of(task: Task, simulator: str, episode: int | None = None, task_set: str = "") -> HouseSetting:
+    """What an episode begins with.
+
+    Args:
+        task: the house and the episode.
+        simulator: by name.
+        episode: its number, where it is another one than its own.
+        task_set: the list that it was taken from, empty for none.
+    """
+    places = {key: task.scene.by_key[key].name for key in task.episode.receptacles}
+    things = task.episode.objects
+    return HouseSetting(
+        scene=task.scene.name,
+        episode=task.episode.id if episode is None else episode,
+        task_set=task_set,
+        simulator=simulator,
+        rooms=list(room_anchors(task)),
+        placements={thing.name: places[thing.receptacle] for thing in things},
+        correct={thing.name: sorted(places[key] for key in thing.correct if key in places) for thing in things},
+    )

@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 
 from housewise.core.errors import UserError
+from housewise.core.record import Record
 from housewise.rollout.compare import compare
 from housewise.rollout.scores import Finished
+from housewise.systems.personalize.record import HouseRecord
 from tests.experiments.records import make_record, save
 
 TABLE = {f"mug {number}": "kitchen 0 table 2" for number in range(4)}
@@ -22,7 +24,7 @@ TABLE = {f"mug {number}": "kitchen 0 table 2" for number in range(4)}
 def played(task: int, run: int, rate: float, planner: str = "llm", **changes: Any) -> Finished:
     """An episode that was so successful."""
     record = make_record(TABLE, episode=task, run=run, success_rate=rate, **changes)
-    return record.episode.model_copy(update={"planner": planner}), record.result
+    return record.header.model_copy(update={"agent": planner}), record.result
 
 
 A = [played(1, 0, 0.25), played(1, 1, 0.5), played(2, 0, 0.0), played(2, 1, 0.5), played(3, 0, 1.0), played(9, 0, 1.0)]
@@ -39,7 +41,7 @@ B = [
 def test_equal_to_a_calculation_by_hand() -> None:
     found = compare(A, B)
     assert (found.episodes, found.common, found.tasks) == ((6, 6), 5, 3)
-    assert found.only_a == ["Merom_1_int, episode 9, run 0"] and found.only_b == ["Merom_1_int, episode 8, run 0"]
+    assert found.only_a == ["Merom_1_int-0009, run 0"] and found.only_b == ["Merom_1_int-0008, run 0"]
     success = found.differences[0]
     # Differences in percent: task 1: 50, 0; task 2: 25, 50; task 3: -25. Their mean is 100 / 5 = 20.
     assert success.figure == "success, %"
@@ -67,9 +69,10 @@ def test_one_episode_has_no_interval() -> None:
 
 def test_other_tasks_of_one_name_are_not_paired() -> None:
     header, result = played(1, 0, 1.0)
-    elsewhere = header.model_copy(update={"placements": {**header.placements, "mug 0": "kitchen 0 shelf 1"}})
+    placements = {**header.setting["placements"], "mug 0": "kitchen 0 shelf 1"}
+    elsewhere = header.model_copy(update={"setting": {**header.setting, "placements": placements}})
     found = compare(A, [(elsewhere, result), *B[1:]])
-    assert found.common == 4 and found.other_tasks == ["Merom_1_int, episode 1, run 0"]
+    assert found.common == 4 and found.other_tasks == ["Merom_1_int-0001, run 0"]
     with pytest.raises(UserError, match="not the same tasks"):
         compare(A[:1], [(elsewhere, result)])
     with pytest.raises(UserError, match="no episode in common"):
@@ -78,7 +81,8 @@ def test_other_tasks_of_one_name_are_not_paired() -> None:
 
 def test_what_differs_beyond_who_plays_is_a_warning() -> None:
     assert compare(A, [played(1, 0, 0.5, planner="scripted")]).warnings == []
-    found = compare(A, [played(1, 0, 0.5, config={"person": "ada", "max_steps": 200})])
+    header, result = played(1, 0, 0.5)
+    found = compare(A, [(header.model_copy(update={"settings": {"world": {"max_steps": 200}}}), result)])
     assert found.settings["max_steps"] == ("1000", "200")
     assert "most steps: 1000 against 200" in found.warnings[0]
     assert "more than once" in compare([*A, A[0]], B).warnings[0]
@@ -92,17 +96,18 @@ def compared(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 def saved(folder: Path, episodes: list[Finished], **changes: Any) -> Path:
     for header, result in episodes:
-        record = make_record(TABLE).model_copy(update={"episode": header.model_copy(update=changes), "result": result})
-        save(record, folder / "episodes")
+        events = make_record(TABLE).record.events
+        record = Record(header.model_copy(update=changes), events, result)
+        save(HouseRecord.of(record, folder), folder / "episodes")
     return folder
 
 
 def test_on_the_command_line(tmp_path: Path) -> None:
-    a, b = saved(tmp_path / "a", A), saved(tmp_path / "b", B, planner="scripted")
+    a, b = saved(tmp_path / "a", A), saved(tmp_path / "b", B, agent="scripted")
     ended = compared(a, b, "--json", tmp_path / "c.json")
     assert ended.returncode == 0, ended.stderr
     assert "in common: 5 episodes of 3 tasks" in ended.stdout
-    assert "only in A: Merom_1_int, episode 9, run 0" in ended.stdout
+    assert "only in A: Merom_1_int-0009, run 0" in ended.stdout
     (row,) = [line for line in ended.stdout.splitlines() if line.startswith("│ success, %")]
     assert [cell.strip() for cell in row.split("│")[2:-1]] == [
         "45.0",
@@ -114,7 +119,7 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     ]
     told = json.loads((tmp_path / "c.json").read_text())
     assert told["common"] == 5 and told["differences"][0]["mean"] == pytest.approx(20)
-    both = saved(saved(tmp_path / "both", A[:1]), B[1:2], planner="scripted")
+    both = saved(saved(tmp_path / "both", A[:1]), B[1:2], agent="scripted")
     for wrong, said in ((both, "holds 2 experiments"), (tmp_path, "holds"), (tmp_path / "no", "no such folder")):
         refused = compared(a, wrong)
         assert refused.returncode == 2 and said in refused.stderr and "Traceback" not in refused.stderr

@@ -6,6 +6,7 @@ from housewise.agent.personalize.parser import parse_plan
 from housewise.rollout.run import Run
 from housewise.systems.personalize.record import HouseRecord, read_house_records
 from housewise.systems.personalize.settings import house_settings
+from housewise.systems.personalize.system import Personalize
 from housewise.worlds.house.vocabulary import Vocabulary
 
 
@@ -15,7 +16,7 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> list[HouseRecord]:
     folder = tmp_path_factory.mktemp("demonstrations")
     for order, prompt in (("nearest", "planner"), ("listed", "compact")):
         shown = {"planner": "demonstrator", "houses": 2, "demonstrator": {"order": order}, "prompt": prompt}
-        Run(house_settings(settings=shown), folder / order).play()
+        Run(Personalize(house_settings(settings=shown)), folder / order).play()
     return [record for path in sorted(folder.glob("*/episodes")) for record in read_house_records(path)]
 
 
@@ -45,7 +46,9 @@ def test_the_end_is_a_demonstration_too(records: list[HouseRecord]) -> None:
 
 
 def test_the_papers_order_enters_every_room_first(tmp_path: Path) -> None:
-    Run(house_settings(settings={"planner": "demonstrator", "houses": 1, "max_steps": 60}), tmp_path).play()
+    Run(
+        Personalize(house_settings(settings={"planner": "demonstrator", "houses": 1, "max_steps": 60})), tmp_path
+    ).play()
     (record,) = read_house_records(tmp_path / "episodes")
     first = record.plans[0]
     assert first.reply.splitlines()[0] == f" go to {record.setting.rooms[0]}"

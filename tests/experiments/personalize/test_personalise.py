@@ -21,6 +21,7 @@ from housewise.experiments.results import Figure
 from housewise.rollout.run import Run
 from housewise.systems.personalize.record import HouseRecord, read_house_records
 from housewise.systems.personalize.settings import house_settings
+from housewise.systems.personalize.system import Personalize
 from housewise.worlds.house.housekeep.reader import HousekeepData
 from tests.experiments.records import SHELF, TABLE, make_record, save
 from tests.selftrain.tiny import save_learner, save_prompt
@@ -105,7 +106,7 @@ def test_mugs_come_first_and_what_one_robot_left_does_not_come() -> None:
 
 def test_the_two_ways_of_a_thing_are_drawn(tmp_path: Path) -> None:
     config = house_settings(settings={"planner": "scripted", "houses": 1, "person": "ada"})
-    Run(config, tmp_path).play()
+    Run(Personalize(config), tmp_path).play()
     own = next(read_house_records(tmp_path / "episodes"))
     thing = next(name for name, place in own.final.placements.items() if place != own.episode.placements[name])
     elsewhere = _put(own, thing, own.episode.placements[thing])

@@ -23,6 +23,7 @@ from housewise.rollout.run import Run
 from housewise.rollout.system import Job
 from housewise.systems.personalize.record import read_house_records
 from housewise.systems.personalize.settings import house_settings
+from housewise.systems.personalize.system import Personalize
 from tests.language.conftest import Body, ChatServer, Handler, completion
 from tests.worlds.house.housekeep_folder import EPISODES, SCENE, episode, make_folder, write_episodes
 
@@ -170,7 +171,7 @@ class Defect(Silent):
 
 def test_a_defect_ends_its_episode_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "a-key-that-is-secret")
-    session = Run(house_settings(settings={"planner": "scripted", "houses": 3, "max_steps": 40}), tmp_path)
+    session = Run(Personalize(house_settings(settings={"planner": "scripted", "houses": 3, "max_steps": 40})), tmp_path)
     watcher = Defect()
     with pytest.raises(FailedEpisodesError) as caught:
         session.play(watcher)

@@ -20,6 +20,7 @@ from housewise.rollout.run import Run
 from housewise.rollout.system import Job
 from housewise.systems.personalize.record import read_house_records
 from housewise.systems.personalize.settings import house_settings
+from housewise.systems.personalize.system import Personalize
 
 SHORT = {"planner": "scripted", "houses": 3, "max_steps": 60}
 
@@ -45,7 +46,7 @@ def test_planners_without_a_model_play_in_processes_and_others_in_threads(tmp_pa
 def test_records_are_the_same_as_of_one_thread(tmp_path: Path) -> None:
     listener, ends = Listener(), []
     for workers in (1, 2):
-        run = Run(house_settings(settings={**SHORT, "workers": workers}), tmp_path / str(workers))
+        run = Run(Personalize(house_settings(settings={**SHORT, "workers": workers})), tmp_path / str(workers))
         run.play(listener if workers == 2 else None)
         records = read_house_records(run.episodes)
         ends.append([(record.name, record.final.placements, record.result.steps) for record in records])
@@ -56,7 +57,7 @@ def test_records_are_the_same_as_of_one_thread(tmp_path: Path) -> None:
 def test_what_the_user_has_to_know_comes_through(tmp_path: Path) -> None:
     config = house_settings(settings={**SHORT, "workers": 2, "planner": "replay", "records": str(tmp_path / "none")})
     with pytest.raises(UserError, match="no such record"):
-        Run(config, tmp_path / "run").play()
+        Run(Personalize(config), tmp_path / "run").play()
 
 
 def children(parent: int) -> set[int]:

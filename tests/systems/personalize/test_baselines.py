@@ -14,11 +14,12 @@ from housewise.core.errors import UserError
 from housewise.rollout.run import Run
 from housewise.systems.personalize.record import HouseRecord, read_house_records
 from housewise.systems.personalize.settings import house_settings
+from housewise.systems.personalize.system import Personalize
 from tests.language.tiny import save_tiny_model
 
 
 def play(folder: Path, **settings: Any) -> HouseRecord:
-    run = Run(house_settings(settings={"houses": 1, "most_plans": 4, **settings}), folder)
+    run = Run(Personalize(house_settings(settings={"houses": 1, "most_plans": 4, **settings})), folder)
     run.play()
     return next(read_house_records(run.episodes))
 
@@ -28,7 +29,7 @@ def test_a_run_with_a_model_of_random_weights(tmp_path: Path, planner: str) -> N
     model = f"local:{save_tiny_model(tmp_path / 'model', positions=8192)}"
     settings = {"planner": planner, "model": model, "grounded": True, "workers": 2, "sampling": {"max_tokens": 60}}
     record = play(tmp_path / "run", **settings)
-    assert (record.header.agent, record.episode.model) == (planner, model)
+    assert (record.header.agent, record.header.models["agent"]) == (planner, model)
     first = record.plans[0]
     if planner == "sayplan":
         assert first.earlier[0].prompt[0]["role"] == "system" and "command" in first.earlier[0].prompt[1]["content"]

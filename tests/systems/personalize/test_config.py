@@ -8,12 +8,19 @@ from hypothesis import strategies as st
 
 from housewise.core.errors import UserError
 from housewise.core.literals import Literals
+from housewise.core.settings import short_name
 from housewise.language import ChatModelError, adapters
 from housewise.language.server.openai import OpenAIChatModel
 from housewise.rollout.run import Run
+from housewise.rollout.settings import flat
 from housewise.selftrain.personalize.settings import load_selftraining
 from housewise.systems.personalize.settings import PersonalizeSettings, house_settings
-from housewise.x_GONE import shared_model
+from housewise.systems.personalize.system import Personalize
+
+
+def values(settings: PersonalizeSettings) -> dict[str, object]:
+    """Every setting by its name without sections."""
+    return {short_name(key): value for key, value in flat(settings.model_dump(warnings=False)).items()}
 
 
 def refusal(*overrides: str, file: Path | None = None, **settings: object) -> str:
@@ -25,19 +32,19 @@ def refusal(*overrides: str, file: Path | None = None, **settings: object) -> st
 
 def test_the_defaults_are_those_of_the_papers() -> None:
     config = house_settings()
-    assert (config.max_steps, config.most_steps_per_plan, config.runs) == (1000, 10, 1)
-    assert config.sampling.temperature == 1.0
-    assert config.data is None and config.planner == "llm" and config.controller.kind == "standard"
+    assert (config.world.max_steps, config.agent.most_steps_per_plan, config.tasks.runs) == (1000, 10, 1)
+    assert config.models.agent.sampling.temperature == 1.0
+    assert config.tasks.data is None and config.agent.planner == "llm" and config.world.controller.kind == "standard"
 
 
 def test_later_words_win(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text("runs: 2\nseed: 5\nsampling: {temperature: 0.3}\ncontroller: {most_walk: 50}\n")
     config = house_settings(file, {"seed": 6, "houses": 9}, ["houses=10", "controller.kind=published"])
-    assert (config.runs, config.seed, config.houses) == (2, 6, 10)
+    assert (config.tasks.runs, config.tasks.seed, config.tasks.houses) == (2, 6, 10)
     # Neighbours in a group keep their values.
-    assert config.sampling.temperature == 0.3 and config.sampling.max_tokens == 160
-    assert config.controller.most_walk == 50 and config.controller.kind == "published"
+    assert config.models.agent.sampling.temperature == 0.3 and config.models.agent.sampling.max_tokens == 160
+    assert config.world.controller.most_walk == 50 and config.world.controller.kind == "published"
 
 
 @pytest.mark.parametrize(
@@ -54,7 +61,7 @@ def test_later_words_win(tmp_path: Path) -> None:
     ],
 )
 def test_values_come_as_they_are_meant(override: str, key: str, value: object) -> None:
-    assert getattr(house_settings(overrides=[override]), key) == value
+    assert values(house_settings(overrides=[override]))[key] == value
 
 
 @pytest.mark.parametrize(
@@ -63,7 +70,7 @@ def test_values_come_as_they_are_meant(override: str, key: str, value: object) -
         ("rusn=5", "the command line: unknown setting 'rusn'; did you mean runs?"),
         ("sampling.temprature=1", "unknown setting 'sampling.temprature'; did you mean sampling.temperature?"),
         ("controller.goal_raduis=1", "did you mean controller.goal_radius?"),
-        ("xyzzy=1", "unknown setting 'xyzzy'; known keys: data, scenes, episodes"),
+        ("xyzzy=1", "unknown setting 'xyzzy'; known keys: system, data, scenes, episodes"),
         ("runs.many=1", "runs"),
         ("sampling=hot", "setting 'sampling' has keys of its own: temperature, top_p, max_tokens"),
         ("runs", "'runs': write settings as key=value, for example runs=5"),
@@ -78,8 +85,8 @@ def test_values_come_as_they_are_meant(override: str, key: str, value: object) -
         ("runs=[1]", "setting runs: "),
         ("sampling.temperature=-1", "setting sampling.temperature: "),
         ("sampling.top_p=0", "setting sampling.top_p: "),
-        ("planner=oracle", "setting planner: no 'oracle'; there are llm, sayplan, saycan, "),
-        ("planner=scriptd", "setting planner: no 'scriptd'; did you mean scripted? there are llm, sayplan, "),
+        ("planner=oracle", "setting planner: no 'oracle'; there are demonstrator, llm, "),
+        ("planner=scriptd", "setting planner: no 'scriptd'; did you mean scripted? there are demonstrator, "),
         ("simulator=unreal", "setting simulator: "),
         ("episodes={a: 1}", "setting episodes"),
         ("person=5", "setting person: "),
@@ -99,7 +106,7 @@ def test_what_does_not_fit_is_said(override: str, told: str) -> None:
 
 
 def test_settings_can_point_to_others() -> None:
-    assert house_settings(overrides=["seed=4", "runs=${seed}"]).runs == 4
+    assert house_settings(overrides=["seed=4", "runs=${seed}"]).tasks.runs == 4
 
 
 SECRET = "a-key-of-somebodys"
@@ -116,7 +123,7 @@ def test_the_environment_is_read_where_the_user_writes_so(key: str, tmp_path: Pa
     file = tmp_path / "mine.yaml"
     file.write_text(f"person: {key}\nmodel: ${{person}}-2\n")
     config = house_settings(file, overrides=[f"records={key}"])
-    assert (config.person, config.model, config.records) == (SECRET, f"{SECRET}-2", SECRET)
+    assert (config.tasks.person, config.models.agent.model, config.agent.records) == (SECRET, f"{SECRET}-2", SECRET)
 
 
 def test_the_environment_is_not_read_for_a_record(key: str, tmp_path: Path) -> None:
@@ -124,8 +131,9 @@ def test_the_environment_is_not_read_for_a_record(key: str, tmp_path: Path) -> N
     file = tmp_path / "mine.yaml"
     file.write_text("model: x-${person}\n")
     config = house_settings(file, {"person": odd, "scenes": [key], "sampling": {"n": 2}}, ["records=y-${model}"])
-    assert (config.person, config.scenes, config.model, config.records) == (odd, [key], f"x-{odd}", f"y-x-{odd}")
-    assert config.sampling.n == 2 and house_settings(settings={"seed": 4}, overrides=["runs=${seed}"]).runs == 4
+    assert (config.tasks.person, config.tasks.scenes, config.models.agent.model, config.agent.records) == (odd, [key], f"x-{odd}", f"y-x-{odd}")
+    assert config.models.agent.sampling.n == 2
+    assert house_settings(settings={"seed": 4}, overrides=["runs=${seed}"]).tasks.runs == 4
     assert "SOMEBODYS_KEY" in refusal(episodes={key: key}) and SECRET not in refusal(planner=key)
 
 
@@ -133,8 +141,8 @@ def test_the_environment_is_not_read_for_an_adapter(key: str, tmp_path: Path) ->
     tidy = shutil.copytree(Path(adapters.__file__).parent / "tidy", tmp_path / "tidy")
     (tidy / "housewise.json").write_text(json.dumps({"prompt": key, "sampling": {"max_tokens": 77}}))
     config = house_settings(settings={"adapter": str(tidy)})
-    assert (config.prompt, config.sampling.max_tokens) == (key, 77)
-    assert load_selftraining(settings={"run": {"adapter": str(tidy)}}).run.prompt == key
+    assert (config.agent.prompt, config.models.agent.sampling.max_tokens) == (key, 77)
+    assert load_selftraining(settings={"run": {"adapter": str(tidy)}}).run.agent.prompt == key
 
 
 LEAVES = st.text(alphabet="${}\\:a") | st.integers()
@@ -163,16 +171,16 @@ def begin(folder: Path, config: str) -> None:
 def test_a_password_of_an_address_is_not_kept(tmp_path: Path) -> None:
     address = "http://somebody:pass/word@127.0.0.1:9/v1?key=abc"
     config = house_settings(settings={"base_url": address, "model": "m"})
-    assert config.base_url == address
+    assert config.models.agent.base_url == address
     kept = config.model_dump_json()
     assert '"http://***@127.0.0.1:9/v1?***"' in kept
     assert not any(secret in kept + repr(config) for secret in ("somebody", "pass/word", "abc"))
     begin(tmp_path, kept)
-    Run(config, tmp_path)
+    Run(Personalize(config), tmp_path)
     with pytest.raises(UserError, match="other settings \\(base_url\\)"):
-        Run(house_settings(settings={"base_url": "http://127.0.0.1:9/v1", "model": "m"}), tmp_path)
+        Run(Personalize(house_settings(settings={"base_url": "http://127.0.0.1:9/v1", "model": "m"})), tmp_path)
     with pytest.raises(ChatModelError, match="has lost its password"):
-        shared_model(house_settings(tmp_path / "config.json"))
+        house_settings(tmp_path / "config.json").models.agent.open()
     told = load_selftraining(settings={"run": {"base_url": address}})
     assert "pass/word" not in str(told.model_dump()) + str(told.identity(imitated=True, improved=True)) + repr(told)
 
@@ -194,7 +202,7 @@ def test_settings_of_a_run_that_are_nested_too_deep_are_refused(tmp_path: Path) 
     for content in ("[" * 100_000, '{"person": ' + '{"a": ' * 5000 + "1" + "}" * 5001):
         begin(tmp_path, content)
         with pytest.raises(UserError, match="not the settings of a run"):
-            Run(house_settings(), tmp_path)
+            Run(Personalize(house_settings()), tmp_path)
 
 
 def test_a_wrong_file_is_named(tmp_path: Path) -> None:
@@ -270,24 +278,22 @@ def test_the_file_that_a_run_leaves_can_be_given_again(tmp_path: Path) -> None:
 def test_self_training_asks_as_its_adapter_says() -> None:
     asked = load_selftraining(settings={"run": {"adapter": "tidy"}}, overrides=["run.sampling.top_p=0.5"]).run
     alone = house_settings(settings={"adapter": "tidy"})
-    assert (asked.prompt, asked.grounded) == (alone.prompt, alone.grounded) == ("judging", True)
-    assert asked.sampling == alone.sampling.model_copy(update={"top_p": 0.5})
+    assert (asked.agent.prompt, asked.agent.grounded) == (alone.agent.prompt, alone.agent.grounded) == ("judging", True)
+    assert asked.models.agent.sampling == alone.models.agent.sampling.model_copy(update={"top_p": 0.5})
 
 
 @pytest.mark.parametrize("recipe", ["brain", "person", "paper"])
 def test_the_recipes_that_come_along_are_understood(recipe: str) -> None:
     config = load_selftraining(Path(__file__).parents[3] / "housekeep_configs" / f"{recipe}.yaml")
-    assert config.run.prompt == "judging" and config.run.grounded
+    assert config.run.agent.prompt == "judging" and config.run.agent.grounded
 
 
 def test_how_a_model_is_asked_can_be_set() -> None:
     address = "base_url=http://127.0.0.1:9/v1"
-    model = shared_model(
-        house_settings(overrides=["model=m", address, "timeout=7", "workers=32", "continue_prefix=true"])
-    )
+    model = house_settings(overrides=["model=m", address, "timeout=7", "continue_prefix=true"]).models.agent.open(32)
     assert isinstance(model, OpenAIChatModel)
     assert (model.timeout, model.concurrency, model.continue_prefix) == (7.0, 32, True)
-    few = shared_model(house_settings(overrides=["model=m", address, "workers=32", "concurrency=2"]))
+    few = house_settings(overrides=["model=m", address, "concurrency=2"]).models.agent.open(32)
     assert isinstance(few, OpenAIChatModel) and few.concurrency == 2
 
 

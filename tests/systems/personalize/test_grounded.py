@@ -15,6 +15,7 @@ from housewise.language.local.constrained import follows
 from housewise.rollout.run import Run
 from housewise.systems.personalize.record import PlanEvent, read_house_records
 from housewise.systems.personalize.settings import house_settings
+from housewise.systems.personalize.system import Personalize
 from housewise.worlds.house.scene_graph import SceneGraph, View
 
 
@@ -38,7 +39,7 @@ def test_all_that_is_demonstrated_can_be_said(tmp_path: Path, order: str, prompt
     shown = {"order": order, "thorough": True}
     settings = {"planner": "demonstrator", "prompt": prompt, "houses": 2, "demonstrator": shown}
     words = PromptTemplate.load(prompt)
-    run = Run(house_settings(settings=settings), tmp_path)
+    run = Run(Personalize(house_settings(settings=settings)), tmp_path)
     run.play()
     plans = [(plan, record.setting.rooms) for record in read_house_records(run.episodes) for plan in record.plans]
     assert any("place" in plan.reply for plan, _ in plans) and len(plans) > 10

@@ -10,6 +10,7 @@ from housewise.core.errors import UserError
 from housewise.rollout.run import Run
 from housewise.systems.personalize.record import read_house_records
 from housewise.systems.personalize.settings import house_settings
+from housewise.systems.personalize.system import Personalize
 from housewise.systems.personalize.tasks import task_names
 from housewise.worlds.house.housekeep.reader import HousekeepData
 from tests.worlds.house.housekeep_folder import SCENE, make_folder
@@ -28,7 +29,7 @@ from tests.worlds.house.housekeep_folder import SCENE, make_folder
 def test_what_is_named_twice_is_played_once(tmp_path: Path, settings: dict[str, object], workers: int) -> None:
     data = make_folder(tmp_path / "data")
     common = {"data": str(data), "planner": "scripted", "max_steps": 20, "runs": 2, "workers": workers}
-    session = Run(house_settings(settings={**common, **settings}), tmp_path / "run")
+    session = Run(Personalize(house_settings(settings={**common, **settings})), tmp_path / "run")
     names = [job.name for job in session.jobs]
     assert len(set(names)) == len(names) == 2 * len(set(settings.get("episodes") or [3, 12]))  # type: ignore[call-overload]
     assert session.play()["overall"]["episodes"] == len(names)
@@ -40,7 +41,7 @@ def test_no_task_set_names_a_task_twice(housekeep: HousekeepData) -> None:
     for name in ("demo", "train", "test"):
         for scenes in (["Merom_1_int"], ["Merom_1_int", "Pomaria_2_int", "Merom_1_int"]):
             settings = {"data": str(housekeep.root), "scenes": scenes, "episodes": name}
-            names = task_names(house_settings(settings=settings))
+            names = task_names(house_settings(settings=settings).tasks)
             assert len({(each.scene, each.episode) for each in names}) == len(names)
 
 
@@ -49,6 +50,6 @@ def test_nobody_is_found_before_anything_is_played(tmp_path: Path, person: str) 
     data = make_folder(tmp_path / "data")
     for folder in (None, str(data)):
         with pytest.raises(UserError) as caught:
-            Run(house_settings(settings={"data": folder, "person": person}), tmp_path / "run")
+            Run(Personalize(house_settings(settings={"data": folder, "person": person})), tmp_path / "run")
         assert person in str(caught.value) or "annotator" in str(caught.value)
     assert not (tmp_path / "run").exists()

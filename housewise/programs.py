@@ -1,0 +1,87 @@
+"""What a program wants of Housewise without a command line: play a task, and an environment of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from housewise.agent.personalize.planner import Planner
+from housewise.controller.robot import RobotInHouse
+from housewise.controller.skills import Controller
+from housewise.core.record import Header, RecordWriter
+from housewise.rollout.episode import Episode, Limits
+from housewise.systems.personalize.house import HouseWorld, PlannerAgent
+from housewise.systems.personalize.planners import scripted_planner
+from housewise.systems.personalize.record import HouseRecord, read_house_record
+from housewise.systems.personalize.system import setting_of
+from housewise.worlds.house.env import MAX_STEPS, RearrangementEnv, Task
+from housewise.worlds.house.registered import generated_env
+from housewise.worlds.house.simulator import SimulatorName, open_simulator
+from housewise.worlds.house.tasks import generated_task
+
+__all__ = ["generated_task", "make_env", "play"]
+
+
+def play(
+    task: Task | int,
+    planner: Planner | None = None,
+    *,
+    seed: int = 0,
+    simulator: SimulatorName = "raycast",
+    max_steps: int = MAX_STEPS,
+    limits: Limits | None = None,
+    folder: Path | None = None,
+) -> HouseRecord:
+    """Play an episode in a house.
+
+    Args:
+        task: a house with what is to be done in it, or the number of a generated one.
+        planner: decides; None for the scripted one, which knows what is wanted.
+        seed: of what the scripted planner draws.
+        simulator: by name.
+        max_steps: low-level steps until the episode is cut.
+        limits: when it ends otherwise.
+        folder: keeps the record; None keeps it in memory alone.
+
+    Returns:
+        The episode's record.
+
+    Raises:
+        UserError: when the simulator is not there, or the folder cannot be written to.
+    """
+    chosen = generated_task(task, "majority") if isinstance(task, int) else task
+    with closing(open_simulator(simulator, sensors=("instance",))) as opened:
+        env = RearrangementEnv(opened, [chosen], max_steps)
+        env.reset()
+        decides = planner or scripted_planner(chosen, env, seed)
+        world = HouseWorld(RobotInHouse(env, Controller(env)))
+        setting = setting_of(chosen, simulator)
+        header = Header(
+            system="personalize",
+            task=f"{setting.scene}-{setting.episode:04d}",
+            group=setting.scene,
+            seed=seed,
+            agent=decides.name,
+            setting=setting.model_dump(mode="json"),
+        )
+        for place in _folder(folder):
+            writer = RecordWriter(place, header.name)
+            Episode(world, PlannerAgent(decides, world), writer, limits).play(header)
+            record = read_house_record(place / f"{header.name}.jsonl")
+    return record
+
+
+def make_env(**options: Any) -> RearrangementEnv:
+    """The Gymnasium environment of generated houses; see housewise.worlds.house.registered.generated_env."""
+    return generated_env(**options)
+
+
+def _folder(named: Path | None) -> Iterator[Path]:
+    if named is not None:
+        yield named
+        return
+    with TemporaryDirectory() as folder:
+        yield Path(folder)
