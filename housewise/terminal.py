@@ -161,7 +161,7 @@ def summary_table(figures: dict[str, Any], scores: Sequence[Score]) -> Fitted:
         scores: of the system.
     """
     shown_scores = [score for score in (*scores, *USAGE) if score.column is not None]
-    columns = ["group", "n"]
+    columns = ["scene", "n"]
     for score in shown_scores:
         columns += [score.column or "", *(["±"] if score.error else [])]
     rows = []

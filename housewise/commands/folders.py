@@ -88,6 +88,8 @@ def shown(command: str, folder: Path) -> str:
 
 def _is_replay(folder: Path) -> bool:
     try:
-        return bool(json.loads((folder / "config.json").read_text(encoding="utf-8"))["planner"] == "replay")
-    except (OSError, ValueError, KeyError, TypeError):
+        content = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        # Version 1 had no sections.
+        return bool(content.get("agent", content)["planner"] == "replay")
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return False

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from housewise.core.tables import table
 from housewise.experiments.results import Cell, Figure, Results
+from housewise.systems.personalize.system import Personalize
 from housewise.terminal import summary_table
 
 ROW = {
@@ -35,7 +36,9 @@ def printed(shown: object, width: int) -> str:
 @pytest.mark.parametrize("width", [40, 60, 80, 200])
 def test_a_runs_figures_fit(width: int) -> None:
     names = ("Benevolence_2_int/demo_validation", "Merom_1_int/test", "generated-12")
-    shown = printed(summary_table({"by_task_set": dict.fromkeys(names, ROW), "overall": ROW}), width)
+    shown = printed(
+        summary_table({"by_task_set": dict.fromkeys(names, ROW), "overall": ROW}, Personalize.scores), width
+    )
     assert max(map(len, shown.splitlines())) <= width
     words = shown.split()
     assert {"Benevolence_2_int", "demo_validation", "Merom_1_int", "generated-12"} <= set(words)
@@ -44,7 +47,10 @@ def test_a_runs_figures_fit(width: int) -> None:
 
 
 def test_at_80_columns_a_runs_figures_are_one_table() -> None:
-    shown = printed(summary_table({"by_task_set": {"Benevolence_2_int/demo_validation": ROW}, "overall": ROW}), 80)
+    shown = printed(
+        summary_table({"by_task_set": {"Benevolence_2_int/demo_validation": ROW}, "overall": ROW}, Personalize.scores),
+        80,
+    )
     assert shown.count("scene") == 1
 
 

@@ -52,7 +52,7 @@ def test_a_scripted_run_leaves_records_and_figures(tmp_path: Path) -> None:
     assert [record.setting.scene for record in records] == ["generated-0", "generated-1"]
     figures = json.loads((out / "metrics.json").read_text())
     assert figures["overall"]["episodes"] == 2
-    assert figures["overall"]["steps"] == pytest.approx(sum(r.result.steps for r in records) / 2)
+    assert figures["overall"]["steps"] == pytest.approx(sum(r.result.scores["steps"] for r in records) / 2)
     assert set(figures["by_scene"]) == {"generated-0", "generated-1"}
 
 
@@ -66,7 +66,7 @@ def test_a_run_against_a_server(tmp_path: Path, server: ChatServer) -> None:
     assert "kitchen 0" in record.plans[0].reply
     assert record.actions[0].action == "go to kitchen 0"
     assert record.actions[0].status == "succeeded"
-    assert record.result.prompt_tokens == 11
+    assert record.result.usage.prompt_tokens == 11
     assert "sk-top" not in "".join(path.read_text() for path in out.rglob("*.json*"))
 
 

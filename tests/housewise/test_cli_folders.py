@@ -86,7 +86,7 @@ def test_the_newest_is_where_an_episode_was_finished_last(tmp_path: Path, monkey
             (folder / "house-0000-run0.jsonl").touch()
             os.utime(folder / "house-0000-run0.jsonl", (number, number))
         planner = "replay" if name == "again" else "scripted"
-        (tmp_path / "runs" / name / "config.json").write_text(json.dumps({"planner": planner}))
+        (tmp_path / "runs" / name / "config.json").write_text(json.dumps({"agent": {"planner": planner}}))
     assert newest(of_several=True) == Path("runs/again")
     assert newest(of_several=True, replays=False) == Path("runs/taught")
     assert newest(of_several=False, replays=False) == Path("runs/old")
@@ -117,7 +117,7 @@ def test_a_slip_before_anything_was_played_can_be_corrected(tmp_path: Path) -> N
     mine.write_text("name: me\nabout: As I said.\nwants: {}\n")
     right = (*arguments, "--planner", "scripted", "--person", mine)
     assert housewise(tmp_path, *right).returncode == 0
-    assert json.loads((tmp_path / "run" / "config.json").read_text())["planner"] == "scripted"
+    assert json.loads((tmp_path / "run" / "config.json").read_text())["agent"]["planner"] == "scripted"
     assert (tmp_path / "run" / "person.yaml").read_bytes() == mine.read_bytes()
     assert len(list(read_house_records(tmp_path / "run" / "episodes"))) == 1
     assert "seed" in one_line(housewise(tmp_path, *right, "--seed", "1"))

@@ -8,13 +8,12 @@ import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
-from housewise.commands.choices import PLANNERS, SIMULATORS
-from housewise.systems.personalize.settings import PersonalizeSettings
-from housewise.worlds.house.simulator import SimulatorName
+from housewise.commands.choices import PLANNERS, SIMULATORS, SYSTEMS
+from housewise.core import plugins as plugin_groups
+from housewise.core.plugins import plugins
 from tests.housewise.test_cli import housewise, one_line
 
 COMMANDS = ("demo", "run", "report", "replay", "selftrain", "list", "doctor")
@@ -83,8 +82,9 @@ def test_completion_knows_names() -> None:
 
 
 def test_planners_and_simulators_are_all_listed() -> None:
-    assert tuple(PLANNERS) == get_args(PersonalizeSettings.model_fields["planner"].annotation)
-    assert tuple(SIMULATORS) == get_args(SimulatorName)
+    assert sorted(PLANNERS) == plugins(plugin_groups.PLANNERS)
+    assert sorted(SIMULATORS) == plugins(plugin_groups.SIMULATORS)
+    assert sorted(SYSTEMS) == plugins(plugin_groups.SYSTEMS)
 
 
 def test_lists_are_json_for_programs() -> None:

@@ -56,7 +56,7 @@ def test_the_papers_order_enters_every_room_first(tmp_path: Path) -> None:
 
 
 def test_by_the_list_the_first_misplaced_object_comes_next(records: list[HouseRecord]) -> None:
-    listed = [record for record in records if record.header.settings["demonstrator"]["order"] == "listed"]
+    listed = [record for record in records if record.header.settings["agent"]["demonstrator"]["order"] == "listed"]
     for record in listed:
         for plan in record.plans:
             moved = [

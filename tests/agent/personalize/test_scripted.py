@@ -164,7 +164,7 @@ def test_a_generated_house_is_tidied_from_end_to_end(tmp_path: Path) -> None:
     assert env.world.success_rate == 0.0
     result = HouseEpisode(env, scripted_planner(task, env, 0), Controller(env), writer).play(header(task))
     assert result.ended == "complete"
-    assert result.success_rate == 1.0
+    assert result.scores["success_rate"] == 1.0
     assert env.world.success_rate == 1.0 and all(env.world.correct.values())
     record = read_house_record(tmp_path / "tidy.jsonl")
     placed = [action for action in record.actions if action.kind == "place" and action.status == "succeeded"]

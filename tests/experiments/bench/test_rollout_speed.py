@@ -14,7 +14,7 @@ from housewise.systems.personalize.settings import house_settings
 def test_the_figures_are_of_all_episodes(tmp_path: Path) -> None:
     config = house_settings(settings={"planner": "scripted", "houses": 3, "max_steps": 40})
     row = measure(config, 2, tmp_path / "run")
-    steps = sum(record.result.steps for record in read_house_records(tmp_path / "run" / "episodes"))
+    steps = sum(record.result.scores["steps"] for record in read_house_records(tmp_path / "run" / "episodes"))
     assert row["episodes"] == 3 and row["parallel"] == 2
     assert row["episodes_per_minute"] * row["seconds"] == pytest.approx(60 * 3)
     assert row["steps_per_minute"] * row["seconds"] == pytest.approx(60 * steps)

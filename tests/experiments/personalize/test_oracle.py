@@ -10,36 +10,32 @@ from pathlib import Path
 
 import pytest
 
-from housewise.core.record import Header, Result
+from housewise.core.record import Header, Record, Result
 from housewise.experiments.personalize.oracle import GENERATED, SCENES, Played, episodes, figures, left_over
-from housewise.systems.personalize.record import ActionEvent, HouseRecord, PlanEvent
+from housewise.systems.personalize.record import ActionEvent, HouseRecord, HouseSetting, PlanEvent
 from housewise.systems.personalize.tasks import task_names
 from housewise.worlds.house.housekeep.reader import HousekeepData
 
 
 def record(placements: dict[str, str], actions: list[ActionEvent], ended: str = "complete") -> HouseRecord:
     """A record of things that all belong in the cupboard and of which the mug is known from the start."""
-    header = Header(
+    setting = HouseSetting(
         scene="s",
         episode=1,
-        run=0,
-        seed=0,
-        planner="scripted",
         simulator="raycast",
         rooms=[],
         placements={},
         correct={name: ["cupboard"] for name in placements},
     )
+    header = Header(system="personalize", task="s-0001", agent="scripted", setting=setting.model_dump())
     plan = PlanEvent(plan=0, step=0, reply="", known={"kitchen 0": {"table": ["mug"]}})
-    return HouseRecord(episode=header, plans=[plan], actions=actions, result=ended_as(placements, ended))
+    return HouseRecord.of(Record(header, (plan, *actions), ended_as(placements, ended)), Path("by hand"))
 
 
 def ended_as(placements: dict[str, str], ended: str = "complete", success: float = 0.5) -> Result:
-    """A last line; what is not asked for is zero."""
-    numbers = ("plans", "actions", "succeeded", "failed", "skipped", "unique_placements")
-    zeros = dict.fromkeys((*numbers, "prompt_tokens", "completion_tokens", "model_seconds", "seconds"), 0)
-    counts = {"correct_start": 0, "correct_end": 0, "misplaced_start": len(placements), "objects": len(placements)}
-    return Result(ended=ended, success_rate=success, placements=placements, steps=7, **counts, **zeros)
+    """A last line."""
+    scores = {"success_rate": success, "steps": 7, "actions": 0, "objects": len(placements)}
+    return Result(ended=ended, scores=scores, final={"placements": placements})
 
 
 def action(target: str, status: str, reason: str = "", discovered: tuple[str, ...] = ()) -> ActionEvent:

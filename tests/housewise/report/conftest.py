@@ -38,15 +38,18 @@ def short_films(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def edited(run_folder: Path, tmp_path: Path) -> Callable[[Edit], Path]:
-    """Copies the run with a change made to every line of its record."""
+    """Copies the run with a change made to every line of its record, its type beside its fields."""
 
     def edit(change: Edit) -> Path:
         folder = tmp_path / "edited"
         shutil.copytree(run_folder, folder)
         for path in (folder / "episodes").glob("*.jsonl"):
-            lines = [json.loads(text) for text in path.read_text(encoding="utf-8").splitlines()]
-            for line in lines:
-                change(line)
+            read = [json.loads(text) for text in path.read_text(encoding="utf-8").splitlines()]
+            lines = []
+            for line in read:
+                whole = {"type": line["type"], **line["data"]}
+                change(whole)
+                lines.append({"type": whole.pop("type"), "data": whole})
             path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
         return folder
 

@@ -49,8 +49,8 @@ def test_verdicts() -> None:
 def test_fates_agree_with_the_record(run_folder: Path) -> None:
     for record in read_house_records(run_folder / "episodes"):
         found = fates(record)
-        assert sum(thing.is_right for thing in found) == record.result.correct_end
-        assert sum(not thing.was_right for thing in found) == record.result.misplaced_start
+        assert sum(thing.is_right for thing in found) == record.result.scores["correct_end"]
+        assert sum(not thing.was_right for thing in found) == record.result.scores["misplaced_start"]
 
 
 def test_trees_have_the_same_rows_and_differ_in_what_moved(run_folder: Path) -> None:
@@ -87,7 +87,7 @@ def test_frame(turned: bool) -> None:
 
 def test_map_shows_house_and_moves(run_folder: Path) -> None:
     record = next(read_house_records(run_folder / "episodes"))
-    task = find_task(record.episode)
+    task = find_task(record)
     played = replay(record, task, FilmedSimulator(Camera(8, 6)), 0)
     plan = house_plan(task.scene, task.episode.receptacles)
     width, height = plan.frame.size

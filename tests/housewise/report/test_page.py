@@ -18,9 +18,10 @@ from PIL import Image
 from housewise.core.errors import UserError
 from housewise.core.record import Header, Result
 from housewise.report import Options, figures, write_report, write_single
-from housewise.report.sources import ending
+from housewise.report.house import HouseView
 from housewise.systems.personalize.record import read_house_records
-from tests.experiments.records import make_record
+from housewise.systems.personalize.replay import settings_of
+from tests.experiments.records import changed, make_record
 from tests.housewise.report.conftest import play
 
 VOID = {"meta", "img", "source", "br", "link", "input"}
@@ -185,9 +186,10 @@ def test_failed_episodes_come_first_with_their_reason(run_folder: Path, tmp_path
 )
 def test_what_an_end_means_is_said(ended: str, correct: int, said: str) -> None:
     limit, ended = (9, "out of plans") if ended == "idle" else (4, ended)
-    record = make_record({f"mug {number}": "moon" for number in range(7)}, ended=ended, config={"most_plans": limit})
-    result = record.result.model_copy(update={"correct_end": correct, "steps": 160, "plans": 4})
-    assert ending(record.episode, result) == said
+    record = make_record({f"mug {number}": "moon" for number in range(7)}, ended=ended)
+    record = changed(record, correct_end=correct, steps=160, plans=[], settings={"agent": {"most_plans": limit}})
+    result = record.result.model_copy(update={"scores": {**record.result.scores, "plans": 4}})
+    assert HouseView().ending(record.header, result) == said
 
 
 @pytest.fixture
@@ -228,10 +230,10 @@ def decode(address: str | None) -> Image.Image:
 
 def test_numbers_are_the_records(run_folder: Path, tmp_path: Path) -> None:
     text = Page(write_single(run_folder, tmp_path / "page.html", PAGES)).text
-    result = next(read_house_records(run_folder / "episodes")).result
-    assert f"{100 * result.success_rate:.0f} %" in text
-    assert f"{result.succeeded} of {result.actions}" in text
-    assert f"{result.correct_start} → {result.correct_end} of {result.objects}" in text
+    scores = next(read_house_records(run_folder / "episodes")).result.scores
+    assert f"{100 * scores['success_rate']:.0f} %" in text
+    assert f"{scores['succeeded']:.0f} of {scores['actions']:.0f}" in text
+    assert f"{scores['correct_start']:.0f} → {scores['correct_end']:.0f} of {scores['objects']:.0f}" in text
     assert "may differ" not in text
 
 
@@ -245,9 +247,10 @@ def test_nothing_of_a_reply_is_markup(edited: Callable[..., Path]) -> None:
             line.update(**asked, earlier=[asked])
         if line["type"] == "action":
             line.update(raw=evil, action=None, reason=evil, discovered=[*line["discovered"], evil])
-        if line["type"] == "episode":
-            line.update(planner=evil, model=evil, started=evil, software={evil: evil})
-            line["correct"] = {thing: [*places, evil] for thing, places in line["correct"].items()}
+        if line["type"] == "header":
+            line.update(agent=evil, models={"agent": evil}, started=evil, software={evil: evil})
+            setting = line["setting"]
+            setting["correct"] = {thing: [*places, evil] for thing, places in setting["correct"].items()}
 
     folder = edited(change)
     (folder / "episodes" / "generated-1-0001-run0.jsonl").rename(folder / "episodes" / '"><script>x.jsonl')
@@ -280,8 +283,8 @@ def test_without_the_data_there_are_no_pictures_but_a_hint(
     monkeypatch.delenv("HOUSEKEEP_DATA", raising=False)
 
     def change(line: dict[str, Any]) -> None:
-        if line["type"] == "episode":
-            line["config"]["data"] = "/nowhere/housekeep"
+        if line["type"] == "header":
+            line["settings"]["tasks"]["data"] = "/nowhere/housekeep"
 
     page = Page(write_single(edited(change)))
     assert not page.all("img") and not page.all("image")
@@ -292,8 +295,8 @@ def test_without_the_data_there_are_no_pictures_but_a_hint(
 
 def test_settings_that_this_version_refuses_cost_only_the_pictures(edited: Callable[..., Path]) -> None:
     def change(line: dict[str, Any]) -> None:
-        if line["type"] == "episode":
-            line["config"]["simulator"] = "crystal ball"
+        if line["type"] == "header":
+            line["settings"]["world"]["simulator"] = "crystal ball"
 
     page = Page(write_single(edited(change)))
     assert not page.all("img") and "No pictures of this episode" in page.text
@@ -302,7 +305,7 @@ def test_settings_that_this_version_refuses_cost_only_the_pictures(edited: Calla
 def test_doubtful_pictures_are_marked(edited: Callable[..., Path]) -> None:
     def change(line: dict[str, Any]) -> None:
         if line["type"] == "result":
-            line["placements"] = dict.fromkeys(line["placements"], "moon")
+            line["final"]["placements"] = dict.fromkeys(line["final"]["placements"], "moon")
 
     assert "Pictures may differ" in Page(write_single(edited(change), options=PAGES)).text
 
@@ -371,11 +374,11 @@ def test_stale_figures_are_told(run_folder: Path, tmp_path: Path) -> None:
 
 def test_tables_have_a_row_for_each_experiment(run_folder: Path) -> None:
     record = next(read_house_records(run_folder / "episodes"))
-    config = record.header.settings
+    settings = settings_of(record.header)
 
-    def other(**changes: Any) -> tuple[Header, Result]:
-        settings = {**config, **changes.pop("config", {})}
-        return record.episode.model_copy(update={"config": settings, **changes}), record.result
+    def other(config: dict[str, Any] | None = None, **changes: Any) -> tuple[Header, Result]:
+        chosen = settings.changed(**config or {}).model_dump(mode="json")
+        return record.header.model_copy(update={"settings": chosen, **changes}), record.result
 
     def shown(*episodes: tuple[Header, Result]) -> tuple[list[str], list[tuple[str, ...]]]:
         found = figures.rows(episodes)
@@ -383,26 +386,30 @@ def test_tables_have_a_row_for_each_experiment(run_folder: Path) -> None:
 
     assert shown(other()) == (["planner"], [("scripted",)])
     # Which houses are played makes no other experiment; whose wishes count does.
-    assert shown(other(), other(episode=2, config={"seed": 5, "workers": 3})) == (["planner"], [("scripted",)])
-    assert shown(other(), other(config={"person": "carl"})) == (["preferences of"], [("ada",), ("carl",)])
-    assert shown(other(), other(planner="llm", model="m")) == (["planner"], [("llm",), ("scripted",)])
-    taught = [other(planner="llm", model="m", config=settings) for settings in ({}, {"adapter": "tidy"})]
+    assert shown(other(), other({"seed": 5, "workers": 3}, task="generated-2-0002")) == (["planner"], [("scripted",)])
+    assert shown(other(), other({"person": "carl"})) == (["preferences of"], [("ada",), ("carl",)])
+    assert shown(other(), other({"planner": "llm"}, agent="llm", models={"agent": "m"})) == (
+        ["planner"],
+        [("llm",), ("scripted",)],
+    )
+    taught = [
+        other({"planner": "llm", **more}, agent="llm", models={"agent": "m"})
+        for more in ({"prompt": "judging"}, {"adapter": "tidy", "prompt": "judging"})
+    ]
     assert shown(*taught) == (["adapter"], [("tidy",), ("none",)])
     bold = other(
-        planner="llm", model="m", config={"sampling": {"temperature": 2.0, "top_p": 0.9, "max_tokens": 160, "n": 1}}
+        {"planner": "llm", "prompt": "judging", "sampling": {"temperature": 2.0}}, agent="llm", models={"agent": "m"}
     )
     assert shown(taught[0], bold) == (["temperature"], [("1",), ("2",)])
-    scenes = figures.rows(
-        [other(scene="b", config={"data": "x"}), other(scene="a", task_set="test", config={"data": "x"})]
-    )
+    scenes = figures.rows([other({"data": "x"}, group="b"), other({"data": "x"}, group="a/test")])
     assert [row.scene for row in scenes.scenes] == ["a, test", "b"]
     assert figures.overall([other()]).error is None
 
 
 def test_unequal_sets_are_told(run_folder: Path) -> None:
     record = next(read_house_records(run_folder / "episodes"))
-    ours = [(record.episode.model_copy(update={"run": run}), record.result) for run in range(3)]
-    theirs = [(record.episode.model_copy(update={"run": 0, "planner": "demonstrator"}), record.result)]
+    ours = [(record.header.model_copy(update={"run": run}), record.result) for run in range(3)]
+    theirs = [(record.header.model_copy(update={"run": 0, "agent": "demonstrator"}), record.result)]
     found = figures.rows([*ours, *theirs])
     (note,) = found.notes
     assert "demonstrator: 1 episode; scripted: 3 episodes; 1 in common" in note

@@ -14,6 +14,7 @@ from housewise.systems.personalize.record import HouseRecord, read_house_records
 from housewise.systems.personalize.replay import FilmedSimulator, Replay, find_task, most_moments, replay, settings_of
 from housewise.worlds.house.housekeep.reader import HousekeepData
 from housewise.worlds.house.simulator.base import Camera
+from tests.experiments.records import changed
 from tests.housewise.report.conftest import Edit, play
 
 SMALL = Camera(64, 48)
@@ -24,7 +25,7 @@ def record_of(folder: Path) -> HouseRecord:
 
 
 def again(record: HouseRecord, frames: int = 0) -> Replay:
-    return replay(record, find_task(record.episode), FilmedSimulator(SMALL), frames)
+    return replay(record, find_task(record), FilmedSimulator(SMALL), frames)
 
 
 def test_the_same_happens_again(run_folder: Path) -> None:
@@ -32,17 +33,17 @@ def test_the_same_happens_again(run_folder: Path) -> None:
     played = again(record, frames=12)
     assert played.differences == []
     assert played.moments[-1].placements == record.final.placements
-    assert len(played.moments) == record.result.steps + 1
+    assert len(played.moments) == record.result.scores["steps"] + 1
     assert any(moment.grabbed for moment in played.moments)
     assert list(played.asked.values()) == [plan.step for plan in record.plans]
     assert 5 <= len(played.frames) <= 16
-    assert {0, record.result.steps} <= set(played.frames)
+    assert {0, record.result.scores["steps"]} <= set(played.frames)
     assert all(picture.shape == (48, 64, 3) and np.ptp(picture) for picture in played.photos.values())
 
 
 def test_objects_are_found_in_the_pictures(run_folder: Path) -> None:
     record = record_of(run_folder)
-    played = replay(record, find_task(record.episode), FilmedSimulator(Camera(256, 192)), 40)
+    played = replay(record, find_task(record), FilmedSimulator(Camera(256, 192)), 40)
     found = [(number, name, extent) for number, shot in played.frames.items() for name, extent in shot.objects.items()]
     assert found and {name for _, name, _ in found} <= set(record.setting.placements)
     for number, name, extent in found:
@@ -69,9 +70,10 @@ def test_a_housekeep_episode_whose_data_has_moved(
         episodes=[201],
     )
     record = record_of(folder)
-    moved = {**record.header.settings, "data": str(tmp_path / "gone")}
+    tasks = {**record.header.settings["tasks"], "data": str(tmp_path / "gone")}
+    moved = {**record.header.settings, "tasks": tasks}
     monkeypatch.setenv("HOUSEKEEP_DATA", str(housekeep.root))
-    played = again(record.model_copy(update={"episode": record.episode.model_copy(update={"config": moved})}), frames=4)
+    played = again(changed(record, settings=moved), frames=4)
     assert played.differences == []
     plan = house_plan(played.task.scene, played.task.episode.receptacles, 300, 300)
     assert set(plan.rooms) == {room.name for room in played.task.scene.rooms}
@@ -81,15 +83,13 @@ def test_a_housekeep_episode_whose_data_has_moved(
 def test_what_comes_out_otherwise_is_told(run_folder: Path) -> None:
     record = record_of(run_folder)
     thing, place = next((name, pair[1]) for line in record.actions for name, pair in line.moved.items())
-    honest = record.model_copy(
-        update={"result": record.result.model_copy(update={"placements": {**record.final.placements, thing: "moon"}})}
-    )
+    honest = changed(record, ends={**record.final.placements, thing: "moon"})
     assert again(honest).differences == ["the objects end in other places"]
     tampered = [
         line.model_copy(update={"aimed": ["nowhere"] * len(line.aimed)}) if thing in line.moved else line
         for line in record.actions
     ]
-    played = again(record.model_copy(update={"actions": tampered}))
+    played = again(changed(record, actions=tampered))
     assert played.differences and "another outcome" in played.differences[0]
     assert place == "robot" or played.moments[-1].placements == record.final.placements
 
@@ -101,23 +101,20 @@ def test_steps_are_followed_where_the_house_differs(run_folder: Path) -> None:
     x, z, yaw = line.path[-1]
     moved = line.model_copy(update={"path": [*line.path[:-1], (x + 0.1, z, yaw)]})
     actions = [*record.actions[:walked], moved, *record.actions[walked + 1 :]]
-    played = again(record.model_copy(update={"actions": actions}))
+    played = again(changed(record, actions=actions))
     assert "stood elsewhere" in " ".join(played.differences)
     assert played.moments[line.end].body.x == pytest.approx(x + 0.1)
 
 
 def test_settings_of_other_versions_are_read_as_far_as_they_are_known() -> None:
-    header = Header(
-        scene="generated-1", episode=1, run=0, seed=0, planner="llm", simulator="raycast", rooms=[], placements={},
-        correct={}, config={"person": "ada", "magic": 3},
-    )  # fmt: skip
-    assert settings_of(header).person == "ada"
+    header = Header(system="personalize", task="a", settings={"tasks": {"person": "ada"}, "magic": 3})
+    assert settings_of(header).tasks.person == "ada"
 
 
 def test_another_episode_is_not_taken_for_the_records(run_folder: Path) -> None:
-    header = record_of(run_folder).episode
+    record = record_of(run_folder)
     with pytest.raises(UserError, match="starts with other objects"):
-        find_task(header.model_copy(update={"placements": {"kettle 1": "moon"}}))
+        find_task(changed(record, placements={"kettle 1": "moon"}))
 
 
 @pytest.mark.parametrize(("steps", "most"), [(0, 10), (5, 10), (1000, 150), (1000, 2)])
@@ -137,8 +134,8 @@ def test_a_record_that_moves_what_there_is_not_is_replayed_all_the_same(
     edited: Callable[[Edit], Path], name: str, place: str
 ) -> None:
     def change(line: dict[str, Any]) -> None:
-        if line["type"] == "episode":
-            thing, receptacle = next(iter(line["placements"].items()))
+        if line["type"] == "header":
+            thing, receptacle = next(iter(line["setting"]["placements"].items()))
             names.update(KNOWN=thing, PLACE=receptacle)
         if line["type"] == "action" and line["low_level"]:
             line["moved"][names.get(name, name)] = ["nowhere", names.get(place, place)]
@@ -146,6 +143,6 @@ def test_a_record_that_moves_what_there_is_not_is_replayed_all_the_same(
     names: dict[str, str] = {}
     record = record_of(edited(change))
     played = again(record)
-    assert len(played.moments) == record.result.steps + 1
+    assert len(played.moments) == record.result.scores["steps"] + 1
     told = [text for text in played.differences if "not both in this house" in text]
     assert told and all(text.isprintable() and len(text) < 500 for text in told)

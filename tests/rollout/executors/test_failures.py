@@ -141,7 +141,7 @@ def test_a_prompt_that_is_refused_ends_its_episode_alone(tmp_path: Path) -> None
     assert code == 3 and f"2 of 4 episodes failed: 2 x {server.url}: it answered 400" in errors[0]
     assert len(list(read_house_records(tmp_path / "episodes"))) == 2
     failed = read_failures(tmp_path / "episodes")[0]
-    assert failed.header is not None and failed.header.scene == "generated-1"
+    assert failed.header is not None and failed.header.group == "generated-1"
     assert "4096" in failed.failure.error and failed.failure.traceback == ""
 
 
@@ -158,8 +158,8 @@ class Defect(Silent):
     def __init__(self) -> None:
         self.told: dict[str, Result | Failure] = {}
 
-    def stepped(self, job: Job, steps: int, plans: int) -> None:
-        if job.task.episode == 1 and steps == 10:
+    def progressed(self, job: Job, done: int, of: int, words: str) -> None:
+        if job.task.group == "generated-1" and done == 10:
             {}["a key"]
 
     def ended(self, job: Job, result: Result) -> None:
@@ -177,9 +177,9 @@ def test_a_defect_ends_its_episode_alone(tmp_path: Path, monkeypatch: pytest.Mon
         session.play(watcher)
     assert caught.value.figures["overall"]["episodes"] == 2 and caught.value.share == pytest.approx(1 / 3)
     (failed,) = read_failures(session.episodes)
-    assert failed.reason.startswith("KeyError in stepped (tests/rollout/executors/test_failures.py:")
+    assert failed.reason.startswith("KeyError in progressed (tests/rollout/executors/test_failures.py:")
     assert failed.failure.error == "KeyError: 'a key'" and "Traceback" in failed.failure.traceback
-    assert failed.header is not None and failed.header.scene == "generated-1"
+    assert failed.header is not None and failed.header.group == "generated-1"
     assert [type(line) for line in watcher.told.values()] == [Result, Failure, Result]
     # How far it came is kept.
     assert len(failed.path.read_text().splitlines()) > 2

@@ -37,7 +37,7 @@ class Listener(Silent):
 
 def test_planners_without_a_model_play_in_processes_and_others_in_threads(tmp_path: Path) -> None:
     def kind(**settings: object) -> type:
-        return type(open_executor(house_settings(settings=settings), tmp_path, Silent()))
+        return type(open_executor(Personalize(house_settings(settings=settings)), tmp_path, Silent()))
 
     assert kind(planner="scripted", workers=2) is kind(planner="demonstrator", workers=2) is Processes
     assert kind(planner="scripted", workers=1) is kind(planner="llm", workers=2) is Threads
@@ -49,7 +49,7 @@ def test_records_are_the_same_as_of_one_thread(tmp_path: Path) -> None:
         run = Run(Personalize(house_settings(settings={**SHORT, "workers": workers})), tmp_path / str(workers))
         run.play(listener if workers == 2 else None)
         records = read_house_records(run.episodes)
-        ends.append([(record.name, record.final.placements, record.result.steps) for record in records])
+        ends.append([(record.name, record.final.placements, record.result.scores["steps"]) for record in records])
     assert ends[0] == ends[1] and len(ends[0]) == 3
     assert sorted(listener.ends) == [name for name, _, _ in ends[0]]
 

@@ -77,5 +77,5 @@ def test_a_filter_of_ones_own() -> None:
 
 @pytest.mark.parametrize("name", ["best", "no.such:filter", "housewise.selftrain.personalize.filters:none", ""])
 def test_a_filter_that_is_not_there(name: str) -> None:
-    with pytest.raises(UserError, match="positive, corrected, rising, balanced"):
+    with pytest.raises(UserError, match="balanced, corrected, positive, rising"):
         apply(name, [pair()], FilterSettings())

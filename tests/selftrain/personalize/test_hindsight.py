@@ -11,7 +11,7 @@ from housewise.selftrain.personalize.pairs import Pair
 from housewise.selftrain.personalize.settings import LessonsConfig
 from housewise.systems.personalize.record import HouseRecord
 from housewise.worlds.house.env import Task
-from tests.rollout.test_rollout import Played
+from tests.systems.personalize.test_episode import Played
 from tests.worlds.house.toy import BED, COUNTER, STOOL, TABLE
 
 LOOK = "\nstep 1: go to bedroom\nstep 2: look at bedroom\nstep 3: go to kitchen"

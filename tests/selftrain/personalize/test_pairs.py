@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from housewise.core.errors import UserError
 from housewise.selftrain.personalize.pairs import Pair, drawn, pairs_of, read_pairs, write_pairs
 from housewise.worlds.house.env import Task
-from tests.rollout.test_rollout import BEGINNING, MUG_TO_COUNTER, Played
 from tests.selftrain.tiny import pair
+from tests.systems.personalize.test_episode import BEGINNING, MUG_TO_COUNTER, Played
 from tests.worlds.house.toy import COUNTER
 
 CLUMSY = MUG_TO_COUNTER.replace("step 2: go to mug 1", "step 2: dance\nstep 3: pick up the moon\nstep 4: go to mug 1")

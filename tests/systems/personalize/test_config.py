@@ -131,7 +131,12 @@ def test_the_environment_is_not_read_for_a_record(key: str, tmp_path: Path) -> N
     file = tmp_path / "mine.yaml"
     file.write_text("model: x-${person}\n")
     config = house_settings(file, {"person": odd, "scenes": [key], "sampling": {"n": 2}}, ["records=y-${model}"])
-    assert (config.tasks.person, config.tasks.scenes, config.models.agent.model, config.agent.records) == (odd, [key], f"x-{odd}", f"y-x-{odd}")
+    assert (config.tasks.person, config.tasks.scenes, config.models.agent.model, config.agent.records) == (
+        odd,
+        [key],
+        f"x-{odd}",
+        f"y-x-{odd}",
+    )
     assert config.models.agent.sampling.n == 2
     assert house_settings(settings={"seed": 4}, overrides=["runs=${seed}"]).tasks.runs == 4
     assert "SOMEBODYS_KEY" in refusal(episodes={key: key}) and SECRET not in refusal(planner=key)
