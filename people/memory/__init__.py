@@ -1,1 +1,0 @@
-from .shim import About, Memory, MemoryFolder, Note  # noqa
