@@ -16,9 +16,10 @@ import yaml
 from rich.console import Console, Group
 from rich.text import Text
 
+from housewise.core.files import write_json, write_text
 from housewise.core.tables import machine, table
 from housewise.rollout.metrics import standard_error
-from housewise.rollout.record import EpisodeRecord, ResultLine, write_json, write_text
+from housewise.rollout.record import EpisodeRecord, ResultLine
 from housewise.systems.personalize.player import software_versions
 
 MARK = "†"

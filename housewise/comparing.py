@@ -9,11 +9,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from housewise.core.errors import UserError
+from housewise.core.files import write_json
 from housewise.report.sources import Entry, finished, read_entries
 from housewise.report.text import inert
 from housewise.rollout.compare import Comparison, Difference, compare
 from housewise.rollout.experiment import names
-from housewise.rollout.record import write_json
 
 _MOST_NAMED = 5
 

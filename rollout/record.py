@@ -8,17 +8,15 @@ to its end, it ends in ``.failed``, and a ``failure`` line is its last.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
-import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Annotated, Any, Literal, Protocol
 
-from filelock import FileLock, Timeout
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from housewise.core.errors import UserError
+from housewise.core.files import open_new
 
 Placements = dict[str, str]
 """Spoken name of the receptacle by spoken name of the object; ``robot`` is the hand."""
@@ -269,7 +267,7 @@ class RecordWriter:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._partial.unlink(missing_ok=True)
-            self._stream: IO[str] = _open_new(self._partial, "w", encoding="utf-8")
+            self._stream: IO[str] = open_new(self._partial, "w", encoding="utf-8")
         except OSError as error:
             raise UserError(f"{self._partial}: cannot be written ({error.strerror}); choose another folder") from error
 
@@ -338,64 +336,3 @@ def _lines(path: Path) -> list[str]:
         return path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: cannot be read ({error})") from error
-
-
-@contextlib.contextmanager
-def alone(folder: Path) -> Iterator[None]:
-    """Keep other programs from writing to a folder; one that is killed no longer does.
-
-    Raises:
-        UserError: when another one is at it.
-    """
-    lock = FileLock(folder / ".lock")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise UserError(f"{folder}: another program is writing there; wait for it, or choose another folder") from None
-    except OSError as error:
-        raise UserError(f"{folder}: cannot be written to ({error.strerror}); choose another folder") from error
-    try:
-        yield
-    finally:
-        lock.release()
-
-
-def write_json(path: Path, content: Any) -> None:
-    """Write a JSON file; see write_text."""
-    write_text(path, json.dumps(content, indent=1) + "\n")
-
-
-def write_text(path: Path, content: str) -> None:
-    """Write a text file in UTF-8; see write_bytes."""
-    write_bytes(path, content.encode("utf-8"))
-
-
-def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file so that a crash or a full disk leaves the old one or the new one, never half of one.
-
-    A link of that name is replaced by the file: a folder that somebody else made must not say where else is written.
-
-    Raises:
-        UserError: when the disk does not take it.
-    """
-    partial = path.with_name(f".{secrets.token_hex(8)}.partial")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with _open_new(partial, "wb") as stream:
-                stream.write(content)
-                stream.flush()
-                os.fsync(stream.fileno())
-            partial.replace(path)
-        except BaseException:
-            partial.unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise UserError(f"{path}: cannot be written ({error.strerror}); make room or choose another folder") from error
-
-
-def _open_new(path: Path, mode: str, encoding: str | None = None) -> IO[Any]:
-    """Open a file that must not be there yet, not even as a link."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-    return open(os.open(path, flags, 0o666), mode, encoding=encoding)  # noqa: PTH123 - there is no Path of a descriptor

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from housewise.core.errors import UserError
+from housewise.core.files import alone, write_json, write_text
 from housewise.rollout.executors import Silent, Watcher, open_executor
 from housewise.rollout.failures import FailedEpisodesError, read_failures
 from housewise.rollout.metrics import metrics
-from housewise.rollout.record import FAILED, alone, read_records, write_json, write_text
+from housewise.rollout.record import FAILED, read_records
 from housewise.systems.personalize.config import RunConfig
 from housewise.systems.personalize.tasks import Job, check_person, task_names
 

@@ -11,9 +11,9 @@ import typer
 from rich.console import Console
 
 from housewise.agent.adapt.cook import ScriptedCook
+from housewise.core.files import write_json
 from housewise.core.tables import machine
 from housewise.people.person import PEOPLE, load_people
-from housewise.rollout.record import write_json
 from housewise.systems.personalize.player import software_versions
 from housewise.worlds.kitchen.world import TextKitchen
 

@@ -17,11 +17,11 @@ import typer
 from rich.console import Console
 
 from housewise.agent.adapt.cook import ScriptedCook
+from housewise.core.files import write_json
 from housewise.core.tables import machine
 from housewise.people.judging import Judge, Verdict, satisfaction
 from housewise.people.person import PEOPLE, Person, load_people
 from housewise.people.published import PublishedJudge
-from housewise.rollout.record import write_json
 from housewise.systems.personalize.player import software_versions
 from housewise.worlds.kitchen.data import load_kitchen
 from housewise.worlds.kitchen.world import TextKitchen

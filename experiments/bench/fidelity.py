@@ -37,7 +37,7 @@ from housewise.controller.published import PublishedController
 from housewise.controller.skills import Skill
 from housewise.core.console import Console
 from housewise.core.errors import UserError
-from housewise.rollout.record import write_json
+from housewise.core.files import write_json
 from housewise.rollout.rollout import room_anchors
 from housewise.systems.personalize.player import software_versions
 from housewise.worlds.house.actions import ActionKind, HighLevelAction

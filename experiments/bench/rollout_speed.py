@@ -15,9 +15,10 @@ from typing import Annotated, Any
 import typer
 
 from housewise.core.console import Console
+from housewise.core.files import write_json
 from housewise.core.tables import machine, table
 from housewise.rollout.executors import Silent
-from housewise.rollout.record import read_records, write_json
+from housewise.rollout.record import read_records
 from housewise.rollout.run import Run
 from housewise.systems.personalize.config import RunConfig, load_config
 from housewise.systems.personalize.player import software_versions

@@ -31,9 +31,10 @@ from rich.progress import track
 
 from housewise.commands.settings import simulator_named
 from housewise.core.console import Console
+from housewise.core.files import write_json
 from housewise.core.tables import machine, table
 from housewise.experiments.personalize import oracle
-from housewise.rollout.record import EpisodeRecord, read_records, write_json
+from housewise.rollout.record import EpisodeRecord, read_records
 from housewise.rollout.run import Run
 from housewise.systems.personalize.config import RunConfig, load_config
 from housewise.systems.personalize.player import software_versions

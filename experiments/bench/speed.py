@@ -32,8 +32,9 @@ from numpy.typing import NDArray
 
 from housewise.controller.skills import Controller
 from housewise.core.console import Console
+from housewise.core.files import write_json
 from housewise.core.tables import machine, table
-from housewise.rollout.record import EpisodeLine, RecordWriter, write_json
+from housewise.rollout.record import EpisodeLine, RecordWriter
 from housewise.rollout.rollout import Rollout
 from housewise.systems.personalize.config import load_config
 from housewise.systems.personalize.player import scripted_planner, software_versions

@@ -23,12 +23,13 @@ from housewise.agent.personalize.prompt import PromptTemplate
 from housewise.commands.options import Overrides
 from housewise.core.console import Console
 from housewise.core.errors import UserError
+from housewise.core.files import write_json
 from housewise.core.tables import machine, table
 from housewise.experiments.personalize.paper import success
 from housewise.experiments.results import Figure
 from housewise.language import ChatModel, ChatRequest, Message, Sampling, open_model
 from housewise.rollout.metrics import summary
-from housewise.rollout.record import EpisodeRecord, read_records, write_json
+from housewise.rollout.record import EpisodeRecord, read_records
 from housewise.rollout.run import Run
 from housewise.systems.personalize.config import RunConfig, load_config
 from housewise.systems.personalize.player import software_versions

@@ -21,9 +21,9 @@ from housewise.agent.personalize.grammar import plan_grammar
 from housewise.agent.personalize.judgement import apart, read, subjects
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.core.console import Console
+from housewise.core.files import write_json
 from housewise.core.tables import machine, table
 from housewise.language import ChatModel, ChatRequest, Sampling, open_model
-from housewise.rollout.record import write_json
 from housewise.selftrain.personalize.lessons import Lesson, lessons_in
 from housewise.selftrain.personalize.settings import LessonsConfig
 from housewise.systems.personalize.player import software_versions

@@ -26,9 +26,10 @@ from rich.progress import track
 from housewise.commands.options import SimulatorOption
 from housewise.core.console import Console
 from housewise.core.errors import UserError
+from housewise.core.files import write_json
 from housewise.core.tables import machine, table
 from housewise.rollout.metrics import summary
-from housewise.rollout.record import EpisodeRecord, ResultLine, read_records, write_json
+from housewise.rollout.record import EpisodeRecord, ResultLine, read_records
 from housewise.rollout.run import Run
 from housewise.systems.personalize.config import RunConfig, load_config
 from housewise.systems.personalize.player import software_versions

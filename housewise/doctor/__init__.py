@@ -66,7 +66,7 @@ def run_doctor(data: Path | None, json_file: Path | None, console: Console) -> b
         findings = examine(data)
     show(findings, works(findings), console)
     if json_file is not None:
-        from housewise.rollout.record import write_json
+        from housewise.core.files import write_json
 
         content = {"works": works(findings), "findings": [asdict(finding) for finding in findings]}
         write_json(json_file, {**content, "machine": machine()})

@@ -15,11 +15,12 @@ from markupsafe import Markup
 from pydantic import BaseModel, Field, FiniteFloat, ValidationError
 
 from housewise.core.errors import UserError
+from housewise.core.files import write_text
 from housewise.report.charts import Series, chart, swatch
 from housewise.report.page import write_report
 from housewise.report.pages import Options, Progress
 from housewise.report.rendering import render
-from housewise.rollout.record import read_record, write_text
+from housewise.rollout.record import read_record
 from housewise.selftrain.personalize.filters import FILTERS
 from housewise.selftrain.personalize.pairs import Pair, pairs_of, read_pairs
 

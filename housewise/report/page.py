@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from housewise.core.errors import UserError
+from housewise.core.files import write_text
 from housewise.report.chapter import Chapter, make_chapter
 from housewise.report.figures import Rows, overall, rows, stale
 from housewise.report.pages import Options, Page, Progress, link, make_pages, pages
@@ -17,7 +18,7 @@ from housewise.report.rendering import render
 from housewise.report.sources import Entry, finished, read_entries
 from housewise.rollout.compare import Comparison, compare
 from housewise.rollout.experiment import Experiment, names
-from housewise.rollout.record import read_record, write_text
+from housewise.rollout.record import read_record
 
 MOST_IN_ONE = 12
 """How many episodes one file shows with pictures, unless it is told otherwise."""

@@ -16,12 +16,13 @@ from pathlib import Path
 from urllib.parse import quote
 
 from housewise.core.errors import UserError
+from housewise.core.files import write_bytes, write_text
 from housewise.report.chapter import Chapter, make_chapter
 from housewise.report.film import Film, encoder
 from housewise.report.rendering import render, version
 from housewise.report.sources import Entry
 from housewise.rollout.experiment import label
-from housewise.rollout.record import read_record, write_bytes, write_text
+from housewise.rollout.record import read_record
 from housewise.worlds.house.simulator import SimulatorName
 
 Progress = Callable[[int, int], None]

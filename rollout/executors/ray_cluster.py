@@ -20,10 +20,11 @@ from ray.util.actor_pool import ActorPool
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from housewise.core.errors import UserError
+from housewise.core.files import write_text
 from housewise.language import ChatModel, ChatModelError, ChatRequest, Reply
 from housewise.language.base import Scorer
 from housewise.rollout.executors.base import Outcomes, Watcher
-from housewise.rollout.record import FAILED, Outcome, ResultLine, write_text
+from housewise.rollout.record import FAILED, Outcome, ResultLine
 from housewise.rollout.rollout import Progress
 from housewise.rollout.worker import Stage
 from housewise.systems.personalize.config import MODEL_PLANNERS, RunConfig

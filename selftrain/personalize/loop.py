@@ -13,10 +13,11 @@ import numpy as np
 
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.core.errors import UserError
+from housewise.core.files import alone, write_json
 from housewise.language.adapters import ASKED_WITH, AskedWith
 from housewise.rollout.executors import Watcher
 from housewise.rollout.failures import FailedEpisodesError
-from housewise.rollout.record import alone, read_records, write_json
+from housewise.rollout.record import read_records
 from housewise.rollout.run import Run, begun, check_files, keep_files, same_setting
 from housewise.selftrain.personalize.filters import FilterSettings, apply, find_filter, statistics
 from housewise.selftrain.personalize.hindsight import Experience, corrected

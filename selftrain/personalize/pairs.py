@@ -15,8 +15,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from housewise.agent.personalize.judgement import apart
 from housewise.agent.personalize.parser import unnumbered
 from housewise.core.errors import UserError
+from housewise.core.files import write_text
 from housewise.language.base import Message
-from housewise.rollout.record import EpisodeLine, EpisodeRecord, PlanLine, TriedLine, moved_by, write_text
+from housewise.rollout.record import EpisodeLine, EpisodeRecord, PlanLine, TriedLine, moved_by
 
 Wording = Literal["said", "done", "proven", "corrected"]
 """Which words are learned: the reply as it was said; the steps of it that were done; these and, of its judgements, only

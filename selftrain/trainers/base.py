@@ -9,7 +9,7 @@ from typing import Protocol
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from housewise.core.errors import UserError
-from housewise.rollout.record import write_json
+from housewise.core.files import write_json
 from housewise.selftrain.personalize.pairs import Pair
 
 ADAPTER, MODEL = "adapter", "model"

@@ -27,9 +27,9 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from housewise.core.errors import UserError
+from housewise.core.files import write_json, write_text
 from housewise.language.local.tokens import prompt_tokens, reply_tokens
 from housewise.language.local.weights import SMOLLM2, check_weights, load, out_of_memory, quiet, with_adapter
-from housewise.rollout.record import write_json, write_text
 from housewise.selftrain.personalize.pairs import Pair, read_pairs, write_pairs
 from housewise.selftrain.personalize.settings import TrainingConfig
 from housewise.selftrain.trainers.base import ADAPTER, MODEL, Progress, Start, TrainedModel

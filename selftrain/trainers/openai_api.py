@@ -17,10 +17,10 @@ from openai.types.fine_tuning import FineTuningJob
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from housewise.core.errors import UserError
+from housewise.core.files import write_json, write_text
 from housewise.language.server.address import concealed, is_loopback, redacted, secrets, without_passwords
 from housewise.language.server.answer import count
 from housewise.language.server.connection import setup_problem
-from housewise.rollout.record import write_json, write_text
 from housewise.selftrain.personalize.pairs import Pair
 from housewise.selftrain.personalize.settings import TrainingConfig
 from housewise.selftrain.trainers.base import Progress, Start, TrainedModel

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from housewise.core.errors import UserError
+from housewise.core.files import alone, write_bytes, write_json, write_text
 from housewise.language import adapters
 from housewise.rollout.failures import read_failures
 from housewise.rollout.metrics import metrics
@@ -22,13 +23,9 @@ from housewise.rollout.record import (
     PlanLine,
     RecordWriter,
     ResultLine,
-    alone,
     read_record,
     read_records,
     record_name,
-    write_bytes,
-    write_json,
-    write_text,
 )
 from housewise.rollout.run import Run
 from housewise.systems.personalize.config import load_config

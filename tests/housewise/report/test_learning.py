@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from housewise.core.errors import UserError
+from housewise.core.files import write_json
 from housewise.report import Options
 from housewise.report.learning import is_selftraining, write_learning
-from housewise.rollout.record import read_record, read_records, write_json
+from housewise.rollout.record import read_record, read_records
 from housewise.selftrain.personalize.filters import FilterSettings, apply
 from housewise.selftrain.personalize.pairs import pairs_of, write_pairs
 from tests.housewise.report.test_page import Page

@@ -1,0 +1,76 @@
+"""Files that are whole or not there, and folders that one program at a time writes to."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from filelock import FileLock, Timeout
+
+from housewise.core.errors import UserError
+
+
+@contextlib.contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Keep other programs from writing to a folder; one that is killed no longer does.
+
+    Raises:
+        UserError: when another one is at it.
+    """
+    lock = FileLock(folder / ".lock")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise UserError(f"{folder}: another program is writing there; wait for it, or choose another folder") from None
+    except OSError as error:
+        raise UserError(f"{folder}: cannot be written to ({error.strerror}); choose another folder") from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Write a JSON file; see write_text."""
+    write_text(path, json.dumps(content, indent=1) + "\n")
+
+
+def write_text(path: Path, content: str) -> None:
+    """Write a text file in UTF-8; see write_bytes."""
+    write_bytes(path, content.encode("utf-8"))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file so that a crash or a full disk leaves the old one or the new one, never half of one.
+
+    A link of that name is replaced by the file: a folder that somebody else made must not say where else is written.
+
+    Raises:
+        UserError: when the disk does not take it.
+    """
+    partial = path.with_name(f".{secrets.token_hex(8)}.partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with open_new(partial, "wb") as stream:
+                stream.write(content)
+                stream.flush()
+                os.fsync(stream.fileno())
+            partial.replace(path)
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise UserError(f"{path}: cannot be written ({error.strerror}); make room or choose another folder") from error
+
+
+def open_new(path: Path, mode: str, encoding: str | None = None) -> IO[Any]:
+    """Open a file that must not be there yet, not even as a link."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    return open(os.open(path, flags, 0o666), mode, encoding=encoding)  # noqa: PTH123 - there is no Path of a descriptor
