@@ -1,0 +1,124 @@
+"""Memories on disk: a folder for each person, in which ``notes.jsonl`` holds all that is remembered of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from housewise.core.errors import UserError, alternatives
+from housewise.core.files import write_text
+from housewise.people.memory.exchange import read_lines, to_lines
+from housewise.people.memory.memory import Memory
+from housewise.people.memory.note import check_person
+
+NOTES = "notes.jsonl"
+
+
+class MemoryFolder:
+    """Memories of several people; any number of programs may use them at once, and none loses what another has kept.
+
+    Args:
+        root: with a folder for each person; made when something is first kept.
+        patience: seconds to wait for another program that is writing.
+    """
+
+    def __init__(self, root: Path, patience: float = 60.0) -> None:
+        self.root = Path(root)
+        self._patience = patience
+
+    @classmethod
+    def usual(cls, named: str | Path | None = None) -> MemoryFolder:
+        """The folder that was named, else that of HOUSEWISE_MEMORY, else ``~/.local/share/housewise/memory``."""
+        home = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+        return cls(Path(named or os.environ.get("HOUSEWISE_MEMORY") or home / "housewise" / "memory"))
+
+    def file(self, person: str) -> Path:
+        """Where a person's notes are.
+
+        Raises:
+            UserError: when that cannot be a person's name.
+        """
+        return self.root / check_person(person) / NOTES
+
+    def people(self) -> list[str]:
+        """Of whom something is remembered, by name."""
+        return sorted(path.parent.name for path in self.root.glob(f"*/{NOTES}"))
+
+    def load(self, person: str) -> Memory:
+        """What is remembered of a person.
+
+        Raises:
+            UserError: when nothing is, or the file is damaged or of another version.
+        """
+        path = self.file(person)
+        if not path.exists():
+            raise UserError(f"{self.root}: no memory of {person}; {alternatives(person, self.people())}")
+        written = read_lines(path, changed=False)
+        if written.person != person:
+            raise UserError(f"{path}: line 1: has notes of {written.person}; name the folder {written.person}")
+        return Memory(person, (note for note, _ in written.notes), written.forgotten)
+
+    def save(self, memory: Memory) -> Memory:
+        """Keep a memory together with what others have kept meanwhile; what either has forgotten is left out.
+
+        Returns:
+            What is kept.
+
+        Raises:
+            UserError: when the disk does not take it, or what is there is damaged, which is then left as it is.
+        """
+        with self._locked(memory.person):
+            merged = self.load(memory.person).merged(memory) if self.file(memory.person).exists() else memory
+            self._write(merged)
+        return merged
+
+    @contextmanager
+    def changing(self, person: str, new: bool = False) -> Iterator[Memory]:
+        """A memory to be changed, while other programs wait; it is kept at the end, unless an error is raised.
+
+        Args:
+            person: whose.
+            new: whether it may begin here.
+
+        Raises:
+            UserError: see load and save.
+        """
+        if not new and not self.file(person).exists():
+            self.load(person)
+        with self._locked(person):
+            memory = self.load(person) if not new or self.file(person).exists() else Memory(person)
+            before = memory.copy()
+            yield memory
+            if (memory.notes, memory.forgotten) != (before.notes, before.forgotten):
+                self._write(memory)
+
+    def _write(self, memory: Memory) -> None:
+        path = self.file(memory.person)
+        write_text(path, to_lines(memory))
+        # What a killed program left half written may hold what is forgotten by now.
+        for partial in path.parent.glob(".*.partial"):
+            partial.unlink(missing_ok=True)
+
+    @contextmanager
+    def _locked(self, person: str) -> Iterator[None]:
+        folder = self.file(person).parent
+        try:
+            # Nobody else's business.
+            self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            folder.mkdir(exist_ok=True)
+            lock = FileLock(folder / ".lock")
+            lock.acquire(timeout=self._patience)
+        except Timeout:
+            raise UserError(
+                f"{folder}: another program has been writing there for {self._patience:g} s; wait for it, or end it"
+            ) from None
+        except OSError as error:
+            raise UserError(f"{folder}: cannot be written to ({error.strerror}); choose another folder") from error
+        try:
+            yield
+        finally:
+            lock.release()

@@ -1,0 +1,274 @@
+"""One person's memory: recall against a slow one that follows its description, edits, forgetting, merging."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from housewise.core.errors import UserError
+from housewise.language.embedder import Vectors
+from housewise.people.memory import About, Memory, Note, Recalled
+from tests.people.memory.notes import KINDS, TIMES, abouts, notes, reaction
+
+FIELDS = ("things", "room", "receptacle", "task", "situation")
+
+
+class Letters:
+    """An embedder that takes texts for alike that use the same letters."""
+
+    name = "letters"
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        counts = np.array([[text.count(chr(letter)) for letter in range(97, 123)] for text in texts], np.float32)
+        return (counts / np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1e-9)).astype(np.float32)
+
+
+def slow_recall(memory: Memory, about: About, most: int, kinds: Sequence[str] | None) -> list[Recalled]:
+    claims: dict[tuple[object, ...], list[Note]] = {}
+    for note in sorted(memory.notes, key=lambda note: note.order):
+        claims.setdefault((note.kind, note.about, note.text if note.value is None else None), []).append(note)
+    found = []
+    for claim in claims.values():
+        said = claim[0].about
+        agree, left_open, disagree = 0, 0, 0
+        for field in FIELDS:
+            mine, asked = getattr(said, field), getattr(about, field)
+            same = bool(set(mine) & set(asked)) if field == "things" else mine == asked
+            agree += bool(mine and asked and same)
+            disagree += bool(mine and asked and not same)
+            left_open += bool(mine and not asked)
+        if disagree or (kinds is not None and claim[0].kind not in kinds):
+            continue
+        if agree or said == About() or about == About():
+            found.append((-agree, left_open, claim))
+    found.sort(key=lambda each: [note.order for note in each[2]][-1], reverse=True)
+    found.sort(key=lambda each: each[:2])
+    return [settled(claim) for _, _, claim in found[:most]]
+
+
+def settled(claim: list[Note]) -> Recalled:
+    said = Counter(note.value for note in claim)
+    latest = [note for note in claim if note.time == claim[-1].time]
+    loudest = max(said[note.value] for note in latest)
+    right = [note for note in latest if said[note.value] == loudest][-1]
+    others = [note for note in claim[::-1] if note.value != right.value]
+    return Recalled(right, right.value, said[right.value], tuple(others), 1.0)
+
+
+@given(st.lists(notes, max_size=40), abouts, st.integers(0, 50), st.none() | st.lists(st.sampled_from(KINDS)))
+def test_recall_by_key_is_what_it_says(
+    given_notes: list[Note], about: About, most: int, kinds: list[str] | None
+) -> None:
+    memory = Memory("ada")
+    half = len(given_notes) // 2
+    for note in given_notes[:half]:
+        memory.add(note)
+    memory.recall(about, most)
+    # Notes that come, and go, after it has been asked.
+    for note in given_notes[half:]:
+        memory.add(note)
+    assert memory.recall(about, most, kinds) == slow_recall(memory, about, most, kinds)  # type: ignore[arg-type]
+    if memory.notes:
+        memory.forget(memory.notes[0].id)
+        assert memory.recall(about, most, kinds) == slow_recall(memory, about, most, kinds)  # type: ignore[arg-type]
+
+
+def test_contradictions_are_settled_by_the_newest_and_shown() -> None:
+    old = [reaction("mug", "sink", 1.0, TIMES[0], text=str(number)) for number in range(5)]
+    new = reaction("mug", "sink", -1.0, TIMES[1])
+    [found] = Memory("ada", [new, *old]).recall(About(things=("mug",)), 10)
+    assert (found.note, found.value, found.count, len(found.contradicted)) == (new, -1.0, 1, 5)
+    assert set(found.contradicted) == set(old)
+
+
+def test_of_equally_new_ones_more_notes_are_right() -> None:
+    liked = [reaction("mug", "sink", 1.0, time) for time in TIMES[:3]]
+    disliked = reaction("mug", "sink", -1.0, TIMES[2])
+    [found] = Memory("ada", [*liked, disliked]).recall(About(things=("mug",)), 10)
+    assert (found.value, found.count, found.contradicted) == (1.0, 3, (disliked,))
+
+
+def test_rules_in_other_words_do_not_contradict_each_other() -> None:
+    rules = [Note(person="ada", kind="rule", text=text, about=About(room="hall")) for text in ("no mugs", "no shoes")]
+    assert {found.note for found in Memory("ada", rules).recall(About(room="hall"), 9)} == set(rules)
+
+
+@given(st.lists(notes, max_size=30), abouts, st.integers(0, 10), st.floats(-1, 1))
+def test_by_meaning_comes_what_is_close_after_what_is_known_by_key(
+    given_notes: list[Note], about: About, most: int, least: float
+) -> None:
+    memory = Memory("ada", given_notes)
+    known = memory.recall(about, most)
+    found = memory.recall(about, most, embedder=Letters(), least_similar=least)
+    assert found[: len(known)] == known and len(found) <= most
+    rest = found[len(known) :]
+    assert all(each.similarity >= least for each in rest)
+    assert [each.similarity for each in rest] == sorted((each.similarity for each in rest), reverse=True)
+    if about and len(found) < most:
+        left_out = {each.note for each in memory.recall(About(), 99)} - {each.note for each in found}
+        embed = Letters().embed
+        for note in left_out:
+            words = f"{note.about.phrase}: {note.text}" if note.about else note.text
+            assert float(embed([words])[0] @ embed([about.phrase])[0]) < least + 1e-5
+
+
+def test_meaning_follows_what_changes() -> None:
+    memory = Memory("ada", [reaction("cup", "sink", 1.0)])
+    asked = About(things=("cupp",))
+    assert [each.note.about.things for each in memory.recall(asked, 9, embedder=Letters())] == [("cup",)]
+    memory.add(reaction("cuppa", "bed", 1.0, TIMES[1]))
+    assert [each.note.about.things for each in memory.recall(asked, 9, embedder=Letters())] == [("cuppa",), ("cup",)]
+    memory.forget(About(things=("cup",)))
+    assert [each.note.about.things for each in memory.recall(asked, 9, embedder=Letters())] == [("cuppa",)]
+
+
+def test_an_edited_note_wins_over_all_others() -> None:
+    memory = Memory("ada", [reaction("mug", "sink", 1.0, f"21{year}-01-01") for year in range(10, 30)])
+    new = memory.edit(memory.notes[0].id[:6], value=-1)
+    [found] = memory.recall(About(things=("mug",)), 1)
+    assert found.note == new and found.value == -1.0 and len(found.contradicted) == 19
+    assert new.source is None and len(memory) == 20
+
+
+def test_an_edit_there_and_back_is_not_lost() -> None:
+    note = reaction("mug", "sink", 1.0)
+    memory = Memory("ada", [note])
+    back = memory.edit(memory.edit(note.id, value=-1.0).id, value=1.0)
+    assert memory.notes == (back,) and back.value == 1.0 and len(memory.forgotten) == 2
+
+
+def test_an_edit_that_changes_nothing_changes_nothing() -> None:
+    note = reaction("mug", "sink", 1.0)
+    memory = Memory("ada", [note])
+    assert memory.edit(note.id, time=note.time, value=1) == note
+    assert memory.notes == (note,) and not memory.forgotten
+
+
+@pytest.mark.parametrize(
+    "changes", [{"kind": "order"}, {"person": "bruno"}, {"id": "x"}, {"text": "x" * 3000}, {"text": "", "value": None}]
+)
+def test_a_bad_edit_changes_nothing(changes: dict[str, object]) -> None:
+    note = reaction("mug", "sink", 1.0)
+    memory = Memory("ada", [note])
+    with pytest.raises(UserError, match=f"^note {note.id}: "):
+        memory.edit(note.id, **changes)
+    assert memory.notes == (note,)
+
+
+def test_what_was_concluded_is_forgotten_too() -> None:
+    seen = [reaction("mug", place, -1.0) for place in ("sink", "bed")]
+    rule = Note(person="ada", kind="rule", text="mugs in the cupboard", derived_from=tuple(note.id for note in seen))
+    goal = Note(person="ada", kind="goal", text="the mug is in the cupboard", derived_from=(rule.id,))
+    memory = Memory("ada", [*seen, rule, goal])
+    memory.recall(About(things=("mug",)), 3, embedder=Letters())
+    assert set(memory.forget(seen[0].id)) == {seen[0], rule, goal}
+    assert memory.notes == (seen[1],)
+    assert {found.note for found in memory.recall(About(), 9)} == {seen[1]}
+    kept = pickle.dumps(memory)
+    assert all(word.encode() not in kept for word in ("cupboard", "mug on sink"))
+    # It does not come back, nor what another program concludes from it later.
+    late = Note(person="ada", kind="rule", text="mugs are hers", derived_from=(rule.id,))
+    assert memory.add(seen[0]) == seen[0] and memory.add(late) == late
+    assert memory.notes == (seen[1],)
+
+
+def test_what_is_corrected_by_hand_no_longer_depends_on_where_it_came_from() -> None:
+    seen = reaction("mug", "sink", -1.0)
+    rule = Note(person="ada", kind="rule", text="mugs in the cupboard", derived_from=(seen.id,))
+    memory = Memory("ada", [seen, rule])
+    corrected = memory.edit(rule.id, text="mugs on the shelf")
+    assert memory.forget(seen.id) == [seen] and memory.notes == (corrected,)
+
+
+def test_forgetting_by_what_notes_are_about() -> None:
+    everywhere = Note(person="ada", kind="rule", text="keep it tidy")
+    all_notes = [reaction("mug", "sink", 1.0), reaction("mug", "bed", 1.0), reaction("shoe", "bed", 1.0), everywhere]
+    memory = Memory("ada", all_notes)
+    assert set(memory.forget(About(things=("mug",)))) == set(all_notes[:2])
+    assert memory.forget(About(things=("lamp",))) == []
+    assert set(memory.forget(About())) == set(all_notes[2:]) and not memory.notes
+
+
+@pytest.mark.parametrize("id", ["", "abc", "ffffffffffff", "../x"])
+def test_an_unknown_id_is_one_line(id: str) -> None:
+    memory = Memory("ada", [reaction("mug", "sink", 1.0)])
+    for change in (memory.forget, memory.edit):
+        with pytest.raises(UserError, match=r"no note .*housewise memory show ada"):
+            change(id)
+
+
+def test_another_persons_note_is_refused() -> None:
+    with pytest.raises(UserError, match="is of bruno, and this is the memory of ada"):
+        Memory("ada").add(Note(person="bruno", kind="rule", text="x"))
+
+
+memories = st.builds(
+    lambda kept, gone, rules: _concluding(kept, gone, rules),
+    st.lists(notes, max_size=8),
+    st.lists(notes, max_size=3),
+    st.lists(st.tuples(st.integers(0, 9), st.sampled_from(["a", "b"])), max_size=3),
+)
+
+
+def _concluding(kept: list[Note], gone: list[Note], rules: list[tuple[int, str]]) -> Memory:
+    """A memory in which some notes are concluded from others, and some are forgotten."""
+    everything = [*kept]
+    for number, text in rules:
+        if everything:
+            origin = everything[number % len(everything)].id
+            rule = Note(person="ada", kind="rule", text=text, time=TIMES[0], derived_from=(origin,))
+            everything.append(rule)
+    return Memory("ada", everything, [note.id for note in gone])
+
+
+def _state(memory: Memory) -> tuple[object, ...]:
+    return memory.notes, memory.forgotten, memory.digest
+
+
+@given(st.lists(memories, min_size=3, max_size=3))
+def test_memories_merge_in_any_order(several: list[Memory]) -> None:
+    states = []
+    for a, b, c in itertools.permutations(several):
+        states += [
+            _state(a.merged(b).merged(c)),
+            _state(a.merged(b.merged(c))),
+            _state(a.merged(b).merged(c).merged(b)),
+        ]
+    assert all(state == states[0] for state in states)
+
+
+@given(memories, memories)
+def test_merging_loses_nothing_but_what_is_forgotten(one: Memory, other: Memory) -> None:
+    merged = one.merged(other)
+    assert {note.id for note in (*one.notes, *other.notes)} <= {note.id for note in merged.notes} | merged.forgotten
+    gone = {note.id for note in (*one.notes, *other.notes)} - {note.id for note in merged.notes}
+    known = {note.id: note for note in (*one.notes, *other.notes)}
+    for id in gone:
+        assert id in one.forgotten | other.forgotten or set(known[id].derived_from) & merged.forgotten
+    assert one.forgotten | other.forgotten <= merged.forgotten
+
+
+@given(st.lists(notes, max_size=12), st.randoms())
+def test_notes_may_come_in_any_order_and_twice(given_notes: list[Note], random: object) -> None:
+    shuffled = given_notes + given_notes[:3]
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    memory = Memory("ada")
+    for note in shuffled:
+        assert memory.add(note) == note
+    assert _state(memory) == _state(Memory("ada", given_notes))
+    assert _state(pickle.loads(pickle.dumps(memory))) == _state(memory) == _state(memory.copy())
+
+
+def test_the_digest_stays_what_it_was() -> None:
+    """Digests stand in records: what they are taken over must not change with a version."""
+    memory = Memory("ada", [reaction("mug", "sink", -1.0, text="no mugs – ever")])
+    assert memory.digest == "ae63a626921867880b8909e281fca98044916189afda78a3dbb026f5c4594333"
+    assert memory.notes[0].id == "88bf6d7db9ff"
+    assert memory.digest != Memory("ada").digest
