@@ -368,15 +368,12 @@ def assembled(path: Path, lines: Sequence[Line], known: EventTypes) -> Record:
             first = error.errors()[0]
             field = ".".join(map(str, first["loc"]))
             raise damaged(path, number, f"{line.type}: {f'{field}: ' if field else ''}{first['msg']}") from error
-    first, *inner = events or [None]
-    last = inner.pop() if inner else None
-    if (
-        not isinstance(first, Header)
-        or not isinstance(last, Result)
-        or any(isinstance(e, Header | Result) for e in inner)
-    ):
+    first, last = (events[0], events[-1]) if len(events) > 1 else (None, None)
+    inner = tuple(events[1:-1])
+    several = any(isinstance(event, Header | Result) for event in inner)
+    if not isinstance(first, Header) or not isinstance(last, Result) or several:
         raise UserError(f"{path}: has no beginning or no end, or several; delete the file to run the episode again")
-    return Record(first, tuple(inner), last)
+    return Record(first, inner, last)
 
 
 def damaged(path: Path, line: int, why: str) -> UserError:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from housewise.core.errors import UserError
 from housewise.core.plugins import SYSTEMS, plugins
 from housewise.core.record import Header
 from housewise.core.settings import short_name
@@ -79,8 +80,12 @@ def _agent(facts: Mapping[str, str | None]) -> str:
 def _bearing(system: str, settings: str) -> Mapping[str, Any]:
     """Settings that bear on what comes of episodes, by key without the section where that says nothing."""
     content = json.loads(settings)
-    known = system in plugins(SYSTEMS)
-    whole = flat(content) if not known else settings_from(system, content, "a record", strict=False).bearing
+    try:
+        known = system in plugins(SYSTEMS)
+        whole = settings_from(system, content, "a record", strict=False).bearing if known else flat(content)
+    except UserError:
+        # Settings that this version refuses are shown as they were.
+        whole = flat(content)
     short = [short_name(key) for key in whole]
     return {
         name if short.count(name) == 1 else key: value for name, (key, value) in zip(short, whole.items(), strict=True)

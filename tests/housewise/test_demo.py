@@ -23,4 +23,5 @@ def test_every_adapter_that_comes_along_is_shown_between_the_possible_and_the_un
 def test_the_settings_fit() -> None:
     for settings in demo.planners().values():
         config = house_settings(settings=settings)
-        assert config.adapter is None or config.adapter in packaged_adapters()
+        adapter = config.models.agent.adapter
+        assert adapter is None or adapter in packaged_adapters()

@@ -36,7 +36,10 @@ def change(path: Path, **changes: object) -> None:
     """Change the settings in a record's first line."""
     first, *rest = path.read_text().split("\n")
     header = json.loads(first)
-    header["config"] |= changes
+    settings = header["data"]["settings"]
+    for key, value in changes.items():
+        section = next((part for part in settings.values() if isinstance(part, dict) and key in part), None)
+        (settings["models"]["agent"] if section is None else section)[key] = value
     path.write_text("\n".join([json.dumps(header), *rest]))
 
 

@@ -30,7 +30,9 @@ def learned(run_folder: Path, tmp_path: Path) -> Path:
     for path in grown.glob("*.jsonl"):
         lines = [json.loads(text) for text in path.read_text().splitlines()]
         for number, line in enumerate(line for line in lines if line["type"] == "plan"):
-            line.update(prompt=[{"role": "user", "content": f"what now? {EVIL}"}], reply=f"step 1: say {number}")
+            line["data"].update(
+                prompt=[{"role": "user", "content": f"what now? {EVIL}"}], reply=f"step 1: say {number}"
+            )
         path.write_text("".join(json.dumps(line) + "\n" for line in lines))
         pairs = list(pairs_of(read_house_record(path), ""))
     assert {pair.reward > 0 for pair in pairs} == {True, False}

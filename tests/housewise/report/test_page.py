@@ -336,7 +336,7 @@ def test_several_runs_in_one_file(run_folder: Path, tmp_path: Path) -> None:
 def test_strange_records_are_shown_with_a_note(two_runs: Path) -> None:
     record = two_runs / "cut" / "episodes" / "generated-1-0001-run0.jsonl"
     lines = [json.loads(text) for text in record.read_text().splitlines()]
-    next(line for line in lines if line["type"] == "action")["moved"] = {"ghost 1": ["moon", "bed"]}
+    next(line for line in lines if line["type"] == "action")["data"]["moved"] = {"ghost 1": ["moon", "bed"]}
     record.write_text("".join(json.dumps(line) + "\n" for line in lines))
     write_report(two_runs, options=PAGES)
     strange, whole = (Page(two_runs / "report" / run / f"{record.stem}.html") for run in ("cut", "whole"))
@@ -363,7 +363,7 @@ def test_an_unwritable_page(run_folder: Path, tmp_path: Path) -> None:
 
 
 def test_stale_figures_are_told(run_folder: Path, tmp_path: Path) -> None:
-    episodes = [(record.episode, record.result) for record in read_house_records(run_folder / "episodes")]
+    episodes = [(record.header, record.result) for record in read_house_records(run_folder / "episodes")]
     assert figures.stale(run_folder, episodes) == ""
     for content, said in [('{"overall": {"episodes": 9, "success_rate": 5}}', "9 episodes"), ("[]", ""), ("{", "")]:
         (tmp_path / "metrics.json").write_text(content, encoding="utf-8")
