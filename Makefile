@@ -32,6 +32,7 @@ lint: install
 	$(BIN)/ruff format --check .
 	rm -rf build && $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target build/installed .
 	$(BIN)/mypy
+	cd build/installed && $(CURDIR)/$(BIN)/lint-imports --config $(CURDIR)/pyproject.toml --no-cache
 
 clean:
 	rm -rf $(VENV) runs build dist *.egg-info

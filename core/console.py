@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -13,7 +13,10 @@ from rich.console import ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from housewise.core.errors import printable
+from housewise.core.errors import UserError, printable
+
+# What typer makes of an interrupt.
+_INTERRUPTED = 130
 
 
 class Console(rich.console.Console):
@@ -58,3 +61,30 @@ def settle_output() -> None:
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise
+
+
+def guarded(command: Callable[[], Any]) -> None:
+    """Run a command; a user's mistake ends in one line and exit code 2, an interrupt in one line and 130.
+
+    The code is 3 where some episodes of a run failed, and 1 where nobody reads the output any more.
+    """
+    let_write_anything()
+    try:
+        try:
+            command()
+        finally:
+            settle_output()
+    except SystemExit as ending:
+        if ending.code != _INTERRUPTED:
+            raise
+        Console(stderr=True).print("interrupted; what is finished is kept")
+        # Threads that wait for a server's reply would keep the user waiting.
+        os._exit(_INTERRUPTED)
+    except UserError as error:
+        complain(str(error))
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        sys.exit(1)
+    except OSError as error:
+        complain(f"{error.filename or 'the output'}: {error.strerror or error}; give another path, or make room")
+        sys.exit(2)

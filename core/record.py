@@ -365,9 +365,9 @@ def assembled(path: Path, lines: Sequence[Line], known: EventTypes) -> Record:
         try:
             events.append(line.read(types))
         except ValidationError as error:
-            first = error.errors()[0]
-            field = ".".join(map(str, first["loc"]))
-            raise damaged(path, number, f"{line.type}: {f'{field}: ' if field else ''}{first['msg']}") from error
+            problem = error.errors()[0]
+            field = ".".join(map(str, problem["loc"]))
+            raise damaged(path, number, f"{line.type}: {f'{field}: ' if field else ''}{problem['msg']}") from error
     first, last = (events[0], events[-1]) if len(events) > 1 else (None, None)
     inner = tuple(events[1:-1])
     several = any(isinstance(event, Header | Result) for event in inner)

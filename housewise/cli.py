@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import inspect
 import os
-import sys
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -14,11 +13,7 @@ from housewise.commands.learning import selftrain
 from housewise.commands.looking import demo, doctor, list_
 from housewise.commands.playing import replay, run
 from housewise.commands.reporting import compare, report
-from housewise.core.console import Console, complain, let_write_anything, settle_output
-from housewise.core.errors import UserError
-
-# What typer makes of an interrupt.
-_INTERRUPTED = 130
+from housewise.core.console import guarded
 
 
 def _show_version(asked: bool) -> None:
@@ -67,33 +62,6 @@ def main() -> None:
     # about a tenth slower.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     guarded(app)
-
-
-def guarded(command: Callable[[], Any]) -> None:
-    """Run a command; a user's mistake ends in one line and exit code 2, an interrupt in one line and 130.
-
-    The code is 3 where some episodes of a run failed, and 1 where nobody reads the output any more.
-    """
-    let_write_anything()
-    try:
-        try:
-            command()
-        finally:
-            settle_output()
-    except SystemExit as ending:
-        if ending.code != _INTERRUPTED:
-            raise
-        Console(stderr=True).print("interrupted; what is finished is kept")
-        # Threads that wait for a server's reply would keep the user waiting.
-        os._exit(_INTERRUPTED)
-    except UserError as error:
-        complain(str(error))
-        sys.exit(error.exit_code)
-    except BrokenPipeError:
-        sys.exit(1)
-    except OSError as error:
-        complain(f"{error.filename or 'the output'}: {error.strerror or error}; give another path, or make room")
-        sys.exit(2)
 
 
 if __name__ == "__main__":

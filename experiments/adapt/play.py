@@ -83,6 +83,6 @@ def _judge(console: Console, world: TextKitchen, person: Person) -> None:
 
 
 if __name__ == "__main__":
-    from housewise.cli import guarded
+    from housewise.core.console import guarded
 
     guarded(lambda: typer.run(main))

@@ -178,6 +178,6 @@ def main(
 
 
 if __name__ == "__main__":
-    from housewise.cli import guarded
+    from housewise.core.console import guarded
 
     guarded(lambda: typer.run(main))

@@ -478,6 +478,6 @@ def _print(console: Console, content: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    from housewise.cli import guarded
+    from housewise.core.console import guarded
 
     guarded(lambda: typer.run(main))

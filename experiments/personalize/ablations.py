@@ -51,6 +51,6 @@ class Ablations(MainResults):
 
 
 if __name__ == "__main__":
-    from housewise.cli import guarded
+    from housewise.core.console import guarded
 
     guarded(lambda: typer.run(command(Ablations, quick_scenes=1, about=__doc__)))

@@ -100,6 +100,6 @@ def _column(taught: Study, tested: Study) -> str:
 
 
 if __name__ == "__main__":
-    from housewise.cli import guarded
+    from housewise.core.console import guarded
 
     guarded(lambda: typer.run(command(CrossScene, quick_scenes=2, about=__doc__)))

@@ -199,6 +199,6 @@ def _show(console: Console, content: dict[str, dict[str, Any]]) -> None:
 
 
 if __name__ == "__main__":
-    from housewise.cli import guarded
+    from housewise.core.console import guarded
 
     guarded(lambda: typer.run(main))

@@ -93,6 +93,6 @@ class MainResults:
 
 
 if __name__ == "__main__":
-    from housewise.cli import guarded
+    from housewise.core.console import guarded
 
     guarded(lambda: typer.run(command(MainResults, quick_scenes=1, about=__doc__)))

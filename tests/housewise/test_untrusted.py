@@ -61,11 +61,10 @@ def content(folder: Path) -> str:
 
 def test_a_record_does_not_read_the_environment(played: Path, tmp_path: Path) -> None:
     (path,) = (played / "episodes").glob("*.jsonl")
-    change(path, person=ASKS, model=ASKS, prompt=ASKS)
-    again, report = (
-        housewise(*words, OPENAI_API_KEY=SECRET)
-        for words in (("replay", played, "--out", tmp_path / "again"), ("report", played))
-    )
+    change(path, person=ASKS, model=ASKS)
+    again = housewise("replay", played, "--out", tmp_path / "again", OPENAI_API_KEY=SECRET)
+    change(path, prompt=ASKS)
+    report = housewise("report", played, OPENAI_API_KEY=SECRET)
     assert f"no person '{ASKS}'" in one_line(again)
     assert "Traceback" not in report.stderr
     # What can be played has the words as they are.

@@ -122,7 +122,7 @@ def test_pages_that_are_up_to_date_are_not_made_again(two_runs: Path) -> None:
     assert made() == 0
     assert pages == {path: path.stat().st_mtime_ns for path in (two_runs / "report").rglob("*.html")}
     record = two_runs / "cut" / "episodes" / "generated-1-0001-run0.jsonl"
-    record.write_text(record.read_text().replace('"planner":"scripted"', '"planner":"saycan"'))
+    record.write_text(record.read_text().replace('"agent":"scripted"', '"agent":"saycan"'))
     assert made() == 1
     assert made(fresh=True) == 2
     assert "saycan" in Page(two_runs / "report" / "whole" / record.with_suffix(".html").name).text

@@ -124,8 +124,8 @@ def test_an_iteration_learns_what_was_tried_and_what_was_shown(whole: Path) -> N
 
 def test_each_model_is_the_start_of_the_next(whole: Path) -> None:
     used = json.loads((whole / "iteration-2" / "grow" / "config.json").read_text())
-    assert used["adapter"] == str(whole / "iteration-1" / "adapter")
-    assert used["sampling"]["temperature"] == 1.0
+    assert used["models"]["agent"]["adapter"] == str(whole / "iteration-1" / "adapter")
+    assert used["models"]["agent"]["sampling"]["temperature"] == 1.0
 
 
 def test_each_iteration_tries_anew(whole: Path) -> None:
