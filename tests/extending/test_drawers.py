@@ -1,0 +1,177 @@
+"""A package of somebody else's, installed beside this one: docs/extending.md, carried out."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from housewise.rollout.records import read_records
+
+DOCS = Path(__file__).parents[2] / "docs"
+LIKED = ["33", "67", "100"]
+
+
+@pytest.fixture(scope="session")
+def beside(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the package is installed."""
+    target = tmp_path_factory.mktemp("beside")
+    source = tmp_path_factory.mktemp("source") / "drawers"
+    subprocess.run(["cp", "-r", str(DOCS / "examples" / "drawers"), str(source)], check=True)
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(target), str(source)]
+    subprocess.run(command, check=True, capture_output=True, timeout=300)
+    return target
+
+
+def started(beside: Path | None, *words: str | Path) -> subprocess.Popen[str]:
+    env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"} | {"COLUMNS": "200"}
+    env |= {"PYTHONPATH": str(beside)} if beside else {}
+    command = [sys.executable, "-m", "housewise", *map(str, words)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
+
+
+def housewise(beside: Path | None, *words: str | Path, code: int = 0) -> str:
+    program = started(beside, *words)
+    out, errors = program.communicate(timeout=300)
+    assert program.returncode == code, errors
+    return errors if code else out
+
+
+def liked(folder: Path) -> dict[str, str]:
+    """By how much the person liked what was done, by name of the record."""
+    records = Path(folder / "episodes").glob("*.jsonl")
+    lines = {path.stem: json.loads(path.read_text().splitlines()[-1]) for path in records}
+    return {name: f"{100 * line['data']['scores']['liked']:.0f}" for name, line in lines.items()}
+
+
+def remembered(folder: Path, person: str) -> list[str]:
+    lines = (folder / "memory" / person / "notes.jsonl").read_text().splitlines()[1:]
+    return [json.loads(line)["text"] for line in lines]
+
+
+@pytest.fixture(scope="session")
+def played(beside: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("played") / "run"
+    housewise(beside, "run", "--system", "drawers", "--out", folder, "runs=3")
+    return folder
+
+
+def test_it_is_played_and_learns_from_what_is_remembered(played: Path) -> None:
+    found = liked(played)
+    assert [found[f"drawers-ann-run{run}"] for run in range(3)] == LIKED
+    assert len(remembered(played, "ann")) == 18
+    assert json.loads((played / "metrics.json").read_text())["overall"]["liked_stderr"] > 0
+
+
+def test_it_is_resumed_after_a_kill_with_the_memory_that_it_had(beside: Path, tmp_path: Path) -> None:
+    people = ",".join(f"p{number}" for number in range(25))
+    words = ("run", "--system", "drawers", "runs=3", f"people=[{people}]")
+    program, end = started(beside, *words, "--out", tmp_path / "killed"), time.monotonic() + 120
+    while time.monotonic() < end and len(list(tmp_path.glob("killed/episodes/*.jsonl"))) < 7:
+        time.sleep(0.005)
+    program.send_signal(signal.SIGKILL)
+    program.communicate()
+    before = set(liked(tmp_path / "killed"))
+    assert 7 <= len(before) < 75
+    housewise(beside, *words, "--out", tmp_path / "killed")
+    housewise(beside, *words, "--out", tmp_path / "whole")
+    assert liked(tmp_path / "killed") == liked(tmp_path / "whole") and len(liked(tmp_path / "whole")) == 75
+    for person in ("p0", "p1", "p24"):
+        assert sorted(remembered(tmp_path / "killed", person)) == sorted(remembered(tmp_path / "whole", person))
+
+
+def test_two_workers_keep_a_persons_episodes_in_order(beside: Path, played: Path, tmp_path: Path) -> None:
+    housewise(beside, "run", "--system", "drawers", "--out", tmp_path, "runs=3", "--workers", "2")
+    assert liked(tmp_path) == liked(played)
+
+
+@pytest.mark.skipif(find_spec("ray") is None, reason="ray is not installed")
+def test_it_is_played_on_a_cluster(beside: Path, played: Path, tmp_path: Path) -> None:
+    housewise(beside, "run", "--system", "drawers", "--out", tmp_path, "runs=3", "--workers", "2", "--ray", "local")
+    assert liked(tmp_path) == liked(played)
+
+
+def test_it_is_reported_and_compared(beside: Path, played: Path, tmp_path: Path) -> None:
+    housewise(beside, "report", played)
+    index = (played / "report.html").read_text()
+    assert "liked, %" in index and "drawers-ben" in index
+    page = (played / "report" / "drawers-ann-run0.html").read_text()
+    assert "The spoon belongs in the top drawer." in page and ">put<" in page
+    shown = housewise(beside, "compare", played, played)
+    assert "liked, %" in shown and "6 episodes" in shown
+
+
+def test_its_records_are_read_where_it_is_not_installed(played: Path) -> None:
+    for record in read_records(played / "episodes"):
+        assert record.header.system == "drawers" and len(record.events) >= 12
+    error = housewise(None, "run", "--system", "drawers", "--out", played, code=2)
+    assert "no system 'drawers' is installed; there are personalize" in error and "Traceback" not in error
+
+
+def test_settings_of_another_system_are_refused(beside: Path, played: Path, tmp_path: Path) -> None:
+    error = housewise(beside, "run", "--planner", "scripted", "--out", played, code=2)
+    assert "holds a run of drawers, not of personalize" in error
+    error = housewise(beside, "run", "--system", "drawers", "--houses", "3", "--out", tmp_path, code=2)
+    assert "unknown setting 'houses'" in error
+
+
+def test_small_parts_are_found_by_name(beside: Path, tmp_path: Path) -> None:
+    common = ("run", "--houses", "1", "max_steps=40")
+    out = housewise(beside, *common, "--planner", "wanderer", "--simulator", "slow", "--out", tmp_path / "a")
+    assert "generated-0-0000-run0" in out
+    out = housewise(beside, *common, "--model", "parrot:step 1: go to the kitchen", "--out", tmp_path / "b")
+    assert "generated-0-0000-run0" in out
+    assert "wanderer" in housewise(beside, "list", "planners")
+    assert "wanderer" not in housewise(None, "list", "planners")
+
+
+def test_a_trainer_and_a_filter_are_found_by_name(beside: Path, tmp_path: Path) -> None:
+    tasks = ["demonstrations.houses=1", "training_tasks.houses=1", "evaluation.tasks=[]", "iterations=0"]
+    more = ["training.trainer=nothing", "filter.name=short", "run.max_steps=40"]
+    housewise(beside, "selftrain", *tasks, *more, "--out", tmp_path)
+    assert json.loads((tmp_path / "imitate" / "model.json").read_text())["model"] == "local"
+
+
+def other(folder: Path, name: str, value: str) -> Path:
+    """A package that names a system."""
+    info = folder / f"{name}-1.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n")
+    (info / "entry_points.txt").write_text(f"[housewise.systems]\ndrawers = {value}\n")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ("no.such.module:Drawers", "cannot be imported from no.such.module:Drawers of odd"),
+        ("json:loads", "is no class of systems"),
+        ("json:nothing", "cannot be imported"),
+    ],
+)
+def test_an_entry_point_that_leads_nowhere_is_named(tmp_path: Path, value: str, told: str) -> None:
+    error = housewise(other(tmp_path / "odd", "odd", value), "run", "--system", "drawers", code=2)
+    assert told in error and len(error.strip().splitlines()) == 1
+
+
+def test_a_name_that_two_packages_use_is_refused(beside: Path, tmp_path: Path) -> None:
+    both = Path(f"{beside}{os.pathsep}{other(tmp_path / 'odd', 'odd', 'json:loads')}")
+    error = housewise(both, "run", "--system", "drawers", code=2)
+    assert "is there more than once" in error and "odd" in error
+    # What has nothing to do with it goes on.
+    housewise(both, "run", "--houses", "1", "--planner", "scripted", "max_steps=20", "--out", tmp_path / "run")
+
+
+def test_the_page_shows_the_package_as_it_is() -> None:
+    page = (DOCS / "extending.md").read_text()
+    for name in ("pyproject.toml", "drawers/system.py", "drawers/parts.py"):
+        block = re.search(rf"`{re.escape(name)}`[^\n]*\n\n```\w+\n(.*?)```", page, re.DOTALL)
+        assert block and block[1] == (DOCS / "examples" / "drawers" / name).read_text(), name
