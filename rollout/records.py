@@ -34,13 +34,13 @@ def read_record(path: Path) -> Record:
     return assembled(path, lines, known)
 
 
-def read_records(folder: Path) -> Iterator[Record]:
+def read_records(folder: Path | str) -> Iterator[Record]:
     """Every finished record of a folder, by name.
 
     Raises:
         UserError: when one is damaged.
     """
-    return (read_record(path) for path in sorted(folder.glob(f"*{FINISHED}")))
+    return (read_record(path) for path in sorted(Path(folder).glob(f"*{FINISHED}")))
 
 
 def read_header(path: Path, line: bytes) -> Header | None:

@@ -131,12 +131,13 @@ class Run:
         check_files(self.system.files(), self.folder)
 
 
-def load_run(folder: Path) -> Run:
+def load_run(folder: Path | str) -> Run:
     """The run that is in a folder, to look at or to go on with.
 
     Raises:
         UserError: when there is none, or its system is not installed.
     """
+    folder = Path(folder)
     path = folder / "config.json"
     if not path.is_file():
         raise UserError(f"{folder}: holds no run (it has no config.json); name the folder of a run")
