@@ -12,16 +12,18 @@ from dataclasses import replace
 
 import numpy as np
 
+from housewise.controller.follower import GreedyFollower
 from housewise.controller.skills import Controller, ControllerSettings, Skill
 from housewise.worlds.house.env import RearrangementEnv
-from housewise.worlds.house.geometry import Array
+from housewise.worlds.house.geometry import Array, forward_of
+from housewise.worlds.house.simulator.base import Action, BodyPose
 
 
 class PublishedController(Controller):
     """Moves as the robot in the published logs did."""
 
     def __init__(self, env: RearrangementEnv) -> None:
-        super().__init__(env, ControllerSettings(goal_radius=0.5))
+        super().__init__(env, ControllerSettings(goal_radius=0.5, follower="greedy"))
 
     def place(self, thing: str, receptacle: str) -> Skill:
         """Put down what is in the hand, whatever the instruction called it."""
@@ -31,11 +33,27 @@ class PublishedController(Controller):
         simulator = self.env.simulator
         simulator.stand(replace(simulator.body, pitch=0.0))
 
-    def _aim(self, path: Array) -> Array:
-        return np.asarray(path[1])
+    def _follower(self, goal: Array) -> GreedyFollower:
+        # The published code made a new follower for every step, which can't notice that it turns to and fro.
+        return GreedyFollower(self.env.simulator.navmesh, goal, self.settings.goal_radius, fix_thrashing=False)
 
-    def _arrived(self, path: Array) -> bool:
-        navmesh = self.env.simulator.navmesh
-        nearest = navmesh.viewpoints[np.argmin(np.linalg.norm(navmesh.viewpoints - path[0], axis=1))]
-        away = float(np.linalg.norm(path[-1] - path[0]))
-        return max(navmesh.distance(nearest, path[-1]), away) <= self.settings.goal_radius
+    def _turn_to(self, aim: Array) -> Action:
+        body, camera = self.env.simulator.body, self.env.simulator.camera
+        lens = np.array([body.x, self.env.simulator.navmesh.height + camera.above_floor, body.z])
+        ray, wanted = _ray(body), aim - lens
+        across = np.cross(ray[[0, 2]], wanted[[0, 2]])
+        turn = float(np.arctan2(across, ray[[0, 2]] @ wanted[[0, 2]]))
+        rise = _from_upright(ray) - _from_upright(wanted)
+        if abs(turn) > abs(rise):
+            return Action.TURN_LEFT if turn < 0 else Action.TURN_RIGHT
+        return Action.LOOK_UP if rise > 0 else Action.LOOK_DOWN
+
+
+def _ray(body: BodyPose) -> Array:
+    """The optical axis, (3,)."""
+    return np.cos(body.pitch) * forward_of(body.yaw) + np.array([0.0, np.sin(body.pitch), 0.0])
+
+
+def _from_upright(way: Array) -> float:
+    """Radians from upright, of a direction's shadow on the plane of y and z."""
+    return float(np.arctan2(abs(way[2]), way[1]))
