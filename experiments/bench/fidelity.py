@@ -19,7 +19,7 @@ import multiprocessing
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence, Set
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -42,8 +42,10 @@ from housewise.rollout.rollout import room_anchors
 from housewise.systems.personalize.player import software_versions
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.env import MAX_STEPS, RearrangementEnv, Task
+from housewise.worlds.house.housekeep.detour import read_polygon_navmesh
 from housewise.worlds.house.housekeep.reader import HousekeepData
 from housewise.worlds.house.names import spoken
+from housewise.worlds.house.scene import Scene
 from housewise.worlds.house.simulator import SimulatorName, open_simulator
 from housewise.worlds.house.simulator.base import Simulator
 from housewise.worlds.house.vocabulary import Vocabulary
@@ -139,7 +141,7 @@ class Recording:
 
     def __init__(self, path: Path, data: HousekeepData) -> None:
         self.scene, self.condition = path.parts[-3], path.parts[-2]
-        self.task = Task(data.scene(self.scene), data.episode(self.scene, int(path.stem)))
+        self.task = Task(walked_as_recorded(data.scene(self.scene)), data.episode(self.scene, int(path.stem)))
         places = [self.task.scene.by_key[key] for key in self.task.episode.receptacles]
         self.keys = {place.name: place.key for place in places}
         self.keys |= {thing.name: thing.key for thing in self.task.episode.objects}
@@ -176,6 +178,12 @@ class Recording:
 
     def _places(self, mapping: dict[str, str]) -> dict[str, str | None]:
         return {self.keys[thing]: None if place == "agent" else self.keys[place] for thing, place in mapping.items()}
+
+
+@lru_cache(maxsize=2)
+def walked_as_recorded(scene: Scene) -> Scene:
+    """A scene with Habitat's way of walking, where the file of its navigation mesh is at hand."""
+    return scene if scene.navmesh_file is None else replace(scene, navmesh=read_polygon_navmesh(scene.navmesh_file))
 
 
 class Player:
@@ -304,6 +312,8 @@ def _compare_actions(recording: Recording, simulator: Simulator, compared: Compa
         if step.kind is None or ours is None:
             continue
         player.world.arrange(step.before)
+        # What the recorded robot set out for by name it knew, from whichever picture.
+        player.seen |= {key for name, key in recording.keys.items() if name == ours.target}
         seen, start = set(player.seen), player.env.steps
         player.play(ours)
         found, steps = player.seen - seen, player.env.steps - start

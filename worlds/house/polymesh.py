@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Sequence
 
 import numpy as np
@@ -26,6 +26,8 @@ _SAME = 1 / 16384
 _REACH = 1e-3
 _HEURISTIC = 0.999
 _ON_FLOOR = 1e-2
+_TINY = 1e-12
+_REMEMBERED = 64
 
 
 class PolygonMesh:
@@ -46,23 +48,25 @@ class PolygonMesh:
         self._portals = {
             (number, to): (b, a) for number, edges in enumerate(self._edges) for a, b, to in reversed(edges) if to >= 0
         }
-        walls = [(a, b) for edges in self._edges for a, b, to in edges if to < 0]
-        self._walls = np.array(walls, dtype=np.float64).reshape(-1, 2, 2)
-        self._cells: dict[tuple[int, int], list[int]] = defaultdict(list)
-        for number, ring in enumerate(self._rings):
-            low, high = (_cell((pick(x for x, _ in ring), pick(z for _, z in ring))) for pick in (min, max))
-            for x in range(low[0], high[0] + 1):
-                for z in range(low[1], high[1] + 1):
-                    self._cells[x, z].append(number)
+        self._all_edges = np.array([(a, b) for edges in self._edges for a, b, _ in edges], dtype=np.float64)
+        self._owner = [number for number, edges in enumerate(self._edges) for _ in edges]
+        self._walls = [(a, b) for edges in self._edges for a, b, to in edges if to < 0]
+        self._cells = _cells(self._rings, 0)
+        self._walls_near = _cells(self._walls, 1)
+        self._snapped: dict[Spot, tuple[int, Spot]] = {}
 
     def nearest(self, point: Spot) -> tuple[int, Spot]:
         """The polygon that a point lies in or nearest to, and the nearest point of it."""
         for number in self._cells.get(_cell(point), ()):
             if _inside(point, self._rings[number]):
                 return number, point
-        reached = [(*self._onto(point, number), number) for number in range(len(self._rings))]
-        _, spot, number = min(reached)
-        return number, spot
+        if point not in self._snapped:
+            if len(self._snapped) >= _REMEMBERED:
+                self._snapped = {}
+            spots = _onto(point, self._all_edges)
+            edge = int(((spots - point) ** 2).sum(1).argmin())
+            self._snapped[point] = self._owner[edge], (float(spots[edge, 0]), float(spots[edge, 1]))
+        return self._snapped[point]
 
     def path(self, start: Spot, end: Spot) -> list[Spot]:
         """The way between two points, each moved to the nearest on the floor; empty where there is none."""
@@ -96,14 +100,10 @@ class PolygonMesh:
 
     def clearance(self, point: Spot) -> float:
         """Metres to the nearest wall."""
-        start, along = self._walls[:, 0], self._walls[:, 1] - self._walls[:, 0]
-        across = np.asarray(point) - start
-        share = np.clip((across * along).sum(1) / np.maximum((along * along).sum(1), 1e-12), 0.0, 1.0)
-        apart = across - share[:, None] * along
-        return float(np.sqrt((apart * apart).sum(1).min(initial=np.inf)))
-
-    def _onto(self, point: Spot, number: int) -> tuple[float, Spot]:
-        return min(_to_segment(point, a, b) for a, b, _ in self._edges[number])
+        near = [self._walls[number] for number in self._walls_near.get(_cell(point), ())]
+        away = min((_to_segment(point, a, b)[0] for a, b in near), default=math.inf)
+        # Farther than a cell there may be others.
+        return away if away <= _CELL else min((_to_segment(point, a, b)[0] for a, b in self._walls), default=math.inf)
 
     def _corridor(self, first: int, last: int, start: Spot, goal: Spot) -> list[int]:
         """The polygons on the way, both ends included; empty where there is none."""
@@ -224,6 +224,13 @@ def _to_segment(point: Spot, a: Spot, b: Spot) -> tuple[float, Spot]:
     return math.dist(point, spot), spot
 
 
+def _onto(point: Spot, segments: Array) -> Array:
+    """The point of each segment, (N, 2, 2), that is nearest to a point, (N, 2)."""
+    start, along = segments[:, 0], segments[:, 1] - segments[:, 0]
+    share = ((point - start) * along).sum(1) / np.maximum((along * along).sum(1), _TINY)
+    return np.asarray(start + np.clip(share, 0.0, 1.0)[:, None] * along)
+
+
 def _counter_clockwise(ring: Array, behind: Sequence[int]) -> tuple[list[Spot], list[int]]:
     corners = [(float(x), float(z)) for x, z in ring]
     if Polygon(corners).exterior.is_ccw:
@@ -233,6 +240,17 @@ def _counter_clockwise(ring: Array, behind: Sequence[int]) -> tuple[list[Spot], 
 
 def _middle(a: Spot, b: Spot) -> Spot:
     return (a[0] + b[0]) / 2, (a[1] + b[1]) / 2
+
+
+def _cells(shapes: Sequence[Sequence[Spot]], margin: int) -> dict[tuple[int, int], list[int]]:
+    """The numbers of the shapes whose bounds reach into each cell, or to within so many cells of it."""
+    found: dict[tuple[int, int], list[int]] = {}
+    for number, shape in enumerate(shapes):
+        low, high = (_cell((pick(x for x, _ in shape), pick(z for _, z in shape))) for pick in (min, max))
+        for x in range(low[0] - margin, high[0] + margin + 1):
+            for z in range(low[1] - margin, high[1] + margin + 1):
+                found.setdefault((x, z), []).append(number)
+    return found
 
 
 def _cell(point: Spot) -> tuple[int, int]:
