@@ -18,12 +18,15 @@ from housewise.worlds.house.env import RearrangementEnv
 from housewise.worlds.house.geometry import Array, forward_of
 from housewise.worlds.house.simulator.base import Action, BodyPose
 
+PUBLISHED = ControllerSettings(goal_radius=0.5, follower="greedy")
+"""As the published robot's code has it."""
+
 
 class PublishedController(Controller):
     """Moves as the robot in the published logs did."""
 
     def __init__(self, env: RearrangementEnv) -> None:
-        super().__init__(env, ControllerSettings(goal_radius=0.5, follower="greedy"))
+        super().__init__(env, PUBLISHED)
 
     def place(self, thing: str, receptacle: str) -> Skill:
         """Put down what is in the hand, whatever the instruction called it."""
@@ -41,8 +44,8 @@ class PublishedController(Controller):
         body, camera = self.env.simulator.body, self.env.simulator.camera
         lens = np.array([body.x, self.env.simulator.navmesh.height + camera.above_floor, body.z])
         ray, wanted = _ray(body), aim - lens
-        across = np.cross(ray[[0, 2]], wanted[[0, 2]])
-        turn = float(np.arctan2(across, ray[[0, 2]] @ wanted[[0, 2]]))
+        across = ray[0] * wanted[2] - ray[2] * wanted[0]
+        turn = float(np.arctan2(across, ray[0] * wanted[0] + ray[2] * wanted[2]))
         rise = _from_upright(ray) - _from_upright(wanted)
         if abs(turn) > abs(rise):
             return Action.TURN_LEFT if turn < 0 else Action.TURN_RIGHT

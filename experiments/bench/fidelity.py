@@ -1,7 +1,7 @@
 """How close the embedded simulator comes to Habitat: recorded LLM-Personalize episodes, played again.
 
     python -m housewise.experiments.bench.fidelity --data HOUSEKEEP --recordings RECORDED_ROLLOUTS \\
-        [--json FILE] [--quick]
+        [--json FILE] [--kept FOLDER] [--quick]
 
 Four questions, each with its figures:
 
@@ -16,10 +16,11 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import subprocess
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence, Set
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -33,7 +34,7 @@ from rich.table import Table
 from housewise.agent.personalize.parser import parse_step
 from housewise.commands.options import SimulatorOption
 from housewise.commands.settings import simulator_named
-from housewise.controller.published import PublishedController
+from housewise.controller.published import PUBLISHED, PublishedController
 from housewise.controller.skills import Skill
 from housewise.core.console import Console
 from housewise.core.errors import UserError
@@ -125,6 +126,9 @@ class Compared:
     found: Found = field(default_factory=Found)
     found_in_step: Found = field(default_factory=Found)
     """Before the first action whose number of steps differs."""
+    differences: list[tuple[str, str, bool]] = field(default_factory=list)
+    """(how, key, in step) of each thing that another action discovered: "early" here and later in the record, "missed"
+    here by the action that discovered it in the record, or found by ours "only"."""
     success: float = 0.0
     success_recorded: float = 0.0
     same_places: int = 0
@@ -264,15 +268,33 @@ class Player:
         self.seen |= set(self.world.relations(visible).values())
 
 
-def compare(path: Path, root: Path, name: SimulatorName = "raycast") -> Compared:
-    """Play one recording in a simulator, action by action and as a whole."""
+def compare(path: Path, root: Path, name: SimulatorName = "raycast", kept: Path | None = None) -> Compared:
+    """Play one recording in a simulator, action by action and as a whole.
+
+    Args:
+        path: of the recording.
+        root: the Housekeep folder.
+        name: of the simulator.
+        kept: folder where what came of it is written, and read when it is there already.
+    """
+    file = kept and kept.joinpath(*path.parts[-3:])
+    if file and file.exists():
+        return _read_compared(file)
     recording = Recording(path, _data(str(root)))
     compared = Compared(recording.scene, recording.condition)
     _compare_parsing(recording, compared)
     simulator = _simulator(name)
     _compare_actions(recording, simulator, compared)
     _compare_episode(recording, simulator, compared)
+    if file:
+        write_json(file, asdict(compared))
     return compared
+
+
+def _read_compared(file: Path) -> Compared:
+    fields = json.loads(file.read_text(encoding="utf-8"))
+    found, found_in_step = Found(**fields.pop("found")), Found(**fields.pop("found_in_step"))
+    return Compared(**fields, found=found, found_in_step=found_in_step)
 
 
 def _compare_parsing(recording: Recording, compared: Compared) -> None:
@@ -306,14 +328,15 @@ def _resolved(action: HighLevelAction, recording: Recording) -> tuple[ActionKind
 def _compare_actions(recording: Recording, simulator: Simulator, compared: Compared) -> None:
     player = Player(recording, simulator, max_steps=10**9)
     vocabulary = recording.vocabulary
-    in_step = True
+    in_step, early = True, dict[str, bool]()
     for step in recording.steps:
         ours = parse_step(step.raw, vocabulary).action
         if step.kind is None or ours is None:
             continue
         player.world.arrange(step.before)
-        # What the recorded robot set out for by name it knew, from whichever picture.
-        player.seen |= {key for name, key in recording.keys.items() if name == ours.target}
+        if step.kind == ActionKind.GO_TO and ours.target in recording.keys:
+            # Whoever sets out for something knows it.
+            player.seen.add(recording.keys[ours.target])
         seen, start = set(player.seen), player.env.steps
         player.play(ours)
         found, steps = player.seen - seen, player.env.steps - start
@@ -322,10 +345,14 @@ def _compare_actions(recording: Recording, simulator: Simulator, compared: Compa
         in_step = in_step and steps == step.steps
         if in_step:
             compared.found_in_step.add(found, step.discovered)
+        early |= dict.fromkeys(found - step.discovered, in_step)
+        for key in step.discovered - found:
+            compared.differences.append(("early", key, early.pop(key)) if key in early else ("missed", key, in_step))
         # Like the placements, what is known is brought up to date with the record after every action.
         player.seen |= step.discovered
         if step.kind in (ActionKind.PICK_UP, ActionKind.PLACE):
             compared.effects.append(_effect(step, player, recording))
+    compared.differences.extend(("only", key, was_in_step) for key, was_in_step in early.items())
 
 
 def _effect(step: Step, player: Player, recording: Recording) -> tuple[str, str, bool, bool, bool]:
@@ -373,6 +400,7 @@ def figures(results: Sequence[Compared]) -> dict[str, Any]:
     """The figures over recordings; see the module's words for what each one answers."""
     effects = [effect for result in results for effect in result.effects]
     steps = np.array([pair[1:] for result in results for pair in result.steps], dtype=float)
+    walks = [pair for result in results for what, *pair in result.steps if what == ActionKind.GO_TO.value and any(pair)]
     precision, recall, f1 = _discovery([result.found for result in results])
     return {
         "episodes": len(results),
@@ -385,12 +413,35 @@ def figures(results: Sequence[Compared]) -> dict[str, Any]:
         "discovery_recall": recall,
         "discovery_f1": f1,
         "discovery_f1_in_step": _discovery([result.found_in_step for result in results])[-1],
+        "discoveries_recorded": sum(r.found.recorded for r in results),
+        "discoveries_recorded_in_step": sum(r.found_in_step.recorded for r in results),
+        "discoveries_elsewhere": _elsewhere(results),
+        "actions": len(steps),
+        "actions_of_recorded_length": float((steps[:, 0] == steps[:, 1]).mean()) if len(steps) else 0.0,
+        "walks": len(walks),
+        "walks_of_recorded_length": float(np.mean([ours == theirs for ours, theirs in walks])) if walks else 0.0,
         "low_level_steps": float(steps[:, 1].mean()) if len(steps) else 0.0,
         "low_level_steps_recorded": float(steps[:, 0].mean()) if len(steps) else 0.0,
         "final_placement_agreement": sum(r.same_places for r in results) / max(sum(r.objects for r in results), 1),
         "success_rate": 100 * float(np.mean([result.success for result in results])),
         "success_rate_recorded": 100 * float(np.mean([result.success_recorded for result in results])),
     }
+
+
+def _elsewhere(results: Sequence[Compared]) -> dict[str, dict[str, int]]:
+    """How many things another action discovered than in the record, in and out of step."""
+    places = {True: "in step", False: "out of step"}
+    table: dict[str, Counter[str]] = {place: Counter() for place in places.values()}
+    for result in results:
+        for how, _, in_step in result.differences:
+            table[places[in_step]][how] += 1
+    return {place: dict(counts) for place, counts in table.items()}
+
+
+def _most_different(results: Sequence[Compared], most: int = 20) -> dict[str, int]:
+    """The things that are most often discovered by another action than in the record."""
+    counts = Counter(f"{result.scene} {key}" for result in results for _, key, _ in result.differences)
+    return dict(counts.most_common(most))
 
 
 def _discovery(counts: Sequence[Found]) -> tuple[float, float, float]:
@@ -414,6 +465,7 @@ def main(
     data: Annotated[Path, typer.Option(envvar="HOUSEKEEP_DATA", help="The Housekeep folder.")],
     recordings: Annotated[Path, typer.Option(help="Folder of <scene>/<condition>/<episode>.json.")],
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures there.")] = None,
+    kept: Annotated[Path | None, typer.Option(help="Keep each recording's part there, and go on from them.")] = None,
     quick: Annotated[bool, typer.Option(help=f"Only every {_QUICK}th recording.")] = False,
     workers: Annotated[int, typer.Option(help="Processes.")] = 2,
     simulator: SimulatorOption = None,
@@ -425,20 +477,32 @@ def main(
         raise UserError(f"{recordings}: no <scene>/<condition>/<episode>.json in it; name the recordings' folder")
     console = Console()
     with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
-        played = pool.map(compare, paths, [data] * len(paths), [name] * len(paths))
+        played = pool.map(compare, paths, [data] * len(paths), [name] * len(paths), [kept] * len(paths))
         results = list(track(played, "recordings", total=len(paths), console=console, transient=True))
     groups = {name: [r for r in results if f"{r.scene} {r.condition}" == name] for name in _names(results)}
     content = {
         **figures(results),
         "by_condition": {name: figures(group) for name, group in groups.items()},
         "confusion": confusion(results),
+        "most_different": _most_different(results),
         "simulator": name,
+        "settings": asdict(PUBLISHED),
         "software": software_versions(),
+        "commit": commit(),
         "quick": quick,
     }
     _print(console, content)
     if json_file is not None:
         write_json(json_file, content)
+
+
+def commit() -> str:
+    """Of the checkout that this runs from, marked where it has changes; empty outside of one."""
+    described = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--abbrev=40", "--dirty"]
+    try:
+        return subprocess.run(described, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
 
 
 def _names(results: Sequence[Compared]) -> list[str]:
