@@ -2,15 +2,15 @@
 
 The rule is that of habitat-sim's ``GreedyGeodesicFollower`` (``esp/nav/GreedyFollower.cpp``), written anew: of all ways
 to turn on the spot and then take one step, the best is the one that brings the robot closest to its goal for the
-fewest turns, and without running or coming close to a wall.
+fewest turns, and without running into a wall or coming close to one. Habitat-sim also watches for robots that turn to
+and fro for ever. Here what a step is worth is worked out once for a place and a heading, and a turn towards the best
+step only makes it better: there is nothing to watch for.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
-
-import numpy as np
 
 from housewise.worlds.house.geometry import Array, forward_of
 from housewise.worlds.house.navigation import NavMesh
@@ -26,7 +26,6 @@ _COST_OF_COLLIDING = 0.25
 _COST_OF_CLOSENESS = 0.05
 _CLOSE = 0.2
 _BUMP = 1e-5
-_THRASHING = 16
 
 
 class GreedyFollower:
@@ -36,43 +35,29 @@ class GreedyFollower:
         navmesh: where the robot walks.
         goal: where to, (x, z), metres.
         radius: metres of way from the goal at which it has arrived.
-        fix_thrashing: after 16 turns to and fro, carry out a whole plan of turns and a step without thinking again.
     """
 
-    def __init__(self, navmesh: NavMesh, goal: Array, radius: float = NEAR_GOAL, fix_thrashing: bool = True) -> None:
+    def __init__(self, navmesh: NavMesh, goal: Array, radius: float = NEAR_GOAL) -> None:
         self._navmesh = navmesh
         self._goal = goal
         self._radius = radius
-        self._fix_thrashing = fix_thrashing
-        self._taken: list[Action] = []
-        self._planned: list[Action] = []
         self._steps: dict[tuple[float, float, float], tuple[float, float]] = {}
 
     def next_action(self, body: BodyPose) -> Action | None:
         """The next low-level action; None on arrival, or where there is no way or no step leads anywhere."""
-        if not self._planned:
-            plan = self._plan(body)
-            if not plan:
-                return None
-            self._planned = plan if self._fix_thrashing and self._thrashes() else plan[:1]
-        self._taken = [*self._taken, self._planned.pop(0)][-_THRASHING:]
-        return self._taken[-1]
-
-    def _plan(self, body: BodyPose) -> list[Action]:
-        """The best turns and the step after them."""
         way = self._navmesh.distance(body.point, self._goal)
         if not self._radius <= way < math.inf:
-            return []
-        best, plan = -_COST_OF_COLLIDING, []
+            return None
+        best, action = -_COST_OF_COLLIDING, None
         for turns in range(_MOST_TURNS + 1):
             for turn, sign in ((Action.TURN_LEFT, 1), (Action.TURN_RIGHT, -1)):
                 rest, cost = self._step(replace(body, yaw=body.yaw + sign * turns * TURN))
                 reward = (way - rest) / STEP - cost - turns * _COST_OF_A_TURN
                 if reward > best:
-                    best, plan = reward, [*[turn] * turns, Action.MOVE_FORWARD]
+                    best, action = reward, turn if turns else Action.MOVE_FORWARD
             if best > _GOOD_ENOUGH:
                 break
-        return plan
+        return action
 
     def _step(self, body: BodyPose) -> tuple[float, float]:
         """The way left after a step ahead, metres, and what the step costs."""
@@ -89,10 +74,3 @@ class GreedyFollower:
         collided = float(((reached - start) ** 2).sum()) + _BUMP < STEP**2
         close = self._navmesh.clearance(reached) < _CLOSE
         return self._navmesh.distance(reached, self._goal), collided * _COST_OF_COLLIDING + close * _COST_OF_CLOSENESS
-
-    def _thrashes(self) -> bool:
-        """Whether it has only turned, each time against the last."""
-        turns = np.array(self._taken)
-        if len(turns) < _THRASHING or not np.isin(turns, (Action.TURN_LEFT, Action.TURN_RIGHT)).all():
-            return False
-        return bool((turns[1:] != turns[:-1]).all())

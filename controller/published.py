@@ -1,9 +1,10 @@
 """The controller behind the published LLM-Personalize logs, with its habits.
 
-Three habits of the published code shape its logs. Setting out for a place levels the camera at once, but the picture
+Four habits of the published code shape its logs. Setting out for a place levels the camera at once, but the picture
 that later looks are judged by is the last one taken; so "look at" can succeed at something that is out of sight by
-then, and the grab that follows fails. And walking ends within half a metre of the chosen standpoint, measured
-between corners of the navigation mesh. A third habit: "place X on Y" puts down whatever is in the hand, X or not.
+then, and the grab that follows fails. Walking is by habitat-sim's greedy follower, and ends less than half a metre of
+way from the chosen standpoint. Looking takes for the height of a thing above the optical axis what shows in the plane
+of y and z, so that it depends on the heading. And "place X on Y" puts down whatever is in the hand, X or not.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from housewise.controller.follower import GreedyFollower
 from housewise.controller.skills import Controller, ControllerSettings, Skill
 from housewise.worlds.house.env import RearrangementEnv
 from housewise.worlds.house.geometry import Array, forward_of
@@ -35,10 +35,6 @@ class PublishedController(Controller):
     def _set_out(self) -> None:
         simulator = self.env.simulator
         simulator.stand(replace(simulator.body, pitch=0.0))
-
-    def _follower(self, goal: Array) -> GreedyFollower:
-        # The published code made a new follower for every step, which can't notice that it turns to and fro.
-        return GreedyFollower(self.env.simulator.navmesh, goal, self.settings.goal_radius, fix_thrashing=False)
 
     def _turn_to(self, aim: Array) -> Action:
         body, camera = self.env.simulator.body, self.env.simulator.camera

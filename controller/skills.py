@@ -60,8 +60,8 @@ class ControllerSettings:
         goal_radius: metres from the chosen standpoint at which walking ends.
         most_walk: low-level steps that one walk may take.
         most_look: low-level steps that one look may take.
-        follower: how the next step of a walk is chosen: ``"own"`` turns to the next bend of the way; ``"greedy"`` weighs
-            every step that could be next, as habitat-sim does (controller.follower).
+        follower: how the next step of a walk is chosen: ``"own"`` turns to the next bend of the way, ``"greedy"``
+            weighs every step that could be next, as habitat-sim does (controller.follower).
     """
 
     goal_radius: float = 0.25

@@ -11,6 +11,7 @@ import heapq
 import math
 from collections import deque
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,6 +22,7 @@ from housewise.worlds.house.navigation import Array, NavMesh
 Spot = tuple[float, float]
 
 _CELL = 0.5
+_MOST_CELLS = 200
 _AT_DOOR = 1e-3
 _SAME = 1 / 16384
 _REACH = 1e-3
@@ -51,28 +53,29 @@ class PolygonMesh:
         self._all_edges = np.array([(a, b) for edges in self._edges for a, b, _ in edges], dtype=np.float64)
         self._owner = [number for number, edges in enumerate(self._edges) for _ in edges]
         self._walls = [(a, b) for edges in self._edges for a, b, to in edges if to < 0]
-        self._cells = _cells(self._rings, 0)
-        self._walls_near = _cells(self._walls, 1)
+        self._grid = _Grid(self._rings, 0)
+        self._wall_grid = _Grid(self._walls, 1)
         self._snapped: dict[Spot, tuple[int, Spot]] = {}
 
     def nearest(self, point: Spot) -> tuple[int, Spot]:
         """The polygon that a point lies in or nearest to, and the nearest point of it."""
-        for number in self._cells.get(_cell(point), ()):
+        for number in self._grid.near(point):
             if _inside(point, self._rings[number]):
                 return number, point
-        if point not in self._snapped:
-            if len(self._snapped) >= _REMEMBERED:
-                self._snapped = {}
+        found = self._snapped.get(point)
+        if found is None:
             spots = _onto(point, self._all_edges)
             edge = int(((spots - point) ** 2).sum(1).argmin())
-            self._snapped[point] = self._owner[edge], (float(spots[edge, 0]), float(spots[edge, 1]))
-        return self._snapped[point]
+            found = self._owner[edge], (float(spots[edge, 0]), float(spots[edge, 1]))
+            # Goals are mostly corners, which count as outside, and are asked for at every step.
+            self._snapped = {**self._snapped, point: found} if len(self._snapped) < _REMEMBERED else {point: found}
+        return found
 
     def path(self, start: Spot, end: Spot) -> list[Spot]:
         """The way between two points, each moved to the nearest on the floor; empty where there is none."""
         (first, here), (last, goal) = self.nearest(start), self.nearest(end)
-        polygons = self._corridor(first, last, here, goal)
-        return _funnel(here, goal, [self._portals[pair] for pair in zip(polygons, polygons[1:])]) if polygons else []
+        polygons = self.corridor(first, last, here, goal)
+        return _funnel(here, goal, [self._portals[pair] for pair in pairwise(polygons)]) if polygons else []
 
     def distance(self, start: Spot, end: Spot) -> float:
         """Length of the way between two points, metres; inf where there is none."""
@@ -100,12 +103,12 @@ class PolygonMesh:
 
     def clearance(self, point: Spot) -> float:
         """Metres to the nearest wall."""
-        near = [self._walls[number] for number in self._walls_near.get(_cell(point), ())]
-        away = min((_to_segment(point, a, b)[0] for a, b in near), default=math.inf)
+        near = [self._walls[number] for number in self._wall_grid.near(point)]
+        away = _nearest_of(near, point)
         # Farther than a cell there may be others.
-        return away if away <= _CELL else min((_to_segment(point, a, b)[0] for a, b in self._walls), default=math.inf)
+        return away if away <= self._wall_grid.cell else _nearest_of(self._walls, point)
 
-    def _corridor(self, first: int, last: int, start: Spot, goal: Spot) -> list[int]:
+    def corridor(self, first: int, last: int, start: Spot, goal: Spot) -> list[int]:
         """The polygons on the way, both ends included; empty where there is none."""
         place, cost, before = {first: start}, {first: 0.0}, {first: -1}
         best = {first: _HEURISTIC * math.dist(start, goal)}
@@ -173,6 +176,36 @@ class PolygonNavMesh(NavMesh):
         return self.polygons.clearance(_spot(point))
 
 
+class _Grid:
+    """Tells which shapes may be near a point.
+
+    Args:
+        shapes: corners of each.
+        margin: how many cells away from a shape still count as near it.
+
+    Attributes:
+        cell: its side, metres.
+    """
+
+    def __init__(self, shapes: Sequence[Sequence[Spot]], margin: int) -> None:
+        corners = np.array([corner for shape in shapes for corner in shape]).reshape(-1, 2)
+        extent = float(np.ptp(corners, axis=0).max()) if len(corners) else 0.0
+        self.cell = max(_CELL, extent / _MOST_CELLS)
+        self._near: dict[tuple[int, int], list[int]] = {}
+        for number, shape in enumerate(shapes):
+            low, high = (self._at((pick(x for x, _ in shape), pick(z for _, z in shape))) for pick in (min, max))
+            for x in range(low[0] - margin, high[0] + margin + 1):
+                for z in range(low[1] - margin, high[1] + margin + 1):
+                    self._near.setdefault((x, z), []).append(number)
+
+    def near(self, point: Spot) -> Sequence[int]:
+        """Numbers of the shapes whose bounds reach into the point's cell, or to within so many cells of it."""
+        return self._near.get(self._at(point), ())
+
+    def _at(self, point: Spot) -> tuple[int, int]:
+        return math.floor(point[0] / self.cell), math.floor(point[1] / self.cell)
+
+
 def _funnel(start: Spot, goal: Spot, portals: Sequence[tuple[Spot, Spot]]) -> list[Spot]:
     """The shortest way from start to goal through portals, (left, right) as they are walked through."""
     gates = [*portals, (goal, goal)]
@@ -195,7 +228,10 @@ def _funnel(start: Spot, goal: Spot, portals: Sequence[tuple[Spot, Spot]]) -> li
                 continue
             left, left_at = to_left, number
         number += 1
-    return [*points, goal]
+    points.append(goal)
+    return (
+        [start, *(point for before, point in pairwise(points) if point != before)] if start != goal else [start, goal]
+    )
 
 
 def _side(apex: Spot, towards: Spot, point: Spot) -> float:
@@ -224,6 +260,10 @@ def _to_segment(point: Spot, a: Spot, b: Spot) -> tuple[float, Spot]:
     return math.dist(point, spot), spot
 
 
+def _nearest_of(segments: Sequence[tuple[Spot, Spot]], point: Spot) -> float:
+    return min((_to_segment(point, a, b)[0] for a, b in segments), default=math.inf)
+
+
 def _onto(point: Spot, segments: Array) -> Array:
     """The point of each segment, (N, 2, 2), that is nearest to a point, (N, 2)."""
     start, along = segments[:, 0], segments[:, 1] - segments[:, 0]
@@ -240,21 +280,6 @@ def _counter_clockwise(ring: Array, behind: Sequence[int]) -> tuple[list[Spot], 
 
 def _middle(a: Spot, b: Spot) -> Spot:
     return (a[0] + b[0]) / 2, (a[1] + b[1]) / 2
-
-
-def _cells(shapes: Sequence[Sequence[Spot]], margin: int) -> dict[tuple[int, int], list[int]]:
-    """The numbers of the shapes whose bounds reach into each cell, or to within so many cells of it."""
-    found: dict[tuple[int, int], list[int]] = {}
-    for number, shape in enumerate(shapes):
-        low, high = (_cell((pick(x for x, _ in shape), pick(z for _, z in shape))) for pick in (min, max))
-        for x in range(low[0] - margin, high[0] + margin + 1):
-            for z in range(low[1] - margin, high[1] + margin + 1):
-                found.setdefault((x, z), []).append(number)
-    return found
-
-
-def _cell(point: Spot) -> tuple[int, int]:
-    return math.floor(point[0] / _CELL), math.floor(point[1] / _CELL)
 
 
 def _spot(point: ArrayLike) -> Spot:
