@@ -43,12 +43,15 @@ from housewise.rollout.rollout import room_anchors
 from housewise.systems.personalize.player import software_versions
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.env import MAX_STEPS, RearrangementEnv, Task
+from housewise.worlds.house.episode import HouseObject
+from housewise.worlds.house.geometry import Pose
 from housewise.worlds.house.housekeep.detour import read_polygon_navmesh
 from housewise.worlds.house.housekeep.reader import HousekeepData
 from housewise.worlds.house.names import spoken
 from housewise.worlds.house.scene import Scene
 from housewise.worlds.house.simulator import SimulatorName, open_simulator
-from housewise.worlds.house.simulator.base import Simulator
+from housewise.worlds.house.simulator.base import BodyPose, Observation, Simulator
+from housewise.worlds.house.simulator.delegating import DelegatingSimulator
 from housewise.worlds.house.vocabulary import Vocabulary
 
 _KINDS = {
@@ -190,6 +193,32 @@ def walked_as_recorded(scene: Scene) -> Scene:
     return scene if scene.navmesh_file is None else replace(scene, navmesh=read_polygon_navmesh(scene.navmesh_file))
 
 
+class RememberingSimulator(DelegatingSimulator):
+    """Takes each picture once: an episode is played twice, and mostly from the same places."""
+
+    def __init__(self, simulator: Simulator) -> None:
+        super().__init__(simulator)
+        self._poses: dict[str, Pose | None] = {}
+        self._pictures: dict[tuple[BodyPose, frozenset[tuple[str, Pose | None]]], Observation] = {}
+
+    def move_object(self, key: str, pose: Pose | None) -> None:
+        """See Simulator.move_object."""
+        self._poses[key] = pose
+        super().move_object(key, pose)
+
+    def reset(self, scene: Scene, receptacles: Sequence[str], objects: Sequence[HouseObject], body: BodyPose) -> None:
+        """See Simulator.reset; always the same house."""
+        self._poses = {thing.key: thing.pose for thing in objects}
+        super().reset(scene, receptacles, objects, body)
+
+    def observe(self, body: BodyPose | None = None) -> Observation:
+        """See Simulator.observe."""
+        moment = (body or self.body, frozenset(self._poses.items()))
+        if moment not in self._pictures:
+            self._pictures[moment] = super().observe(body)
+        return self._pictures[moment]
+
+
 class Player:
     """Plays a recording in our house with the published robot's habits.
 
@@ -283,7 +312,7 @@ def compare(path: Path, root: Path, name: SimulatorName = "raycast", kept: Path 
     recording = Recording(path, _data(str(root)))
     compared = Compared(recording.scene, recording.condition)
     _compare_parsing(recording, compared)
-    simulator = _simulator(name)
+    simulator = RememberingSimulator(_simulator(name))
     _compare_actions(recording, simulator, compared)
     _compare_episode(recording, simulator, compared)
     if file:
@@ -346,13 +375,13 @@ def _compare_actions(recording: Recording, simulator: Simulator, compared: Compa
         if in_step:
             compared.found_in_step.add(found, step.discovered)
         early |= dict.fromkeys(found - step.discovered, in_step)
-        for key in step.discovered - found:
+        for key in sorted(step.discovered - found):
             compared.differences.append(("early", key, early.pop(key)) if key in early else ("missed", key, in_step))
         # Like the placements, what is known is brought up to date with the record after every action.
         player.seen |= step.discovered
         if step.kind in (ActionKind.PICK_UP, ActionKind.PLACE):
             compared.effects.append(_effect(step, player, recording))
-    compared.differences.extend(("only", key, was_in_step) for key, was_in_step in early.items())
+    compared.differences.extend(("only", key, was_in_step) for key, was_in_step in sorted(early.items()))
 
 
 def _effect(step: Step, player: Player, recording: Recording) -> tuple[str, str, bool, bool, bool]:
