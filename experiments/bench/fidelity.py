@@ -306,7 +306,7 @@ def compare(path: Path, root: Path, name: SimulatorName = "raycast", kept: Path 
         name: of the simulator.
         kept: folder where what came of it is written, and read when it is there already.
     """
-    file = kept and kept.joinpath(*path.parts[-3:])
+    file = kept and kept.joinpath(name, *path.parts[-3:])
     if file and file.exists():
         return _read_compared(file)
     recording = Recording(path, _data(str(root)))
@@ -321,9 +321,14 @@ def compare(path: Path, root: Path, name: SimulatorName = "raycast", kept: Path 
 
 
 def _read_compared(file: Path) -> Compared:
-    fields = json.loads(file.read_text(encoding="utf-8"))
-    found, found_in_step = Found(**fields.pop("found")), Found(**fields.pop("found_in_step"))
-    return Compared(**fields, found=found, found_in_step=found_in_step)
+    try:
+        fields = json.loads(file.read_text(encoding="utf-8"))
+        found, found_in_step = Found(**fields.pop("found")), Found(**fields.pop("found_in_step"))
+        return Compared(**fields, found=found, found_in_step=found_in_step)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise UserError(
+            f"{file}: holds no comparison ({error}); delete it to play the recording again"
+        ) from error
 
 
 def _compare_parsing(recording: Recording, compared: Compared) -> None:
