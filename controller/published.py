@@ -50,7 +50,7 @@ class PublishedController(Controller):
 
 def _ray(body: BodyPose) -> Array:
     """The optical axis, (3,)."""
-    return np.cos(body.pitch) * forward_of(body.yaw) + np.array([0.0, np.sin(body.pitch), 0.0])
+    return np.asarray(np.cos(body.pitch) * forward_of(body.yaw) + [0.0, np.sin(body.pitch), 0.0])
 
 
 def _from_upright(way: Array) -> float:

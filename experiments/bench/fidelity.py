@@ -326,9 +326,7 @@ def _read_compared(file: Path) -> Compared:
         found, found_in_step = Found(**fields.pop("found")), Found(**fields.pop("found_in_step"))
         return Compared(**fields, found=found, found_in_step=found_in_step)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise UserError(
-            f"{file}: holds no comparison ({error}); delete it to play the recording again"
-        ) from error
+        raise UserError(f"{file}: holds no comparison ({error}); delete it to play the recording again") from error
 
 
 def _compare_parsing(recording: Recording, compared: Compared) -> None:

@@ -22,6 +22,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal
@@ -266,7 +267,8 @@ def walking(task: Task, simulator: RaycastSimulator, rounds: int, most: int = _V
     if task.scene.navmesh_file is not None:
         ways["greedy, polygons"] = (replace(task, scene=walked_as_recorded(task.scene)), "greedy")
 
-    def walk(task: Task, follower: Literal["own", "greedy"]) -> int:
+    def walk(name: str) -> int:
+        task, follower = ways[name]
         env = RearrangementEnv(simulator, [task], max_steps=sys.maxsize)
         env.reset()
         controller = Controller(env, ControllerSettings(follower=follower))
@@ -275,7 +277,7 @@ def walking(task: Task, simulator: RaycastSimulator, rounds: int, most: int = _V
                 env.step(action)
         return env.steps
 
-    return {name: best([rate(lambda way=way: walk(*way)) for _ in range(rounds)]).cpu for name, way in ways.items()}
+    return {name: best([rate(partial(walk, name)) for _ in range(rounds)]).cpu for name in ways}
 
 
 def memory() -> float:
