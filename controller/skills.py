@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass
 from enum import Enum
+from typing import Literal
 
 import numpy as np
 
+from housewise.controller.follower import GreedyFollower
 from housewise.worlds.house.env import RearrangementEnv
 from housewise.worlds.house.geometry import Array, forward_of
 from housewise.worlds.house.simulator.base import STEP, TURN, Action, BodyPose, Follower
@@ -58,11 +60,14 @@ class ControllerSettings:
         goal_radius: metres from the chosen standpoint at which walking ends.
         most_walk: low-level steps that one walk may take.
         most_look: low-level steps that one look may take.
+        follower: how the next step of a walk is chosen: ``"own"`` turns to the next bend of the way, ``"greedy"``
+            weighs every step that could be next, as habitat-sim does (controller.follower).
     """
 
     goal_radius: float = 0.25
     most_walk: int = 500
     most_look: int = 100
+    follower: Literal["own", "greedy"] = "own"
 
 
 class Controller:
@@ -85,8 +90,9 @@ class Controller:
         """
         goal = self._standpoint(receptacle)
         self._set_out()
+        follower = self._follower(goal) if self.settings.follower == "greedy" else None
         for _ in range(self.settings.most_walk):
-            action = self._towards(goal)
+            action = follower.next_action(self.env.simulator.body) if follower else self._towards(goal)
             if action is None:
                 break
             yield action
@@ -160,6 +166,9 @@ class Controller:
         rise = aim[1] - navmesh.height - camera.above_floor
         yaw = float(np.arctan2(-across[0], -across[1]))
         return BodyPose(float(point[0]), float(point[1]), yaw, float(np.arctan2(rise, np.linalg.norm(across))))
+
+    def _follower(self, goal: Array) -> GreedyFollower:
+        return GreedyFollower(self.env.simulator.navmesh, goal, self.settings.goal_radius)
 
     def _towards(self, goal: Array) -> Action | None:
         """The next low-level action on the shortest way to a point, None on arrival."""

@@ -1,7 +1,7 @@
 """How close the embedded simulator comes to Habitat: recorded LLM-Personalize episodes, played again.
 
     python -m housewise.experiments.bench.fidelity --data HOUSEKEEP --recordings RECORDED_ROLLOUTS \\
-        [--json FILE] [--quick]
+        [--json FILE] [--kept FOLDER] [--quick]
 
 Four questions, each with its figures:
 
@@ -16,10 +16,11 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import subprocess
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence, Set
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -33,7 +34,7 @@ from rich.table import Table
 from housewise.agent.personalize.parser import parse_step
 from housewise.commands.options import SimulatorOption
 from housewise.commands.settings import simulator_named
-from housewise.controller.published import PublishedController
+from housewise.controller.published import PUBLISHED, PublishedController
 from housewise.controller.robot import room_anchors
 from housewise.controller.skills import Skill
 from housewise.core.console import Console
@@ -42,10 +43,15 @@ from housewise.core.files import write_json
 from housewise.core.machine import software_versions
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.env import MAX_STEPS, RearrangementEnv, Task
+from housewise.worlds.house.episode import HouseObject
+from housewise.worlds.house.geometry import Pose
+from housewise.worlds.house.housekeep.detour import read_polygon_navmesh
 from housewise.worlds.house.housekeep.reader import HousekeepData
 from housewise.worlds.house.names import spoken
+from housewise.worlds.house.scene import Scene
 from housewise.worlds.house.simulator import SimulatorName, open_simulator
-from housewise.worlds.house.simulator.base import Simulator
+from housewise.worlds.house.simulator.base import BodyPose, Observation, Simulator
+from housewise.worlds.house.simulator.delegating import DelegatingSimulator
 from housewise.worlds.house.vocabulary import Vocabulary
 
 _KINDS = {
@@ -123,6 +129,9 @@ class Compared:
     found: Found = field(default_factory=Found)
     found_in_step: Found = field(default_factory=Found)
     """Before the first action whose number of steps differs."""
+    differences: list[tuple[str, str, bool]] = field(default_factory=list)
+    """(how, key, in step) of each thing that another action discovered: "early" here and later in the record, "missed"
+    here by the action that discovered it in the record, or found by ours "only"."""
     success: float = 0.0
     success_recorded: float = 0.0
     same_places: int = 0
@@ -139,7 +148,7 @@ class Recording:
 
     def __init__(self, path: Path, data: HousekeepData) -> None:
         self.scene, self.condition = path.parts[-3], path.parts[-2]
-        self.task = Task(data.scene(self.scene), data.episode(self.scene, int(path.stem)))
+        self.task = Task(walked_as_recorded(data.scene(self.scene)), data.episode(self.scene, int(path.stem)))
         places = [self.task.scene.by_key[key] for key in self.task.episode.receptacles]
         self.keys = {place.name: place.key for place in places}
         self.keys |= {thing.name: thing.key for thing in self.task.episode.objects}
@@ -176,6 +185,38 @@ class Recording:
 
     def _places(self, mapping: dict[str, str]) -> dict[str, str | None]:
         return {self.keys[thing]: None if place == "agent" else self.keys[place] for thing, place in mapping.items()}
+
+
+@lru_cache(maxsize=2)
+def walked_as_recorded(scene: Scene) -> Scene:
+    """A scene with Habitat's way of walking, where the file of its navigation mesh is at hand."""
+    return scene if scene.navmesh_file is None else replace(scene, navmesh=read_polygon_navmesh(scene.navmesh_file))
+
+
+class RememberingSimulator(DelegatingSimulator):
+    """Takes each picture once: an episode is played twice, and mostly from the same places."""
+
+    def __init__(self, simulator: Simulator) -> None:
+        super().__init__(simulator)
+        self._poses: dict[str, Pose | None] = {}
+        self._pictures: dict[tuple[BodyPose, frozenset[tuple[str, Pose | None]]], Observation] = {}
+
+    def move_object(self, key: str, pose: Pose | None) -> None:
+        """See Simulator.move_object."""
+        self._poses[key] = pose
+        super().move_object(key, pose)
+
+    def reset(self, scene: Scene, receptacles: Sequence[str], objects: Sequence[HouseObject], body: BodyPose) -> None:
+        """See Simulator.reset; always the same house."""
+        self._poses = {thing.key: thing.pose for thing in objects}
+        super().reset(scene, receptacles, objects, body)
+
+    def observe(self, body: BodyPose | None = None) -> Observation:
+        """See Simulator.observe."""
+        moment = (body or self.body, frozenset(self._poses.items()))
+        if moment not in self._pictures:
+            self._pictures[moment] = super().observe(body)
+        return self._pictures[moment]
 
 
 class Player:
@@ -256,15 +297,36 @@ class Player:
         self.seen |= set(self.world.relations(visible).values())
 
 
-def compare(path: Path, root: Path, name: SimulatorName = "raycast") -> Compared:
-    """Play one recording in a simulator, action by action and as a whole."""
+def compare(path: Path, root: Path, name: SimulatorName = "raycast", kept: Path | None = None) -> Compared:
+    """Play one recording in a simulator, action by action and as a whole.
+
+    Args:
+        path: of the recording.
+        root: the Housekeep folder.
+        name: of the simulator.
+        kept: folder where what came of it is written, and read when it is there already.
+    """
+    file = kept and kept.joinpath(name, *path.parts[-3:])
+    if file and file.exists():
+        return _read_compared(file)
     recording = Recording(path, _data(str(root)))
     compared = Compared(recording.scene, recording.condition)
     _compare_parsing(recording, compared)
-    simulator = _simulator(name)
+    simulator = RememberingSimulator(_simulator(name))
     _compare_actions(recording, simulator, compared)
     _compare_episode(recording, simulator, compared)
+    if file:
+        write_json(file, asdict(compared))
     return compared
+
+
+def _read_compared(file: Path) -> Compared:
+    try:
+        fields = json.loads(file.read_text(encoding="utf-8"))
+        found, found_in_step = Found(**fields.pop("found")), Found(**fields.pop("found_in_step"))
+        return Compared(**fields, found=found, found_in_step=found_in_step)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise UserError(f"{file}: holds no comparison ({error}); delete it to play the recording again") from error
 
 
 def _compare_parsing(recording: Recording, compared: Compared) -> None:
@@ -298,12 +360,15 @@ def _resolved(action: HighLevelAction, recording: Recording) -> tuple[ActionKind
 def _compare_actions(recording: Recording, simulator: Simulator, compared: Compared) -> None:
     player = Player(recording, simulator, max_steps=10**9)
     vocabulary = recording.vocabulary
-    in_step = True
+    in_step, early = True, dict[str, bool]()
     for step in recording.steps:
         ours = parse_step(step.raw, vocabulary).action
         if step.kind is None or ours is None:
             continue
         player.world.arrange(step.before)
+        if step.kind == ActionKind.GO_TO and ours.target in recording.keys:
+            # Whoever sets out for something knows it.
+            player.seen.add(recording.keys[ours.target])
         seen, start = set(player.seen), player.env.steps
         player.play(ours)
         found, steps = player.seen - seen, player.env.steps - start
@@ -312,10 +377,14 @@ def _compare_actions(recording: Recording, simulator: Simulator, compared: Compa
         in_step = in_step and steps == step.steps
         if in_step:
             compared.found_in_step.add(found, step.discovered)
+        early |= dict.fromkeys(found - step.discovered, in_step)
+        for key in sorted(step.discovered - found):
+            compared.differences.append(("early", key, early.pop(key)) if key in early else ("missed", key, in_step))
         # Like the placements, what is known is brought up to date with the record after every action.
         player.seen |= step.discovered
         if step.kind in (ActionKind.PICK_UP, ActionKind.PLACE):
             compared.effects.append(_effect(step, player, recording))
+    compared.differences.extend(("only", key, was_in_step) for key, was_in_step in sorted(early.items()))
 
 
 def _effect(step: Step, player: Player, recording: Recording) -> tuple[str, str, bool, bool, bool]:
@@ -363,6 +432,7 @@ def figures(results: Sequence[Compared]) -> dict[str, Any]:
     """The figures over recordings; see the module's words for what each one answers."""
     effects = [effect for result in results for effect in result.effects]
     steps = np.array([pair[1:] for result in results for pair in result.steps], dtype=float)
+    walks = [pair for result in results for what, *pair in result.steps if what == ActionKind.GO_TO.value and any(pair)]
     precision, recall, f1 = _discovery([result.found for result in results])
     return {
         "episodes": len(results),
@@ -375,12 +445,35 @@ def figures(results: Sequence[Compared]) -> dict[str, Any]:
         "discovery_recall": recall,
         "discovery_f1": f1,
         "discovery_f1_in_step": _discovery([result.found_in_step for result in results])[-1],
+        "discoveries_recorded": sum(r.found.recorded for r in results),
+        "discoveries_recorded_in_step": sum(r.found_in_step.recorded for r in results),
+        "discoveries_elsewhere": _elsewhere(results),
+        "actions": len(steps),
+        "actions_of_recorded_length": float((steps[:, 0] == steps[:, 1]).mean()) if len(steps) else 0.0,
+        "walks": len(walks),
+        "walks_of_recorded_length": float(np.mean([ours == theirs for ours, theirs in walks])) if walks else 0.0,
         "low_level_steps": float(steps[:, 1].mean()) if len(steps) else 0.0,
         "low_level_steps_recorded": float(steps[:, 0].mean()) if len(steps) else 0.0,
         "final_placement_agreement": sum(r.same_places for r in results) / max(sum(r.objects for r in results), 1),
         "success_rate": 100 * float(np.mean([result.success for result in results])),
         "success_rate_recorded": 100 * float(np.mean([result.success_recorded for result in results])),
     }
+
+
+def _elsewhere(results: Sequence[Compared]) -> dict[str, dict[str, int]]:
+    """How many things another action discovered than in the record, in and out of step."""
+    places = {True: "in step", False: "out of step"}
+    table: dict[str, Counter[str]] = {place: Counter() for place in places.values()}
+    for result in results:
+        for how, _, in_step in result.differences:
+            table[places[in_step]][how] += 1
+    return {place: dict(counts) for place, counts in table.items()}
+
+
+def _most_different(results: Sequence[Compared], most: int = 20) -> dict[str, int]:
+    """The things that are most often discovered by another action than in the record."""
+    counts = Counter(f"{result.scene} {key}" for result in results for _, key, _ in result.differences)
+    return dict(counts.most_common(most))
 
 
 def _discovery(counts: Sequence[Found]) -> tuple[float, float, float]:
@@ -404,6 +497,7 @@ def main(
     data: Annotated[Path, typer.Option(envvar="HOUSEKEEP_DATA", help="The Housekeep folder.")],
     recordings: Annotated[Path, typer.Option(help="Folder of <scene>/<condition>/<episode>.json.")],
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures there.")] = None,
+    kept: Annotated[Path | None, typer.Option(help="Keep each recording's part there, and go on from them.")] = None,
     quick: Annotated[bool, typer.Option(help=f"Only every {_QUICK}th recording.")] = False,
     workers: Annotated[int, typer.Option(help="Processes.")] = 2,
     simulator: SimulatorOption = None,
@@ -415,20 +509,32 @@ def main(
         raise UserError(f"{recordings}: no <scene>/<condition>/<episode>.json in it; name the recordings' folder")
     console = Console()
     with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
-        played = pool.map(compare, paths, [data] * len(paths), [name] * len(paths))
+        played = pool.map(compare, paths, [data] * len(paths), [name] * len(paths), [kept] * len(paths))
         results = list(track(played, "recordings", total=len(paths), console=console, transient=True))
     groups = {name: [r for r in results if f"{r.scene} {r.condition}" == name] for name in _names(results)}
     content = {
         **figures(results),
         "by_condition": {name: figures(group) for name, group in groups.items()},
         "confusion": confusion(results),
+        "most_different": _most_different(results),
         "simulator": name,
+        "settings": asdict(PUBLISHED),
         "software": software_versions(),
+        "commit": commit(),
         "quick": quick,
     }
     _print(console, content)
     if json_file is not None:
         write_json(json_file, content)
+
+
+def commit() -> str:
+    """Of the checkout that this runs from, marked where it has changes; empty outside of one."""
+    described = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--abbrev=40", "--dirty"]
+    try:
+        return subprocess.run(described, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
 
 
 def _names(results: Sequence[Compared]) -> list[str]:

@@ -7,6 +7,7 @@ While the scripted planner tidies a house with depth, instance and semantic imag
 * the sensors alone: images per second, from everywhere it went;
 * the whole robot: low-level steps per second, with planner, controller, environment, scene graph and record;
 * memory: the most that the process ever held;
+* walking: low-level steps per second on the way from one piece of furniture to the next, by each follower;
 * growth: all of that with 10, 100 and 1000 objects in the same house;
 * a peer: trimesh's ray casting, which uses Embree as well, on the same house from the same places.
 
@@ -21,9 +22,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import trimesh
@@ -31,12 +33,13 @@ import typer
 from numpy.typing import NDArray
 
 from housewise.controller.robot import RobotInHouse
-from housewise.controller.skills import Controller
+from housewise.controller.skills import Controller, ControllerSettings
 from housewise.core.console import Console
 from housewise.core.files import write_json
 from housewise.core.machine import software_versions
 from housewise.core.record import Header, RecordWriter
 from housewise.core.tables import machine, table
+from housewise.experiments.bench.fidelity import walked_as_recorded
 from housewise.rollout.episode import Episode
 from housewise.systems.personalize.house import HouseWorld, PlannerAgent
 from housewise.systems.personalize.planners import scripted_planner
@@ -59,6 +62,7 @@ COUNTS = (10, 100, 1000)
 
 _PEER_EVERY = 20
 _QUICK_STEPS = 200
+_VISITED, _QUICK_VISITED = 40, 4
 _OWN = "the episode's own"
 
 
@@ -246,6 +250,29 @@ def compare(robot: Robot, rounds: int) -> dict[str, float]:
     }
 
 
+def walking(task: Task, simulator: RaycastSimulator, rounds: int, most: int = _VISITED) -> dict[str, float]:
+    """Steps per second of processor time, pictures included, while each follower leads round the house.
+
+    Returns:
+        By follower: ``own``, ``greedy``, and on the polygons of a navigation mesh that is at hand ``greedy, polygons``.
+    """
+    ways: dict[str, tuple[Task, Literal["own", "greedy"]]] = {"own": (task, "own"), "greedy": (task, "greedy")}
+    if task.scene.navmesh_file is not None:
+        ways["greedy, polygons"] = (replace(task, scene=walked_as_recorded(task.scene)), "greedy")
+
+    def walk(name: str) -> int:
+        task, follower = ways[name]
+        env = RearrangementEnv(simulator, [task], max_steps=sys.maxsize)
+        env.reset()
+        controller = Controller(env, ControllerSettings(follower=follower))
+        for key in task.episode.receptacles[:most]:
+            for action in controller.go_to(key):
+                env.step(action)
+        return env.steps
+
+    return {name: best([rate(partial(walk, name)) for _ in range(rounds)]).cpu for name in ways}
+
+
 def memory() -> float:
     """The most memory that this process has held so far, megabytes."""
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -308,10 +335,13 @@ def main(
         growth = measure(robots, rounds)
         status.update("comparing with trimesh")
         peer = compare(robots[_OWN], rounds)
+        status.update("walking")
+        walks = walking(task, simulator, rounds, _QUICK_VISITED if quick else _VISITED)
     content = {
         **growth.pop(_OWN),
         "growth": growth,
         "peer": {"name": f"trimesh {trimesh.__version__} with Embree", **peer},
+        "walking": walks,
         "seed": 0,
         "config": {
             "scene": task.scene.name,
@@ -335,6 +365,9 @@ def _show(console: Console, content: dict[str, Any]) -> None:
     rows = {f"{content['objects']} ({_OWN})": content, **content["growth"]}
     title = f"{content['config']['scene']}, one core, 128 x 128 {' + '.join(SENSORS)}"
     console.print(table(title, columns, [(name, *(f"{row[key]:.0f}" for key in keys)) for name, row in rows.items()]))
+    walks = content["walking"]
+    rates = ", ".join(f"{name} {speed:.0f} ({speed / walks['own']:.2f} x own)" for name, speed in walks.items())
+    console.print(f"steps/s of cpu time while walking, by follower: {rates}")
     peer = content["peer"]
     console.print(
         f"{peer['name']}: {peer['peer_fps']:.0f} images/s where ours makes {peer['ours_fps']:.0f}; "

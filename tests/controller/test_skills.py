@@ -6,7 +6,7 @@ import pytest
 from housewise.controller.published import PublishedController
 from housewise.controller.skills import DONE, Controller, ControllerSettings, Outcome, Status, failed, skipped
 from housewise.worlds.house.env import RearrangementEnv, Task
-from housewise.worlds.house.simulator.base import Action, BodyPose
+from housewise.worlds.house.simulator.base import TURN, Action, BodyPose
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
 from housewise.worlds.house.world import REACH
 from tests.controller.conftest import drive
@@ -131,3 +131,13 @@ def test_the_published_robot_levels_its_camera_before_it_walks(env: Rearrangemen
     env.simulator.stand(replace(env.simulator.body, pitch=-0.3))
     next(walk)
     assert env.simulator.body.pitch == -0.3
+
+
+def test_the_published_robot_looks_by_the_shadow_on_one_plane(env: RearrangementEnv) -> None:
+    """A stool to the right is 50 degrees below the optical axis, but almost 90 in the plane of y and z."""
+    x, _, z = env.world.receptacles[STOOL].pose.position
+    env.simulator.stand(BodyPose(x - 1.0, z + 0.1, -TURN))
+    env.step(Action.TURN_LEFT)
+    assert STOOL not in env.visible
+    assert next(Controller(env).look_at(STOOL)) == Action.TURN_RIGHT
+    assert next(PublishedController(env).look_at(STOOL)) == Action.LOOK_DOWN

@@ -111,6 +111,11 @@ class NavMesh:
         parts = [part for part in getattr(near, "geoms", [near]) if part.distance(Point(here)) <= _TOLERANCE]
         return _nearest(parts[0], there) if parts else here
 
+    def clearance(self, point: ArrayLike) -> float:
+        """Metres from a place where the robot can be to the nearest place where it cannot."""
+        with self._asking:
+            return float(self.area.boundary.distance(Point(*np.asarray(point))))
+
     def random_point(self, rng: np.random.Generator) -> Array:
         """A uniformly drawn place, (2,)."""
         low_x, low_z, high_x, high_z = self.area.bounds

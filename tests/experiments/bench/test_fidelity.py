@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from housewise.agent.personalize.parser import parse_step
+from housewise.core.errors import UserError
 from housewise.experiments.bench.fidelity import Player, Recording, compare, figures
 from housewise.worlds.house.housekeep.reader import HousekeepData
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
@@ -134,3 +135,27 @@ def test_what_is_known_is_brought_up_to_date_with_the_record(recorded: Path) -> 
     altered(recorded, lambda logs: logs[0]["outcome"]["recs_discovered"].append(name))
     altered(recorded, lambda logs: logs[number]["outcome"]["recs_discovered"].remove(name))
     assert compared(recorded)["discovery_precision"] == 1.0
+
+
+def test_what_is_kept_is_not_played_again(recorded: Path, tmp_path: Path) -> None:
+    data, kept = recorded.parents[3] / "data", tmp_path / "kept"
+    first = compare(recorded, data, kept=kept)
+    file = kept / "raycast" / SCENE / "IL" / "0003.json"
+    assert figures([compare(recorded, data, kept=kept)]) == figures([first])
+    fields = json.loads(file.read_text(encoding="utf-8"))
+    file.write_text(json.dumps({**fields, "success": 0.25}), encoding="utf-8")
+    assert compare(recorded, data, kept=kept).success == 0.25
+    for damage in ("", "[]", '{"found": 3}'):
+        file.write_text(damage, encoding="utf-8")
+        with pytest.raises(UserError, match="delete it") as refused:
+            compare(recorded, data, kept=kept)
+        assert str(file) in str(refused.value) and "\n" not in str(refused.value)
+
+
+def test_where_discoveries_differ_is_told(recorded: Path) -> None:
+    logs = json.loads(recorded.read_text(encoding="utf-8"))[0]["logs"]
+    number, name = next((number, name) for number, log in enumerate(logs) for name in log["outcome"]["recs_discovered"])
+    altered(recorded, lambda logs: logs[number]["outcome"]["recs_discovered"].remove(name))
+    assert compared(recorded)["discoveries_elsewhere"] == {"in step": {"only": 1}, "out of step": {}}
+    altered(recorded, lambda logs: logs[-1]["outcome"]["recs_discovered"].append(name))
+    assert compared(recorded)["discoveries_elsewhere"] == {"in step": {"early": 1}, "out of step": {}}

@@ -89,5 +89,6 @@ def test_a_real_run_writes_its_figures(tmp_path: Path) -> None:
     assert list(content["growth"]) == ["10", "100"]
     assert [row["objects"] for row in content["growth"].values()] == [10, 100]
     assert content["memory_mb"] <= content["growth"]["100"]["memory_mb"]
+    assert set(content["walking"]) == {"own", "greedy"} and min(content["walking"].values()) > 0
     assert content["config"]["camera"]["width"] == 128 and content["software"]["numpy"]
     assert f"sensor_fps {content['sensor_fps']:.0f}" in result.stdout.splitlines()[-1]

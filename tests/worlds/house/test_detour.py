@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from housewise.core.errors import DataError
-from housewise.worlds.house.housekeep.detour import NavMeshFileError, read_navmesh
+from housewise.worlds.house.housekeep.detour import NavMeshFileError, read_navmesh, read_polygon_navmesh
 from housewise.worlds.house.navigation import NavMesh
 from tests.worlds.house.navmesh_file import pack_navmesh, rectangle, write_navmesh
 
@@ -89,12 +89,14 @@ def test_damage_never_gives_another_error(tmp_path: Path, damage: list[tuple[int
         content[place] = value
     path = tmp_path / "damaged.navmesh"
     path.write_bytes(content)
-    try:
-        navmesh = read_navmesh(path)
-    except NavMeshFileError as error:
-        assert str(error).startswith(f"{path}: ") and "\n" not in str(error)
-    else:
-        assert navmesh.area.area > 0
+    for reads in (read_navmesh, read_polygon_navmesh):
+        try:
+            navmesh = reads(path)
+        except NavMeshFileError as error:
+            assert str(error).startswith(f"{path}: ") and "\n" not in str(error)
+        else:
+            assert navmesh.area.area > 0
+            assert navmesh.distance(navmesh.viewpoints[0], navmesh.viewpoints[-1]) >= 0
 
 
 @settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])

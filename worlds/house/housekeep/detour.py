@@ -6,6 +6,8 @@ The layout is Detour's own (``DetourNavMesh.h``, data version 7) inside habitat-
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from shapely.geometry import Polygon
 from housewise.core.errors import DataError
 from housewise.worlds.house.geometry import FARTHEST
 from housewise.worlds.house.navigation import NavMesh
+from housewise.worlds.house.polymesh import PolygonMesh, PolygonNavMesh
 
 _SET_HEADER = struct.Struct("<4sii5f2i")
 _TILE_REFERENCE = struct.Struct("<II")
@@ -39,7 +42,8 @@ class NavMeshFileError(DataError):
 
 @dataclass(frozen=True, eq=False)
 class _Tile:
-    """Convex polygons of one tile: corners by polygon, neighbours, and the vertices of their detail triangles."""
+    """Convex polygons of one tile: corners by polygon, the neighbour behind each edge or -1, and the vertices of their
+    detail triangles."""
 
     corners: list[NDArray[np.float64]]
     neighbours: list[list[int]]
@@ -59,20 +63,45 @@ def read_navmesh(path: Path, max_height: float = 1.0) -> NavMesh:
     Raises:
         NavMeshFileError: when the file is damaged or of another version.
     """
+    with _readable(path):
+        return _navmesh(*_floor(path, max_height), max_height)
+
+
+def read_polygon_navmesh(path: Path, max_height: float = 1.0) -> PolygonNavMesh:
+    """The same floor as read_navmesh's, walked on as Habitat does: polygon by polygon.
+
+    Raises:
+        NavMeshFileError: when the file is damaged or of another version.
+    """
+    with _readable(path):
+        tile, island = _floor(path, max_height)
+        places = {number: place for place, number in enumerate(island)}
+        rings = [tile.corners[number][:, [0, 2]] for number in island]
+        neighbours = [[places.get(other, -1) for other in tile.neighbours[number]] for number in island]
+        return PolygonNavMesh(PolygonMesh(rings, neighbours), _navmesh(tile, island, max_height))
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
     try:
-        return _navmesh(_tiles(path.read_bytes()), max_height)
+        yield
     except OSError as error:
         raise NavMeshFileError(f"{path}: cannot be read ({error.strerror}); fetch the file again") from error
     except (struct.error, ValueError, IndexError, shapely.errors.ShapelyError) as error:
         raise NavMeshFileError(f"{path}: not a readable navigation mesh ({error}); fetch the file again") from error
 
 
-def _navmesh(tiles: list[_Tile], max_height: float) -> NavMesh:
-    islands = [(tile, island) for tile in tiles for island in _islands(tile)]
-    floors = [(_low_vertices(tile, island, max_height), tile, island) for tile, island in islands]
-    vertices, tile, island = max(floors, key=lambda floor: len(floor[0]))
-    if not len(vertices):
+def _floor(path: Path, max_height: float) -> tuple[_Tile, list[int]]:
+    """The tile and the polygons of the island that is the floor."""
+    islands = [(tile, island) for tile in _tiles(path.read_bytes()) for island in _islands(tile)]
+    tile, island = max(islands, key=lambda floor: len(_low_vertices(floor[0], floor[1], max_height)))
+    if not len(_low_vertices(tile, island, max_height)):
         raise ValueError(f"no walkable place lies below {max_height} m")
+    return tile, island
+
+
+def _navmesh(tile: _Tile, island: list[int], max_height: float) -> NavMesh:
+    vertices = _low_vertices(tile, island, max_height)
     shapes = [Polygon(tile.corners[number][:, [0, 2]]) for number in island]
     # Neighbouring polygons share corners only up to rounding: grow, join, shrink.
     area = shapely.union_all([shape.buffer(_MERGE, join_style="mitre") for shape in shapes])
@@ -119,7 +148,7 @@ def _tile(data: bytes) -> _Tile:
     corners = [vertices[polygon["verts"][: polygon["count"]]] for polygon in polygons]
     return _Tile(
         corners,
-        [[int(n) - 1 for n in p["neighbours"][: p["count"]] if 0 < n < 0x8000] for p in polygons],
+        [[int(n) - 1 if n < 0x8000 else -1 for n in p["neighbours"][: p["count"]]] for p in polygons],
         [_detail_vertices(corners[i], detail, extra, triangles) for i, detail in enumerate(details)],
     )
 
@@ -153,7 +182,7 @@ def _islands(tile: _Tile) -> list[list[int]]:
         while queue:
             number = queue.pop()
             island.append(number)
-            fresh = [n for n in tile.neighbours[number] if n not in seen]
+            fresh = [n for n in tile.neighbours[number] if n >= 0 and n not in seen]
             seen.update(fresh)
             queue.extend(fresh)
         islands.append(island)
