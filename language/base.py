@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 from housewise.core.errors import UserError, printable
 
@@ -54,6 +54,7 @@ class Sampling:
         stop: texts that end a reply (not part of it).
         seed: makes sampling repeatable where the model supports it.
         logprobs: ask for the log-probability of every token of the reply.
+        alternatives: ask for so many of the likeliest tokens at every place of the reply, the written one among them.
     """
 
     temperature: float = 1.0
@@ -63,6 +64,7 @@ class Sampling:
     stop: tuple[str, ...] = ()
     seed: int | None = None
     logprobs: bool = False
+    alternatives: int = 0
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,13 @@ class ChatRequest:
     grammar: str | None = None
 
 
+class TokenLogprob(NamedTuple):
+    """A token's text, as it adds to what stands before it, and its natural-log probability there."""
+
+    text: str
+    logprob: float
+
+
 @dataclass(frozen=True)
 class Reply:
     """One answer of a model.
@@ -95,6 +104,8 @@ class Reply:
         completion_tokens: tokens written (0 where the model does not say).
         seconds: wall-clock time from request to reply.
         token_logprobs: natural-log probability of each token written, or None.
+        alternatives: for each token written, the token itself and the likeliest others, as many in all as were asked
+            for or fewer, under the model as it is (before temperature and grammar); None where the model does not say.
     """
 
     text: str
@@ -103,6 +114,7 @@ class Reply:
     completion_tokens: int = 0
     seconds: float = 0.0
     token_logprobs: tuple[float, ...] | None = None
+    alternatives: tuple[tuple[TokenLogprob, ...], ...] | None = None
 
 
 @runtime_checkable
@@ -114,6 +126,19 @@ class Scorer(Protocol):
 
         Raises:
             ChatModelError: when it cannot be had; the message says what to do.
+        """
+        ...
+
+
+@runtime_checkable
+class TokenScorer(Protocol):
+    """Tells how likely a model is to say every token of given texts."""
+
+    def score_tokens(self, request: ChatRequest, continuations: Sequence[str]) -> list[tuple[TokenLogprob, ...]]:
+        """Tokens of each continuation of a conversation, the request's prefix before it.
+
+        Raises:
+            ChatModelError: when they cannot be had; the message says what to do.
         """
         ...
 

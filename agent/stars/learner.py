@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from housewise.agent.stars.analysis import Analyser, Analysis
 from housewise.agent.stars.conditions import Condition
-from housewise.agent.stars.continuing import Bounds, Continuer, Rater, Usage
 from housewise.agent.stars.learning import Generalisation, GoalMemory, Recalled, note_of
 from housewise.agent.stars.oversight import MOST_QUESTIONS, Dialogue, Question, User
 from housewise.agent.stars.planning import execute, goal_of, plan
@@ -17,7 +16,9 @@ from housewise.agent.stars.repair import Candidate, repaired
 from housewise.agent.stars.retrieval import Retrieved, SearchTree, Seen, Thresholds, draw
 from housewise.agent.stars.selection import Choice, Likeliest, Selector
 from housewise.agent.stars.tasks import Completion, Task, TaskObject
+from housewise.agent.stars.usage import Usage
 from housewise.core.errors import UserError
+from housewise.language.continuing import Bounds, Continuer, Rater
 from housewise.worlds.kitchen.handling import Act
 from housewise.worlds.kitchen.state import State
 

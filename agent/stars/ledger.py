@@ -15,10 +15,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from housewise.agent.stars.continuing import Bounds, Continuation, Continuer, Rater, Rating, Step, Token
 from housewise.agent.stars.oversight import Question, User
 from housewise.agent.stars.tasks import TaskObject
 from housewise.core.errors import DataError, UserError
+from housewise.language.continuing import Bounds, Continuation, Continuer, Rater, Rating, Step, Token
 
 
 class Ledger:

@@ -8,9 +8,13 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Literal
 
-from housewise.agent.stars.continuing import Bounds, Continuation, Continuer, Step, Token, Usage
+from housewise.agent.stars.usage import Usage
+from housewise.language.continuing import Bounds, Continuation, Continuer, Step, Token
 
 Prompt = Literal["initial", "repair"]
+
+# A sentence ends at the first of these, wherever it stands in a token.
+_END = re.compile(r"[.(\[\n\r]")
 
 
 @dataclass(frozen=True)
@@ -120,7 +124,7 @@ class SearchTree:
                 break
             for sentence in sentences:
                 for branch in self._branches(sentence):
-                    if branch[-1].ends:
+                    if ends(branch[-1]):
                         _keep(found, seen, branch, f"{source}_end_branch", lead)
                     elif (text := _text(branch).lower()) not in branched:
                         branched.add(text)
@@ -138,7 +142,7 @@ class SearchTree:
                 if other.probability <= rules.worth or not _different(step.token, other):
                     continue
                 branch = (*sentence.tokens[:place], _lower(other))
-                if sentence.level >= 1 and not other.ends and _mean(branch) < rules.mean:
+                if sentence.level >= 1 and not ends(other) and _mean(branch) < rules.mean:
                     continue
                 yield branch
 
@@ -170,6 +174,16 @@ def draw(model: Continuer, prompt: str, seen: Seen, usage: Usage, bounds: Bounds
             if len(found) < 3:
                 _keep(found, seen, _sentence((), reply, 0).tokens, "initial", lead)
     return sorted(found, key=lambda response: -response.probability)
+
+
+def ends(token: Token) -> bool:
+    """Whether the sentence ends in a token."""
+    return _END.search(token.text) is not None
+
+
+def before_end(token: Token) -> str:
+    """A token's text up to the sentence's end."""
+    return _END.split(token.text, maxsplit=1)[0]
 
 
 def hyphenated(sentence: str, name: str) -> str:
@@ -207,9 +221,9 @@ def _sentence(branch: Sequence[Token], reply: Continuation, level: int) -> _Sent
     """A branch and how it went on, up to the sentence's end."""
     steps = [Step(token) for token in branch]
     for step in reply.steps:
-        if step.token.ends:
-            if step.token.before_end.strip():
-                last = Token(step.token.before_end, step.token.probability)
+        if ends(step.token):
+            if before_end(step.token).strip():
+                last = Token(before_end(step.token), step.token.probability)
                 steps.append(Step(last, step.alternatives))
             break
         steps.append(step)
@@ -217,7 +231,7 @@ def _sentence(branch: Sequence[Token], reply: Continuation, level: int) -> _Sent
 
 
 def _text(tokens: Sequence[Token]) -> str:
-    return "".join(token.before_end if token.ends else token.text for token in tokens)
+    return "".join(before_end(token) if ends(token) else token.text for token in tokens)
 
 
 def _mean(tokens: Sequence[Token]) -> float:

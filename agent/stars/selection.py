@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from housewise.agent.stars.continuing import Continuer, Usage
 from housewise.agent.stars.prompts import Prompts
 from housewise.agent.stars.repair import Candidate
 from housewise.agent.stars.tasks import Task, TaskObject
+from housewise.agent.stars.usage import Usage
+from housewise.language.continuing import Continuer
 
 _NUMBER = re.compile(r"\s*(\d{1,3})(?!\d)")
 

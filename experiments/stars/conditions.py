@@ -21,12 +21,10 @@ from rich.table import Table
 
 from housewise.agent.stars.analysis import Analyser
 from housewise.agent.stars.conditions import CONDITIONS, Condition
-from housewise.agent.stars.continuing import Continuer
 from housewise.agent.stars.language import Language
 from housewise.agent.stars.learner import Episode, Learner, Retrieval
 from housewise.agent.stars.learning import GoalMemory
 from housewise.agent.stars.ledger import Ledger, RememberedModel
-from housewise.agent.stars.local import LocalContinuer
 from housewise.agent.stars.oversight import SimulatedUser
 from housewise.agent.stars.prompts import Prompts, load_prompts
 from housewise.agent.stars.record import record, write
@@ -36,6 +34,9 @@ from housewise.agent.stars.settings import load_robot, load_task
 from housewise.agent.stars.tasks import Task
 from housewise.core.errors import UserError
 from housewise.experiments.stars.breakdown import category
+from housewise.language.continuing import Continuer
+from housewise.language.local.continuer import LocalContinuer
+from housewise.language.local.model import LocalChatModel
 from housewise.language.local.weights import SMOLLM2
 
 TASKS = ("tidy kitchen", "store groceries", "organize office")
@@ -125,7 +126,7 @@ def main(
     if selection not in ("numbered", "likelihood"):
         raise UserError(f"--selection {selection}: give numbered or likelihood")
     prompts, ledger = load_prompts(), Ledger(out / "asked.jsonl")
-    local = LocalContinuer(model, adapter)
+    local = LocalContinuer(LocalChatModel(model, adapter))
     setup = Setup(local, prompts, Thresholds(mean=mean), lead, selection, ledger)
     rows: dict[str, dict[str, list[dict[str, Any]]]] = {}
     for name in task or TASKS:

@@ -21,16 +21,18 @@ from rich.table import Table
 
 from housewise.agent.stars.analysis import Analysis
 from housewise.agent.stars.conditions import CONDITIONS
-from housewise.agent.stars.continuing import Usage
-from housewise.agent.stars.local import LocalContinuer
 from housewise.agent.stars.prompts import load_prompts
 from housewise.agent.stars.repair import Candidate
 from housewise.agent.stars.retrieval import Retrieved
 from housewise.agent.stars.selection import Likelihood, Numbered, Selector, likeliest
 from housewise.agent.stars.tasks import Task, TaskObject
+from housewise.agent.stars.usage import Usage
 from housewise.experiments.stars.breakdown import Category, category
 from housewise.experiments.stars.recorded import Recordings
 from housewise.experiments.stars.replay import Analysed, Choose, Replay
+from housewise.language.continuing import Continuer
+from housewise.language.local.continuer import LocalContinuer
+from housewise.language.local.model import LocalChatModel
 from housewise.language.local.weights import SMOLLM2
 
 RECORDED, BEST = "recorded", "best"
@@ -104,7 +106,7 @@ def completion(task: Task, recordings: Recordings, pick: Pick | None) -> float:
     return percent
 
 
-def compare(recordings: Recordings, model: LocalContinuer, rotations: int) -> dict[str, Any]:
+def compare(recordings: Recordings, model: Continuer, rotations: int) -> dict[str, Any]:
     """Completion by task and way of choosing."""
     prompts = load_prompts()
     numbered = [Numbered(model, prompts, turn) for turn in range(rotations)]
@@ -136,7 +138,7 @@ def main(
     rotations: Annotated[int, typer.Option(help="of the numbered question's options", min=1)] = 3,
 ) -> None:
     """Choose among recorded goals and compare what becomes of the tasks."""
-    local = LocalContinuer(model, adapter)
+    local = LocalContinuer(LocalChatModel(model, adapter))
     found = compare(Recordings(data), local, rotations)
     output.write_text(json.dumps({"model": local.name, "tasks": found}, indent=1) + "\n", encoding="utf-8")
     table = Table("task", "recorded", "best", "likelihood", "numbered, by rotation", "moves", title="completion, %")

@@ -17,23 +17,26 @@ from typing import Annotated, Any
 
 import typer
 
-from housewise.agent.stars.continuing import Bounds, Usage
-from housewise.agent.stars.local import LocalContinuer
 from housewise.agent.stars.prompts import load_prompts
 from housewise.agent.stars.retrieval import SearchTree, Seen, Thresholds
 from housewise.agent.stars.settings import load_task
+from housewise.agent.stars.usage import Usage
+from housewise.language.continuing import Bounds
+from housewise.language.local.continuer import LocalContinuer
+from housewise.language.local.model import LocalChatModel
 from housewise.language.local.weights import SMOLLM2
 
 
-def cost(model: LocalContinuer, prompt: str, lead: str, name: str, bounds: Bounds, mean: float) -> dict[str, float]:
+def cost(opened: LocalChatModel, prompt: str, lead: str, name: str, bounds: Bounds, mean: float) -> dict[str, float]:
     """Seconds of the first completion, of one token, and of the whole tree, each from an empty cache."""
-    model.forget()
+    model = LocalContinuer(opened)
+    opened.forget()
     first = _seconds(lambda: model.extend(prompt, [()], bounds))
     # The same again with the prompt held: what is left is writing.
-    model.forget()
+    opened.forget()
     [reply] = model.extend(prompt, [()], bounds)
     token = _seconds(lambda: model.extend(prompt, [()], bounds)) / max(1, reply.completion_tokens)
-    model.forget()
+    opened.forget()
     usage = Usage()
     tree = SearchTree(model, bounds, Thresholds(mean=mean))
     whole = _seconds(lambda: tree.grow(prompt, Seen(name), usage, lead=lead))
@@ -67,12 +70,12 @@ def main(
     bounds = Bounds(stop=prompts.stop)
     found: dict[str, list[dict[str, float]]] = {}
     for reuse in (True, False):
-        local = LocalContinuer(model, reuse_prefix=reuse)
-        local.extend("Warm up.", [()], bounds)
+        opened = LocalChatModel(model, reuse_prefix=reuse)
+        LocalContinuer(opened).extend("Warm up.", [()], bounds)
         for about in task.objects[:objects]:
             lead = f"the goal is that the {about.thing.noun} {'are' if about.plural else 'is'}"
             prompt = f"{prompts.for_goal(task, about)} {lead}"
-            row = cost(local, prompt, lead, about.thing.noun, bounds, mean)
+            row = cost(opened, prompt, lead, about.thing.noun, bounds, mean)
             found.setdefault("shared" if reuse else "alone", []).append(row)
     figures = {way: {figure: fmean(row[figure] for row in rows) for figure in rows[0]} for way, rows in found.items()}
     output.write_text(

@@ -117,25 +117,30 @@ class Reader:
             self._cache.swap(row, self.rows)
         self._share()
 
-    def score(self, prompt: Sequence[int], continuations: Sequence[Sequence[int]]) -> list[float]:
-        """Log-probability of each continuation of one prompt.
+    def clear(self) -> None:
+        """Drop what has been read, but for the rows being written."""
+        for held in self._cache.tokens[self.rows :]:
+            held.clear()
+
+    def score(self, prompt: Sequence[int], continuations: Sequence[Sequence[int]]) -> list[list[float]]:
+        """Log-probability of every token of each continuation of one prompt.
 
         Args:
             prompt: token ids, not empty.
             continuations: token ids, none empty.
 
         Returns:
-            The sum over each continuation's tokens, in nats.
+            For each continuation its tokens' natural-log probabilities.
         """
         whole = [[*prompt, *continuation] for continuation in continuations]
         slots = self._hold(whole, [len(prompt) - 1] * len(whole))
         keep = max(map(len, continuations)) + 1
-        scores = [0.0] * len(whole)
+        scores: list[list[float]] = [[] for _ in whole]
         for part, logits in self._read(slots, whole, SCORE_TOKENS, keep):
             for index, row in zip(part, logits, strict=True):
                 tokens = torch.tensor(continuations[index], device=row.device).unsqueeze(1)
                 steps = row[-len(tokens) - 1 : -1].float().log_softmax(-1)
-                scores[index] = float(steps.gather(1, tokens).sum())
+                scores[index] = steps.gather(1, tokens).squeeze(1).tolist()
         return scores
 
     def _hold(self, prompts: Sequence[list[int]], most: Sequence[int]) -> list[int]:
@@ -264,6 +269,25 @@ def choose(
         tokens[sampled] = _draw((logits[sampled] / heat.float()).softmax(-1), mass, point)
     logprobs = logits.gather(1, tokens) - normalisers
     return tokens.squeeze(1).tolist(), logprobs.squeeze(1).tolist()
+
+
+def likeliest(logits: Any, counts: Sequence[int]) -> list[list[tuple[int, float]]]:
+    """The likeliest next tokens of every row.
+
+    Args:
+        logits: one row each.
+        counts: how many are wanted of each row.
+
+    Returns:
+        Tokens with their log-probabilities, the likeliest first.
+    """
+    most = min(max(counts), logits.shape[-1])
+    if not most:
+        return [[] for _ in counts]
+    logits = logits.float()
+    values, tokens = logits.topk(most)
+    pairs = zip(tokens.tolist(), (values - logits.logsumexp(-1, keepdim=True)).tolist(), strict=True)
+    return [list(zip(*pair, strict=True))[:count] for pair, count in zip(pairs, counts, strict=True)]
 
 
 def _draw(probabilities: Any, top_p: Any, draws: Any) -> Any:

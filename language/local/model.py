@@ -10,9 +10,9 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from housewise.language.base import ChatModelError, ChatRequest, Reply, RequestError, Sampling
+from housewise.language.base import ChatModelError, ChatRequest, Reply, RequestError, Sampling, TokenLogprob
 from housewise.language.local.constrained import Constraint, Grammars
-from housewise.language.local.tokens import end_of_turn, prompt_tokens
+from housewise.language.local.tokens import end_of_turn, prompt_tokens, token_texts
 from housewise.language.local.weights import SMOLLM2, load, out_of_memory
 
 if TYPE_CHECKING:
@@ -40,6 +40,9 @@ class LocalChatModel:
         dtype: ``"auto"`` (bfloat16 where the hardware computes in it), ``"float32"``, ``"bfloat16"`` or ``"float16"``.
         batch_size: replies written at once; more take more memory.
         reuse_prefix: read the common beginning of prompts once instead of with every prompt.
+
+    Attributes:
+        ends: tokens that end a turn.
 
     Raises:
         ChatModelError: when the model cannot be loaded; the message says what to install or change.
@@ -72,7 +75,7 @@ class LocalChatModel:
             raise ChatModelError(f"model {model}: {error}, which cannot be run here; serve it, see base_url") from None
         self._context: int = getattr(network.config.get_text_config(), "max_position_embeddings", 0) or 1 << 20
         self._width: int = network.get_output_embeddings().weight.shape[0]
-        self._ends = ends
+        self.ends = ends
         self._grammars: Grammars | None = None
 
     def __repr__(self) -> str:
@@ -98,14 +101,14 @@ class LocalChatModel:
         rows = []
         for request in requests:
             prompt, constraint = self._prompt(request), self._constraint(request)
-            limit = self._limit(prompt, request.sampling)
+            limit = self.limit(prompt, request.sampling.max_tokens)
             rows.append(
                 [
                     Row(prompt, request.sampling, limit, _chance(request.sampling, copy), deepcopy(constraint))
                     for copy in range(request.sampling.n)
                 ]
             )
-        self._guarded(self._open().write, list(chain.from_iterable(rows)))
+        self.write(list(chain.from_iterable(rows)))
         return [[self._reply(row) for row in copies] for copies in rows]
 
     def score(self, request: ChatRequest, continuations: Sequence[str]) -> list[float]:
@@ -121,19 +124,67 @@ class LocalChatModel:
         Raises:
             ChatModelError: when a prompt is longer than the model reads, or memory runs out.
         """
-        prompt = self._prompt(request)
-        with self._tokenizing:
-            tokens = [self._tokenizer(text, add_special_tokens=False).input_ids for text in continuations]
-        for ids in tokens:
-            self._limit([*prompt, *ids], request.sampling)
-        scores = [0.0] * len(tokens)
-        written = [index for index, ids in enumerate(tokens) if ids]
+        scores = self.token_logprobs(self._prompt(request), [self.tokens(text) for text in continuations])
+        return [sum(score) for score in scores]
+
+    def score_tokens(self, request: ChatRequest, continuations: Sequence[str]) -> list[tuple[TokenLogprob, ...]]:
+        """How likely the model is to say every token of several texts in answer to a conversation.
+
+        Args:
+            request: as for score.
+            continuations: as for score.
+
+        Returns:
+            For each continuation its tokens, none for an empty one.
+
+        Raises:
+            ChatModelError: as for score.
+        """
+        prompt, tokens = self._prompt(request), [self.tokens(text) for text in continuations]
+        return [
+            tuple(
+                TokenLogprob(self.texts([*prompt, *ids[:place]], [token])[0], score)
+                for place, (token, score) in enumerate(zip(ids, scores, strict=True))
+            )
+            for ids, scores in zip(tokens, self.token_logprobs(prompt, tokens), strict=True)
+        ]
+
+    def token_logprobs(self, prompt: list[int], continuations: Sequence[list[int]]) -> list[list[float]]:
+        """Natural-log probability of every token of several continuations of a prompt, all as token ids."""
+        for ids in continuations:
+            self.limit([*prompt, *ids])
+        scores: list[list[float]] = [[] for _ in continuations]
+        written = [index for index, ids in enumerate(continuations) if ids]
         for first in range(0, len(written), self.batch_size):
             batch = written[first : first + self.batch_size]
-            found = self._guarded(self._open().score, prompt, [tokens[index] for index in batch])
+            texts = [continuations[index] for index in batch]
+            found = self._guarded(self._open().ask, lambda reader, texts=texts: reader.score(prompt, texts))
             for index, score in zip(batch, found, strict=True):
                 scores[index] = score
         return scores
+
+    def write(self, rows: Sequence[Row]) -> None:
+        """Write replies, together with those of other threads.
+
+        Raises:
+            ChatModelError: when memory runs out, or the model has been closed.
+        """
+        self._guarded(self._open().write, rows)
+
+    def tokens(self, text: str) -> list[int]:
+        """A plain text as token ids, nothing added."""
+        with self._tokenizing:
+            ids: list[int] = self._tokenizer(text, add_special_tokens=False).input_ids
+        return ids
+
+    def texts(self, before: Sequence[int], tokens: Sequence[int]) -> list[str]:
+        """What each of several tokens adds to the text behind others."""
+        with self._tokenizing:
+            return token_texts(self._tokenizer, before, tokens)
+
+    def forget(self) -> None:
+        """Drop what has been read of earlier prompts."""
+        self._open().ask(lambda reader: reader.clear())
 
     def close(self) -> None:
         """Release the weights and what has been read; replies that are being written end with a ChatModelError."""
@@ -150,22 +201,26 @@ class LocalChatModel:
         with self._tokenizing:
             return prompt_tokens(self._tokenizer, request.messages, request.prefix, self.name)
 
-    def _limit(self, prompt: list[int], sampling: Sampling) -> int:
-        """Tokens that a reply to this prompt may take."""
+    def limit(self, prompt: list[int], most: int = 1) -> int:
+        """Tokens that a reply to this prompt may take of those that are wanted at most.
+
+        Raises:
+            RequestError: when the prompt is empty or longer than the model reads.
+        """
         if not 0 < len(prompt) < self._context:
             raise RequestError(
                 f"model {self.name}: the prompt has {len(prompt)} tokens and the model reads 1 to {self._context - 1}; "
                 "shorten the prompt or use a model with a longer context",
                 f"model {self.name}: the prompt is longer than it reads",
             )
-        return min(sampling.max_tokens, self._context - len(prompt))
+        return min(most, self._context - len(prompt))
 
     def _constraint(self, request: ChatRequest) -> Constraint | None:
         if request.grammar is None:
             return None
         with self._tokenizing:
             if self._grammars is None:
-                self._grammars = Grammars(self._tokenizer, self._width, self._ends)
+                self._grammars = Grammars(self._tokenizer, self._width, self.ends)
             return self._grammars.constraint(request.grammar)
 
     def _guarded(self, work: Callable[..., T], *args: Any) -> T:
@@ -195,7 +250,16 @@ class LocalChatModel:
             completion_tokens=len(row.tokens),
             seconds=row.seconds,
             token_logprobs=tuple(row.logprobs) if row.sampling.logprobs else None,
+            alternatives=self._alternatives(row) if row.sampling.alternatives else None,
         )
+
+    def _alternatives(self, row: Row) -> tuple[tuple[TokenLogprob, ...], ...]:
+        before, found = list(row.prompt[-1:]), []
+        for token, pairs in zip(row.tokens, row.alternatives, strict=True):
+            texts = self.texts(before, [other for other, _ in pairs])
+            found.append(tuple(TokenLogprob(text, value) for text, (_, value) in zip(texts, pairs, strict=True)))
+            before = [token]
+        return tuple(found)
 
 
 def _chance(sampling: Sampling, copy: int) -> random.Random:

@@ -43,6 +43,26 @@ def reply_tokens(tokenizer: Any, text: str) -> list[int]:
     return [*ids, end_of_turn(tokenizer)]
 
 
+def token_texts(tokenizer: Any, before: Sequence[int], tokens: Sequence[int]) -> list[str]:
+    """The text that each of several tokens adds behind what stands before them.
+
+    Where a character takes several tokens, the first of them adds a replacement character and the last nothing.
+
+    Args:
+        tokenizer: of the model.
+        before: what has been written or read; its last token alone matters.
+        tokens: alternatives of each other.
+    """
+    anchor = list(before[-1:])
+
+    def decoded(ids: list[int]) -> str:
+        text: str = tokenizer.decode(ids, skip_special_tokens=False, clean_up_tokenization_spaces=False)
+        return text
+
+    start = len(decoded(anchor)) if anchor else 0
+    return [decoded([*anchor, token])[start:] for token in tokens]
+
+
 def end_of_turn(tokenizer: Any) -> int:
     """The token with which the chat template ends an assistant's turn, else the one that ends a text."""
     end: int = tokenizer.eos_token_id

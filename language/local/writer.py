@@ -11,16 +11,18 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 
 from housewise.language.base import ChatModelError, Sampling
 from housewise.language.local.constrained import Constraint, allowed_tokens
-from housewise.language.local.generation import Reader, choose
+from housewise.language.local.generation import Reader, choose, likeliest
 
 # Seconds without work after which the thread ends, which a program that ends waits for; later requests start another.
 IDLE = 0.2
+
+T = TypeVar("T")
 
 
 @dataclass(eq=False)
@@ -35,6 +37,8 @@ class Row:
         constraint: what the reply may say.
         tokens: the reply so far.
         logprobs: of its tokens, under the model as it is.
+        alternatives: for each of its tokens, as many as the sampling asks for of (token, log-probability) under the
+            model as it is: the token itself, and the likeliest others.
         new: what the model has not read yet of it.
         finish_reason: empty until the reply has ended.
         wanted: False once nobody waits for it.
@@ -50,6 +54,7 @@ class Row:
     constraint: Constraint | None = None
     tokens: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
+    alternatives: list[list[tuple[int, float]]] = field(default_factory=list)
     new: list[int] = field(default_factory=list)
     finish_reason: str = ""
     wanted: bool = True
@@ -78,7 +83,7 @@ class Writer:
         self._news = threading.Condition()
         self._thread: threading.Thread | None = None
         self._line: list[Row] = []
-        self._scoring: list[tuple[list[int], Sequence[Sequence[int]], Future[list[float]]]] = []
+        self._asked: list[tuple[Callable[[Reader], Any], Future[Any]]] = []
         self._active: list[Row] = []
         self._logits: Any = None
         self._closed = False
@@ -99,11 +104,11 @@ class Writer:
             for row in rows:
                 row.wanted = False
 
-    def score(self, prompt: list[int], continuations: Sequence[Sequence[int]]) -> list[float]:
-        """See Reader.score; from any thread."""
-        future: Future[list[float]] = Future()
+    def ask(self, work: Callable[[Reader], T]) -> T:
+        """Have something done with the reader between two tokens; from any thread."""
+        future: Future[T] = Future()
         with self._news:
-            self._scoring.append((prompt, continuations, future))
+            self._asked.append((work, future))
             self._wake()
         return future.result()
 
@@ -124,7 +129,7 @@ class Writer:
             while self._has_work():
                 try:
                     self._check_open()
-                    self._score()
+                    self._answer()
                     self._admit()
                     self._write()
                 except BaseException as error:
@@ -132,7 +137,7 @@ class Writer:
 
     def _has_work(self) -> bool:
         with self._news:
-            if self._news.wait_for(lambda: self._line or self._scoring or self._active, IDLE):
+            if self._news.wait_for(lambda: self._line or self._asked or self._active, IDLE):
                 return True
             self._thread = None
             return False
@@ -143,8 +148,8 @@ class Writer:
         error = ChatModelError("the model has been closed")
         with self._news:
             self._active += self._line
-            scoring, self._line, self._scoring = self._scoring, [], []
-        for _, _, future in scoring:
+            asked, self._line, self._asked = self._asked, [], []
+        for _, future in asked:
             future.set_exception(error)
         raise error
 
@@ -155,12 +160,12 @@ class Writer:
         for row in failed:
             row.ended.set_exception(error)
 
-    def _score(self) -> None:
+    def _answer(self) -> None:
         with self._news:
-            scoring, self._scoring = self._scoring, []
-        for prompt, continuations, future in scoring:
+            asked, self._asked = self._asked, []
+        for work, future in asked:
             try:
-                future.set_result(self.reader.score(prompt, continuations))
+                future.set_result(work(self.reader))
             except BaseException as error:
                 future.set_exception(error)
                 self._fail(error)
@@ -192,7 +197,11 @@ class Writer:
             [row.chance.random() for row in active],
             allowed_tokens([row.constraint for row in active], self._logits.shape[-1]),
         )
-        for row, token, logprob in zip(active, tokens, logprobs, strict=True):
+        likely = likeliest(self._logits, [row.sampling.alternatives for row in active])
+        for row, token, logprob, others in zip(active, tokens, logprobs, likely, strict=True):
+            if wanted := row.sampling.alternatives:
+                rest = [pair for pair in others if pair[0] != token]
+                row.alternatives.append([(token, logprob), *rest[: wanted - 1]])
             self._take(row, token, logprob)
         # From the last slot on, because the last row moves into a freed slot.
         for slot in reversed(range(len(active))):
@@ -215,7 +224,7 @@ class Writer:
         if row.constraint is None or row.finish_reason:
             return
         row.constraint.take(token)
-        if not row.sampling.stop and not row.sampling.logprobs:
+        if not (row.sampling.stop or row.sampling.logprobs or row.sampling.alternatives):
             forced = row.constraint.forced()[: row.limit - len(row.tokens)]
             row.tokens += forced
             row.new += forced

@@ -10,13 +10,19 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from housewise.language.base import TokenLogprob
+
 # What a server may refuse although the reply can be had without it.
-OPTIONAL = ("logprobs", "seed", "n", "stop", "top_p", "temperature")
+OPTIONAL = ("top_logprobs", "logprobs", "seed", "n", "stop", "top_p", "temperature")
 
 MOST_TOKENS = 1_000_000_000
 """No model reads or writes as many; a count beyond says nothing."""
 
+MOST_ALTERNATIVES = 20
+"""More are asked of no server: OpenAI's refuses them."""
+
 _ROUNDING = 0.01
+_LONGEST_TOKEN = 1000  # characters; no vocabulary has as long ones
 
 
 class _Message(BaseModel):
@@ -107,3 +113,41 @@ def log_probabilities(offered: Any) -> tuple[float, ...] | None:
         return None
     # An unlikely token may well be minus infinity; the logarithm of a probability is no more than 0 but for rounding.
     return found if all(each <= _ROUNDING for each in found) else None
+
+
+def alternatives(offered: Any, most: int) -> tuple[tuple[TokenLogprob, ...], ...] | None:
+    """What else was likely at every place of a choice.
+
+    Args:
+        offered: log-probabilities as the server has them in a choice.
+        most: how many are told for each place, the written token among them.
+
+    Returns:
+        For each token of the reply the token itself and the likeliest others, or None where the server gives no
+        others though they are wanted, or gives something else.
+    """
+    try:
+        return tuple(_place(token, most) for token in offered["content"])
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return None
+
+
+def _place(token: Any, most: int) -> tuple[TokenLogprob, ...]:
+    chosen = _token(token)
+    if most < 2:
+        return (chosen,)
+    # Twice as many as are asked for at most: servers may add the written token, and anything may come.
+    others = [_token(other) for other in token["top_logprobs"][: 2 * most]]
+    same = next((place for place, other in enumerate(others) if other.text == chosen.text), None)
+    if same is not None:
+        del others[same]
+    if not others:
+        raise ValueError("nothing else is told")
+    return (chosen, *sorted(others, key=lambda other: -other.logprob)[: most - 1])
+
+
+def _token(offered: Any) -> TokenLogprob:
+    text, logprob = offered["token"], float(offered["logprob"])
+    if not isinstance(text, str) or len(text) > _LONGEST_TOKEN or not logprob <= _ROUNDING:
+        raise ValueError("no token with a log-probability")
+    return TokenLogprob(text, logprob)

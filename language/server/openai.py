@@ -16,13 +16,15 @@ import openai
 from pydantic import ValidationError
 
 from housewise.core.address import concealed, is_address, is_redacted, redacted, secrets, without_passwords
-from housewise.language.base import ChatModelError, ChatRequest, Reply, RequestError
+from housewise.language.base import ChatModelError, ChatRequest, Reply, RequestError, TokenLogprob
 from housewise.language.gbnf import GrammarDialect, rooted
 from housewise.language.local.constrained import follows
 from housewise.language.server.answer import (
+    MOST_ALTERNATIVES,
     Choice,
     Completion,
     KnownModels,
+    alternatives,
     count,
     log_probabilities,
     refused,
@@ -77,8 +79,8 @@ class OpenAIChatModel:
     and answers that are not chat completions are tried again after growing, jittered pauses; what cannot get better
     (wrong key, unknown model, refused request) is not. The whole of a request, pauses included, takes at most
     ``timeout * (max_retries + 1)`` seconds once it is its turn. Parameters that only refine an answer (``logprobs``,
-    ``seed``, ``n``, ``stop``) are left out for servers that refuse them; missing replies are asked for again and stop
-    texts are cut here.
+    ``top_logprobs``, ``seed``, ``n``, ``stop``) are left out for servers that refuse them; missing replies are asked
+    for again and stop texts are cut here.
 
     A request's prefix is not sent, since most servers cannot continue a given text; a reply that repeats it loses it.
     With ``continue_prefix`` it is sent as the beginning of the assistant's turn.
@@ -236,8 +238,10 @@ class OpenAIChatModel:
         if sampling.seed is not None:
             # Asked again with the same seed, a server that ignores n would repeat itself.
             parameters["seed"] = sampling.seed + first
-        if sampling.logprobs:
+        if (sampling.logprobs or sampling.alternatives) and "logprobs" not in self._refused:
             parameters["logprobs"] = True
+            if sampling.alternatives:
+                parameters["top_logprobs"] = min(sampling.alternatives, MOST_ALTERNATIVES)
         more: dict[str, Any] = {}
         if request.prefix and self.continue_prefix:
             messages.append({"role": "assistant", "content": request.prefix})
@@ -355,6 +359,7 @@ class OpenAIChatModel:
                 completion_tokens=share,
                 seconds=seconds,
                 token_logprobs=log_probabilities(choice.logprobs) if request.sampling.logprobs else None,
+                alternatives=self._alternatives(request, choice),
             )
             for choice, share in zip(choices, written, strict=True)
         ]
@@ -375,6 +380,14 @@ class OpenAIChatModel:
         text = self._redact(without(text, request.prefix), _LEAST_SECRET)
         cuts = [cut for stop in request.sampling.stop if (cut := text.find(stop)) >= 0]
         return (text[: min(cuts)], "stop") if cuts else (text, "length" if finish == "length" else "stop")
+
+    def _alternatives(self, request: ChatRequest, choice: Choice) -> tuple[tuple[TokenLogprob, ...], ...] | None:
+        if not request.sampling.alternatives:
+            return None
+        places = alternatives(choice.logprobs, min(request.sampling.alternatives, MOST_ALTERNATIVES))
+        return places and tuple(
+            tuple(TokenLogprob(self._redact(text, _LEAST_SECRET), value) for text, value in place) for place in places
+        )
 
     def _leave_out(self, name: str) -> None:
         if name == "max_tokens":

@@ -10,7 +10,6 @@ import pytest
 
 from housewise.agent.stars.analysis import Analyser
 from housewise.agent.stars.conditions import CONDITIONS
-from housewise.agent.stars.continuing import Bounds, Continuation, Rating, Token
 from housewise.agent.stars.language import Language
 from housewise.agent.stars.learner import Episode, Learner, Retrieval
 from housewise.agent.stars.learning import Generalisation, GoalMemory
@@ -22,6 +21,7 @@ from housewise.agent.stars.selection import Numbered
 from housewise.agent.stars.settings import load_robot, load_task
 from housewise.agent.stars.tasks import Task, TaskObject
 from housewise.core.errors import DataError, UserError
+from housewise.language.continuing import Bounds, Continuation, Rating, Token
 from tests.agent.stars.scripted import ScriptedModel, Written, steps
 
 

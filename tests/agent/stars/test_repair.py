@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from housewise.agent.stars.analysis import Analysis, Mismatch, MismatchKind
-from housewise.agent.stars.continuing import Usage
 from housewise.agent.stars.oversight import Dialogue, Question, SimulatedUser, TerminalUser
 from housewise.agent.stars.prompts import load_prompts
 from housewise.agent.stars.repair import Candidate, repaired
 from housewise.agent.stars.retrieval import Retrieved
 from housewise.agent.stars.selection import Likeliest, Likelihood, Numbered
 from housewise.agent.stars.settings import load_task
+from housewise.agent.stars.usage import Usage
 from tests.agent.stars.conftest import Analyse
 from tests.agent.stars.scripted import ScriptedModel, Written
 

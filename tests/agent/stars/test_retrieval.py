@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from housewise.agent.stars.continuing import Bounds, Token, Usage
-from housewise.agent.stars.retrieval import SearchTree, Seen, Thresholds, draw, hyphenated
+from housewise.agent.stars.retrieval import SearchTree, Seen, Thresholds, before_end, draw, ends, hyphenated
+from housewise.agent.stars.usage import Usage
+from housewise.language.continuing import Bounds, Token
 from tests.agent.stars.scripted import ScriptedModel, Written
 
 SURE = 0.997
@@ -203,4 +204,4 @@ def test_objects_are_called_by_their_hyphenated_names(said: str, name: str, beco
 
 
 def test_a_token_holds_the_end_of_a_sentence() -> None:
-    assert Token(" closed.(", 0.5).before_end == " closed" and Token(".", 1.0).ends and not Token(" a", 1.0).ends
+    assert before_end(Token(" closed.(", 0.5)) == " closed" and ends(Token(".", 1.0)) and not ends(Token(" a", 1.0))

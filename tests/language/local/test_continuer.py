@@ -1,20 +1,17 @@
-"""A local model as the search tree uses it: the same as one forward pass over the whole text, whatever is reused."""
+"""A local model that goes on with texts: the same as one forward pass over the whole text, whatever is reused."""
 
 from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 pytest.importorskip("torch")
 
-from housewise.agent.stars.continuing import Bounds, Token, Usage
-from housewise.agent.stars.ledger import Ledger, RememberedModel
-from housewise.agent.stars.local import LocalContinuer
-from housewise.agent.stars.retrieval import Retrieved, SearchTree, Seen, Thresholds
-from housewise.core.errors import DataError
+from housewise.language.continuing import Bounds, Token
+from housewise.language.local.continuer import LocalContinuer
+from housewise.language.local.model import LocalChatModel
 from tests.language.tiny import save_tiny_model
 
 PROMPT = "go to kitchen counter pick up mug place on"
@@ -28,7 +25,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def model(folder: Path) -> LocalContinuer:
-    return LocalContinuer(str(folder), device="cpu", dtype="float32", batch_size=3)
+    return LocalContinuer(LocalChatModel(str(folder), device="cpu", dtype="float32", batch_size=3))
 
 
 def naive(folder: Path, ids: list[int], count: int) -> list[tuple[int, float, list[int]]]:
@@ -50,7 +47,7 @@ def naive(folder: Path, ids: list[int], count: int) -> list[tuple[int, float, li
 
 
 def ids_of(model: LocalContinuer, text: str) -> list[int]:
-    return model._ids(text)
+    return model._model.tokens(text)
 
 
 def test_branches_go_on_as_whole_passes_do(folder: Path, model: LocalContinuer) -> None:
@@ -81,7 +78,7 @@ def test_replies_end_at_stops_and_bounds(model: LocalContinuer) -> None:
 
 def test_draws_repeat_with_their_seed_and_differ_from_each_other(folder: Path) -> None:
     def drawn(seed: int) -> list[str]:
-        model = LocalContinuer(str(folder), device="cpu", dtype="float32", seed=seed)
+        model = LocalContinuer(LocalChatModel(str(folder), device="cpu", dtype="float32"), seed)
         return [reply.text for reply in model.sample(PROMPT, 4, 1.0, BOUNDS)]
 
     assert drawn(1) == drawn(1) and drawn(1) != drawn(2) and len(set(drawn(1))) > 1
@@ -106,63 +103,3 @@ def test_a_number_is_one_token_with_alternatives(model: LocalContinuer) -> None:
     replies = model.answer("Answer with a number.", ["Number:", "Which number?"])
     assert [len(reply.steps) for reply in replies] == [1, 1]
     assert [len(reply.steps[0].alternatives) for reply in replies] == [19, 19]
-
-
-class Counting:
-    """Counts what reaches a model."""
-
-    def __init__(self, model: LocalContinuer) -> None:
-        self._model, self.name, self.asked = model, model.name, 0
-
-    def extend(self, prompt: str, branches: Any, bounds: Bounds) -> Any:
-        self.asked += len(branches)
-        return self._model.extend(prompt, branches, bounds)
-
-    def sample(self, prompt: str, count: int, temperature: float, bounds: Bounds) -> Any:
-        self.asked += count
-        return self._model.sample(prompt, count, temperature, bounds)
-
-    def answer(self, system: str, questions: Any) -> Any:
-        self.asked += len(questions)
-        return self._model.answer(system, questions)
-
-    def rate(self, prompt: str, texts: Any) -> Any:
-        self.asked += 1
-        return self._model.rate(prompt, texts)
-
-
-def everything(model: RememberedModel) -> tuple[list[Retrieved], list[object], Usage]:
-    usage = Usage()
-    tree = SearchTree(model, BOUNDS, Thresholds(worth=0.0, sure=1.1, mean=0.0, levels=2))
-    found = tree.grow(PROMPT, Seen("mug"), usage)
-    drawn = [model.sample(PROMPT, 2, 1.0, BOUNDS) for _ in range(2)]
-    return found, [drawn, model.answer("a", ["b", "c"]), model.rate(PROMPT, [" mug", " book"])], usage
-
-
-def test_a_killed_run_goes_on_without_asking_again(model: LocalContinuer, tmp_path: Path) -> None:
-    path = tmp_path / "asked.jsonl"
-    counting = Counting(model)
-    whole = everything(RememberedModel(counting, Ledger(path)))
-    total = counting.asked
-    assert total > 20
-    # A new process, no model: all is remembered.
-    again = everything(RememberedModel(None, Ledger(path), name=model.name))
-    assert again == whole
-    # A kill in the middle of a line: that answer alone is asked for again.
-    content = path.read_text().splitlines(keepends=True)
-    path.write_text("".join(content[:10]) + content[10][:50])
-    counting.asked = 0
-    resumed = everything(RememberedModel(counting, Ledger(path)))
-    # Logits differ in their last bits with what is read side by side.
-    assert [each.text for each in resumed[0]] == [each.text for each in whole[0]]
-    assert [each.probability for each in resumed[0]] == pytest.approx([each.probability for each in whole[0]], rel=1e-3)
-    assert counting.asked == total - 10
-
-
-def test_what_is_not_remembered_and_damage_are_told(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="does not have what smollm2 says"):
-        RememberedModel(None, Ledger(), name="smollm2").answer("a", ["b"])
-    path = tmp_path / "asked.jsonl"
-    path.write_text('{"key": "a", "answer": 1}\nnonsense\n{"key": "b", "answer": 1}\n')
-    with pytest.raises(DataError, match=r"asked.jsonl line 2: damaged"):
-        Ledger(path)

@@ -1,14 +1,10 @@
-"""What retrieval needs of a language model: going on with a text, and the likeliest alternatives of every token."""
+"""Going on with a plain text: the tokens that a model writes, what else was likely, and how likely given texts are."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
-
-# A sentence ends at the first of these, wherever it stands in a token.
-_END = re.compile(r"[.(\[\n\r]")
 
 
 @dataclass(frozen=True)
@@ -25,16 +21,6 @@ class Token:
     probability: float
     id: int | None = None
 
-    @property
-    def ends(self) -> bool:
-        """Whether the sentence ends in this token."""
-        return _END.search(self.text) is not None
-
-    @property
-    def before_end(self) -> str:
-        """The text up to the sentence's end."""
-        return _END.split(self.text, maxsplit=1)[0]
-
 
 @dataclass(frozen=True)
 class Step:
@@ -49,8 +35,8 @@ class Continuation:
     """How a model went on.
 
     Attributes:
-        steps: one for each token behind the prompt and the branch.
-        prompt_tokens: tokens sent, as the paper counts them: prompt and branch, read anew or not.
+        steps: one for each token behind the prompt and the branch; the end of all text is a line's end.
+        prompt_tokens: tokens sent, prompt and branch, read anew or not.
         completion_tokens: tokens received.
     """
 
@@ -75,7 +61,7 @@ class Bounds:
 
     Attributes:
         most_tokens: of a reply.
-        stop: texts that end a reply.
+        stop: texts that end a reply; the token in which one ends is the last one.
         alternatives: how many of the likeliest tokens are told for each place, the written one among them.
     """
 
@@ -100,6 +86,9 @@ class Continuer(Protocol):
             prompt: what all of them have in common.
             branches: tokens that come behind the prompt; none for the prompt alone.
             bounds: how far to go on.
+
+        Raises:
+            ChatModelError: when an answer cannot be had; the message says what to do.
         """
         ...
 
@@ -131,34 +120,9 @@ class Rater(Protocol):
     """A language model that tells how likely it finds given texts."""
 
     def rate(self, prompt: str, texts: Sequence[str]) -> list[Rating]:
-        """How likely each of several texts is behind a prompt."""
+        """How likely each of several texts is behind a prompt.
+
+        Raises:
+            ChatModelError: when it cannot be had; the message says what to do.
+        """
         ...
-
-
-@dataclass
-class Usage:
-    """Calls and tokens by kind of prompt, as the paper counts them.
-
-    Attributes:
-        calls: how often a model was asked.
-        prompt_tokens: tokens sent.
-        completion_tokens: tokens received.
-    """
-
-    calls: dict[str, int] = field(default_factory=dict)
-    prompt_tokens: dict[str, int] = field(default_factory=dict)
-    completion_tokens: dict[str, int] = field(default_factory=dict)
-
-    def add(self, kind: str, replies: Sequence[Continuation | Rating]) -> None:
-        """Count replies, a call each."""
-        for counted, amount in (
-            (self.calls, len(replies)),
-            (self.prompt_tokens, sum(reply.prompt_tokens for reply in replies)),
-            (self.completion_tokens, sum(reply.completion_tokens for reply in replies)),
-        ):
-            counted[kind] = counted.get(kind, 0) + amount
-
-    @property
-    def total_tokens(self) -> int:
-        """Tokens sent and received over all kinds of prompts."""
-        return sum(self.prompt_tokens.values()) + sum(self.completion_tokens.values())
