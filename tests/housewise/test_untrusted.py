@@ -71,8 +71,9 @@ def test_a_record_does_not_read_the_environment(played: Path, tmp_path: Path) ->
     change(path, person="majority", prompt="planner", adapter=ASKS)
     assert housewise("replay", played, "--out", tmp_path / "more", OPENAI_API_KEY=SECRET).returncode == 0
     (record,) = read_house_records(tmp_path / "more" / "episodes")
-    assert record.header.settings["model"] == record.header.settings["adapter"] == ASKS
-    assert json.loads((tmp_path / "more" / "config.json").read_text())["model"] == ASKS
+    kept = json.loads((tmp_path / "more" / "config.json").read_text())
+    for settings in (kept, record.header.settings):
+        assert settings["models"]["agent"]["model"] == settings["models"]["agent"]["adapter"] == ASKS
     everything = content(tmp_path) + again.stdout + again.stderr + report.stdout + report.stderr
     assert ASKS in everything and SECRET not in everything
 
