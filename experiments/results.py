@@ -18,6 +18,7 @@ from rich.text import Text
 
 from housewise.core.files import write_json, write_text
 from housewise.core.machine import software_versions
+from housewise.core.plots import new_figure
 from housewise.core.record import Result
 from housewise.core.tables import machine, table
 from housewise.rollout.scores import standard_error
@@ -193,7 +194,7 @@ def write(results: Sequence[Results], folder: Path, name: str, more: Mapping[str
         The files.
 
     Raises:
-        UserError: when the disk does not take them.
+        UserError: when the disk does not take them, or matplotlib is not there to draw the picture.
     """
     heads = results[0].csv.splitlines(keepends=True)[:1]
     lines = [line for each in results for line in each.csv.splitlines(keepends=True)[1:]]
@@ -208,11 +209,8 @@ def write(results: Sequence[Results], folder: Path, name: str, more: Mapping[str
 
 def draw(results: Sequence[Results], path: Path) -> None:
     """A picture with a line of panels for each table: a panel for each column, ours as bars, published as rings."""
-    from matplotlib.figure import Figure as Picture
-
     most = max(len(each.columns) for each in results)
-    size = (1.0 + 2.8 * most, 0.4 + 2.9 * len(results))
-    picture = Picture(figsize=size, layout="constrained")
+    picture = new_figure(1.0 + 2.8 * most, 0.4 + 2.9 * len(results))
     panels = picture.subplots(len(results), most, squeeze=False, sharey="row")
     for each, line in zip(results, panels, strict=True):
         for axes in line[len(each.columns) :]:

@@ -12,6 +12,8 @@ from rich.console import Console
 from rich.text import Text
 
 from housewise.commands.folders import shown
+from housewise.core.errors import UserError
+from housewise.core.plots import new_figure
 from housewise.core.tables import Fitted, bars, table
 from housewise.rollout.executors import Watcher
 from housewise.rollout.run import Run
@@ -22,7 +24,7 @@ from housewise.terminal import Live, going_on, told
 
 
 def run_selftraining(config: SelfTrainingConfig, out: Path, console: Console) -> dict[str, Any]:
-    """Train, show how it goes, and leave ``summary.json`` and ``learning_curve.png``.
+    """Train, show how it goes, and leave ``summary.json`` and, where matplotlib is there, ``learning_curve.png``.
 
     Args:
         config: what to do.
@@ -36,11 +38,11 @@ def run_selftraining(config: SelfTrainingConfig, out: Path, console: Console) ->
     told(console, f"self-training: {out}", f"look at it, now or later: {shown('report', out)}")
     with going_on(console, out):
         summary = training.go()
-    draw_curve(summary["phases"], out / "learning_curve.png")
+    curve = _drawn(summary["phases"], out / "learning_curve.png")
     console.print(phases_table(summary["phases"]))
     last = summary["phases"][-1]
     model = ["--model", last["model"], *(["--adapter", last["adapter"]] if last["adapter"] else [])]
-    told(console, f"figures:    {out / 'summary.json'}", f"curve:      {out / 'learning_curve.png'}")
+    told(console, f"figures:    {out / 'summary.json'}", f"curve:      {curve}")
     told(console, f"use it:     {shlex.join(['housewise', 'run', *model])}")
     told(console, f"look at it: {shown('report', out)}")
     return summary
@@ -95,16 +97,26 @@ def phases_table(phases: Sequence[dict[str, Any]]) -> Fitted:
     return table(title, columns, rows, left=("tasks",))
 
 
+def _drawn(phases: Sequence[dict[str, Any]], path: Path) -> str:
+    """Draw the curve, and tell where it is; or why there is none."""
+    try:
+        draw_curve(phases, path)
+    except UserError as error:
+        return f"not drawn; {error}"
+    return str(path)
+
+
 def draw_curve(phases: Sequence[dict[str, Any]], path: Path) -> None:
     """Success by phase, a line for each set of tasks, with standard errors.
 
     Args:
         phases: of a summary.
         path: of the picture.
-    """
-    from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(6, 3.5), layout="constrained")
+    Raises:
+        UserError: when matplotlib is not installed.
+    """
+    figure = new_figure(6, 3.5)
     axes = figure.subplots()
     names = [phase["phase"] for phase in phases]
     for tasks in phases[0]["evaluation"]:

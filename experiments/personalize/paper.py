@@ -22,6 +22,7 @@ from housewise.commands.options import (
 )
 from housewise.core.console import Console
 from housewise.core.errors import UserError
+from housewise.core.plots import new_figure
 from housewise.core.record import Result
 from housewise.core.tables import table
 from housewise.experiments.personalize import oracle
@@ -322,6 +323,8 @@ def carry_out(
         UserError: when something outside the program is wrong; what is finished is kept and shown.
     """
     _check_quick(out / f"{experiment.name}.json", bool(setup["quick"]))
+    # Now rather than after hours of playing.
+    new_figure(1, 1)
     try:
         if not only_show:
             experiment.play(Terminal(console))

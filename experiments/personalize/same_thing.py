@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from housewise.core.plots import new_figure
 from housewise.systems.personalize.fates import HAND, Fate, fates
 from housewise.systems.personalize.houseplan import house_plan
 from housewise.systems.personalize.record import HouseRecord
@@ -70,14 +71,15 @@ def draw_same_thing(thing: SameThing, records: Sequence[HouseRecord], people: tu
         records: with that of its episode.
         people: whose robots they are.
         path: of the picture.
-    """
-    from matplotlib.figure import Figure
 
+    Raises:
+        UserError: when matplotlib is not installed.
+    """
     record = next(record for record in records if record.name == thing.record)
     task = find_task(record)
     plan = house_plan(task.scene, task.episode.receptacles)
     width, height = plan.frame.size
-    figure = Figure(figsize=(7, 7 * height / width), layout="constrained")
+    figure = new_figure(7, 7 * height / width)
     axes = figure.subplots()
     axes.imshow(plan.picture, extent=(0, width, height, 0))
     start = plan.frame.pixels(_place(task, thing.start))[0]

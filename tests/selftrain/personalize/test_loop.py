@@ -27,6 +27,7 @@ from housewise.selftrain.personalize.settings import SelfTrainingConfig, load_se
 from housewise.systems.personalize.record import read_house_records
 from housewise.systems.personalize.settings import house_settings
 from housewise.worlds.house.housekeep.reader import HousekeepData
+from tests.core.test_plots import without_matplotlib
 from tests.selftrain.tiny import save_learner, save_prompt
 from tests.worlds.house.housekeep_folder import EPISODES, episode, make_folder, write_episodes
 
@@ -111,6 +112,17 @@ def test_every_phase_leaves_its_files(whole: Path) -> None:
             assert (whole / name / file).stat().st_size > 0
         assert json.loads((whole / name / "evaluation" / "metrics.json").read_text())["phase"] == name
     assert (whole / "learning_curve.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_without_matplotlib_the_curve_is_not_drawn(learner: Learner, whole: Path, tmp_path: Path) -> None:
+    drawn = (whole / "learning_curve.png").stat().st_mtime_ns
+    again = subprocess.run(
+        learner.command(whole),
+        capture_output=True, text=True, timeout=240, env=without_matplotlib(tmp_path), check=False,
+    )  # fmt: skip
+    assert again.returncode == 0, again.stderr
+    assert "curve:      not drawn; pictures: matplotlib is not installed" in again.stdout
+    assert (whole / "learning_curve.png").stat().st_mtime_ns == drawn
 
 
 def test_an_iteration_learns_what_was_tried_and_what_was_shown(whole: Path) -> None:

@@ -1,0 +1,46 @@
+"""What is said where matplotlib is not there to draw."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from housewise.core.plots import new_figure
+
+
+def without_matplotlib(folder: Path) -> dict[str, str]:
+    """An environment in which matplotlib cannot be imported, as where it is not installed."""
+    (folder / "matplotlib.py").write_text("raise ModuleNotFoundError(name='matplotlib')")
+    return {**os.environ, "PYTHONPATH": str(folder), "OMP_NUM_THREADS": "1"}
+
+
+def test_a_figure_is_as_large_as_was_asked_for(tmp_path: Path) -> None:
+    figure = new_figure(3, 2)
+    assert tuple(figure.get_size_inches()) == (3, 2)
+    figure.savefig(tmp_path / "empty.png", dpi=10)
+    assert (tmp_path / "empty.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_an_experiment_names_the_extra_before_it_plays(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "housewise.experiments.personalize.main_results", "--quick", "--scene"]
+    done = subprocess.run(
+        [*command, "generated", "--out", str(out)],
+        capture_output=True, text=True, timeout=120, env=without_matplotlib(tmp_path), check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.strip().splitlines() == [done.stderr.strip()]
+    assert "matplotlib is not installed; run pip install 'housewise[plots]'" in done.stderr
+    assert not list(out.rglob("*.jsonl"))
+
+
+def test_reports_and_commands_do_without(tmp_path: Path) -> None:
+    env = without_matplotlib(tmp_path)
+    run = ["run", "--houses", "1", "--planner", "scripted", "max_steps=60", "--out", str(tmp_path / "run")]
+    for arguments in (run, ["report", str(tmp_path / "run")]):
+        command = [sys.executable, "-m", "housewise.cli", *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=240, env=env, check=False)
+        assert done.returncode == 0, done.stderr
+    assert (tmp_path / "run" / "report.html").stat().st_size > 1000
