@@ -12,6 +12,7 @@ import typer
 from housewise.commands.learning import selftrain
 from housewise.commands.looking import demo, doctor, list_
 from housewise.commands.playing import replay, run
+from housewise.commands.remembering import COMMANDS as MEMORY_COMMANDS
 from housewise.commands.reporting import compare, report
 from housewise.core.console import guarded
 
@@ -52,8 +53,17 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "list": list_,
     "doctor": doctor,
 }
-for _name, _command in _COMMANDS.items():
-    app.command(_name, help=_paragraphs(_command.__doc__ or ""))(_command)
+
+
+def _register(commands: dict[str, Callable[..., None]], place: typer.Typer) -> None:
+    for name, command in commands.items():
+        place.command(name, help=_paragraphs(command.__doc__ or ""))(command)
+
+
+_memory = typer.Typer(no_args_is_help=True, help="See, correct, forget and take along what is remembered of people.")
+_register(MEMORY_COMMANDS, _memory)
+_register(_COMMANDS, app)
+app.add_typer(_memory, name="memory")
 
 
 def main() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from housewise.core.errors import UserError, alternatives
 from housewise.people.memory import Memory, MemoryFolder, Note
 from housewise.rollout.settings import MemorySettings
 
@@ -26,7 +27,7 @@ class Recollection:
     def __init__(self, folder: Path, settings: MemorySettings) -> None:
         self._now, self._start = MemoryFolder(folder), MemoryFolder(folder.with_name("memory_at_start"))
         self._source = MemoryFolder.usual(settings.folder)
-        self._named = settings.start
+        self._named, self._new = settings.start, settings.new
 
     def memories(self, people: Iterable[str], learned: Iterable[Sequence[Note]]) -> dict[str, Memory]:
         """What is remembered of each person, with what episodes that are over have taught.
@@ -52,6 +53,13 @@ class Recollection:
     def _begun(self, person: str) -> Memory:
         if person in self._start.people():
             return self._start.load(person)
-        memory = Memory(person) if self._named is None else self._source.load(person)
+        memory = Memory(person)
+        if self._named is not None and person in self._source.people():
+            memory = self._source.load(person)
+        elif self._named is not None and not self._new:
+            raise UserError(
+                f"{self._source.root}: no memory of {person}; {alternatives(person, self._source.people())}; "
+                "memory.new=true begins one"
+            )
         self._start.save(memory)
         return memory

@@ -38,9 +38,11 @@ class MemorySettings(Settings):
     Attributes:
         start: whose memory a run begins with; None for an empty one.
         folder: where memories are; None for the usual place.
+        new: whether the memory may begin with the run.
     """
 
     start: str | None = None
+    new: bool = False
     folder: str | None = None
 
 
@@ -72,7 +74,7 @@ class RunSettings(Settings):
     @property
     def determining(self) -> dict[str, Any]:
         """Settings on which it depends what is played and what comes of it, by dotted key: not how it is computed."""
-        found = flat(self.model_dump(exclude={"execution": True, "memory": {"folder"}}))
+        found = flat(self.model_dump(exclude={"execution": True, "memory": {"folder", "new"}}))
         return {key: value for key, value in found.items() if not _computed(key)}
 
     @property

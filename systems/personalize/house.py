@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from housewise.agent.base import Decision, Past
@@ -14,11 +15,14 @@ from housewise.controller.robot import Carried, RobotInHouse
 from housewise.controller.skills import Status
 from housewise.core.record import Usage
 from housewise.language.base import Message
+from housewise.people.householder import Householder, Place
+from housewise.rollout.notes import NoteEvent
 from housewise.systems.personalize.record import ActionEvent, ExchangeLine, PlanEvent, TriedLine, moved_by
 from housewise.worlds.base import Step
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import ROBOT, SceneGraph
 
+_NUMBER = re.compile(r" \d+$")
 _BUILT_UPON = frozenset({ActionKind.PICK_UP, ActionKind.PLACE})
 
 
@@ -27,10 +31,15 @@ class HouseWorld:
 
     Args:
         robot: in its house, where nothing has happened yet.
+        person: reacts to what is moved, in notes; None where nobody's reactions are remembered.
     """
 
-    def __init__(self, robot: RobotInHouse) -> None:
-        self.robot = robot
+    def __init__(self, robot: RobotInHouse, person: Householder | None = None) -> None:
+        self.robot, self._person = robot, person
+        self._places = {
+            place.name: Place(place.kind, _NUMBER.sub("", place.room) if place.room else None)
+            for place in robot.env.world.receptacles.values()
+        }
         self.plans = 0
         self._statuses: Counter[Status] = Counter()
         self._placed: set[tuple[str, str]] = set()
@@ -46,11 +55,21 @@ class HouseWorld:
         self._placed |= {(name, place) for name, (_, place) in carried.moved.items() if place != ROBOT}
         return Step(
             self.robot.graph,
-            (action_event(self.plans - 1, action, carried),),
+            (action_event(self.plans - 1, action, carried), *self._reactions(carried)),
             carried.end - carried.start,
             blocks(action, carried),
             self.robot.over,
         )
+
+    def _reactions(self, carried: Carried) -> Iterator[NoteEvent]:
+        """What the person says to what was moved; an action moves one thing."""
+        if self._person is None:
+            return
+        for thing, (before, after) in carried.moved.items():
+            if before == ROBOT and after in self._places:
+                yield NoteEvent(note=self._person.on_placed(thing, self._places[after], carried.reward))
+            elif after == ROBOT and before in self._places:
+                yield NoteEvent(note=self._person.on_taken(thing, self._places[before], carried.reward))
 
     def scores(self) -> dict[str, float]:
         """See World.scores."""

@@ -17,6 +17,7 @@ from housewise.core.record import FINISHED, Line
 from housewise.core.settings import packaged
 from housewise.language import ChatModel, Sampling
 from housewise.language.replay import ReplayChatModel
+from housewise.people.householder import Householder
 from housewise.people.memory import Memory
 from housewise.rollout.episode import Limits, Progress
 from housewise.rollout.scores import Score
@@ -85,6 +86,11 @@ class Personalize(System[PersonalizeSettings]):
         """See System.agent."""
         return self.settings.agent.planner
 
+    @property
+    def remembers(self) -> bool:
+        """See System.remembers: where a memory is named."""
+        return self.settings.memory.start is not None
+
     def tasks(self) -> Sequence[HouseTask]:
         """See System.tasks."""
         return task_names(self.settings.tasks)
@@ -135,7 +141,8 @@ class Personalize(System[PersonalizeSettings]):
         sampling = Sampling(**settings.models.agent.sampling.model_dump(), seed=job.seed)
         planner = self._planner(Situation(task, env, job.seed, material or models.get("agent"), sampling))
         most = settings.world.max_steps
-        world = HouseWorld(RobotInHouse(env, self._controller(env)))
+        person = None if memory is None else Householder(memory.person)
+        world = HouseWorld(RobotInHouse(env, self._controller(env)), person)
         world.robot.stepped = lambda steps: progress(steps, most, f"plan {world.plans}")
         chosen = settings.agent
         limits = Limits(chosen.most_plans, chosen.most_idle_plans, chosen.replan_when_blocked)

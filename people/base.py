@@ -1,0 +1,61 @@
+"""Who answers questions and judges what was done: a simulated person, or one at the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
+
+from housewise.people.memory.note import About
+
+Record = TypeVar("Record", contravariant=True)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a robot asks.
+
+    Attributes:
+        text: in words.
+        options: answers to choose from; none where any answer will do.
+        about: what it is about, so that the answer can be remembered.
+    """
+
+    text: str
+    options: tuple[str, ...] = ()
+    about: About = field(default_factory=About)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a person says.
+
+    Attributes:
+        text: in words.
+        option: number of the option that was chosen, from 0; None where none was.
+    """
+
+    text: str
+    option: int | None = None
+
+
+class Person(Protocol[Record]):
+    """Somebody who lives in the house. Answering may take as long as a person takes.
+
+    Attributes:
+        name: whose memory the answers go into.
+    """
+
+    name: str
+
+    def answer(self, question: Question) -> Answer:
+        """What the person says to a question."""
+        ...
+
+    def judge(self, record: Record) -> Mapping[str, float]:
+        """How an episode was, by name of what is judged.
+
+        Args:
+            record: of the episode.
+        """
+        ...

@@ -1,0 +1,113 @@
+"""Runs that version 1 left: their records are read, reported and played again, and the runs are gone on with."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from housewise.core.errors import UserError
+from housewise.core.settings import short_name
+from housewise.rollout.run import load_run
+from housewise.rollout.settings import flat
+from housewise.systems.personalize.record import read_house_record
+
+WORDS = ("--houses", "2", "--planner", "scripted", "max_steps=60")
+
+
+def housewise(*words: str | Path) -> str:
+    env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
+    command = [sys.executable, "-m", "housewise", *map(str, words)]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def unsectioned(settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings as version 1 had them: flat, but for groups."""
+    known = flat({key: value for key, value in settings.items() if key not in ("system", "memory")})
+    found: dict[str, Any] = {}
+    for key, value in known.items():
+        group, _, name = short_name(key).rpartition(".")
+        (found.setdefault(group, {}) if group else found)[name] = value
+    return found
+
+
+def first_version(line: dict[str, Any]) -> dict[str, Any]:
+    """A line as version 1 wrote it."""
+    kind, data = line["type"], line["data"]
+    if kind == "header":
+        kept = {key: data[key] for key in ("run", "seed", "software", "started")}
+        return {
+            "type": "episode", "version": 1, "planner": data["agent"], "model": None,
+            "config": unsectioned(data["settings"]), **kept, **data["setting"],
+        }  # fmt: skip
+    if kind == "result":
+        scores = {key: value for key, value in data["scores"].items() if key not in ("executability", "complete")}
+        counted = {key: value if key == "success_rate" else int(value) for key, value in scores.items()}
+        return {"type": kind, "ended": data["ended"], **counted, **data["usage"], **data["final"]}
+    return {"type": kind, **data}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("whole") / "run"
+    housewise("run", *WORDS, "--out", folder)
+    return folder
+
+
+@pytest.fixture
+def old(whole: Path, tmp_path: Path) -> Path:
+    """The same run as version 1 left it, with one of its two episodes still to be played."""
+    folder = tmp_path / "old"
+    shutil.copytree(whole, folder)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(unsectioned(config)))
+    for path in sorted(folder.glob("episodes/*.jsonl")):
+        lines = [first_version(json.loads(text)) for text in path.read_text().splitlines()]
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    path.unlink()
+    return folder
+
+
+def test_a_record_is_read_as_what_it_is_today(whole: Path, old: Path) -> None:
+    (path,) = old.glob("episodes/*.jsonl")
+    then, now = read_house_record(path), read_house_record(whole / "episodes" / path.name)
+    assert json.loads(path.read_text().splitlines()[0])["type"] == "episode"
+    assert (then.setting, then.final, then.plans, then.actions) == (now.setting, now.final, now.plans, now.actions)
+    assert then.result == now.result and then.name == now.name
+    same = ("system", "task", "group", "run", "seed", "agent", "person", "models", "setting", "software", "started")
+    assert all(getattr(then.header, key) == getattr(now.header, key) for key in same)
+    assert load_run(old).settings == load_run(whole).settings
+
+
+def test_a_run_is_gone_on_with_reported_and_played_again(whole: Path, old: Path, tmp_path: Path) -> None:
+    assert "1 of 2 episodes are there already" in housewise("run", *WORDS, "--out", old)
+    for path in whole.glob("episodes/*.jsonl"):
+        assert read_house_record(old / "episodes" / path.name).final == read_house_record(path).final
+    then, now = (json.loads((folder / "metrics.json").read_text())["overall"] for folder in (old, whole))
+    assert {key: then[key] for key in then if "seconds" not in key} == {
+        key: now[key] for key in now if "seconds" not in key
+    }
+    housewise("report", old, "--no-film")
+    assert "success rate" in (old / "report.html").read_text()
+    assert "same final placements: 2 of 2" in housewise("replay", old, "--out", tmp_path / "again")
+
+
+def test_a_damaged_one_is_named(old: Path) -> None:
+    (path,) = old.glob("episodes/*.jsonl")
+    lines = path.read_text().splitlines()
+    for number, damage in ((0, lines[0].replace('"scene"', '"sene"')), (1, "{}"), (len(lines) - 1, lines[0])):
+        path.write_text("\n".join([*lines[:number], damage, *lines[number + 1 :]]) + "\n")
+        with pytest.raises(UserError) as refused:
+            read_house_record(path)
+        assert str(refused.value).startswith(f"{path}: ") and "delete the file" in str(refused.value)
+    (old / "config.json").write_text('{"houses": 2, "magic": 3}')
+    with pytest.raises(UserError, match=r"config\.json: not the settings of a run"):
+        load_run(old)

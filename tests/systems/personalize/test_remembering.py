@@ -1,0 +1,86 @@
+"""A run that names a memory: what people say to what is moved is kept, and goes on from run to run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from housewise.core.errors import UserError
+from housewise.people.memory import MemoryFolder
+from housewise.rollout.notes import NoteEvent
+from housewise.rollout.records import read_records
+from housewise.rollout.run import Run
+from housewise.systems.personalize.record import HouseRecord
+from housewise.systems.personalize.settings import house_settings
+from housewise.systems.personalize.system import Personalize
+from housewise.worlds.house.scene_graph import ROBOT
+
+
+def run(out: Path, memories: Path, **changes: object) -> Run:
+    memory = {"start": "ada", "folder": str(memories), "new": True}
+    settings = {"planner": "scripted", "houses": 2, "max_steps": 250, "memory": memory, **changes}
+    return Run(Personalize(house_settings(settings=settings)), out)
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("remembering")
+    run(folder / "run", folder / "memories").play()
+    return folder
+
+
+def test_every_reaction_is_true(played: Path) -> None:
+    found = 0
+    for record in read_records(played / "run" / "episodes"):
+        house = HouseRecord.of(record, played)
+        correct, actions = house.setting.correct, house.actions
+        moves = [(thing, *places) for action in actions for thing, places in action.moved.items()]
+        notes = [event.note for event in record.of_type(NoteEvent)]
+        assert len(notes) == len(moves)
+        for note, (thing, before, after) in zip(notes, moves, strict=True):
+            place = after if before == ROBOT else before
+            assert note.value == (1.0 if place in correct[thing] else -1.0)
+            assert note.about.things[0] in thing and (note.about.receptacle or "") in place
+            found += 1
+    assert found > 2
+
+
+def test_the_memory_is_kept_where_it_is_named_and_where_it_was_played(played: Path) -> None:
+    named, own = MemoryFolder(played / "memories").load("ada"), MemoryFolder(played / "run" / "memory").load("ada")
+    assert named.digest == own.digest and len(named) > 2
+    first, second = (record.header.memory for record in read_records(played / "run" / "episodes"))
+    assert first != second and first == MemoryFolder(played / "run" / "memory_at_start").load("ada").digest
+
+
+def test_the_next_run_goes_on_from_it(played: Path, tmp_path: Path) -> None:
+    before = MemoryFolder(played / "memories").load("ada")
+    run(tmp_path, played / "memories", seed=5, houses=1).play()
+    (record,) = read_records(tmp_path / "episodes")
+    assert record.header.memory == before.digest
+    assert set(before.notes) < set(MemoryFolder(played / "memories").load("ada").notes)
+
+
+def test_a_memory_that_there_is_not_is_named(tmp_path: Path) -> None:
+    memory = {"start": "carl", "folder": str(tmp_path / "memories")}
+    with pytest.raises(UserError, match=r"no memory of carl; there are none; memory\.new=true begins one"):
+        run(tmp_path / "run", tmp_path, memory=memory).play()
+
+
+def test_on_the_command_line(played: Path, tmp_path: Path) -> None:
+    env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
+    env["HOUSEWISE_MEMORY"] = str(played / "memories")
+
+    def housewise(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "housewise", *words]
+        return subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+
+    shown = housewise("memory", "show", "ada")
+    assert shown.returncode == 0 and "notes of ada" in shown.stdout
+    again = housewise("run", "--houses", "1", "--planner", "scripted", "--memory", "ada", "--out", "x", "max_steps=20")
+    assert again.returncode == 0, again.stderr
+    wrong = housewise("run", "--houses", "1", "--planner", "scripted", "--memory", "eda", "--out", "y", "max_steps=20")
+    assert wrong.returncode == 2 and "did you mean ada?" in wrong.stderr and "Traceback" not in wrong.stderr
