@@ -18,7 +18,7 @@ from housewise.worlds.house.env import RearrangementEnv
 from housewise.worlds.house.geometry import Array, forward_of
 from housewise.worlds.house.simulator.base import Action, BodyPose
 
-PUBLISHED = ControllerSettings(goal_radius=0.5, follower="greedy")
+PUBLISHED = ControllerSettings(goal_radius=0.5, most_look=21, follower="greedy")
 """As the published robot's code has it."""
 
 
