@@ -27,6 +27,7 @@ class ControllerSettings(Settings):
     goal_radius: float = Field(default=0.25, gt=0)
     most_walk: int = Field(default=500, ge=1, le=MOST_COUNTED)
     most_look: int = Field(default=100, ge=0, le=MOST_COUNTED)
+    follower: Literal["own", "greedy"] = "own"
 
 
 class DemonstratorSettings(Settings):
