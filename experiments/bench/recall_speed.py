@@ -12,10 +12,10 @@ import typer
 
 from housewise.core.console import Console
 from housewise.core.files import write_json
+from housewise.core.machine import software_versions
 from housewise.core.tables import machine
 from housewise.language.embedder import Embedder, MiniLM
 from housewise.people.memory import About, Memory, Note
-from housewise.systems.personalize.player import software_versions
 
 _MOST = 10
 _LAYOUTS = {"a few of each kind": (150, 120), "all different": (2000, 1000), "all about one thing": (1, 12)}
