@@ -166,7 +166,9 @@ class Personalize(System[PersonalizeSettings]):
         chosen = self.settings.world.controller
         if chosen.kind == "published":
             return PublishedController(env)
-        return Controller(env, ControllerSettings(chosen.goal_radius, chosen.most_walk, chosen.most_look, chosen.follower))
+        return Controller(
+            env, ControllerSettings(chosen.goal_radius, chosen.most_walk, chosen.most_look, chosen.follower)
+        )
 
 
 def setting_of(task: Task, simulator: str, episode: int | None = None, task_set: str = "") -> HouseSetting:
