@@ -74,9 +74,10 @@ def test_what_does_not_fit_is_said_in_a_line(ada: Path, words: tuple[str, ...], 
     assert len(ids(ada)) == 2
 
 
-@pytest.mark.parametrize(
-    "damage", ['{"format": "housewise-memory", "version": 99, "person": "ada"}', "{", "[]", "\x00"]
-)
+LATER = '{"format": "housewise-memory", "version": 99, "person": "ada"}'
+
+
+@pytest.mark.parametrize("damage", [LATER, "{", "[]", "\x00"])
 def test_a_damaged_memory_is_named_and_left_as_it_is(ada: Path, damage: str) -> None:
     path = ada / "memories" / "ada" / "notes.jsonl"
     _, *rest = path.read_text().splitlines()
