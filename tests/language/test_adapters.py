@@ -30,10 +30,10 @@ def test_a_folder_wins_over_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_the_prompt_is_the_adapters_unless_another_is_asked_for(tmp_path: Path) -> None:
     (tmp_path / ASKED_WITH).write_text('{"prompt": "compact"}', encoding="utf-8")
     adapter = {"adapter": str(tmp_path)}
-    assert house_settings(settings=adapter).prompt == "compact"
-    assert house_settings(settings={**adapter, "prompt": "planner"}).prompt == "planner"
-    assert house_settings(settings={**adapter, "planner": "sayplan"}).prompt == "planner"
-    assert house_settings().prompt == "planner"
+    assert house_settings(settings=adapter).agent.prompt == "compact"
+    assert house_settings(settings={**adapter, "prompt": "planner"}).agent.prompt == "planner"
+    assert house_settings(settings={**adapter, "planner": "sayplan"}).agent.prompt == "planner"
+    assert house_settings().agent.prompt == "planner"
     assert asked_with(tmp_path / "nowhere") == {}
 
 
@@ -42,12 +42,15 @@ def test_an_adapter_says_how_it_is_asked_and_whoever_asks_has_the_last_word(tmp_
     (tmp_path / ASKED_WITH).write_text(json.dumps(told), encoding="utf-8")
     adapter = {"adapter": str(tmp_path)}
     config = house_settings(settings=adapter)
-    assert config.grounded and config.prompt == "judging"
-    assert (config.sampling.temperature, config.sampling.max_tokens) == (0.25, 400)
-    assert config.sampling.top_p == house_settings().sampling.top_p
+    assert config.agent.grounded and config.agent.prompt == "judging"
+    assert (config.models.agent.sampling.temperature, config.models.agent.sampling.max_tokens) == (0.25, 400)
+    assert config.models.agent.sampling.top_p == house_settings().models.agent.sampling.top_p
     own = house_settings(settings={**adapter, "grounded": False}, overrides=["sampling.max_tokens=50"])
-    assert not own.grounded and (own.sampling.temperature, own.sampling.max_tokens) == (0.25, 50)
-    assert not house_settings(settings={**adapter, "planner": "saycan"}).grounded
+    assert not own.agent.grounded and (own.models.agent.sampling.temperature, own.models.agent.sampling.max_tokens) == (
+        0.25,
+        50,
+    )
+    assert not house_settings(settings={**adapter, "planner": "saycan"}).agent.grounded
 
 
 @pytest.mark.parametrize("setting", ["temperature", "top_p", "max_tokens", "colour"])

@@ -23,7 +23,7 @@ def test_grounded_replies_are_understood_and_recorded(tmp_path: Path) -> None:
     shares = {arm: figures(part) for arm, part in records.items()}
     assert shares["grounded"]["understood"] == 1.0 > shares["free"]["understood"]
     assert shares["grounded"]["episodes"] == shares["free"]["episodes"] == 4
-    assert records["grounded"][0].episode.config["grounded"] is True
-    assert json.loads((tmp_path / "grounded" / "config.json").read_text())["grounded"] is True
+    assert records["grounded"][0].header.settings["agent"]["grounded"] is True
+    assert json.loads((tmp_path / "grounded" / "config.json").read_text())["agent"]["grounded"] is True
     speeds = writing(open_model(model), records["free"], PromptTemplate.load(planned["free"].prompt), rounds=1)
     assert set(speeds) == {"free", "grounded"} and min(speeds.values()) > 0

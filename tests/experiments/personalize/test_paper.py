@@ -219,7 +219,9 @@ def test_a_second_call_goes_on_where_the_first_stopped(
     assert first.returncode == 0, first.stderr
     written = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("episodes/*.jsonl")}
     assert len(written) == 7
-    limits = [json.loads(path.read_text())["most_plans"] for path in sorted(tmp_path.rglob("test/config.json"))]
+    limits = [
+        json.loads(path.read_text())["agent"]["most_plans"] for path in sorted(tmp_path.rglob("test/config.json"))
+    ]
     assert sorted(limits) == [1, 1, 10]
     second = run("main_results", "--row", "LLM-Planner", "--row", "IL", "--row", "ST1", *common)
     assert second.returncode == 0, second.stderr
@@ -261,6 +263,8 @@ def test_what_is_taught_in_one_scene_is_tested_in_the_other(
         played = tmp_path / taught / "elsewhere" / tested / "imitate"
         (record,) = played.glob("episodes/*.jsonl")
         assert record.name.startswith(tested)
-        assert json.loads((played / "config.json").read_text())["adapter"].startswith(f"{tmp_path / taught}/")
+        assert json.loads((played / "config.json").read_text())["models"]["agent"]["adapter"].startswith(
+            f"{tmp_path / taught}/"
+        )
     shown = run("cross_scene", "--show", *options[:1], *options[3:])
     assert shown.returncode == 0, shown.stderr

@@ -35,18 +35,21 @@ def copies(folder: Path, count: int) -> None:
     """Fill a run up with copies of its first record; every third fails to put all right, one every ten everything."""
     first = min((folder / "episodes").glob("*.jsonl"))
     lines = [json.loads(text) for text in first.read_text(encoding="utf-8").splitlines()]
-    header, result = lines[0], lines[-1]
+    header, result = lines[0]["data"], lines[-1]["data"]
     present = len(list((folder / "episodes").glob("*.jsonl")))
     for number in range(100, 100 + count - present):
-        header["scene"], header["episode"] = f"generated-{number}", number
-        header["config"]["data"] = "/nowhere/housekeep"
+        header["setting"] |= {"scene": f"generated-{number}", "episode": number}
+        header |= {"task": f"generated-{number}-{number:04d}", "group": f"generated-{number}"}
+        header["settings"]["tasks"]["data"] = "/nowhere/housekeep"
         wrong = number % 3
-        result["correct_end"] = result["objects"] - wrong
-        result["success_rate"] = -0.5 if number % 10 == 0 else 1 - wrong / 4
+        scores = result["scores"]
+        scores["correct_end"] = scores["objects"] - wrong
+        scores["success_rate"] = -0.5 if number % 10 == 0 else 1 - wrong / 4
         path = folder / "episodes" / f"generated-{number}-{number:04d}-run0.jsonl"
         path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    hostile = {**header, "episode": 7, "planner": EVIL, "scene": EVIL}
-    failure = {"type": "failure", "reason": EVIL, "error": EVIL}
+    setting = {**header["setting"], "episode": 7, "scene": EVIL}
+    hostile = {"type": "header", "data": {**header, "agent": EVIL, "task": EVIL, "group": EVIL, "setting": setting}}
+    failure = {"type": "failure", "data": {"reason": EVIL, "error": EVIL}}
     (folder / "episodes" / "hostile.jsonl.failed").write_text(f"{json.dumps(hostile)}\n{json.dumps(failure)}\n")
 
 
