@@ -29,7 +29,8 @@ _LONGEST = 120
 
 def experiment_of(header: Header) -> Experiment:
     """The experiment that an episode belongs to."""
-    facts = {**_bearing(header.system, json.dumps(header.settings, sort_keys=True)), "planner": header.agent}
+    settings = json.dumps(header.settings, sort_keys=True)
+    facts = {**_bearing(header.system, settings, bool(header.models)), "planner": header.agent}
     if "agent" in header.models:
         facts["model"] = header.models["agent"]
     order = [key for key in _FIRST if key in facts] + [key for key in facts if key not in _FIRST]
@@ -77,7 +78,7 @@ def _agent(facts: Mapping[str, str | None]) -> str:
 
 
 @lru_cache(maxsize=256)
-def _bearing(system: str, settings: str) -> Mapping[str, Any]:
+def _bearing(system: str, settings: str, asks: bool) -> Mapping[str, Any]:
     """Settings that bear on what comes of episodes, by key without the section where that says nothing."""
     content = json.loads(settings)
     try:
@@ -86,6 +87,8 @@ def _bearing(system: str, settings: str) -> Mapping[str, Any]:
     except UserError:
         # Settings that this version refuses are shown as they were.
         whole = flat(content)
+    # Where no model was asked, none of their settings bears on anything.
+    whole = {key: value for key, value in whole.items() if asks or not key.startswith("models.")}
     short = [short_name(key) for key in whole]
     return {
         name if short.count(name) == 1 else key: value for name, (key, value) in zip(short, whole.items(), strict=True)
