@@ -117,9 +117,9 @@ def add(
 
     Examples:
 
-      housewise memory add ada "no shoes in the kitchen" --thing shoe --room kitchen
+      housewise memory add ada "no shoes in here" --thing shoe --room kitchen
 
-      housewise memory add ada --kind reaction --value -1 --thing mug --receptacle sink
+      housewise memory add ada --kind reaction --value -1 --thing mug
     """
     from housewise.people.memory.note import note_from
     from housewise.remembered import show_notes

@@ -16,7 +16,7 @@ from housewise.core import plugins as plugin_groups
 from housewise.core.plugins import plugins
 from tests.housewise.test_cli import housewise, one_line
 
-COMMANDS = ("demo", "run", "report", "replay", "selftrain", "list", "doctor")
+COMMANDS = ("demo", "run", "report", "replay", "selftrain", "list", "doctor", "memory")
 HEAVY = (
     *("numpy", "scipy", "trimesh", "embreex", "torch", "openai", "jinja2", "matplotlib", "gymnasium", "omegaconf"),
     *(
