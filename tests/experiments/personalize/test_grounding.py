@@ -25,5 +25,5 @@ def test_grounded_replies_are_understood_and_recorded(tmp_path: Path) -> None:
     assert shares["grounded"]["episodes"] == shares["free"]["episodes"] == 4
     assert records["grounded"][0].header.settings["agent"]["grounded"] is True
     assert json.loads((tmp_path / "grounded" / "config.json").read_text())["agent"]["grounded"] is True
-    speeds = writing(open_model(model), records["free"], PromptTemplate.load(planned["free"].prompt), rounds=1)
+    speeds = writing(open_model(model), records["free"], PromptTemplate.load(planned["free"].agent.prompt), rounds=1)
     assert set(speeds) == {"free", "grounded"} and min(speeds.values()) > 0

@@ -22,7 +22,7 @@ from housewise.worlds.house.scene_graph import ROBOT
 
 def run(out: Path, memories: Path, **changes: object) -> Run:
     memory = {"start": "ada", "folder": str(memories), "new": True}
-    settings = {"planner": "scripted", "houses": 2, "max_steps": 250, "memory": memory, **changes}
+    settings = {"planner": "scripted", "seed": 1, "houses": 2, "max_steps": 250, "memory": memory, **changes}
     return Run(Personalize(house_settings(settings=settings)), out)
 
 
