@@ -271,31 +271,32 @@ def test_a_machine_without_the_data_is_named(tmp_path: Path) -> None:
     import socket
 
     from housewise.rollout.executors.ray_cluster import _Stage
+    from housewise.rollout.lanes import Assignment
     from housewise.rollout.system import Job
     from housewise.systems.personalize.settings import house_settings
+    from housewise.systems.personalize.system import Personalize
     from housewise.systems.personalize.tasks import HouseTask
-    from housewise.x_GONE import Player
 
     config = house_settings(settings={"data": str(tmp_path / "nowhere"), "planner": "scripted"})
-    stage = _Stage(Player(config), config, lambda: None)
+    stage = _Stage(Personalize(config), {})
     with pytest.raises(UserError, match=f"on {socket.gethostname()}: .*nowhere"):
-        stage.play(Job(HouseTask("Merom_1_int", 3), 0), None)
+        stage.play(Assignment(Job(HouseTask.of("Merom_1_int", 3))))
 
 
 def test_a_models_folders_travel(tmp_path: Path) -> None:
     pytest.importorskip("ray", reason="the extra housewise[distributed] is not installed")
-    from housewise.rollout.executors.ray_cluster import _packed, _unpacked
+    from housewise.rollout.executors.ray_models import _unpacked, packed
     from housewise.systems.personalize.settings import house_settings
 
     for name in ("base/config.json", "base/deep/weights.bin", "adapter/adapter.bin"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(name)
     settings = {"model": f"local:{tmp_path / 'base'}", "adapter": str(tmp_path / "adapter")}
-    config = house_settings(settings=settings)
-    there = _unpacked(config, _packed(config), tmp_path / "there")
+    config = house_settings(settings=settings).models.agent
+    there = _unpacked(config, packed(config), tmp_path / "there")
     base, adapter = Path(there.model.removeprefix("local:")), Path(there.adapter or "")
     assert (base.name, adapter.name) == ("base", "adapter") and base.is_relative_to(tmp_path / "there")
     assert (base / "deep" / "weights.bin").read_text() == "base/deep/weights.bin"
     assert (adapter / "adapter.bin").read_text() == "adapter/adapter.bin"
-    default = house_settings()
-    assert _unpacked(default, _packed(default), tmp_path) == default
+    default = house_settings().models.agent
+    assert _unpacked(default, packed(default), tmp_path) == default
