@@ -48,6 +48,15 @@ class Householder:
         """What is learned when a thing is taken away: people mind (-1) where it belonged there; see on_placed."""
         return self._note(thing, place, reward < 0, source)
 
+    def on_shown(self, thing: str, place: Place, wanted: bool, source: Source | None = None) -> Note:
+        """What is learned when the person shows how the house should be, of a thing that need not be moved for it.
+
+        Args:
+            thing, place, source: see on_placed.
+            wanted: whether the person wants it there.
+        """
+        return self._note(thing, place, wanted, source)
+
     def _note(self, thing: str, place: Place, wanted: bool, source: Source | None) -> Note:
         kind = _NUMBER.sub("", thing)
         where = f"the {place.receptacle}" + (f" in the {place.room}" if place.room else "")

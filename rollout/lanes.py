@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from housewise.people.memory import Memory, Note
+from housewise.rollout.settings import Learn
 from housewise.rollout.system import Job
 
 
@@ -36,6 +37,7 @@ class Lanes:
         memories: of people by name; None where nothing is remembered.
         person: whose memory an episode goes by.
         learned: what was learned in an episode that is over.
+        learn: when that is recalled; see MemorySettings.
     """
 
     def __init__(
@@ -45,12 +47,14 @@ class Lanes:
         memories: Mapping[str, Memory] | None = None,
         person: Callable[[Job], str] = lambda job: job.task.person,
         learned: Callable[[Job], Iterable[Note]] = lambda job: (),
+        learn: Learn = "episode",
     ) -> None:
         self._material, self._learned = material, learned
         self._memories, self._person = memories, person
+        self._ordered = memories is not None and learn == "episode"
         self._lanes: dict[str, deque[Job]] = {}
         for number, job in enumerate(jobs):
-            name = str(number) if memories is None else person(job)
+            name = person(job) if self._ordered else str(number)
             self._lanes.setdefault(name, deque()).append(job)
         self._busy: set[str] = set()
         self._lane_of: dict[str, str] = {job.name: name for name, lane in self._lanes.items() for job in lane}
@@ -74,7 +78,9 @@ class Lanes:
                 return None
             self._busy.add(name)
             job = self._lanes[name].popleft()
-            memory = None if self._memories is None else self._memories[self._person(job)].copy()
+            memory = None if self._memories is None else self._memories[self._person(job)]
+            if self._ordered and memory is not None:
+                memory = memory.copy()
         return Assignment(job, memory, self._material(job))
 
     def wait(self) -> Assignment | None:
@@ -101,7 +107,7 @@ class Lanes:
             job: the episode.
             finished: whether it came to its end; what failed is forgotten.
         """
-        if finished and self._memories is not None:
+        if finished and self._ordered and self._memories is not None:
             memory = self._memories[self._person(job)]
             for note in self._learned(job):
                 memory.add(note)

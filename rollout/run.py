@@ -79,7 +79,8 @@ class Run:
             write_json(self.folder / "config.json", self.settings.model_dump(mode="json"))
             keep_files(self.system.files(), self.folder, anew=not begun(self.episodes))
             with self._remembering() as memories:
-                lanes = Lanes(jobs, self.system.material, memories, self._person, self._learned)
+                learn = self.settings.memory.learn
+                lanes = Lanes(jobs, self.system.material, memories, self._person, self._learned, learn)
                 open_executor(self.system, self.episodes, watcher).play(lanes)
         finished = [(record.header, record.result) for record in read_records(self.episodes)]
         failures = read_failures(self.episodes)
@@ -97,11 +98,19 @@ class Run:
             yield None
             return
         recollection = Recollection(self.folder / "memory", self.settings.memory)
-        memories = recollection.memories(set(map(self._person, self.jobs)), map(self._learned, self.finished))
+        people, learn = set(map(self._person, self.jobs)), self.settings.memory.learn
+        memories = recollection.memories(people, self._learnings() if learn == "episode" else ())
         try:
             yield memories
         finally:
-            recollection.keep(memories)
+            if learn == "run":
+                memories = recollection.memories(people, self._learnings())
+            if learn != "never":
+                recollection.keep(memories)
+
+    def _learnings(self) -> Iterator[list[Note]]:
+        """What was learned in each episode that is over."""
+        return map(self._learned, self.finished)
 
     def _person(self, job: Job) -> str:
         """Whose memory an episode goes by."""

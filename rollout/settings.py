@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 from typing_extensions import Self
 
 from housewise.core.settings import LARGEST_SEED, MOST_COUNTED, Settings, placed, validated
 from housewise.language.settings import COMPUTED, ModelSettings
+
+
+Learn = Literal["episode", "run", "never"]
 
 
 class TaskSettings(Settings):
@@ -39,11 +42,14 @@ class MemorySettings(Settings):
         start: whose memory a run begins with; None for an empty one.
         folder: where memories are; None for the usual place.
         new: whether the memory may begin with the run.
+        learn: when what is learned in an episode is recalled: from the next episode of the same person on, which are
+            then played one after the other; from the next run on, its episodes being played side by side; or never.
     """
 
     start: str | None = None
     new: bool = False
     folder: str | None = None
+    learn: Learn = "episode"
 
 
 class ExecutionSettings(Settings):

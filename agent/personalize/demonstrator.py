@@ -38,8 +38,7 @@ class Demonstrator:
         plan = self._scripted.plan(graph, attempts)
         steps = tuple(ParsedStep(str(step.action.renamed(called)), step.action) for step in plan.steps if step.action)
         plan = replace(plan, steps=steps)
-        reply = f"step 1: {plan.text}"
+        reply, judgements = f"step 1: {plan.text}", self._scripted.judgements(told, attempts)
         if words.judging:
-            judged = written(self._scripted.judgements(told, attempts), told, called)
-            reply = f"{words.prefix}{judged}\n{reply}"
-        return replace(plan, messages=messages, reply=Reply(reply.removeprefix(words.prefix)))
+            reply = f"{words.prefix}{written(judgements, told, called)}\n{reply}"
+        return replace(plan, messages=messages, reply=Reply(reply.removeprefix(words.prefix)), shown=judgements)

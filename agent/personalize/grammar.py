@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from housewise.agent.personalize.judgement import judgement_rules
+from housewise.agent.personalize.judgement import judgement_line, judgement_rules
+from housewise.agent.personalize.knowledge import Options
 from housewise.language.gbnf import REPLY, literal, one_of, rule
 from housewise.worlds.house.actions import ActionKind
 from housewise.worlds.house.scene_graph import SceneGraph
@@ -35,6 +36,24 @@ def plan_grammar(
         GBNF rules; see housewise.language.gbnf.
     """
     return "\n".join(_Plans(graph, most_steps, called or {}).rules(judging)) + "\n"
+
+
+def judgement_grammar(graph: SceneGraph, options: Mapping[str, Options], called: Mapping[str, str]) -> str:
+    """What a planner may judge, and nothing behind it.
+
+    Args:
+        graph: tells where things are.
+        options: what may be judged of each thing, in the order of their lines.
+        called: other words for things, by name.
+
+    Returns:
+        GBNF rules; see housewise.language.gbnf.
+    """
+    lines = [
+        judgement_line(thing, [*each.places, *([None] if each.elsewhere else [])], graph, called)
+        for thing, each in options.items()
+    ]
+    return rule(REPLY, " ".join(lines)) + "\n"
 
 
 def choice_grammar(choices: Iterable[str], lead: str = " ") -> str:

@@ -6,7 +6,7 @@ judgement is a short question of its own, and each is something to learn from (c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from housewise.language.gbnf import literal, one_of, rule
 from housewise.worlds.house.scene_graph import SceneGraph
@@ -36,7 +36,7 @@ def written(judgements: Judgements, graph: SceneGraph, called: Mapping[str, str]
     """
     words = called or {}
     return "".join(
-        f"{_opening(thing, graph, words)}{_verdict(thing, place, graph, words)}" for thing, place in judgements.items()
+        f"{opening_of(thing, graph, words)}{_verdict(thing, place, graph, words)}" for thing, place in judgements.items()
     )
 
 
@@ -58,7 +58,7 @@ def read(thoughts: str, graph: SceneGraph, called: Mapping[str, str] | None = No
     known = {words.get(place, place): place for place in graph.receptacles}
     found: dict[str, str | None] = {}
     for thing in subjects(graph):
-        opening = _opening(thing, graph, words)
+        opening = opening_of(thing, graph, words)
         verdict = f"\n{thoughts.strip()}\n".partition(opening)[2].partition("\n")[0].strip()
         if verdict == ELSEWHERE:
             found[thing] = None
@@ -77,11 +77,18 @@ def judgement_rules(graph: SceneGraph, called: Mapping[str, str] | None = None) 
     words = called or {}
     places = [words.get(place, place) for place in graph.receptacles]
     yield rule("verdict", one_of(map(literal, (FINE, ELSEWHERE, *places))))
-    lines = [literal(_opening(thing, graph, words)) + " verdict" for thing in subjects(graph)]
+    lines = [literal(opening_of(thing, graph, words)) + " verdict" for thing in subjects(graph)]
     yield rule("judged", " ".join([*lines, literal(f"\n{_STEPS}")]))
 
 
-def _opening(thing: str, graph: SceneGraph, called: Mapping[str, str]) -> str:
+def judgement_line(thing: str, places: Iterable[str | None], graph: SceneGraph, called: Mapping[str, str]) -> str:
+    """An expression in GBNF: the line of one subject, with one of some judgements."""
+    verdicts = dict.fromkeys(_verdict(thing, place, graph, called) for place in places)
+    return f"{literal(opening_of(thing, graph, called))} {one_of(map(literal, verdicts))}"
+
+
+def opening_of(thing: str, graph: SceneGraph, called: Mapping[str, str]) -> str:
+    """How the line of a judgement begins, up to the judgement."""
     place = graph.place_of(thing) or ""
     where = "in hand" if thing == graph.holding else f"on {called.get(place, place)}"
     return f"\n{called.get(thing, thing)} {where}: "

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Protocol
 
-from housewise.agent.personalize.grammar import plan_grammar
-from housewise.agent.personalize.judgement import apart
-from housewise.agent.personalize.parser import ParsedStep, parse_plan, spoken
-from housewise.agent.personalize.prompt import ContextGenerator
-from housewise.language.base import ChatModel, ChatRequest, Message, Reply, Sampling
+from housewise.agent.personalize.parser import ParsedStep
+from housewise.language.base import Message, Reply
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph
 
@@ -38,6 +35,7 @@ class Plan:
         earlier: what the model was asked before that, on the way to this plan.
         scores: how likely the model found each action that it could choose, where it was asked that.
         others: what the model answered to the same words as well, where it was asked for several replies.
+        shown: of a demonstration, where each object belongs, as in judgement.Judgements.
     """
 
     steps: tuple[ParsedStep, ...]
@@ -47,6 +45,7 @@ class Plan:
     earlier: tuple[Exchange, ...] = ()
     scores: Mapping[str, float] = field(default_factory=dict)
     others: tuple[Plan, ...] = ()
+    shown: Mapping[str, str | None] = field(default_factory=dict)
 
     @property
     def replies(self) -> tuple[Reply, ...]:
@@ -110,18 +109,19 @@ def promising(graph: SceneGraph, attempts: Sequence[Attempt], most_tries: int | 
 
 def unentered(graph: SceneGraph, attempts: Sequence[Attempt]) -> list[str]:
     """Rooms that the robot has not tried to go to."""
-    tried = _gone_to(attempts)
+    tried = gone_to(attempts)
     return [room for room in graph.rooms if room not in tried]
 
 
 def unvisited(graph: SceneGraph, attempts: Sequence[Attempt]) -> list[str]:
     """Receptacles that the robot has not tried to go to, neither for their own sake nor for an object on them."""
-    tried = _gone_to(attempts)
+    tried = gone_to(attempts)
     tried |= {place for name in tried if (place := graph.place_of(name)) is not None}
     return [place for place in graph.receptacles if place not in tried]
 
 
-def _gone_to(attempts: Sequence[Attempt]) -> set[str]:
+def gone_to(attempts: Sequence[Attempt]) -> set[str]:
+    """What the robot has tried to go to."""
     return {attempt.action.target for attempt in attempts if attempt.action.kind == ActionKind.GO_TO}
 
 
@@ -142,125 +142,3 @@ class Planner(Protocol):
             attempts: everything tried in this episode, oldest first.
         """
         ...
-
-
-class Asker:
-    """Asks a language model one thing after another.
-
-    Args:
-        model: answers.
-        sampling: how replies are drawn; a seed is moved on from question to question.
-    """
-
-    def __init__(self, model: ChatModel, sampling: Sampling) -> None:
-        self._model, self._sampling = model, sampling
-        self._asked = 0
-
-    def ask(
-        self,
-        messages: tuple[Message, ...],
-        prefix: str = "",
-        grammar: str | None = None,
-        most_tokens: int | None = None,
-    ) -> Reply:
-        """One reply; see ask_all."""
-        return self.ask_all(messages, prefix, grammar, most_tokens, n=1)[0]
-
-    def ask_all(
-        self,
-        messages: tuple[Message, ...],
-        prefix: str = "",
-        grammar: str | None = None,
-        most_tokens: int | None = None,
-        n: int | None = None,
-    ) -> list[Reply]:
-        """Independent replies to the same words.
-
-        Of a reply that is cut its last line is left out, since half a name may be another thing's.
-
-        Args:
-            messages: the conversation.
-            prefix: see ChatRequest.
-            grammar: see ChatRequest.
-            most_tokens: a bound below that of the sampling.
-            n: how many; as many as the sampling says by default.
-        """
-        sampling = self._sampling if n is None else replace(self._sampling, n=n)
-        if sampling.seed is not None:
-            sampling = replace(sampling, seed=sampling.seed + self._asked)
-        if most_tokens is not None:
-            sampling = replace(sampling, max_tokens=min(most_tokens, sampling.max_tokens))
-        self._asked += 1
-        replies = self._model.complete([ChatRequest(messages, sampling, prefix, grammar)])[0]
-        return [_whole(reply, grammar is not None) for reply in replies]
-
-
-def _whole(reply: Reply, grounded: bool) -> Reply:
-    """A reply without the last line where that was cut; of what is free to say anything, the only line is kept."""
-    if reply.finish_reason != "length" or not (grounded or "\n" in reply.text):
-        return reply
-    return replace(reply, text=reply.text.rpartition("\n")[0])
-
-
-class LLMPlanner:
-    """Asks a language model, once per plan, with the state in words (LLM-Personalize, section 3.1).
-
-    Args:
-        model: answers.
-        context: puts the state into words.
-        sampling: how replies are drawn; a seed is moved on from plan to plan.
-        name: what records call it.
-        grounded: hold replies to what can be said about the house as the robot knows it.
-        second_look: when the model takes the task as done, go where the robot has not been, and ask again.
-    """
-
-    def __init__(
-        self,
-        model: ChatModel,
-        context: ContextGenerator,
-        sampling: Sampling | None = None,
-        name: str = "llm",
-        grounded: bool = False,
-        second_look: bool = False,
-    ) -> None:
-        self.model = model
-        self.context = context
-        self.sampling = sampling or Sampling()
-        self.name = name
-        self.grounded = grounded
-        self.second_look = second_look
-        self._asker = Asker(model, self.sampling)
-
-    def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
-        """See Planner.plan."""
-        words = self.context.template
-        told = promising(graph, attempts, words.most_tries)
-        messages = self.context.messages(told)
-        grammar = self._grammar(told) if self.grounded else None
-        plans = [self._read(told, messages, reply) for reply in self._asker.ask_all(messages, words.prefix, grammar)]
-        plan = replace(plans[0], others=tuple(plans[1:]))
-        if self.second_look and plan.complete and graph.holding is None:
-            return self._look_again(graph, attempts, plan)
-        return plan
-
-    def _look_again(self, graph: SceneGraph, attempts: Sequence[Attempt], plan: Plan) -> Plan:
-        """Instead of an end, a visit to what has been passed by, if anything has; not for the model to learn."""
-        missed = [*unentered(graph, attempts), *unvisited(graph, attempts)]
-        if not missed:
-            return plan
-        if plan.steps:
-            return replace(plan, complete=False)
-        visits = [f"step {number}: go to {name}" for number, name in enumerate(missed, start=1)]
-        text = "\n".join(visits[: self.context.most_steps]).removeprefix(self.context.template.prefix)
-        asked = tuple(Exchange(plan.messages, reply) for each in (plan, *plan.others) for reply in each.replies)
-        return replace(self._read(graph, (), Reply(text)), earlier=asked)
-
-    def _read(self, graph: SceneGraph, messages: tuple[Message, ...], reply: Reply) -> Plan:
-        said = spoken(reply.text)
-        steps = apart(said)[1] if self.context.template.judging else said
-        parsed = parse_plan(steps, graph.vocabulary, most=self.context.most_steps)
-        return Plan(parsed.steps, parsed.complete, messages, reply)
-
-    def _grammar(self, graph: SceneGraph) -> str:
-        words = self.context.template
-        return plan_grammar(graph, self.context.most_steps, words.called(graph), words.judging)

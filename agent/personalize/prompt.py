@@ -13,6 +13,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from typing_extensions import Self
 
+from housewise.agent.personalize.knowledge import Knowledge, Nothing, of_thing
 from housewise.core.errors import UserError, alternatives
 from housewise.language.base import Message
 from housewise.worlds.house.names import without_numbers
@@ -20,6 +21,9 @@ from housewise.worlds.house.scene_graph import SceneGraph
 
 Placeholders = Mapping[str, AbstractSet[str]]
 """What may stand in braces in each field; fields that are not named may hold anything."""
+
+_MOST_PLACES = 3
+"""Places where something is wanted that a prompt names: the nearest to where it is."""
 
 _STAND_INS = {"most_steps": 1, "step": 1}
 
@@ -85,7 +89,11 @@ HOUSE_FIELDS: Placeholders = {
     "unexplored_room": {"room"},
     "receptacle": {"receptacle"},
     "laden_receptacle": {"receptacle", "objects"},
-    "thing": {"object", "receptacle"},
+    "thing": {"object", "receptacle", "note"},
+    "note_here": {"object"},
+    "note_wanted": {"object", "places"},
+    "note_unwanted": {"object"},
+    "notes": {"lines"},
 }
 
 
@@ -95,7 +103,10 @@ class HouseTemplate(Template):
     Attributes:
         names: what things are called: by their full names; short, receptacles without their rooms where that is clear;
             or plain, everything without its numbers where that is clear.
-        thing: of an object and where it is, for lists of objects.
+        thing: of an object and where it is, for lists of objects, with what is remembered of it.
+        note_here, note_wanted, note_unwanted: what is remembered of an object: it is wanted where it is, or elsewhere,
+            or not wanted where it is and nothing more.
+        notes: around these, a line each, where they are not beside the objects; empty where nothing is remembered.
         glimpsed_room: of rooms of which something was seen, but that were not entered; as ``room`` where it is empty.
     """
 
@@ -109,6 +120,10 @@ class HouseTemplate(Template):
     receptacle: str
     laden_receptacle: str
     thing: str = ""
+    note_here: str = ""
+    note_wanted: str = ""
+    note_unwanted: str = ""
+    notes: str = ""
 
     def hand(self, graph: SceneGraph, called: Mapping[str, str] | None = None) -> str:
         """What the robot holds."""
@@ -126,15 +141,33 @@ class HouseTemplate(Template):
         }
         return {name: words for name, words in clear.items() if words is not None}
 
-    def things(self, graph: SceneGraph, called: Mapping[str, str] | None = None) -> str:
+    def things(self, graph: SceneGraph, called: Mapping[str, str], knowledge: Knowledge) -> str:
         """Every object that stands somewhere, a line each."""
-        words = called or {}
         places = {thing: graph.place_of(thing) or "" for thing in graph.listed}
         lines = (
-            self.thing.format(object=words.get(thing, thing), receptacle=words.get(place, place))
+            self.thing.format(
+                object=called.get(thing, thing),
+                receptacle=called.get(place, place),
+                note=self._note(graph, thing, called, knowledge),
+            )
             for thing, place in places.items()
         )
         return "\n".join(lines)
+
+    def noted(self, graph: SceneGraph, called: Mapping[str, str], knowledge: Knowledge) -> str:
+        """What is remembered of the objects in sight and in the hand, a line each."""
+        held = [graph.holding] if graph.holding else []
+        lines = [line for thing in (*held, *graph.listed) if (line := self._note(graph, thing, called, knowledge))]
+        return self.notes.format(lines="\n".join(lines)) if lines else ""
+
+    def _note(self, graph: SceneGraph, thing: str, called: Mapping[str, str], knowledge: Knowledge) -> str:
+        name, known = called.get(thing, thing), of_thing(graph, thing, knowledge)
+        if known.here:
+            return self.note_here.format(object=name)
+        if known.wanted:
+            words = [called.get(place, place) for place in known.wanted[:_MOST_PLACES]]
+            return self.note_wanted.format(object=name, places=", ".join(words))
+        return self.note_unwanted.format(object=name) if known.here is False else ""
 
     def in_room(self, graph: SceneGraph, room: str, called: Mapping[str, str] | None = None) -> str:
         """What is in a room, things being called by other words than their names where there are any."""
@@ -181,7 +214,7 @@ class PromptTemplate(HouseTemplate):
     placeholders: ClassVar[Placeholders] = {
         **HOUSE_FIELDS,
         "system": {"most_steps"},
-        "user": {"holding", "rooms", "things"},
+        "user": {"holding", "rooms", "things", "notes"},
     }
     packaged = "planner"
     judging: bool = False
@@ -203,13 +236,14 @@ class ContextGenerator:
         self.template = template
         self.most_steps = most_steps
 
-    def messages(self, graph: SceneGraph) -> tuple[Message, ...]:
-        """System and user message for the present state."""
-        words = self.template
+    def messages(self, graph: SceneGraph, knowledge: Knowledge | None = None) -> tuple[Message, ...]:
+        """System and user message for the present state, and what is remembered of the person."""
+        words, known = self.template, knowledge or Nothing()
         called = words.called(graph)
-        rooms = "\n".join(words.in_room(graph, room, called) for room in graph.rooms)
-        things = words.things(graph, called)
-        return (
-            Message("system", words.system.format(most_steps=self.most_steps).strip()),
-            Message("user", words.user.format(holding=words.hand(graph, called), rooms=rooms, things=things).strip()),
+        user = words.user.format(
+            holding=words.hand(graph, called),
+            rooms="\n".join(words.in_room(graph, room, called) for room in graph.rooms),
+            things=words.things(graph, called, known),
+            notes=words.noted(graph, called, known),
         )
+        return Message("system", words.system.format(most_steps=self.most_steps).strip()), Message("user", user.strip())

@@ -129,6 +129,11 @@ class ScriptedPlanner:
         return [names[number] for number in self._rng.permutation(len(names))]
 
 
+def believing(judgements: Judgements) -> ScriptedPlanner:
+    """The planner that goes by the list and takes things to be wanted where they are judged to belong."""
+    return ScriptedPlanner(lambda thing, place: judgements.get(thing) == place, thorough=False, listed=True)
+
+
 def _listed_receptacles(graph: SceneGraph) -> list[str]:
     return [place for places in graph.tree.values() for place in places]
 

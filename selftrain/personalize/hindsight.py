@@ -16,7 +16,7 @@ from housewise.agent.personalize.demonstrator import Demonstrator
 from housewise.agent.personalize.judgement import Judgements, apart, read, subjects
 from housewise.agent.personalize.planner import Attempt, promising
 from housewise.agent.personalize.prompt import ContextGenerator
-from housewise.agent.personalize.scripted import ScriptedPlanner
+from housewise.agent.personalize.scripted import ScriptedPlanner, believing
 from housewise.selftrain.personalize.pairs import Pair, followed, judged_lines, pair_of
 from housewise.systems.personalize.record import ActionEvent, HouseRecord, PlanEvent
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
@@ -131,7 +131,7 @@ class Situation:
     def corrected(self, experience: Experience) -> Pair:
         """A pair with what the reply should have said; see corrected()."""
         known = self._known(experience)
-        plan = Demonstrator(_believing({**self.judgements, **known}), self._context).plan(self._graph, self._attempts)
+        plan = Demonstrator(believing({**self.judgements, **known}), self._context).plan(self._graph, self._attempts)
         lines = zip(judged_lines(plan.text), subjects(self.told), strict=True)
         pair = pair_of(
             self._record,
@@ -156,11 +156,6 @@ class Situation:
             if place is not None
             and (thing == self.told.holding or experience.liked(thing, self.told.place_of(thing) or "") is not None)
         }
-
-
-def _believing(judgements: Judgements) -> ScriptedPlanner:
-    """The demonstrator's planner, told that things are wanted where they are judged to belong."""
-    return ScriptedPlanner(lambda thing, place: judgements.get(thing) == place, thorough=False, listed=True)
 
 
 def _graph(plan: PlanEvent, earlier: Sequence[ActionEvent], attempts: Sequence[Attempt]) -> SceneGraph:

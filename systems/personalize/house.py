@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,8 +20,8 @@ from housewise.systems.personalize.record import ActionEvent, ExchangeLine, Plan
 from housewise.worlds.base import Step
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import ROBOT, SceneGraph
+from housewise.worlds.house.world import World as House
 
-_NUMBER = re.compile(r" \d+$")
 _BUILT_UPON = frozenset({ActionKind.PICK_UP, ActionKind.PLACE})
 
 
@@ -36,10 +35,7 @@ class HouseWorld:
 
     def __init__(self, robot: RobotInHouse, person: Householder | None = None) -> None:
         self.robot, self._person = robot, person
-        self._places = {
-            place.name: Place(place.kind, _NUMBER.sub("", place.room) if place.room else None)
-            for place in robot.env.world.receptacles.values()
-        }
+        self._places = places_in(robot.env.world)
         self.plans = 0
         self._statuses: Counter[Status] = Counter()
         self._placed: set[tuple[str, str]] = set()
@@ -92,17 +88,28 @@ class HouseWorld:
         return {"placements": self.robot.placements}
 
 
+def places_in(house: House) -> dict[str, Place]:
+    """The receptacles of a house by name, as people speak of them."""
+    kinds = {room.name: room.kind for room in house.scene.rooms}
+    return {
+        place.name: Place(place.kind, kinds[place.room] if place.room else None) for place in house.receptacles.values()
+    }
+
+
 class PlannerAgent:
     """A planner as an agent.
 
     Args:
         planner: decides.
         world: in which replies are tried that are not followed.
+        person: who shows where things belong where the planner demonstrates that, in notes; None where nobody is
+            remembered, or nothing but what is moved.
     """
 
-    def __init__(self, planner: Planner, world: HouseWorld) -> None:
+    def __init__(self, planner: Planner, world: HouseWorld, person: Householder | None = None) -> None:
         self.name = planner.name
-        self._planner, self._world = planner, world
+        self._planner, self._world, self._person = planner, world, person
+        self._shown: set[tuple[str, str]] = set()
 
     def decide(self, observation: SceneGraph, past: Past[SceneGraph]) -> Decision[ParsedStep]:
         """See Agent.decide."""
@@ -129,7 +136,19 @@ class PlannerAgent:
             completion_tokens=sum(map(_written, (plan, *plan.others))),
             model_seconds=seconds,
         )
-        return Decision(plan.steps, (event,), plan.complete, usage)
+        return Decision(plan.steps, (event, *self._notes(plan, observation)), plan.complete, usage)
+
+    def _notes(self, plan: Plan, graph: SceneGraph) -> Iterator[NoteEvent]:
+        """What a demonstration shows of things where they are, and of where they belong, each once."""
+        if self._person is None:
+            return
+        places = places_in(self._world.robot.env.world)
+        for thing, right in plan.shown.items():
+            here = graph.place_of(thing) if thing != graph.holding else None
+            for place in dict.fromkeys(place for place in (here, right) if place in places):
+                if place is not None and (thing, place) not in self._shown:
+                    self._shown.add((thing, place))
+                    yield NoteEvent(note=self._person.on_shown(thing, places[place], place == right))
 
 
 def attempts_in(past: Past[SceneGraph]) -> list[Attempt]:

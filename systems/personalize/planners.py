@@ -11,9 +11,11 @@ import numpy as np
 from housewise.agent.personalize.baselines.saycan import SayCanPlanner, SayCanTemplate
 from housewise.agent.personalize.baselines.sayplan import SayPlanPlanner, SayPlanTemplate
 from housewise.agent.personalize.demonstrator import Demonstrator
-from housewise.agent.personalize.planner import LLMPlanner, Planner
+from housewise.agent.personalize.knowledge import Knowledge, Nothing
+from housewise.agent.personalize.llm_planner import Habits, LLMPlanner
+from housewise.agent.personalize.planner import Planner
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
-from housewise.agent.personalize.scripted import Order, ScriptedPlanner
+from housewise.agent.personalize.scripted import Order, ScriptedPlanner, Wants
 from housewise.controller.robot import room_anchors
 from housewise.core.plugins import PLANNERS, load_plugin
 from housewise.language.base import ChatModel, Sampling
@@ -31,6 +33,7 @@ class Situation:
         seed: of what it draws.
         model: answers; None for planners without one.
         sampling: how replies are drawn.
+        knowledge: what is remembered of the person; None where nobody is.
     """
 
     task: Task
@@ -38,6 +41,7 @@ class Situation:
     seed: int
     model: ChatModel | None
     sampling: Sampling
+    knowledge: Knowledge | None = None
 
     @property
     def answers(self) -> ChatModel:
@@ -81,8 +85,9 @@ class LLM:
     def __call__(self, situation: Situation) -> Planner:
         """See PlannerFactory."""
         chosen = self._settings
+        habits = Habits(chosen.grounded, chosen.second_look, chosen.move_on, chosen.confidence)
         return LLMPlanner(
-            situation.answers, self._context, situation.sampling, "llm", chosen.grounded, chosen.second_look
+            situation.answers, self._context, situation.sampling, "llm", habits, situation.knowledge
         )
 
 
@@ -96,7 +101,7 @@ class Replay:
 
     def __call__(self, situation: Situation) -> Planner:
         """See PlannerFactory."""
-        return LLMPlanner(situation.answers, self._context, situation.sampling, "replay", self._grounded)
+        return LLMPlanner(situation.answers, self._context, situation.sampling, "replay", Habits(self._grounded))
 
 
 class SayPlan:
@@ -138,6 +143,23 @@ class Scripted:
         return scripted_planner(situation.task, situation.env, situation.seed)
 
 
+class Store:
+    """Knows what is remembered of the person, and nothing else: the control that asks no model."""
+
+    asks = False
+
+    def __init__(self, settings: AgentSettings) -> None: ...
+
+    def __call__(self, situation: Situation) -> Planner:
+        """See PlannerFactory."""
+        knowledge = situation.knowledge or Nothing()
+        planner = scripted_planner(
+            situation.task, situation.env, situation.seed, wants=lambda *named: knowledge.wants(*named) is True
+        )
+        planner.name = "store"
+        return planner
+
+
 class Demonstrations:
     """The same, written as a model should answer."""
 
@@ -164,9 +186,15 @@ def words_of(settings: AgentSettings) -> str:
 
 
 def scripted_planner(
-    task: Task, env: RearrangementEnv, seed: int, *, order: Order = "nearest", thorough: bool = True
+    task: Task,
+    env: RearrangementEnv,
+    seed: int,
+    *,
+    order: Order = "nearest",
+    thorough: bool = True,
+    wants: Wants | None = None,
 ) -> ScriptedPlanner:
-    """The scripted planner for a task, handed what people want there.
+    """The scripted planner for a task.
 
     Args:
         task: the house and the episode.
@@ -174,13 +202,14 @@ def scripted_planner(
         seed: of what it draws.
         order: what comes next: what is nearest, the first of the list, or anything.
         thorough: see ScriptedPlanner.
+        wants: whether a thing is wanted on a receptacle; what people want there by default.
     """
     keys = {task.scene.by_key[key].name: key for key in task.episode.receptacles}
     correct = {thing.name: thing.correct for thing in task.episode.objects}
     anchors = room_anchors(task)
     navmesh = env.simulator.navmesh
 
-    def wants(thing: str, place: str) -> bool:
+    def truly(thing: str, place: str) -> bool:
         return keys.get(place) in correct[thing]
 
     def point(name: str) -> np.ndarray:
@@ -190,4 +219,4 @@ def scripted_planner(
     def route(start: str | None, end: str) -> float:
         return navmesh.distance(env.simulator.body.point if start is None else point(start), point(end))
 
-    return ScriptedPlanner(wants, seed, route if order == "nearest" else None, thorough, order == "listed")
+    return ScriptedPlanner(wants or truly, seed, route if order == "nearest" else None, thorough, order == "listed")

@@ -17,7 +17,7 @@ from housewise.language.adapters import asked_with
 from housewise.rollout.settings import RunSettings, TaskSettings
 
 # Planners that are known to ask none; of others it is taken that they do.
-_SILENT = frozenset({"scripted", "demonstrator", "replay"})
+_SILENT = frozenset({"scripted", "store", "demonstrator", "replay"})
 
 
 class ControllerSettings(Settings):
@@ -31,10 +31,15 @@ class ControllerSettings(Settings):
 
 
 class DemonstratorSettings(Settings):
-    """How the demonstrator shows the task; see housewise.agent.personalize.scripted.ScriptedPlanner."""
+    """How the demonstrator shows the task; see housewise.agent.personalize.scripted.ScriptedPlanner.
+
+    Attributes:
+        verdicts: whether it lets a memory know of every thing in sight where it belongs, not of what it moves alone.
+    """
 
     order: Order = "random"
     thorough: bool = False
+    verdicts: bool = True
 
 
 class HouseTaskSettings(TaskSettings):
@@ -84,6 +89,8 @@ class AgentSettings(Settings):
     replan_when_blocked: bool = True
     grounded: bool = False
     second_look: bool = False
+    move_on: bool = False
+    confidence: float = Field(default=0.0, ge=0, le=1)
     demonstrator: DemonstratorSettings = DemonstratorSettings()
     records: str | None = None
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from omegaconf import DictConfig
 
+from housewise.agent.personalize.knowledge import Remembered
 from housewise.controller.published import PublishedController
 from housewise.controller.robot import RobotInHouse, room_anchors
 from housewise.controller.skills import Controller, ControllerSettings
@@ -22,7 +23,7 @@ from housewise.people.memory import Memory
 from housewise.rollout.episode import Limits, Progress
 from housewise.rollout.scores import Score
 from housewise.rollout.system import Job, Opened, System
-from housewise.systems.personalize.house import HouseWorld, PlannerAgent
+from housewise.systems.personalize.house import HouseWorld, PlannerAgent, places_in
 from housewise.systems.personalize.planners import Situation, open_planner
 from housewise.systems.personalize.record import ActionEvent, HouseSetting, PlanEvent, read_house_record
 from housewise.systems.personalize.settings import PersonalizeSettings
@@ -139,7 +140,8 @@ class Personalize(System[PersonalizeSettings]):
         )
         env.reset()
         sampling = Sampling(**settings.models.agent.sampling.model_dump(), seed=job.seed)
-        planner = self._planner(Situation(task, env, job.seed, material or models.get("agent"), sampling))
+        knowledge = None if memory is None else Remembered(memory, places_in(env.world))
+        planner = self._planner(Situation(task, env, job.seed, material or models.get("agent"), sampling, knowledge))
         most = settings.world.max_steps
         person = None if memory is None else Householder(memory.person)
         world = HouseWorld(RobotInHouse(env, self._controller(env)), person)
@@ -147,7 +149,8 @@ class Personalize(System[PersonalizeSettings]):
         chosen = settings.agent
         limits = Limits(chosen.most_plans, chosen.most_idle_plans, chosen.replan_when_blocked)
         setting = setting_of(task, settings.world.simulator, name.episode, name.task_set)
-        return Opened(world, PlannerAgent(planner, world), setting, limits)
+        shows = person if chosen.demonstrator.verdicts else None
+        return Opened(world, PlannerAgent(planner, world, shows), setting, limits)
 
     def close(self) -> None:
         """Release the simulator."""

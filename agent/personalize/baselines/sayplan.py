@@ -10,7 +10,8 @@ from typing import ClassVar
 from housewise.agent.personalize.baselines.foresight import verdict
 from housewise.agent.personalize.grammar import choice_grammar, plan_grammar
 from housewise.agent.personalize.parser import parse_plan, spoken
-from housewise.agent.personalize.planner import MOST_STEPS, Asker, Attempt, Exchange, Plan
+from housewise.agent.personalize.asker import Asker
+from housewise.agent.personalize.planner import MOST_STEPS, Attempt, Exchange, Plan
 from housewise.agent.personalize.prompt import HOUSE_FIELDS, HouseTemplate, Placeholders
 from housewise.language.base import ChatModel, Message, Reply, Sampling
 from housewise.worlds.house.scene_graph import SceneGraph

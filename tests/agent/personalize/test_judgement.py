@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from housewise.agent.personalize.demonstrator import Demonstrator
 from housewise.agent.personalize.grammar import plan_grammar
 from housewise.agent.personalize.judgement import apart, read, subjects, written
-from housewise.agent.personalize.planner import LLMPlanner
+from housewise.agent.personalize.llm_planner import LLMPlanner
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.agent.personalize.scripted import ScriptedPlanner
 from housewise.language.replay import ReplayChatModel

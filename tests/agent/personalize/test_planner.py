@@ -5,7 +5,8 @@ import pytest
 
 from housewise.agent.personalize.grammar import plan_grammar
 from housewise.agent.personalize.parser import ParsedStep
-from housewise.agent.personalize.planner import Attempt, LLMPlanner, Plan, promising
+from housewise.agent.personalize.llm_planner import Habits, LLMPlanner
+from housewise.agent.personalize.planner import Attempt, Plan, promising
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.language.base import ChatRequest, Reply, Sampling
 from housewise.language.replay import ReplayChatModel
@@ -67,7 +68,7 @@ def test_a_plan_is_cut_and_the_end_is_heard(graph: SceneGraph) -> None:
 def test_before_the_end_it_looks_where_it_has_not_been(graph: SceneGraph) -> None:
     model = Listener("mission complete", "go to mug 1\nstep 2: mission complete", "mission complete")
     context = ContextGenerator(PromptTemplate.load("planner"), 10)
-    llm = LLMPlanner(model, context, second_look=True)
+    llm = LLMPlanner(model, context, habits=Habits(second_look=True))
     visits = llm.plan(graph, [])
     assert [str(step.action) for step in visits.steps] == ["go to kitchen 0", "go to kitchen 0 sink 2"]
     assert not visits.complete and visits.messages == ()
@@ -80,14 +81,16 @@ def test_before_the_end_it_looks_where_it_has_not_been(graph: SceneGraph) -> Non
 @pytest.mark.parametrize("prompt", ["planner", "judging"])
 def test_a_second_look_can_be_played_again(graph: SceneGraph, prompt: str) -> None:
     context = ContextGenerator(PromptTemplate.load(prompt), 10)
-    looked = LLMPlanner(Listener("step 1: mission complete"), context, second_look=True).plan(graph, [])
+    looked = LLMPlanner(Listener("step 1: mission complete"), context, habits=Habits(second_look=True)).plan(graph, [])
     assert looked.steps and LLMPlanner(Listener(looked.text), context).plan(graph, []).steps == looked.steps
 
 
 def test_with_something_in_its_hand_it_does_not_look_again(graph: SceneGraph) -> None:
     graph.update(View({}, {}, "mug 1"))
     llm = LLMPlanner(
-        Listener("mission complete"), ContextGenerator(PromptTemplate.load("planner"), 10), second_look=True
+        Listener("mission complete"),
+        ContextGenerator(PromptTemplate.load("planner"), 10),
+        habits=Habits(second_look=True),
     )
     assert llm.plan(graph, []).complete
 
@@ -121,7 +124,7 @@ class Cut(Listener):
 @pytest.mark.parametrize("grounded", [True, False])
 def test_half_a_line_is_dropped(graph: SceneGraph, grounded: bool) -> None:
     model = Cut(" go to mug 1\nstep 2: go to kitchen 0 si")
-    plan = LLMPlanner(model, ContextGenerator(PromptTemplate.load("planner"), 4), grounded=grounded).plan(graph, [])
+    plan = LLMPlanner(model, ContextGenerator(PromptTemplate.load("planner"), 4), habits=Habits(grounded=grounded)).plan(graph, [])
     assert [str(step.action) for step in plan.steps] == ["go to mug 1"] and plan.text == " go to mug 1"
 
 
@@ -135,7 +138,7 @@ def test_a_planner_reads_what_is_said_after_thinking(graph: SceneGraph) -> None:
 
 def test_a_grounded_planner_sends_what_may_be_said(graph: SceneGraph) -> None:
     model = Listener(" go to mug 1")
-    LLMPlanner(model, ContextGenerator(PromptTemplate.load("planner"), 4), grounded=True).plan(graph, [])
+    LLMPlanner(model, ContextGenerator(PromptTemplate.load("planner"), 4), habits=Habits(grounded=True)).plan(graph, [])
     assert model.asked[0].grammar == plan_grammar(graph, 4)
     ungrounded = Listener()
     planner(ungrounded).plan(graph, [])
@@ -174,7 +177,7 @@ def test_words_mean_what_they_mean_in_the_prompt() -> None:
     full = HighLevelAction(ActionKind.PLACE, "hat 1", "bedroom 0 shelf 1")
     words = ContextGenerator(PromptTemplate.load("judging"))
     model = Listener("\nhat in hand: bedroom shelf\nstep 1: place hat on bedroom shelf")
-    (step,) = LLMPlanner(model, words, grounded=True).plan(graph, tried(full, 3)).steps
+    (step,) = LLMPlanner(model, words, habits=Habits(grounded=True)).plan(graph, tried(full, 3)).steps
     assert step.action == HighLevelAction(ActionKind.PLACE, "hat 1", "bedroom 0 shelf 2")
 
 

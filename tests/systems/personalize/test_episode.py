@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from housewise.agent.personalize.demonstrator import Demonstrator
-from housewise.agent.personalize.planner import LLMPlanner, Planner
+from housewise.agent.personalize.llm_planner import LLMPlanner
+from housewise.agent.personalize.planner import Planner
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.controller.robot import LETTERS, room_anchors
 from housewise.controller.skills import Controller

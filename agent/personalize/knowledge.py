@@ -1,0 +1,141 @@
+"""What is known of where a person wants things: recalled from notes, copied into judgements, left open elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from housewise.agent.personalize.judgement import subjects
+from housewise.people.householder import Place
+from housewise.people.memory import About, Memory
+from housewise.worlds.house.names import kind_of
+from housewise.worlds.house.scene_graph import SceneGraph
+
+_MOST_RECALLED = 20
+"""Notes that are looked at for one question: the most to the point come first."""
+
+
+class Knowledge(Protocol):
+    """Tells where things are wanted."""
+
+    def wants(self, thing: str, place: str) -> bool | None:
+        """Whether a thing is wanted on a receptacle, both by name; None where that is not known."""
+        ...
+
+
+class Nothing:
+    """Knows nothing."""
+
+    def wants(self, thing: str, place: str) -> bool | None:
+        """See Knowledge.wants."""
+        return None
+
+
+class Remembered:
+    """What a person's notes tell of a house.
+
+    A note counts that names a room or a receptacle, holds in every situation and has a number for a value: it is wanted
+    there where that is above zero. Of several notes that bear on the same the most to the point decides, and of those
+    that contradict each other the newest; see Memory.recall.
+
+    Args:
+        memory: as it is now; what is added later is not looked at.
+        places: of the house, by name.
+    """
+
+    def __init__(self, memory: Memory, places: Mapping[str, Place]) -> None:
+        self._memory, self._places = memory, places
+        self._known: dict[tuple[str, Place], bool | None] = {}
+
+    def wants(self, thing: str, place: str) -> bool | None:
+        """See Knowledge.wants."""
+        if place not in self._places:
+            return None
+        key = kind_of(thing), self._places[place]
+        if key not in self._known:
+            self._known[key] = self._recalled(*key)
+        return self._known[key]
+
+    def _recalled(self, kind: str, place: Place) -> bool | None:
+        question = About(things=(kind,), receptacle=place.receptacle, room=place.room)
+        for found in self._memory.recall(question, _MOST_RECALLED):
+            about = found.note.about
+            placed = about.room is not None or about.receptacle is not None
+            if placed and about.task is None and about.situation is None and isinstance(found.value, float):
+                return found.value > 0
+        return None
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of a thing in a house.
+
+    Attributes:
+        here: whether it is wanted where it is; None where that is not known, or it is in the hand.
+        wanted: other receptacles on which it is wanted, those in its room first.
+    """
+
+    here: bool | None
+    wanted: tuple[str, ...]
+
+
+def of_thing(graph: SceneGraph, thing: str, knowledge: Knowledge) -> Known:
+    """What is known of where a thing belongs among the receptacles that the robot knows."""
+    here = None if thing == graph.holding else graph.place_of(thing)
+    room = graph.place_of(here) if here else None
+    wanted = [place for place in _listed(graph) if place != here and knowledge.wants(thing, place)]
+    ordered = sorted(wanted, key=lambda place: graph.place_of(place) != room)
+    return Known(knowledge.wants(thing, here) if here else None, tuple(ordered))
+
+
+@dataclass(frozen=True)
+class Options:
+    """What may be judged of a thing.
+
+    Attributes:
+        places: receptacles where it may belong, the one where it is among them.
+        elsewhere: whether it may belong on none of those.
+        known: whether that is all recalled, and nothing is left to judge.
+        unwanted: whether it is known to be unwanted where it is.
+    """
+
+    places: tuple[str, ...]
+    elsewhere: bool = True
+    known: bool = False
+    unwanted: bool = False
+
+
+def outlook(graph: SceneGraph, knowledge: Knowledge, failed: Mapping[str, int]) -> dict[str, Options]:
+    """What is known of the things to judge, and what is left open.
+
+    A thing that is known to be wanted where it is belongs there; else, where right places are known, on the first of
+    them. Of the others nothing is known but where they are not wanted.
+
+    Args:
+        graph: what the robot knows of the house.
+        knowledge: what it knows of the person.
+        failed: how often placing a thing somewhere has failed (``"mug 1 on shelf 2"``).
+
+    Returns:
+        Options by thing, in the order in which prompts list them.
+    """
+    return {thing: _options(graph, thing, knowledge, failed) for thing in subjects(graph)}
+
+
+def _options(graph: SceneGraph, thing: str, knowledge: Knowledge, failed: Mapping[str, int]) -> Options:
+    here = None if thing == graph.holding else graph.place_of(thing)
+    known = of_thing(graph, thing, knowledge)
+    if here is not None and known.here:
+        return Options((here,), elsewhere=False, known=True)
+    unwanted = known.here is False
+    wanted = [place for place in known.wanted if not failed.get(f"{thing} on {place}")]
+    if wanted:
+        return Options((wanted[0],), elsewhere=False, known=True, unwanted=unwanted)
+    untried = [place for place in _listed(graph) if place != here and not failed.get(f"{thing} on {place}")]
+    open_to = [place for place in untried if knowledge.wants(thing, place) is None]
+    return Options((*([here] if here and not unwanted else []), *open_to), unwanted=unwanted)
+
+
+def _listed(graph: SceneGraph) -> Sequence[str]:
+    return [place for places in graph.tree.values() for place in places]

@@ -1,0 +1,193 @@
+"""The planner that asks a language model: with the state in words, what is remembered beside it, and what it may say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from housewise.agent.personalize.asker import Asker
+from housewise.agent.personalize.grammar import judgement_grammar, plan_grammar
+from housewise.agent.personalize.judgement import Judgements, apart, opening_of, read, written
+from housewise.agent.personalize.knowledge import Knowledge, Nothing, Options, outlook
+from housewise.agent.personalize.parser import parse_plan, spoken
+from housewise.agent.personalize.planner import (
+    Attempt,
+    Exchange,
+    Plan,
+    failures,
+    gone_to,
+    promising,
+    unentered,
+    unvisited,
+)
+from housewise.agent.personalize.prompt import ContextGenerator
+from housewise.agent.personalize.scripted import believing
+from housewise.agent.personalize.sureness import line_probabilities
+from housewise.language.base import ChatModel, Message, Reply, Sampling
+from housewise.worlds.house.actions import ActionKind
+from housewise.worlds.house.scene_graph import SceneGraph
+
+_ACTED = frozenset({ActionKind.PICK_UP, ActionKind.PLACE})
+
+
+@dataclass(frozen=True)
+class Habits:
+    """How a model is asked, and when it is not followed.
+
+    Attributes:
+        grounded: hold replies to what can be said about the house as the robot knows it.
+        second_look: when the model takes the task as done, go where the robot has not been, and ask again.
+        move_on: where nothing new can come of a plan, do what follows from its judgements instead, or go where the
+            robot has not been.
+        confidence: probability in [0, 1] below which a judgement that nothing is known about moves nothing.
+    """
+
+    grounded: bool = False
+    second_look: bool = False
+    move_on: bool = False
+    confidence: float = 0.0
+
+
+class LLMPlanner:
+    """Asks a language model, once per plan, with the state in words (LLM-Personalize, section 3.1).
+
+    Where something is remembered of the person, or a judgement has to be likely enough, a model that judges is asked
+    twice: what it judges, and, its judgements being corrected by what is known, what to do.
+
+    Args:
+        model: answers.
+        context: puts the state into words.
+        sampling: how replies are drawn; a seed is moved on from plan to plan.
+        name: what records call it.
+        habits: how it is asked.
+        knowledge: what is remembered of the person; None where nobody is.
+    """
+
+    def __init__(
+        self,
+        model: ChatModel,
+        context: ContextGenerator,
+        sampling: Sampling | None = None,
+        name: str = "llm",
+        habits: Habits | None = None,
+        knowledge: Knowledge | None = None,
+    ) -> None:
+        self.model = model
+        self.context = context
+        self.sampling = sampling or Sampling()
+        self.name = name
+        self.habits = habits or Habits()
+        self._knowledge = knowledge or Nothing()
+        self._twice = context.template.judging and (knowledge is not None or self.habits.confidence > 0)
+        self._asker = Asker(model, self.sampling)
+
+    def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
+        """See Planner.plan."""
+        told = promising(graph, attempts, self.context.template.most_tries)
+        plan = self._in_two(told, attempts) if self._twice else self._at_once(told)
+        if self.habits.move_on and not plan.complete and _brings_nothing(plan, attempts):
+            plan = self._moved_on(graph, told, attempts, plan)
+        if self.habits.second_look and plan.complete and graph.holding is None:
+            return self._look_again(graph, attempts, plan)
+        return plan
+
+    def _at_once(self, told: SceneGraph) -> Plan:
+        """Judgements, where there are any, and steps in one reply."""
+        words = self.context.template
+        messages = self.context.messages(told, self._knowledge)
+        grammar = self._grammar(told, words.judging) if self.habits.grounded else None
+        plans = [self._read(told, messages, reply) for reply in self._asker.ask_all(messages, words.prefix, grammar)]
+        return replace(plans[0], others=tuple(plans[1:]))
+
+    def _in_two(self, told: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
+        """First judgements, then the steps behind what is left of them when they have been corrected."""
+        words, messages = self.context.template, self.context.messages(told, self._knowledge)
+        called, options = words.called(told), outlook(told, self._knowledge, failures(attempts))
+        judged = Reply("")
+        judgements: Judgements = {thing: each.places[0] for thing, each in options.items() if each.known}
+        if len(judgements) < len(options):
+            grammar = judgement_grammar(told, options, called) if self.habits.grounded else None
+            judged = self._asker.ask(messages, words.prefix, grammar)
+            judgements = self._corrected(told, options, messages, judged)
+        thoughts = f"{written(judgements, told, called)}\nstep 1:"
+        grammar = self._grammar(told, judging=False) if self.habits.grounded else None
+        prefix = f"{words.prefix}{thoughts}"
+        first = (Exchange((), judged),) if judged.text else ()
+        replies = self._asker.ask_all(messages, prefix, grammar)
+        plans = [self._read(told, messages, replace(reply, text=f"{thoughts}{reply.text}")) for reply in replies]
+        return replace(plans[0], earlier=first, others=tuple(plans[1:]))
+
+    def _corrected(
+        self, told: SceneGraph, options: dict[str, Options], messages: tuple[Message, ...], judged: Reply
+    ) -> Judgements:
+        """What the model judges of that of which nothing is known, where it is sure enough; of the rest what is known."""
+        words = self.context.template
+        called = words.called(told)
+        said = read(judged.text, told, called)
+        likely: dict[str, float] = {}
+        if self.habits.confidence:
+            openings = {thing: opening_of(thing, told, called) for thing in options if not options[thing].known}
+            likely = line_probabilities(self.model, messages, words.prefix, judged, openings)
+        return {
+            thing: _settled(told.place_of(thing), each, said, likely.get(thing, 1.0) >= self.habits.confidence, thing)
+            for thing, each in options.items()
+        }
+
+    def _moved_on(self, graph: SceneGraph, told: SceneGraph, attempts: Sequence[Attempt], plan: Plan) -> Plan:
+        """What follows from the plan's judgements, or visits to what has been passed by; not for the model to learn."""
+        words = self.context.template
+        judgements = read(apart(plan.text)[0], told, words.called(told)) if words.judging else {}
+        asked = (*plan.earlier, Exchange(plan.messages, plan.reply)) if plan.reply else plan.earlier
+        follows = believing(judgements).plan(told, attempts)
+        if follows.complete and (missed := [*unentered(graph, attempts), *unvisited(graph, attempts)]):
+            return self._visits(graph, missed, asked)
+        steps = [str(step.action) for step in follows.steps]
+        lines = "\n".join(f"step {number}: {line}" for number, line in enumerate(steps, start=1))
+        return replace(self._read(graph, (), Reply(lines)), complete=follows.complete, earlier=asked)
+
+    def _look_again(self, graph: SceneGraph, attempts: Sequence[Attempt], plan: Plan) -> Plan:
+        """Instead of an end, a visit to what has been passed by, if anything has; not for the model to learn."""
+        missed = [*unentered(graph, attempts), *unvisited(graph, attempts)]
+        if not missed:
+            return plan
+        if plan.steps:
+            return replace(plan, complete=False)
+        asked = tuple(Exchange(plan.messages, reply) for each in (plan, *plan.others) for reply in each.replies)
+        return self._visits(graph, missed, asked)
+
+    def _visits(self, graph: SceneGraph, missed: Sequence[str], asked: tuple[Exchange, ...]) -> Plan:
+        visits = [f"step {number}: go to {name}" for number, name in enumerate(missed, start=1)]
+        text = "\n".join(visits[: self.context.most_steps]).removeprefix(self.context.template.prefix)
+        return replace(self._read(graph, (), Reply(text)), earlier=asked)
+
+    def _read(self, graph: SceneGraph, messages: tuple[Message, ...], reply: Reply) -> Plan:
+        said = spoken(reply.text)
+        steps = apart(said)[1] if self.context.template.judging else said
+        parsed = parse_plan(steps, graph.vocabulary, most=self.context.most_steps)
+        return Plan(parsed.steps, parsed.complete, messages, reply)
+
+    def _grammar(self, graph: SceneGraph, judging: bool) -> str:
+        words = self.context.template
+        return plan_grammar(graph, self.context.most_steps, words.called(graph), judging)
+
+
+def _settled(here: str | None, options: Options, said: Judgements, sure: bool, thing: str) -> str | None:
+    """Where a thing is taken to belong."""
+    if options.known:
+        return options.places[0]
+    place = said.get(thing, here)
+    if place is not None and place not in options.places:
+        place = None
+    # Who is in the hand or unwanted where it is loses nothing by a guess.
+    if sure or options.unwanted or here is None or place == here:
+        return place
+    return here
+
+
+def _brings_nothing(plan: Plan, attempts: Sequence[Attempt]) -> bool:
+    """Whether a plan moves nothing and goes nowhere where the robot has not been before."""
+    actions = [step.action for step in plan.steps if step.action is not None]
+    tried = gone_to(attempts)
+    return not any(
+        action.kind in _ACTED or (action.kind == ActionKind.GO_TO and action.target not in tried) for action in actions
+    )
