@@ -9,7 +9,7 @@ from typing import Protocol
 from housewise.agent.personalize.judgement import subjects
 from housewise.people.householder import Place
 from housewise.people.memory import About, Memory
-from housewise.worlds.house.names import kind_of
+from housewise.worlds.house.names import without_numbers
 from housewise.worlds.house.scene_graph import SceneGraph
 
 _MOST_RECALLED = 20
@@ -52,7 +52,7 @@ class Remembered:
         """See Knowledge.wants."""
         if place not in self._places:
             return None
-        key = kind_of(thing), self._places[place]
+        key = without_numbers(thing), self._places[place]
         if key not in self._known:
             self._known[key] = self._recalled(*key)
         return self._known[key]

