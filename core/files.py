@@ -16,18 +16,27 @@ from housewise.core.errors import UserError
 
 
 @contextlib.contextmanager
-def alone(folder: Path) -> Iterator[None]:
+def alone(folder: Path, patience: float = 0.0) -> Iterator[None]:
     """Keep other programs from writing to a folder; one that is killed no longer does.
 
+    Args:
+        folder: made when it is missing.
+        patience: seconds to wait for another program.
+
     Raises:
-        UserError: when another one is at it.
+        UserError: when another one is still at it then.
     """
     lock = FileLock(folder / ".lock")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        lock.acquire(timeout=0)
+        lock.acquire(timeout=patience)
     except Timeout:
-        raise UserError(f"{folder}: another program is writing there; wait for it, or choose another folder") from None
+        told = (
+            f"has been writing there for {patience:g} s; wait for it, or end it"
+            if patience
+            else "is writing there; wait for it, or choose another folder"
+        )
+        raise UserError(f"{folder}: another program {told}") from None
     except OSError as error:
         raise UserError(f"{folder}: cannot be written to ({error.strerror}); choose another folder") from error
     try:
