@@ -11,7 +11,7 @@ from typing import Any
 from housewise.core.errors import UserError
 from housewise.core.files import alone, write_json, write_text
 from housewise.core.record import FAILED, FINISHED
-from housewise.core.settings import known_only, placed, short_name, validated
+from housewise.core.settings import known_only, merged, placed, short_name, validated
 from housewise.people.memory import Memory, Note
 from housewise.rollout.executors import Silent, Watcher, open_executor
 from housewise.rollout.failures import FailedEpisodesError, read_failures
@@ -177,17 +177,10 @@ def settings_from(system: str, content: Mapping[str, Any], source: str, strict: 
     try:
         base = found.load().model_dump(mode="json")
         known = content if strict else known_only(content, base)
-        whole = _completed(base, placed(known, base, source))
+        whole = merged(base, placed(known, base, source))
         return validated(found.Settings, whole | {"system": system})
     except UserError as error:
         raise UserError(f"{source}: not the settings of a run ({error}); choose another folder with --out") from error
-
-
-def _completed(base: Mapping[str, Any], content: Mapping[str, Any]) -> dict[str, Any]:
-    nested = {
-        key: value for key, value in content.items() if isinstance(value, dict) and isinstance(base.get(key), dict)
-    }
-    return {**base, **content, **{key: _completed(base[key], value) for key, value in nested.items()}}
 
 
 def begun(episodes: Path) -> bool:

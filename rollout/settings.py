@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field
 from typing_extensions import Self
 
-from housewise.core.settings import LARGEST_SEED, MOST_COUNTED, Settings, placed, validated
+from housewise.core.settings import LARGEST_SEED, MOST_COUNTED, Settings, merged, placed, validated
 from housewise.language.settings import COMPUTED, ModelSettings
 
 
@@ -95,7 +95,7 @@ class RunSettings(Settings):
     def changed(self, **changes: Any) -> Self:
         """The same with other values for some keys, each with or without its section; see core.settings.placed."""
         content = _raw(self)
-        return validated(type(self), _merged(content, placed(_raw(changes), content, "the program")))
+        return validated(type(self), merged(content, placed(_raw(changes), content, "the program")))
 
 
 def flat(settings: Mapping[str, Any], before: str = "") -> dict[str, Any]:
@@ -116,13 +116,3 @@ def _raw(value: Any) -> Any:
     if isinstance(value, Settings):
         return {name: _raw(getattr(value, name)) for name in type(value).model_fields}
     return {key: _raw(inner) for key, inner in value.items()} if isinstance(value, dict) else value
-
-
-def _merged(content: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Nested values with others in place of some of them."""
-    found = dict(content)
-    for key, value in changes.items():
-        earlier = found.get(key)
-        both = isinstance(value, Mapping) and isinstance(earlier, Mapping)
-        found[key] = _merged(dict(earlier), value) if both else value  # type: ignore[arg-type]
-    return found
