@@ -82,14 +82,17 @@ class RunSettings(Settings):
         """What has to be the same for two runs to belong in one folder, by dotted key: not how often."""
         return {key: value for key, value in self.determining.items() if key != "tasks.runs"}
 
-    @property
-    def bearing(self) -> dict[str, Any]:
-        """Settings that bear on what comes of an episode, by dotted key: not which are played and where."""
+    def bearing(self, asks: bool) -> dict[str, Any]:
+        """Settings that bear on what comes of an episode, by dotted key: not which are played and where.
+
+        Args:
+            asks: whether models are asked; nothing that is said of them bears on anything otherwise.
+        """
         free = {"system", "tasks.seed", "tasks.series"}
         return {
             key: value
             for key, value in self.identity.items()
-            if key not in free and not (key.startswith("models.") and key.endswith(".base_url"))
+            if key not in free and not (key.startswith("models.") and (not asks or key.endswith(".base_url")))
         }
 
     def changed(self, **changes: Any) -> Self:
