@@ -88,7 +88,6 @@ class Tidier:
 class Drawers(System[DrawerSettings]):
     name = "drawers"
     Settings = DrawerSettings
-    Setting = Setting
     events = (Put,)
     scores = (Score("liked", column="liked", unit="%", better="higher", scale=100, error=True),)
     roles: Sequence[str] = ()
