@@ -18,7 +18,7 @@ from housewise.rollout.failures import FailedEpisodesError, read_failures
 from housewise.rollout.lanes import Lanes
 from housewise.rollout.notes import notes_of
 from housewise.rollout.recall import Recollection
-from housewise.rollout.records import read_record, read_records
+from housewise.rollout.records import FIRST_SYSTEM, read_record, read_records
 from housewise.rollout.scores import metrics
 from housewise.rollout.settings import RunSettings
 from housewise.rollout.system import Job, System, find_system
@@ -153,7 +153,7 @@ def read_settings(path: Path) -> RunSettings:
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        name = content.get("system", "personalize") if isinstance(content, dict) else None
+        name = content.get("system", FIRST_SYSTEM) if isinstance(content, dict) else None
         if not isinstance(name, str):
             raise ValueError
     except (OSError, ValueError, RecursionError) as error:
