@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +21,6 @@ from housewise.worlds.base import Step
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import ROBOT, SceneGraph
 
-_NUMBER = re.compile(r" \d+$")
 _BUILT_UPON = frozenset({ActionKind.PICK_UP, ActionKind.PLACE})
 
 
@@ -36,9 +34,11 @@ class HouseWorld:
 
     def __init__(self, robot: RobotInHouse, person: Householder | None = None) -> None:
         self.robot, self._person = robot, person
+        world = robot.env.world
+        kinds = {room.name: room.kind for room in world.scene.rooms}
         self._places = {
-            place.name: Place(place.kind, _NUMBER.sub("", place.room) if place.room else None)
-            for place in robot.env.world.receptacles.values()
+            place.name: Place(place.kind, kinds[place.room] if place.room else None)
+            for place in world.receptacles.values()
         }
         self.plans = 0
         self._statuses: Counter[Status] = Counter()
