@@ -18,7 +18,7 @@ from housewise.core.errors import UserError, alternatives
 
 SYSTEMS, PLANNERS, SIMULATORS = "housewise.systems", "housewise.planners", "housewise.simulators"
 MODELS, TRAINERS, FILTERS = "housewise.models", "housewise.trainers", "housewise.filters"
-VIEWS, EXPORTS = "housewise.views", "housewise.exports"
+VIEWS, EXPORTS, TRACKERS = "housewise.views", "housewise.exports", "housewise.trackers"
 
 
 def plugins(group: str) -> list[str]:

@@ -34,6 +34,10 @@ SIMULATORS: Choices = {
     "raycast": "embedded, runs anywhere: traces rays with Embree on the CPU",
     "habitat": "habitat-sim, which has to be installed (docs/habitat.md)",
 }
+TRACKERS: Choices = {
+    "tensorboard": "event files in tensorboard/ of the run's folder (housewise[tensorboard])",
+    "wandb": "Weights & Biases; files in wandb/ where there is no WANDB_API_KEY (housewise[wandb])",
+}
 
 
 @dataclass(frozen=True)
@@ -121,6 +125,12 @@ def simulators(_: Path | None) -> Choices:
     return {**SIMULATORS, **dict.fromkeys(others, "of another package")}
 
 
+def trackers(_: Path | None) -> Choices:
+    """Where curves can be followed."""
+    others = [name for name in plugins(plugins_module.TRACKERS) if name not in TRACKERS]
+    return {**TRACKERS, **dict.fromkeys(others, "of another package")}
+
+
 KINDS: dict[str, Kind] = {
     "systems": Kind("--system", systems),
     "planners": Kind("--planner", planners),
@@ -131,6 +141,7 @@ KINDS: dict[str, Kind] = {
     "adapters": Kind("--adapter", adapters),
     "prompts": Kind("prompt=", prompts),
     "configs": Kind("--config", configs),
+    "trackers": Kind("--log-to", trackers),
 }
 
 
