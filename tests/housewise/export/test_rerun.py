@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import io
+import shutil
+import subprocess
+import sys
 import warnings
 from itertools import pairwise
 from pathlib import Path
@@ -131,3 +134,15 @@ def test_an_interrupted_export_leaves_nothing_and_a_whole_one_is_not_replaced(ru
     with pytest.raises(UserError, match="is there already"):
         export_run(run, "rerun", out)
     assert not list(out.iterdir())
+
+
+def test_the_command_exports_into_the_runs_folder(run: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "odd [b] run"
+    shutil.copytree(run / "episodes", folder / "episodes")
+    command = [sys.executable, "-m", "housewise.cli", "export", str(folder)]
+    first, second = (
+        subprocess.run(command, capture_output=True, text=True, timeout=240, check=False) for _ in range(2)
+    )
+    assert first.returncode == 0 and first.stdout.splitlines()[-1] == f"rerun: {folder / 'rerun'}"
+    assert len(list((folder / "rerun").glob("*.rrd"))) == 2
+    assert second.returncode == 2 and "is there already" in second.stderr
