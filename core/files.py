@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import secrets
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -43,6 +44,33 @@ def alone(folder: Path, patience: float = 0.0) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+@contextlib.contextmanager
+def appearing(path: Path) -> Iterator[Path]:
+    """Where to make a file or a folder that has its own name only when it is whole; what is cut off leaves nothing.
+
+    Args:
+        path: where it is in the end.
+
+    Raises:
+        UserError: when something is there already, or it cannot be made.
+    """
+    if path.exists() or path.is_symlink():
+        raise UserError(f"{path}: is there already; delete it, or choose another place with --out")
+    partial = path.with_name(f".{secrets.token_hex(8)}.partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be made ({error.strerror}); choose another place with --out") from error
+    try:
+        yield partial
+        partial.rename(path)
+    finally:
+        if partial.is_dir():
+            shutil.rmtree(partial, ignore_errors=True)
+        else:
+            partial.unlink(missing_ok=True)
 
 
 def write_json(path: Path, content: Any) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SYSTEMS, PLANNERS, SIMULATORS = "housewise.systems", "housewise.planners", "housewise.simulators"
 MODELS, TRAINERS, FILTERS = "housewise.models", "housewise.trainers", "housewise.filters"
-VIEWS = "housewise.views"
+VIEWS, EXPORTS, TRACKERS = "housewise.views", "housewise.exports", "housewise.trackers"
 
 
 def plugins(group: str) -> list[str]:

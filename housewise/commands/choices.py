@@ -33,6 +33,10 @@ SIMULATORS: Choices = {
     "raycast": "embedded, runs anywhere: traces rays with Embree on the CPU",
     "habitat": "habitat-sim, which has to be installed (docs/habitat.md)",
 }
+TRACKERS: Choices = {
+    "tensorboard": "event files in tensorboard/ of the run's folder (housewise[tensorboard])",
+    "wandb": "Weights & Biases; files in wandb/ where there is no WANDB_API_KEY (housewise[wandb])",
+}
 
 
 @dataclass(frozen=True)
@@ -110,6 +114,12 @@ def _installed(group: str, ours: Choices) -> Callable[[Path | None], Choices]:
     return find
 
 
+def trackers(_: Path | None) -> Choices:
+    """Where curves can be followed."""
+    others = [name for name in plugins(plugins_module.TRACKERS) if name not in TRACKERS]
+    return {**TRACKERS, **dict.fromkeys(others, "of another package")}
+
+
 KINDS: dict[str, Kind] = {
     "systems": Kind("--system", _installed(plugins.SYSTEMS, SYSTEMS)),
     "planners": Kind("--planner", _installed(plugins.PLANNERS, PLANNERS)),
@@ -120,6 +130,7 @@ KINDS: dict[str, Kind] = {
     "adapters": Kind("--adapter", adapters),
     "prompts": Kind("prompt=", prompts),
     "configs": Kind("--config", configs),
+    "trackers": Kind("--log-to", trackers),
 }
 
 
