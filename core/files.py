@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import secrets
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -16,24 +17,60 @@ from housewise.core.errors import UserError
 
 
 @contextlib.contextmanager
-def alone(folder: Path) -> Iterator[None]:
+def alone(folder: Path, patience: float = 0.0) -> Iterator[None]:
     """Keep other programs from writing to a folder; one that is killed no longer does.
 
+    Args:
+        folder: made when it is missing.
+        patience: seconds to wait for another program.
+
     Raises:
-        UserError: when another one is at it.
+        UserError: when another one is still at it then.
     """
     lock = FileLock(folder / ".lock")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        lock.acquire(timeout=0)
+        lock.acquire(timeout=patience)
     except Timeout:
-        raise UserError(f"{folder}: another program is writing there; wait for it, or choose another folder") from None
+        told = (
+            f"has been writing there for {patience:g} s; wait for it, or end it"
+            if patience
+            else "is writing there; wait for it, or choose another folder"
+        )
+        raise UserError(f"{folder}: another program {told}") from None
     except OSError as error:
         raise UserError(f"{folder}: cannot be written to ({error.strerror}); choose another folder") from error
     try:
         yield
     finally:
         lock.release()
+
+
+@contextlib.contextmanager
+def appearing(path: Path) -> Iterator[Path]:
+    """Where to make a file or a folder that has its own name only when it is whole; what is cut off leaves nothing.
+
+    Args:
+        path: where it is in the end.
+
+    Raises:
+        UserError: when something is there already, or it cannot be made.
+    """
+    if path.exists() or path.is_symlink():
+        raise UserError(f"{path}: is there already; delete it, or choose another place with --out")
+    partial = path.with_name(f".{secrets.token_hex(8)}.partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be made ({error.strerror}); choose another place with --out") from error
+    try:
+        yield partial
+        partial.rename(path)
+    finally:
+        if partial.is_dir():
+            shutil.rmtree(partial, ignore_errors=True)
+        else:
+            partial.unlink(missing_ok=True)
 
 
 def write_json(path: Path, content: Any) -> None:

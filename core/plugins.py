@@ -11,14 +11,16 @@ and is found as soon as it is installed beside this one. Its module is imported 
 from __future__ import annotations
 
 from functools import lru_cache
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from housewise.core.errors import UserError, alternatives
 
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
 SYSTEMS, PLANNERS, SIMULATORS = "housewise.systems", "housewise.planners", "housewise.simulators"
 MODELS, TRAINERS, FILTERS = "housewise.models", "housewise.trainers", "housewise.filters"
-VIEWS = "housewise.views"
+VIEWS, EXPORTS, TRACKERS = "housewise.views", "housewise.exports", "housewise.trackers"
 
 
 def plugins(group: str) -> list[str]:
@@ -55,6 +57,9 @@ def load_plugin(group: str, name: str, what: str) -> Any:
 
 @lru_cache(maxsize=16)
 def _found(group: str) -> dict[str, tuple[EntryPoint, ...]]:
+    # Takes a while, and help and completion look nothing up.
+    from importlib.metadata import entry_points
+
     found: dict[str, list[EntryPoint]] = {}
     for each in entry_points(group=group):
         found.setdefault(each.name, []).append(each)

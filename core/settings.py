@@ -117,12 +117,12 @@ def load_settings(
         ):
             content = OmegaConf.to_container(part) if isinstance(part, DictConfig) else part
             parts.append(OmegaConf.create(_with_whole_paths(placed(content, known, source), known)))
-        merged = literals.shown(OmegaConf.to_container(OmegaConf.merge(*parts), resolve=True))
+        whole = literals.shown(OmegaConf.to_container(OmegaConf.merge(*parts), resolve=True))
     except OmegaConfBaseException as error:
         raise UserError(f"setting {error.full_key}: {without_passwords(_first_line(error))}") from error
     except RecursionError:
         raise UserError(_too_deep("the settings")) from None
-    return validated(model, merged)
+    return validated(model, whole)
 
 
 def validated(model: type[_Model], content: Any) -> _Model:
@@ -161,15 +161,22 @@ def placed(given: Any, base: Mapping[str, Any], source: str, prefix: str = "") -
         path = key if key in base else _path_of(str(key), base, source, prefix)
         known = _at(base, path)
         if isinstance(known, Mapping):
-            if isinstance(value, str) and "${" in value:
-                _put(found, path.split("."), value)
-                continue
-            if not isinstance(value, Mapping):
+            if isinstance(value, Mapping):
+                value = placed(value, known, source, f"{prefix}{path}.")
+            elif not (isinstance(value, str) and "${" in value):
                 raise UserError(
                     f"{source}: setting {short_name(prefix + path)!r} has keys of its own: {', '.join(map(str, known))}"
                 )
-            value = placed(value, known, source, f"{prefix}{path}.")
-        _put(found, path.split("."), value)
+        found = merged(found, _nested(path, value))
+    return found
+
+
+def merged(values: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, Any]:
+    """Nested values with others in place of some of them."""
+    found = dict(values)
+    for key, value in others.items():
+        earlier = found.get(key)
+        found[key] = merged(earlier, value) if isinstance(value, Mapping) and isinstance(earlier, Mapping) else value
     return found
 
 
@@ -183,15 +190,9 @@ def known_only(given: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, A
     }
 
 
-def _put(target: dict[str, Any], path: Sequence[str], value: Any) -> None:
-    for part in path[:-1]:
-        target = target.setdefault(part, {})
-    last = path[-1]
-    if isinstance(value, dict) and isinstance(target.get(last), dict):
-        for key, inner in value.items():
-            _put(target[last], [key], inner)
-    else:
-        target[last] = value
+def _nested(path: str, value: Any) -> dict[str, Any]:
+    first, dot, rest = path.partition(".")
+    return {first: _nested(rest, value) if dot else value}
 
 
 def _path_of(key: str, base: Mapping[str, Any], source: str, prefix: str) -> str:

@@ -13,7 +13,7 @@ from housewise.commands.learning import selftrain
 from housewise.commands.looking import demo, doctor, list_
 from housewise.commands.playing import replay, run
 from housewise.commands.remembering import COMMANDS as MEMORY_COMMANDS
-from housewise.commands.reporting import compare, report
+from housewise.commands.reporting import compare, export, report
 from housewise.core.console import guarded
 
 
@@ -48,6 +48,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "run": run,
     "report": report,
     "compare": compare,
+    "export": export,
     "replay": replay,
     "selftrain": selftrain,
     "list": list_,

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from housewise.agent.personalize.planner import Planner
 from housewise.controller.robot import RobotInHouse
@@ -18,7 +16,7 @@ from housewise.systems.personalize.planners import scripted_planner
 from housewise.systems.personalize.record import HouseRecord, read_house_record
 from housewise.systems.personalize.system import setting_of
 from housewise.worlds.house.env import MAX_STEPS, RearrangementEnv, Task
-from housewise.worlds.house.registered import generated_env
+from housewise.worlds.house.registered import generated_env as make_env
 from housewise.worlds.house.simulator import SimulatorName, open_simulator
 from housewise.worlds.house.tasks import generated_task
 
@@ -67,21 +65,9 @@ def play(
             agent=decides.name,
             setting=setting.model_dump(mode="json"),
         )
-        for place in _folder(folder):
+        with nullcontext(folder) if folder is not None else TemporaryDirectory() as kept:
+            place = Path(kept)
             writer = RecordWriter(place, header.name)
             Episode(world, PlannerAgent(decides, world), writer, limits).play(header)
             record = read_house_record(place / f"{header.name}.jsonl")
     return record
-
-
-def make_env(**options: Any) -> RearrangementEnv:
-    """The Gymnasium environment of generated houses; see housewise.worlds.house.registered.generated_env."""
-    return generated_env(**options)
-
-
-def _folder(named: Path | None) -> Iterator[Path]:
-    if named is not None:
-        yield named
-        return
-    with TemporaryDirectory() as folder:
-        yield Path(folder)

@@ -21,23 +21,28 @@ from housewise.selftrain.personalize.loop import SelfTraining
 from housewise.selftrain.personalize.settings import SelfTrainingConfig
 from housewise.selftrain.trainers import Progress as TrainingProgress
 from housewise.terminal import Live, going_on, told
+from housewise.tracking import TrackedTraining, following
 
 
-def run_selftraining(config: SelfTrainingConfig, out: Path, console: Console) -> dict[str, Any]:
+def run_selftraining(
+    config: SelfTrainingConfig, out: Path, console: Console, log_to: Sequence[str] = ()
+) -> dict[str, Any]:
     """Train, show how it goes, and leave ``summary.json`` and, where matplotlib is there, ``learning_curve.png``.
 
     Args:
         config: what to do.
         out: the folder of the self-training.
         console: where progress goes.
+        log_to: trackers that losses, attempts and what phases come to go to, by name.
 
     Returns:
         What ``summary.json`` holds.
     """
-    training = SelfTraining(config, out, Terminal(console))
-    told(console, f"self-training: {out}", f"look at it, now or later: {shown('report', out)}")
-    with going_on(console, out):
-        summary = training.go()
+    with following(log_to, out, lambda line: told(console, line)) as curves:
+        training = SelfTraining(config, out, TrackedTraining(Terminal(console), curves, out))
+        told(console, f"self-training: {out}", f"look at it, now or later: {shown('report', out)}")
+        with going_on(console, out):
+            summary = training.go()
     curve = _drawn(summary["phases"], out / "learning_curve.png")
     console.print(phases_table(summary["phases"]))
     last = summary["phases"][-1]

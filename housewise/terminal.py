@@ -22,11 +22,24 @@ from housewise.rollout.system import Job, System
 from housewise.systems.personalize.record import HouseRecord, read_house_records
 from housewise.systems.personalize.replay import settings_of
 from housewise.systems.personalize.system import Personalize
+from housewise.tracking import Curves, TrackedEpisodes, following
 
 
-def play(system: System[Any], out: Path, console: Console) -> dict[str, Any]:
-    """Play a run with live progress, print its table, and return its figures."""
-    session = Run(system, out)
+def play(system: System[Any], out: Path, console: Console, log_to: Sequence[str] = ()) -> dict[str, Any]:
+    """Play a run with live progress, print its table, and return its figures.
+
+    Args:
+        system: plays.
+        out: folder of the run.
+        console: where progress goes.
+        log_to: trackers that the figures of episodes go to, by name.
+    """
+    with following(log_to, out, lambda line: told(console, line)) as curves:
+        return _play(Run(system, out), curves, console)
+
+
+def _play(session: Run, curves: Curves, console: Console) -> dict[str, Any]:
+    system, out = session.system, session.folder
     told(console, f"run: {out}", f"look at it, now or later: {shown('report', out)}")
     done = len(session.finished)
     if done:
@@ -35,7 +48,7 @@ def play(system: System[Any], out: Path, console: Console) -> dict[str, Any]:
         )
     try:
         with going_on(console, out), bars(console) as progress:
-            figures = session.play(Live(progress, session))
+            figures = session.play(TrackedEpisodes(Live(progress, session), curves, session))
     except FailedEpisodesError as error:
         _show(error.figures, system.scores, out, console)
         raise

@@ -38,7 +38,7 @@ class ModelSettings(Settings):
         grammar_dialect: the server's.
         continue_prefix: whether the server goes on with an assistant's turn that has begun.
         batch_size: replies that a local model writes at once.
-        concurrency: requests to a server under way at once; None for as many as workers.
+        concurrency: requests to a server under way at once; None for as many as workers, but at least 8.
         timeout: seconds that one attempt to reach a server may take.
     """
 

@@ -1,4 +1,4 @@
-"""Who answers questions and judges what was done: a simulated person, or one at the terminal."""
+"""What is asked of a person: answers to questions, and a judgement of what was done."""
 
 from __future__ import annotations
 

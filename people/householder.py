@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from housewise.people.memory import About, Note, Source
-
-_NUMBER = re.compile(r"[ _]\d+$")
+from housewise.worlds.house.names import kind_of
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ class Householder:
         return self._note(thing, place, wanted, source)
 
     def _note(self, thing: str, place: Place, wanted: bool, source: Source | None) -> Note:
-        kind = _NUMBER.sub("", thing)
+        kind = kind_of(thing)
         where = f"the {place.receptacle}" + (f" in the {place.room}" if place.room else "")
         return Note(
             person=self.name,

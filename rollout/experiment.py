@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -81,14 +82,11 @@ def _agent(facts: Mapping[str, str | None]) -> str:
 def _bearing(system: str, settings: str, asks: bool) -> Mapping[str, Any]:
     """Settings that bear on what comes of episodes, by key without the section where that says nothing."""
     content = json.loads(settings)
-    try:
-        known = system in plugins(SYSTEMS)
-        whole = settings_from(system, content, "a record", strict=False).bearing if known else flat(content)
-    except UserError:
-        # Settings that this version refuses are shown as they were.
-        whole = flat(content)
-    # Where no model was asked, none of their settings bears on anything.
-    whole = {key: value for key, value in whole.items() if asks or not key.startswith("models.")}
+    whole = {key: value for key, value in flat(content).items() if asks or not key.startswith("models.")}
+    # Settings that this version refuses are shown as they were.
+    with contextlib.suppress(UserError):
+        if system in plugins(SYSTEMS):
+            whole = settings_from(system, content, "a record", strict=False).bearing(asks)
     short = [short_name(key) for key in whole]
     return {
         name if short.count(name) == 1 else key: value for name, (key, value) in zip(short, whole.items(), strict=True)

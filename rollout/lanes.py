@@ -65,10 +65,9 @@ class Lanes:
         """Episodes that have not begun."""
         return sum(map(len, self._lanes.values()))
 
-    @property
-    def count(self) -> int:
-        """Lanes with episodes that have not begun: more are never played at once."""
-        return sum(map(bool, self._lanes.values()))
+    def most(self, workers: int) -> int:
+        """How many of some workers have something to do: of a lane only one episode is played at a time."""
+        return max(1, min(workers, sum(map(bool, self._lanes.values()))))
 
     def take(self) -> Assignment | None:
         """The next episode that may begin now; None where there is none."""

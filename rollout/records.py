@@ -13,8 +13,10 @@ from housewise.core.record import FINISHED, VERSION, Event, Header, Line, Record
 from housewise.rollout.notes import NoteEvent
 from housewise.rollout.system import find_system
 
-# Version 1 knew one system, and called its header otherwise.
-_FIRST_SYSTEM, _FIRST_HEADER = "personalize", "episode"
+FIRST_SYSTEM = "personalize"
+"""The one that version 1 knew, which neither its records nor its settings name."""
+
+_FIRST_HEADER = "episode"
 
 
 def read_record(path: Path) -> Record:
@@ -57,7 +59,7 @@ def read_header(path: Path, line: bytes) -> Header | None:
 
 def _system_of(path: Path, line: Line) -> tuple[str, int]:
     if line.type == _FIRST_HEADER:
-        return _FIRST_SYSTEM, 1
+        return FIRST_SYSTEM, 1
     name, version = line.data.get("system"), line.data.get("version")
     if line.type != Header.type or not isinstance(name, str) or not isinstance(version, int):
         raise damaged(path, 1, "no header that names its system and version")

@@ -11,14 +11,14 @@ from typing import Any
 from housewise.core.errors import UserError
 from housewise.core.files import alone, write_json, write_text
 from housewise.core.record import FAILED, FINISHED
-from housewise.core.settings import known_only, placed, short_name, validated
+from housewise.core.settings import known_only, merged, placed, short_name, validated
 from housewise.people.memory import Memory, Note
 from housewise.rollout.executors import Silent, Watcher, open_executor
 from housewise.rollout.failures import FailedEpisodesError, read_failures
 from housewise.rollout.lanes import Lanes
 from housewise.rollout.notes import notes_of
 from housewise.rollout.recall import Recollection
-from housewise.rollout.records import read_record, read_records
+from housewise.rollout.records import FIRST_SYSTEM, read_record, read_records
 from housewise.rollout.scores import metrics
 from housewise.rollout.settings import RunSettings
 from housewise.rollout.system import Job, System, find_system
@@ -162,7 +162,7 @@ def read_settings(path: Path) -> RunSettings:
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        name = content.get("system", "personalize") if isinstance(content, dict) else None
+        name = content.get("system", FIRST_SYSTEM) if isinstance(content, dict) else None
         if not isinstance(name, str):
             raise ValueError
     except (OSError, ValueError, RecursionError) as error:
@@ -186,17 +186,10 @@ def settings_from(system: str, content: Mapping[str, Any], source: str, strict: 
     try:
         base = found.load().model_dump(mode="json")
         known = content if strict else known_only(content, base)
-        whole = _completed(base, placed(known, base, source))
+        whole = merged(base, placed(known, base, source))
         return validated(found.Settings, whole | {"system": system})
     except UserError as error:
         raise UserError(f"{source}: not the settings of a run ({error}); choose another folder with --out") from error
-
-
-def _completed(base: Mapping[str, Any], content: Mapping[str, Any]) -> dict[str, Any]:
-    nested = {
-        key: value for key, value in content.items() if isinstance(value, dict) and isinstance(base.get(key), dict)
-    }
-    return {**base, **content, **{key: _completed(base[key], value) for key, value in nested.items()}}
 
 
 def begun(episodes: Path) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import Field
 from typing_extensions import Self
 
-from housewise.core.settings import LARGEST_SEED, MOST_COUNTED, Settings, placed, validated
+from housewise.core.settings import LARGEST_SEED, MOST_COUNTED, Settings, merged, placed, validated
 from housewise.language.settings import COMPUTED, ModelSettings
 
 
@@ -88,20 +88,23 @@ class RunSettings(Settings):
         """What has to be the same for two runs to belong in one folder, by dotted key: not how often."""
         return {key: value for key, value in self.determining.items() if key != "tasks.runs"}
 
-    @property
-    def bearing(self) -> dict[str, Any]:
-        """Settings that bear on what comes of an episode, by dotted key: not which are played and where."""
+    def bearing(self, asks: bool) -> dict[str, Any]:
+        """Settings that bear on what comes of an episode, by dotted key: not which are played and where.
+
+        Args:
+            asks: whether models are asked; nothing that is said of them bears on anything otherwise.
+        """
         free = {"system", "tasks.seed", "tasks.series"}
         return {
             key: value
             for key, value in self.identity.items()
-            if key not in free and not (key.startswith("models.") and key.endswith(".base_url"))
+            if key not in free and not (key.startswith("models.") and (not asks or key.endswith(".base_url")))
         }
 
     def changed(self, **changes: Any) -> Self:
         """The same with other values for some keys, each with or without its section; see core.settings.placed."""
         content = _raw(self)
-        return validated(type(self), _merged(content, placed(_raw(changes), content, "the program")))
+        return validated(type(self), merged(content, placed(_raw(changes), content, "the program")))
 
 
 def flat(settings: Mapping[str, Any], before: str = "") -> dict[str, Any]:
@@ -122,13 +125,3 @@ def _raw(value: Any) -> Any:
     if isinstance(value, Settings):
         return {name: _raw(getattr(value, name)) for name in type(value).model_fields}
     return {key: _raw(inner) for key, inner in value.items()} if isinstance(value, dict) else value
-
-
-def _merged(content: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Nested values with others in place of some of them."""
-    found = dict(content)
-    for key, value in changes.items():
-        earlier = found.get(key)
-        both = isinstance(value, Mapping) and isinstance(earlier, Mapping)
-        found[key] = _merged(dict(earlier), value) if both else value  # type: ignore[arg-type]
-    return found

@@ -80,7 +80,6 @@ class Opened:
         agent: decides.
         setting: what it begins with; None where the task's name says it all.
         limits: when it ends.
-        person: for whom, where the task does not say.
     """
 
     world: World[Any, Any]
@@ -103,7 +102,6 @@ class System(ABC, Generic[S]):
     Attributes:
         name: in settings, records and entry points.
         Settings: the type of its settings.
-        Setting: the type of what an episode begins with.
         events: types of what happens in its episodes.
         scores: what is measured; the first is the one that counts.
         roles: the models that its episodes ask.
@@ -112,7 +110,6 @@ class System(ABC, Generic[S]):
 
     name: ClassVar[str]
     Settings: ClassVar[type[RunSettings]] = RunSettings
-    Setting: ClassVar[type[Frozen]] = Frozen
     events: ClassVar[Sequence[type[Event]]] = ()
     scores: ClassVar[Sequence[Score]] = ()
 

@@ -4,27 +4,19 @@ from collections.abc import Callable
 from typing import Any
 
 from housewise.agent.personalize.planner import Planner
-from housewise.controller.robot import RobotInHouse, room_anchors
+from housewise.controller.robot import RobotInHouse
 from housewise.controller.skills import Controller
 from housewise.core.record import Header, Result, Writer
 from housewise.rollout.episode import Episode, Limits
 from housewise.systems.personalize.house import HouseWorld, PlannerAgent
-from housewise.systems.personalize.record import HouseSetting
+from housewise.systems.personalize.system import setting_of
 from housewise.worlds.house.env import RearrangementEnv, Task
 from housewise.worlds.house.scene_graph import SceneGraph
 
 
 def header(task: Task, **changes: Any) -> Header:
     """A record's first line for a task."""
-    names = {place.key: place.name for place in task.scene.receptacles}
-    setting = HouseSetting(
-        scene=task.scene.name,
-        episode=task.episode.id,
-        simulator="raycast",
-        rooms=list(room_anchors(task)),
-        placements={thing.name: names[thing.receptacle] for thing in task.episode.objects},
-        correct={thing.name: sorted(names[key] for key in thing.correct) for thing in task.episode.objects},
-    )
+    setting = setting_of(task, "raycast")
     name = f"{setting.scene}-{setting.episode:04d}"
     fields: dict[str, Any] = {"system": "personalize", "task": name, "group": setting.scene, "agent": "scripted"}
     return Header(**{**fields, "setting": setting.model_dump(), **changes})

@@ -29,7 +29,7 @@ def obstacles(records: Sequence[HouseRecord], familiar: Collection[str] | None =
         records: of finished episodes.
         familiar: kinds of object moved in what the model learned from; None for a model that has not learned.
     """
-    ends = [(kind(name), fate) for record in records for name, fate in _fates(record)]
+    ends = [(kind_of(name), fate) for record in records for name, fate in _fates(record)]
     wrong = [(what, fate) for what, fate in ends if fate != DISTURBED]
     found = {
         "things": _shares([fate for _, fate in wrong], FATES),
@@ -45,11 +45,6 @@ def obstacles(records: Sequence[HouseRecord], familiar: Collection[str] | None =
         found["unfamiliar"] |= {"tidied": sum(new) / len(new)} if new else {}
         found["unfamiliar"] |= {"familiar tidied": sum(known) / len(known)} if known else {}
     return found
-
-
-def kind(name: str) -> str:
-    """``mug`` for ``mug 1``."""
-    return kind_of(name.replace(" ", "_"))
 
 
 def _fates(record: HouseRecord) -> Iterator[tuple[str, str]]:

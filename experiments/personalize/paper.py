@@ -26,7 +26,7 @@ from housewise.core.plots import new_figure
 from housewise.core.record import Result
 from housewise.core.tables import table
 from housewise.experiments.personalize import oracle
-from housewise.experiments.personalize.obstacles import DISTURBED, FATES, kind
+from housewise.experiments.personalize.obstacles import DISTURBED, FATES
 from housewise.experiments.results import Cell, Figure, Results, published, write
 from housewise.selftrain.personalize.loop import IMITATE, UNTRAINED, Observer, SelfTraining, play
 from housewise.selftrain.personalize.pairs import read_pairs
@@ -43,6 +43,7 @@ from housewise.systems.personalize.record import read_house_records
 from housewise.systems.personalize.settings import PersonalizeSettings
 from housewise.systems.personalize.tasks import task_names
 from housewise.worlds.house.housekeep.recovered import read_tasks, recover
+from housewise.worlds.house.names import kind_of
 
 SCENES, GENERATED = oracle.SCENES, oracle.GENERATED
 RECOVERED = ("Pomaria_1_int", "Rs_int")
@@ -227,7 +228,7 @@ class Study:
         phases = [phase for phase in PHASES.values() if phase != UNTRAINED]
         learned = phases[: phases.index(PHASES[row]) + 1]
         paths = [self.folder / "selftraining" / phase / "pairs.jsonl" for phase in learned]
-        return {kind(name) for path in paths if path.exists() for pair in read_pairs(path) for name in pair.moved}
+        return {kind_of(name) for path in paths if path.exists() for pair in read_pairs(path) for name in pair.moved}
 
     @property
     def notes(self) -> list[str]:

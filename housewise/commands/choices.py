@@ -13,8 +13,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from housewise.core import plugins as plugins_module
-from housewise.core.plugins import plugins
+from housewise.core import plugins
 
 Choices = dict[str, str]
 """A line about each name."""
@@ -33,6 +32,10 @@ PLANNERS: Choices = {
 SIMULATORS: Choices = {
     "raycast": "embedded, runs anywhere: traces rays with Embree on the CPU",
     "habitat": "habitat-sim, which has to be installed (docs/habitat.md)",
+}
+TRACKERS: Choices = {
+    "tensorboard": "event files in tensorboard/ of the run's folder (housewise[tensorboard])",
+    "wandb": "Weights & Biases; files in wandb/ where there is no WANDB_API_KEY (housewise[wandb])",
 }
 
 
@@ -102,35 +105,32 @@ def adapters(_: Path | None) -> Choices:
     return {name: _heading(folder / "README.md") for name, folder in packaged_adapters().items()}
 
 
-def systems(_: Path | None) -> Choices:
-    """Systems that are installed, of this package and of others."""
-    return {name: SYSTEMS.get(name, "of another package") for name in plugins(plugins_module.SYSTEMS)}
+def _installed(group: str, ours: Choices) -> Callable[[Path | None], Choices]:
+    """What finds the parts of a group, this package's first, whether they can run or not."""
+
+    def find(_: Path | None) -> Choices:
+        return ours | {name: "of another package" for name in plugins.plugins(group) if name not in ours}
+
+    return find
 
 
-def planners(_: Path | None) -> Choices:
-    """Planners that are installed."""
-    return {
-        **PLANNERS,
-        **{name: "of another package" for name in plugins(plugins_module.PLANNERS) if name not in PLANNERS},
-    }
-
-
-def simulators(_: Path | None) -> Choices:
-    """Simulators that are known here, whether they can run or not."""
-    others = [name for name in plugins(plugins_module.SIMULATORS) if name not in SIMULATORS]
-    return {**SIMULATORS, **dict.fromkeys(others, "of another package")}
+def trackers(_: Path | None) -> Choices:
+    """Where curves can be followed."""
+    others = [name for name in plugins(plugins_module.TRACKERS) if name not in TRACKERS]
+    return {**TRACKERS, **dict.fromkeys(others, "of another package")}
 
 
 KINDS: dict[str, Kind] = {
-    "systems": Kind("--system", systems),
-    "planners": Kind("--planner", planners),
-    "simulators": Kind("--simulator", simulators),
+    "systems": Kind("--system", _installed(plugins.SYSTEMS, SYSTEMS)),
+    "planners": Kind("--planner", _installed(plugins.PLANNERS, PLANNERS)),
+    "simulators": Kind("--simulator", _installed(plugins.SIMULATORS, SIMULATORS)),
     "people": Kind("--person", people),
     "scenes": Kind("--scene", scenes),
     "task-sets": Kind("--episodes", task_sets),
     "adapters": Kind("--adapter", adapters),
     "prompts": Kind("prompt=", prompts),
     "configs": Kind("--config", configs),
+    "trackers": Kind("--log-to", trackers),
 }
 
 

@@ -14,6 +14,7 @@ from housewise.commands.options import (
     TASK,
     ConfigOption,
     DataOption,
+    LogToOption,
     OutOption,
     Overrides,
     PersonOption,
@@ -64,6 +65,7 @@ def selftrain(
     ] = None,
     workers: WorkersOption = None,
     ray: RayOption = None,
+    log_to: LogToOption = None,
     out: OutOption = None,
 ) -> None:
     """Teach a model what these people want: it sees the task done, imitates, then tries and learns from what was good.
@@ -110,4 +112,4 @@ def selftrain(
     settings = load_selftraining(config, given(options), overrides or [])
     check(settings.run)
     with run_folder(out, dated("selftrain")) as folder:
-        run_selftraining(settings, folder, Console())
+        run_selftraining(settings, folder, Console(), log_to or [])

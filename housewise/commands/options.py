@@ -156,6 +156,15 @@ RayOption = Annotated[
         rich_help_panel=EXECUTION,
     ),
 ]
+LogToOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="Follow the curves in tensorboard or wandb; may be given several times.",
+        autocompletion=completing("trackers"),
+        rich_help_panel=EXECUTION,
+    ),
+]
 OutOption = Annotated[
     Path | None,
     typer.Option(

@@ -15,6 +15,7 @@ from housewise.commands.options import (
     DataOption,
     EpisodesOption,
     HousesOption,
+    LogToOption,
     MemoryOption,
     ModelOption,
     OutOption,
@@ -54,6 +55,7 @@ def run(
     ray: RayOption = None,
     memory: MemoryOption = None,
     system: SystemOption = None,
+    log_to: LogToOption = None,
     out: OutOption = None,
 ) -> None:
     """Play episodes and record them.
@@ -102,7 +104,7 @@ def run(
         check(settings)
     plays = chosen(settings)
     with run_folder(out, dated(plays.agent)) as folder:
-        play(plays, folder, Console())
+        play(plays, folder, Console(), log_to or [])
 
 
 def _named(overrides: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""The commands that look at what has been played: ``report`` and ``compare``."""
+"""The commands that look at what has been played: ``report``, ``compare`` and ``export``."""
 
 from __future__ import annotations
 
@@ -84,3 +84,43 @@ def compare(
     from housewise.comparing import compare_runs
 
     compare_runs(a, b, json_file, Console())
+
+
+def export(
+    folder: Annotated[Path | None, typer.Argument(help="Folder of a run; the newest in runs/ by default.")] = None,
+    to: Annotated[str, typer.Option(metavar="FORMAT", help="rerun or lerobot.")] = "rerun",
+    out: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="A new folder; one in the run's folder by default.")
+    ] = None,
+    simulator: SimulatorOption = None,
+) -> None:
+    """Export a run: its episodes are played again and written for other tools.
+
+    rerun makes a recording of each episode for the viewer of Rerun: what the robot sees, where it and everything is,
+    plans, events, rewards. lerobot makes one LeRobotDataset (Parquet and MP4) to train policies with. Both are optional
+    (housewise[rerun], housewise[lerobot]); nothing is uploaded.
+
+    Examples:
+
+      housewise export runs/scripted
+
+      housewise export runs/scripted --to lerobot --out datasets/scripted
+    """
+    from housewise.core.tables import bars
+    from housewise.export import export_run
+
+    folder = folder or newest(of_several=False)
+    target = out or folder / to
+    console = Console()
+
+    def tell(line: str) -> None:
+        console.print(line, soft_wrap=True, highlight=False)
+
+    with bars(console) as progress:
+        task = progress.add_task("episodes", total=None)
+
+        def show(done: int, total: int) -> None:
+            progress.update(task, completed=done, total=total)
+
+        export_run(folder, to, target, simulator_named(simulator), show, tell)
+    tell(f"{to}: {target}")

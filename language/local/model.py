@@ -6,7 +6,7 @@ import random
 import threading
 from collections.abc import Callable, Sequence
 from copy import deepcopy
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -143,8 +143,8 @@ class LocalChatModel:
         prompt, tokens = self._prompt(request), [self.tokens(text) for text in continuations]
         return [
             tuple(
-                TokenLogprob(self.texts([*prompt, *ids[:place]], [token])[0], score)
-                for place, (token, score) in enumerate(zip(ids, scores, strict=True))
+                TokenLogprob(self.texts([before], [token])[0], score)
+                for (before, token), score in zip(pairwise([prompt[-1], *ids]), scores, strict=True)
             )
             for ids, scores in zip(tokens, self.token_logprobs(prompt, tokens), strict=True)
         ]

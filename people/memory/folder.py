@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from housewise.core.errors import UserError, alternatives
-from housewise.core.files import write_text
+from housewise.core.files import alone, write_text
 from housewise.people.memory.exchange import read_lines, to_lines
 from housewise.people.memory.memory import Memory
 from housewise.people.memory.note import check_person
@@ -71,7 +69,7 @@ class MemoryFolder:
         Raises:
             UserError: when the disk does not take it, or what is there is damaged, which is then left as it is.
         """
-        with self._locked(memory.person):
+        with self._alone(memory.person):
             merged = self.load(memory.person).merged(memory) if self.file(memory.person).exists() else memory
             self._write(merged)
         return merged
@@ -89,7 +87,7 @@ class MemoryFolder:
         """
         if not new and not self.file(person).exists():
             self.load(person)
-        with self._locked(person):
+        with self._alone(person):
             memory = self.load(person) if not new or self.file(person).exists() else Memory(person)
             before = memory.copy()
             yield memory
@@ -103,22 +101,9 @@ class MemoryFolder:
         for partial in path.parent.glob(".*.partial"):
             partial.unlink(missing_ok=True)
 
-    @contextmanager
-    def _locked(self, person: str) -> Iterator[None]:
+    def _alone(self, person: str) -> AbstractContextManager[None]:
         folder = self.file(person).parent
-        try:
-            # Nobody else's business.
+        # Nobody else's business; what keeps it from being made, alone() says.
+        with suppress(OSError):
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
-            folder.mkdir(exist_ok=True)
-            lock = FileLock(folder / ".lock")
-            lock.acquire(timeout=self._patience)
-        except Timeout:
-            raise UserError(
-                f"{folder}: another program has been writing there for {self._patience:g} s; wait for it, or end it"
-            ) from None
-        except OSError as error:
-            raise UserError(f"{folder}: cannot be written to ({error.strerror}); choose another folder") from error
-        try:
-            yield
-        finally:
-            lock.release()
+        return alone(folder, self._patience)

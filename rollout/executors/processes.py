@@ -39,7 +39,7 @@ class Processes:
 
     def play(self, lanes: Lanes) -> None:
         """See Executor.play."""
-        count = max(1, min(self._system.settings.execution.workers, os.cpu_count() or 1, lanes.count))
+        count = lanes.most(min(self._system.settings.execution.workers, os.cpu_count() or 1))
         spawn = multiprocessing.get_context("spawn")
         given = (self._system, self._episodes, os.getpid())
         with ProcessPoolExecutor(count, spawn, initializer=_Process.enter, initargs=given) as pool:

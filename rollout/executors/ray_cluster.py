@@ -61,7 +61,7 @@ class RayCluster:
         execution = self._system.settings.execution
         with _connected(execution.ray or "auto"):
             desk = _open_desk(self._system)
-            self._play(lanes, self._stages(max(1, min(execution.workers, lanes.count))), desk)
+            self._play(lanes, self._stages(lanes.most(execution.workers)), desk)
 
     def _play(self, lanes: Lanes, stages: list[Any], desk: Any) -> None:
         pool, playing = ActorPool(stages), dict[str, Job]()

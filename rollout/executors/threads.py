@@ -43,7 +43,7 @@ class Threads:
         """See Executor.play."""
         models = open_models(self._system)
         outcomes = Outcomes(lanes, self._watcher)
-        workers = max(1, min(self._system.settings.execution.workers, lanes.count))
+        workers = lanes.most(self._system.settings.execution.workers)
         pool = ThreadPoolExecutor(workers)
         pending = [pool.submit(self._work, lanes, models, outcomes) for _ in range(workers)]
         try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import numpy as np
 from housewise.core.errors import UserError
 from housewise.core.plugins import FILTERS, load_plugin, plugins
 from housewise.selftrain.personalize.pairs import Pair
+from housewise.worlds.house.names import kind_of
 
 
 @dataclass(frozen=True)
@@ -122,4 +122,4 @@ def statistics(pairs: Sequence[Pair]) -> dict[str, Any]:
 
 def _kinds(pair: Pair) -> tuple[str, ...]:
     """Kinds of the objects that a pair moves: their names without the numbers."""
-    return tuple(sorted({re.sub(r"\s+\d+$", "", name) for name in pair.moved}))
+    return tuple(sorted({kind_of(name) for name in pair.moved}))

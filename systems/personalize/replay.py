@@ -21,7 +21,7 @@ from housewise.systems.personalize.settings import HouseTaskSettings, Personaliz
 from housewise.systems.personalize.tasks import HouseTask, load_task
 from housewise.worlds.house.env import Task
 from housewise.worlds.house.episode import HouseObject
-from housewise.worlds.house.geometry import Pose, yaw_of
+from housewise.worlds.house.geometry import Pose, Vec3, yaw_of
 from housewise.worlds.house.scene import Scene
 from housewise.worlds.house.scene_graph import ROBOT
 from housewise.worlds.house.simulator import SimulatorName, open_simulator
@@ -86,10 +86,12 @@ class Shot:
     Attributes:
         picture: (height, width, 3).
         objects: where each object is in it, by name.
+        places: of all objects in the house, metres; what is in the hand has none.
     """
 
     picture: Picture
     objects: dict[str, Extent]
+    places: dict[str, Vec3]
 
 
 @dataclass
@@ -162,7 +164,9 @@ class FilmedSimulator(DelegatingSimulator):
         numbers = {number: names[key] for number, key in enumerate(self._eye.keys) if key in names}
         pixels = np.bincount(seen.instance.ravel(), minlength=1)
         large = [number for number in numbers if number < len(pixels) and pixels[number] >= _LEAST_PIXELS]
-        return Shot(seen.rgb, {numbers[number]: _extent(seen.instance == number) for number in large})
+        extents = {numbers[number]: _extent(seen.instance == number) for number in large}
+        places = {names[key]: pose.position for key, pose in self.whereabouts.items() if pose is not None}
+        return Shot(seen.rgb, extents, places)
 
 
 def _extent(mask: NDArray[np.bool_]) -> Extent:
@@ -237,6 +241,8 @@ def _load(name: HouseTask, data: str | None, made: Made) -> Task:
 
 def most_moments(steps: int, grabs: Collection[int], most: int) -> list[int]:
     """Which of the moments 0 to steps to show, evenly spread, so that first, last and grabs are among them."""
+    if most > steps:
+        return list(range(steps + 1))
     kept = {0, steps, *list(grabs)[: most // 2]}
     spread = np.linspace(0, steps, num=max(2, most - len(kept) + 2))
     return sorted(kept | {round(moment) for moment in spread})

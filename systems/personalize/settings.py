@@ -16,9 +16,6 @@ from housewise.core.settings import MOST_COUNTED, Settings, load_as_advised, pac
 from housewise.language.adapters import asked_with
 from housewise.rollout.settings import RunSettings, TaskSettings
 
-# Planners that are known to ask none; of others it is taken that they do.
-_SILENT = frozenset({"scripted", "store", "demonstrator", "replay"})
-
 
 class ControllerSettings(Settings):
     """How the robot moves; see housewise.controller.skills.ControllerSettings."""
@@ -131,18 +128,14 @@ class PersonalizeSettings(RunSettings):
         free = {f"tasks.{key}" for key in ("houses", "episodes", "scenes")}
         return {key: value for key, value in super().identity.items() if key not in free}
 
-    @property
-    def bearing(self) -> dict[str, Any]:
-        """See RunSettings.bearing; of a planner that asks no model its models' settings have none."""
-        found = {key: value for key, value in super().bearing.items() if key not in ("tasks.data", "agent.records")}
-        if self.agent.planner in _SILENT:
-            of_models = {f"agent.{key}" for key in ("prompt", "grounded", "second_look", "most_steps_per_plan")}
-            found = {
-                key: value for key, value in found.items() if not key.startswith("models.") and key not in of_models
-            }
+    def bearing(self, asks: bool) -> dict[str, Any]:
+        """See RunSettings.bearing; how a model would be asked says nothing where none is."""
+        free = {"tasks.data", "agent.records"}
+        if not asks:
+            free |= {f"agent.{key}" for key in ("prompt", "grounded", "second_look", "most_steps_per_plan")}
         if self.agent.planner != "demonstrator":
-            found = {key: value for key, value in found.items() if not key.startswith("agent.demonstrator.")}
-        return found
+            free |= {f"agent.demonstrator.{key}" for key in DemonstratorSettings.model_fields}
+        return {key: value for key, value in super().bearing(asks).items() if key not in free}
 
     @property
     def advice(self) -> dict[str, Any]:

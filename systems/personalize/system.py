@@ -41,7 +41,6 @@ class Personalize(System[PersonalizeSettings]):
 
     name = "personalize"
     Settings = PersonalizeSettings
-    Setting = HouseSetting
     events = (PlanEvent, ActionEvent)
     scores = (
         Score("success_rate", "success", "success", "%", "higher", scale=100, error=True),

@@ -88,6 +88,16 @@ def test_it_is_resumed_after_a_kill_with_the_memory_that_it_had(beside: Path, tm
         assert sorted(remembered(tmp_path / "killed", person)) == sorted(remembered(tmp_path / "whole", person))
 
 
+def test_it_goes_by_a_memory_that_is_kept_whoever_the_tasks_are_of(beside: Path, tmp_path: Path) -> None:
+    words = ("run", "--system", "drawers", "--memory", "ann", f"memory.folder={tmp_path / 'kept'}")
+    housewise(beside, *words, "memory.new=true", "people=[ann]", "runs=3", "--out", tmp_path / "first")
+    housewise(beside, *words, "--out", tmp_path / "second")
+    assert liked(tmp_path / "second")["drawers-ann-run0"] == "100"
+    assert set(liked(tmp_path / "second")) == {"drawers-ann-run0", "drawers-ben-run0"}
+    kept = (tmp_path / "kept" / "ann" / "notes.jsonl").read_text().splitlines()[1:]
+    assert len(kept) == 30 and {json.loads(line)["person"] for line in kept} == {"ann"}
+
+
 def test_two_workers_keep_a_persons_episodes_in_order(beside: Path, played: Path, tmp_path: Path) -> None:
     housewise(beside, "run", "--system", "drawers", "--out", tmp_path, "runs=3", "--workers", "2")
     assert liked(tmp_path) == liked(played)

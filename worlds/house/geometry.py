@@ -39,8 +39,7 @@ class Pose:
     def turned(self, first: Quat) -> Pose:
         """The same place for a thing that is turned in its own frame first."""
         together = Rotation.from_quat(self.rotation) * Rotation.from_quat(first)
-        x, y, z, w = (float(value) for value in together.as_quat())
-        return Pose(self.position, (x, y, z, w))
+        return Pose(self.position, quat(together.as_quat()))
 
 
 @dataclass(frozen=True)
@@ -84,6 +83,12 @@ def vec3(values: Sequence[float] | NDArray[np.floating]) -> Vec3:
     """Three plain floats."""
     x, y, z = (float(v) for v in values)
     return (x, y, z)
+
+
+def quat(values: Sequence[float] | NDArray[np.floating]) -> Quat:
+    """Four plain floats."""
+    x, y, z, w = (float(v) for v in values)
+    return (x, y, z, w)
 
 
 def yaw_rotation(yaw: float) -> Quat:

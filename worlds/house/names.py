@@ -12,7 +12,7 @@ HOUSE, ROBOT = "house", "robot"
 """What the house as a whole and the robot are called; nothing in the house may be."""
 
 _RECEPTACLE = re.compile(r"^(?P<room>[^-]+)-(?P<thing>.+)_\d+\.urdf$")
-_NUMBER = re.compile(r"_\d+$")
+_NUMBER = re.compile(r"[_ ]\d+$")
 _NUMBERS = re.compile(r" \d+\b")
 
 
@@ -39,6 +39,6 @@ def without_numbers(name: str) -> str:
     return _NUMBERS.sub("", name)
 
 
-def kind_of(key: str) -> str:
-    """``kitchen_0`` becomes ``kitchen``, ``living_room_0`` becomes ``living room``."""
-    return spoken(_NUMBER.sub("", key))
+def kind_of(name: str) -> str:
+    """``kitchen_0`` becomes ``kitchen``, ``living_room_0`` and ``living room 0`` become ``living room``."""
+    return spoken(_NUMBER.sub("", name))

@@ -309,7 +309,7 @@ def _rooms(receptacles: Sequence[Receptacle]) -> tuple[Room, ...]:
     names = dict.fromkeys(thing.room for thing in receptacles if thing.room is not None)
     firsts = {name: _anchor([thing for thing in receptacles if thing.room == name]) for name in names}
     order = [thing.key for thing in receptacles]
-    rooms = [Room(name, kind_of(name.replace(" ", "_")), first.key) for name, first in firsts.items()]
+    rooms = [Room(name, kind_of(name), first.key) for name, first in firsts.items()]
     return tuple(sorted(rooms, key=lambda room: order.index(room.anchor or "")))
 
 

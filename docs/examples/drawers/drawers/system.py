@@ -44,10 +44,11 @@ class Setting(Frozen):
 
 
 class Chest:
-    """The world, and the person who looks on; an action is the name of a drawer."""
+    """The world, and the person who looks on, whose words go into a memory; an action is the name of a drawer."""
 
-    def __init__(self, person: str) -> None:
-        self.person, self.left, self.right = person, list(THINGS), 0
+    def __init__(self, person: str, memory: Memory) -> None:
+        self.person, self.remembered = person, memory.person
+        self.left, self.right = list(THINGS), 0
 
     def reset(self) -> str:
         return self.left[0]
@@ -58,7 +59,7 @@ class Chest:
         self.right += liked
         about = About(things=(thing,), receptacle=drawer)
         text = f"The {thing} {'belongs' if liked else 'does not belong'} in the {drawer} drawer."
-        note = Note(person=self.person, kind="reaction", text=text, about=about, value=1.0 if liked else -1.0)
+        note = Note(person=self.remembered, kind="reaction", text=text, about=about, value=1.0 if liked else -1.0)
         events = (Put(thing=thing, drawer=drawer, liked=liked), NoteEvent(note=note))
         return Step(self.left[0] if self.left else "", events, over=not self.left)
 
@@ -88,7 +89,6 @@ class Tidier:
 class Drawers(System[DrawerSettings]):
     name = "drawers"
     Settings = DrawerSettings
-    Setting = Setting
     events = (Put,)
     scores = (Score("liked", column="liked", unit="%", better="higher", scale=100, error=True),)
     roles: Sequence[str] = ()
@@ -98,4 +98,4 @@ class Drawers(System[DrawerSettings]):
         return [Task(f"drawers-{person}", "drawers", person) for person in self.settings.tasks.people]
 
     def open(self, job: Job, models, memory, material, progress) -> Opened:  # type: ignore[no-untyped-def]
-        return Opened(Chest(job.task.person), Tidier(memory), Setting(things=THINGS))
+        return Opened(Chest(job.task.person, memory), Tidier(memory), Setting(things=THINGS))

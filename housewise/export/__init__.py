@@ -1,0 +1,5 @@
+"""Exports of runs: what was played, in the formats of other tools."""
+
+from housewise.export.run import FORMATS, export_run
+
+__all__ = ["FORMATS", "export_run"]

@@ -1,0 +1,109 @@
+"""Episodes in houses, played again for exports; see housewise.export.playback."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from scipy.spatial.transform import Rotation
+
+from housewise.controller.robot import LETTERS
+from housewise.core.record import Event, Record
+from housewise.export.playback import Frame, Playback, Said, events_of, plain
+from housewise.systems.personalize.record import ActionEvent, HouseRecord, PlanEvent
+from housewise.systems.personalize.replay import FilmedSimulator, Moment, Shot, find_task, replay
+from housewise.worlds.house.env import Task
+from housewise.worlds.house.geometry import Box, Pose, quat, yaw_rotation
+from housewise.worlds.house.simulator import SimulatorName
+from housewise.worlds.house.simulator.base import Action, Camera
+
+_STATE = ("x", "z", "yaw", "pitch", "holding")
+_ACTIONS = {letter: action for action, letter in LETTERS.items()}
+
+
+class HousePlayer:
+    """Plays episodes of LLM-Personalize again, seen through a camera like the robot's own; see Player.
+
+    Args:
+        simulator: in which they are played.
+    """
+
+    def __init__(self, simulator: SimulatorName = "raycast") -> None:
+        self._simulator: SimulatorName = simulator
+        self._camera = Camera()
+
+    def play(self, record: Record, path: Path) -> Playback:
+        """See Player."""
+        house = HouseRecord.of(record, path)
+        task = find_task(house)
+        steps = list(_steps(house))
+        with closing(FilmedSimulator(self._camera, self._simulator)) as simulator:
+            again = replay(house, task, simulator, frames=len(steps) + 1)
+        sizes = {thing.name: thing.size for thing in task.episode.objects}
+        moments = zip(again.moments, [*steps, (None, 0.0)], strict=True)
+        frames = [
+            self._frame(moment, again.frames[moment.step], sizes, action, reward)
+            for moment, (action, reward) in moments
+        ]
+        return Playback(
+            job=_job(record.header.person),
+            robot="housewise",
+            state=_STATE,
+            actions=[action.name.lower() for action in Action],
+            field_of_view=self._camera.field_of_view,
+            furniture=_furniture(task),
+            frames=frames,
+            log=[_said(event, said) for event, said in zip(record.events, events_of(record), strict=True)],
+            differences=again.differences,
+        )
+
+    def _frame(
+        self,
+        moment: Moment,
+        shot: Shot,
+        sizes: dict[str, tuple[float, float, float]],
+        action: Action | None,
+        reward: float,
+    ) -> Frame:
+        body = moment.body
+        turned = Rotation.from_quat(yaw_rotation(body.yaw)) * Rotation.from_euler("x", body.pitch)
+        return Frame(
+            plan=moment.plan,
+            picture=shot.picture,
+            state=(body.x, body.z, body.yaw, body.pitch, float(moment.holding is not None)),
+            feet=Pose((body.x, 0.0, body.z), yaw_rotation(body.yaw)),
+            eye=Pose((body.x, self._camera.above_floor, body.z), quat(turned.as_quat())),
+            things={name: Box.centred(place, sizes[name]) for name, place in shot.places.items()},
+            action=action,
+            reward=reward,
+        )
+
+
+def _steps(record: HouseRecord) -> Iterator[tuple[Action, float]]:
+    """Every low-level action and its reward, which records tell of whole high-level ones: what earns it is a grab."""
+    for line in (line for plan in record.plans for line in record.actions if line.plan == plan.plan):
+        grab = line.low_level.rfind("g")
+        earns = len(line.low_level) - 1 if grab < 0 else grab
+        for number, letter in enumerate(line.low_level):
+            yield _ACTIONS.get(letter, Action.STOP), line.reward if number == earns else 0.0
+
+
+def _furniture(task: Task) -> dict[str, Box]:
+    places = (task.scene.by_key[key] for key in task.episode.receptacles)
+    return {place.name: place.box for place in places}
+
+
+def _job(person: str) -> str:
+    whom = "most people want" if person in ("", "majority") else f"{person} wants"
+    return f"Tidy the house: find what is out of place and put it where {whom} it."
+
+
+def _said(event: Event, said: Said) -> Said:
+    """A plan in the model's own words, a step with what became of it, anything else as it was recorded."""
+    if isinstance(event, PlanEvent):
+        return Said(said.kind, plain(event.reply), event.step, event.plan)
+    if isinstance(event, ActionEvent):
+        became = f"{event.status}: {event.reason}" if event.reason else event.status
+        return Said(said.kind, plain(f"{event.action or event.raw} ({became})"), event.end, event.plan)
+    return said

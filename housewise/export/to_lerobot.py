@@ -1,0 +1,166 @@
+"""A run as a LeRobotDataset (Parquet and MP4), by the library itself: https://github.com/huggingface/lerobot."""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from housewise.core.errors import UserError
+from housewise.core.files import write_json
+from housewise.core.record import Record
+from housewise.export.playback import Frame, Playback, Player
+from housewise.export.run import Episode, Tell, Writer
+
+INSTALL = "pip install 'housewise[lerobot]'"
+FPS = 10
+"""Steps have no duration; the format wants one."""
+NAME = "housewise/run"
+"""The data set's name; it belongs to no account of any hub."""
+CAMERA = "observation.images.front"
+
+_QUIET = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "SVT_LOG": "1"}
+
+
+class LeRobotWriter(Writer):
+    """Writes one data set; see Writer."""
+
+    def check(self, player: Player | None, system: str) -> None:
+        """See Writer.check."""
+        if player is None:
+            raise UserError(f"episodes of {system} have no pictures, as a LeRobotDataset needs; give --to rerun")
+        if importlib.util.find_spec("lerobot") is None:
+            raise UserError(f"lerobot is not installed; run {INSTALL}, in an environment of its own (docs/data.md)")
+
+    def write(self, episodes: Iterator[Episode], folder: Path, tell: Tell) -> None:
+        """See Writer.write."""
+        told: list[dict[str, Any]] = []
+        dataset: Any = None
+        with _local():
+            try:
+                for episode in episodes:
+                    record, playback = episode.record, episode.playback
+                    assert playback is not None
+                    if not playback.steps:
+                        tell(f"{record.name}: left out, the robot took no step")
+                        continue
+                    dataset = dataset or _new(playback, folder)
+                    _add(dataset, playback)
+                    told.append(_facts(record, playback))
+            finally:
+                # It writes what it still holds when it is collected, be its folder gone or not.
+                if dataset is not None:
+                    dataset.finalize()
+        if not told:
+            raise UserError("the robot took no step in any episode; there is nothing to export")
+        write_json(
+            folder / "meta" / "housewise.json",
+            {
+                "housewise": version("housewise"),
+                "fps": "nominal: steps of the simulator have no duration",
+                "action": "one-hot, named by names",
+                "episodes": told,
+            },
+        )
+
+
+def _new(playback: Playback, folder: Path) -> Any:
+    try:
+        from lerobot.datasets.lerobot_dataset import LeRobotDataset
+    except ImportError as error:
+        raise UserError(f"lerobot cannot be imported ({error}); run {INSTALL}") from error
+    height, width, channels = playback.frames[0].picture.shape
+    return LeRobotDataset.create(
+        NAME,
+        fps=FPS,
+        root=folder,
+        robot_type=playback.robot,
+        features={
+            CAMERA: {"dtype": "video", "shape": (height, width, channels), "names": ["height", "width", "channels"]},
+            "observation.state": _vector(playback.state),
+            "action": _vector(playback.actions),
+            "next.reward": {"dtype": "float32", "shape": (1,), "names": None},
+            "next.done": {"dtype": "bool", "shape": (1,), "names": None},
+        },
+    )
+
+
+def _vector(names: Any) -> dict[str, Any]:
+    return {"dtype": "float32", "shape": (len(names),), "names": list(names)}
+
+
+def _add(dataset: Any, playback: Playback) -> None:
+    """Add an episode: what was seen before each step, the step, and what came of it."""
+    steps = playback.steps
+    for number, frame in enumerate(steps, start=1):
+        dataset.add_frame(
+            {
+                CAMERA: frame.picture,
+                "observation.state": np.array(frame.state, dtype=np.float32),
+                "action": _one_hot(frame, len(playback.actions)),
+                "next.reward": np.array([frame.reward], dtype=np.float32),
+                "next.done": np.array([number == len(steps)]),
+                "task": playback.job,
+            }
+        )
+    dataset.save_episode()
+
+
+def _one_hot(frame: Frame, actions: int) -> NDArray[np.float32]:
+    return np.array([number == frame.action for number in range(actions)], dtype=np.float32)
+
+
+def _facts(record: Record, playback: Playback) -> dict[str, Any]:
+    header, result = record.header, record.result
+    return {
+        "record": record.name,
+        "system": header.system,
+        "task": header.task,
+        "person": header.person,
+        "agent": header.agent,
+        "models": header.models,
+        "seed": header.seed,
+        "ended": result.ended,
+        "scores": result.scores,
+        "differences": list(playback.differences),
+    }
+
+
+@contextmanager
+def _local() -> Iterator[None]:
+    """Keep lerobot and what it uses from any hub, which they read from the environment, and from talking."""
+    before = {name: os.environ.get(name) for name in _QUIET}
+    os.environ.update(_QUIET)
+    logger, level = logging.getLogger(), logging.getLogger().level
+    logger.setLevel(logging.ERROR)
+    bars = _bars(False)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        _bars(bars)
+        logger.setLevel(level)
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def _bars(wanted: bool) -> bool:
+    """Switch the bars of datasets on or off; whether they were on."""
+    from datasets import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
+
+    shown = not are_progress_bars_disabled()
+    (enable_progress_bars if wanted else disable_progress_bars)()
+    return shown

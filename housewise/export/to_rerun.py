@@ -1,0 +1,135 @@
+"""A run as recordings for the viewer of Rerun (https://rerun.io), one file for each episode."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from housewise.core.errors import UserError, printable
+from housewise.core.record import Record
+from housewise.export.playback import Frame, Playback, Player, Said, events_of, scores_in
+from housewise.export.run import Episode, Tell, Writer
+from housewise.worlds.house.geometry import Box
+
+INSTALL = "pip install 'housewise[rerun]'"
+_ROBOT = 0.2
+
+
+class RerunWriter(Writer):
+    """Writes a recording of each episode; see Writer."""
+
+    def check(self, player: Player | None, system: str) -> None:
+        """See Writer.check."""
+        if importlib.util.find_spec("rerun") is None:
+            raise UserError(f"rerun is not installed; run {INSTALL}")
+
+    def write(self, episodes: Iterator[Episode], folder: Path, tell: Tell) -> None:
+        """See Writer.write."""
+        folder.mkdir()
+        for episode in episodes:
+            with _Recording(episode.record, folder / f"{episode.record.name}.rrd") as recording:
+                playback = episode.playback
+                if playback is not None:
+                    recording.furnish(playback)
+                    recording.play(playback)
+                recording.tell(events_of(episode.record) if playback is None else playback.log)
+                recording.score(episode.record)
+
+
+class _Recording:
+    """One episode's file."""
+
+    def __init__(self, record: Record, path: Path) -> None:
+        import rerun
+
+        self._rr: Any = rerun
+        self._stream: Any = rerun.RecordingStream("housewise", recording_id=record.name)
+        self._stream.save(path)
+        self._last = 0
+
+    def __enter__(self) -> _Recording:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stream.flush()
+        self._stream.disconnect()
+
+    def furnish(self, playback: Playback) -> None:
+        """What stays as it is: the frame of the house, its furniture, the camera's lens and the way that is taken."""
+        rr, height, width = self._rr, *playback.frames[0].picture.shape[:2]
+        self._keep("world", rr.ViewCoordinates.RIGHT_HAND_Y_UP)
+        self._keep("world/furniture", self._boxes(playback.furniture))
+        self._keep("world/way", rr.LineStrips3D([[frame.feet.position for frame in playback.frames]]))
+        self._keep("world/robot", rr.Points3D([[0.0, 0.0, 0.0]], radii=_ROBOT))
+        lens = float(width / 2 / np.tan(playback.field_of_view / 2))
+        axes = rr.ViewCoordinates.RUB
+        self._keep("world/camera", rr.Pinhole(focal_length=lens, width=width, height=height, camera_xyz=axes))
+
+    def play(self, playback: Playback) -> None:
+        """What changes from step to step."""
+        rr, things, earned = self._rr, None, 0.0
+        for step, frame in enumerate(playback.frames):
+            self._at(step, frame.plan)
+            self._pose("world/robot", frame.feet)
+            self._pose("world/camera", frame.eye)
+            self._log("world/camera/image", rr.EncodedImage(contents=_png(frame), media_type="image/png"))
+            if frame.things != things:
+                things = frame.things
+                self._log("world/things", self._boxes(things))
+            for name, value in zip(playback.state, frame.state, strict=True):
+                self._log(f"state/{name}", rr.Scalars([value]))
+            if frame.action is not None:
+                earned += frame.reward
+                self._log("reward/step", rr.Scalars([frame.reward]))
+                self._log("reward/total", rr.Scalars([earned]))
+                self._log("action", rr.TextLog(playback.actions[frame.action]))
+
+    def tell(self, log: Any) -> None:
+        """The log of events, as text and nothing else."""
+        said: Said
+        for number, said in enumerate(log):
+            self._stream.reset_time()
+            self._stream.set_time("event", sequence=number)
+            if said.step is not None and said.plan is not None:
+                self._at(said.step, said.plan)
+            # A list is a path whose parts may hold anything.
+            self._log(["events", printable(said.kind)], self._rr.TextLog(said.text))
+        self._last = max(len(log) - 1, 0)
+
+    def score(self, record: Record) -> None:
+        """The figures of the episode, at its end."""
+        self._stream.set_time("event", sequence=self._last)
+        for name, value in scores_in(record).items():
+            self._log(["scores", printable(name)], self._rr.Scalars([value]))
+        self._log("events/ended", self._rr.TextLog(printable(record.result.ended)))
+
+    def _at(self, step: int, plan: int) -> None:
+        self._stream.set_time("step", sequence=step)
+        self._stream.set_time("plan", sequence=plan)
+
+    def _pose(self, path: str, pose: Any) -> None:
+        turned = self._rr.Quaternion(xyzw=pose.rotation)
+        self._log(path, self._rr.Transform3D(translation=pose.position, quaternion=turned))
+
+    def _boxes(self, boxes: Mapping[str, Box]) -> Any:
+        halves = [[edge / 2 for edge in box.size] for box in boxes.values()]
+        labels = [printable(name) for name in boxes]
+        return self._rr.Boxes3D(centers=[box.centre for box in boxes.values()], half_sizes=halves, labels=labels)
+
+    def _keep(self, path: str, what: Any) -> None:
+        self._stream.log(path, what, static=True)
+
+    def _log(self, path: Any, what: Any) -> None:
+        self._stream.log(path, what)
+
+
+def _png(frame: Frame) -> bytes:
+    stream = io.BytesIO()
+    Image.fromarray(frame.picture).save(stream, "PNG")
+    return stream.getvalue()

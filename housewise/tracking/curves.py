@@ -1,0 +1,127 @@
+"""Figures on their way to trackers: each once, and a tracker that fails takes nothing down with it."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+from housewise.core.plugins import TRACKERS, load_plugin
+
+Steps = Mapping[str, int]
+"""The last step of each curve."""
+
+
+class Tracker(Protocol):
+    """Keeps curves; its class is named in entry points (``housewise.trackers``) and called with a folder."""
+
+    def known(self) -> Steps:
+        """What was kept before in this folder, to go on with the same curves."""
+        ...
+
+    def log(self, series: str, step: int, figures: Mapping[str, float]) -> None:
+        """Keep a point of some curves.
+
+        Args:
+            series: what the curves have in common: they have one axis.
+            step: the point on it.
+            figures: by name of the curve, which begins with the series.
+        """
+        ...
+
+    def close(self) -> None: ...
+
+
+class TrackerClass(Protocol):
+    """Makes a tracker for a folder."""
+
+    def __call__(self, folder: Path) -> Tracker: ...
+
+    def check(self) -> None:
+        """See whether there can be one here.
+
+        Raises:
+            UserError: when its library is not installed.
+        """
+        ...
+
+
+class Curves:
+    """Passes figures on to trackers, which are opened with the first of them.
+
+    Args:
+        trackers: what makes them, by name.
+        folder: for their files.
+        tell: takes the one line that there is to say of a tracker that fails.
+    """
+
+    def __init__(self, trackers: Mapping[str, TrackerClass], folder: Path, tell: Callable[[str], None]) -> None:
+        self._waiting, self._folder, self._tell = dict(trackers), folder, tell
+        self._open: dict[str, Tracker] = {}
+        self._last: dict[str, dict[str, int]] = {}
+        self._lock = threading.Lock()
+
+    def log(self, series: str, step: int, figures: Mapping[str, float]) -> None:
+        """Add a point to curves, where they have not come that far.
+
+        Args:
+            series: what the curves have in common.
+            step: the point; the steps of a curve rise.
+            figures: by name; what is no number is left out.
+        """
+        named = {f"{series}/{name}": float(value) for name, value in figures.items() if math.isfinite(value)}
+        with self._lock:
+            for name in list(self._waiting):
+                with self._guarded(name):
+                    tracker = self._waiting.pop(name)(self._folder)
+                    self._last[name] = dict(tracker.known())
+                    self._open[name] = tracker
+            for name, tracker in list(self._open.items()):
+                last = self._last[name]
+                fresh = {curve: value for curve, value in named.items() if step > last.get(curve, -1)}
+                if fresh:
+                    with self._guarded(name):
+                        tracker.log(series, step, fresh)
+                        last.update(dict.fromkeys(fresh, step))
+
+    def close(self) -> None:
+        """End what is open."""
+        with self._lock:
+            for name, tracker in list(self._open.items()):
+                with self._guarded(name):
+                    tracker.close()
+
+    @contextmanager
+    def _guarded(self, name: str) -> Iterator[None]:
+        """Do without a tracker that fails, whatever its library raises."""
+        try:
+            yield
+        except Exception as error:
+            self._open.pop(name, None)
+            told = " ".join(f"{type(error).__name__}: {error}".split())
+            self._tell(f"no longer logged to {name} ({told}); everything else goes on")
+
+
+@contextmanager
+def following(names: Sequence[str], folder: Path, tell: Callable[[str], None]) -> Iterator[Curves]:
+    """Curves in the trackers of these names, closed in the end.
+
+    Args:
+        names: of trackers.
+        folder: for their files.
+        tell: takes a line about one that fails.
+
+    Raises:
+        UserError: when there is no such tracker, or its library is not installed.
+    """
+    trackers: dict[str, TrackerClass] = {name: load_plugin(TRACKERS, name, "tracker") for name in names}
+    for tracker in trackers.values():
+        tracker.check()
+    curves = Curves(trackers, folder, tell)
+    try:
+        yield curves
+    finally:
+        curves.close()

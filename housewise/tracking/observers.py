@@ -1,0 +1,132 @@
+"""Observers that pass on what they are told, and have it tracked as well."""
+
+from __future__ import annotations
+
+import csv
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+from housewise.core.record import Failure, Result
+from housewise.rollout.executors import Watcher
+from housewise.rollout.run import Run
+from housewise.rollout.scores import figures_of
+from housewise.rollout.system import Job
+from housewise.selftrain.personalize.loop import IMITATE, UNTRAINED, Observer
+from housewise.selftrain.trainers import Progress
+from housewise.tracking.curves import Curves
+
+_BEFORE = (UNTRAINED, IMITATE)
+
+
+class TrackedEpisodes:
+    """A watcher that has the figures of each episode tracked, by the number of episodes that were finished.
+
+    Args:
+        watcher: told of everything.
+        curves: take the figures.
+        session: the run.
+        series: of its curves.
+    """
+
+    def __init__(self, watcher: Watcher, curves: Curves, session: Run, series: str = "episodes") -> None:
+        self._watcher, self._curves, self._series = watcher, curves, series
+        self._scores = {score.name: score for score in session.system.scores}
+        self._finished = len(session.finished)
+        self._lock = threading.Lock()
+
+    def began(self, job: Job) -> None:
+        """See Watcher.began."""
+        self._watcher.began(job)
+
+    def progressed(self, job: Job, done: int, of: int, words: str) -> None:
+        """See Watcher.progressed."""
+        self._watcher.progressed(job, done, of, words)
+
+    def ended(self, job: Job, result: Result) -> None:
+        """See Watcher.ended."""
+        self._watcher.ended(job, result)
+        figures = figures_of(result)
+        for name, score in self._scores.items():
+            value = score.of(result)
+            if value is not None:
+                figures[name] = value
+        if {"correct_start", "correct_end"} <= figures.keys():
+            figures["reward"] = figures["correct_end"] - figures["correct_start"]
+        with self._lock:
+            self._finished += 1
+            self._curves.log(self._series, self._finished, figures)
+
+    def failed(self, job: Job, failure: Failure) -> None:
+        """See Watcher.failed."""
+        self._watcher.failed(job, failure)
+
+
+class TrackedTraining:
+    """An observer of self-training that has losses, attempts and what each phase came to tracked.
+
+    Losses are read from the curves that trainings leave in their folders, so that it does not matter who trains.
+
+    Args:
+        observer: told of everything.
+        curves: take the figures.
+        folder: of the self-training.
+    """
+
+    def __init__(self, observer: Observer, curves: Curves, folder: Path) -> None:
+        self._observer, self._curves, self._folder = observer, curves, folder
+        self._read: Counter[str] = Counter()
+
+    @contextmanager
+    def playing(self, name: str, session: Run) -> Iterator[Watcher]:
+        """See Observer.playing."""
+        with self._observer.playing(name, session) as watcher:
+            yield TrackedEpisodes(watcher, self._curves, session, name.replace(": ", "/"))
+
+    @contextmanager
+    def training(self, name: str) -> Iterator[Progress]:
+        """See Observer.training."""
+        phase = name.partition(":")[0]
+        with self._observer.training(name) as progress:
+
+            def tell(done: int, total: int, words: str) -> None:
+                progress(done, total, words)
+                self._losses(phase)
+
+            yield tell
+
+    def reached(self, phase: dict[str, Any]) -> None:
+        """See Observer.reached."""
+        self._observer.reached(phase)
+        name = str(phase["phase"])
+        self._losses(name)
+        figures = {f"training/{key}": value for key, value in phase.get("metrics", {}).items()}
+        for tasks, row in phase["evaluation"].items():
+            figures |= {f"{tasks}/{key}": value for key, value in row.items() if isinstance(value, Real)}
+        self._curves.log("phases", _number(name), figures)
+
+    def _losses(self, phase: str) -> None:
+        """Pass on what a phase's curve has grown by."""
+        for row in islice(_rows(self._folder / phase / "curve.csv"), self._read[phase], None):
+            self._read[phase] += 1
+            if "step" in row:
+                self._curves.log(f"{phase}/training", int(row.pop("step")), row)
+
+
+def _number(phase: str) -> int:
+    """How many phases there may be before this one."""
+    return _BEFORE.index(phase) if phase in _BEFORE else int(phase.rpartition("-")[2]) + 1
+
+
+def _rows(path: Path) -> Iterator[dict[str, float]]:
+    """The rows of a training's curve as far as they are numbers; none where there is no curve."""
+    if not path.is_file():
+        return
+    with path.open(encoding="utf-8", newline="") as stream:
+        for row in csv.DictReader(stream):
+            yield {name: float(value) for name, value in row.items() if name and value}

@@ -1,0 +1,73 @@
+"""What is left of an attempt that a person took part in: kept beside the record, however often it is cut off."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from housewise.core.record import PARTIAL
+from housewise.rollout.records import read_records
+from housewise.rollout.run import Run
+from housewise.systems.personalize.settings import house_settings
+from housewise.systems.personalize.system import Personalize
+
+PROGRAM = """
+import os, signal, sys
+from pathlib import Path
+from typing import ClassVar
+
+from housewise.core.record import Event, Header, RecordWriter
+
+class Answer(Event):
+    type: ClassVar[str] = "answer"
+    text: str
+
+writer = RecordWriter(Path(sys.argv[1]), "breakfast-run0")
+writer.write(Header(system="kitchen", task="breakfast", agent="cook", attempt=writer.attempt))
+for text in sys.argv[2:]:
+    writer.write(Answer(text=text))
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def killed(folder: Path, *answers: str) -> None:
+    """Begin an episode in a program of its own, which does not live to end it."""
+    done = subprocess.run([sys.executable, "-c", PROGRAM, folder, *answers], timeout=120)
+    assert done.returncode == -signal.SIGKILL
+
+
+def lines(path: Path) -> list[dict[str, object]]:
+    return [json.loads(line)["data"] for line in path.read_text().splitlines()]
+
+
+def test_answers_are_numbered_and_none_is_written_over(tmp_path: Path) -> None:
+    killed(tmp_path)
+    for answers in (["tea"], [], ["coffee", "no milk"], []):
+        killed(tmp_path, *answers)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "breakfast-run0.jsonl.interrupted-1",
+        "breakfast-run0.jsonl.interrupted-2",
+        "breakfast-run0.jsonl.partial",
+    ]
+    first, second = (lines(path) for path in sorted(tmp_path.glob("*.interrupted-*")))
+    assert (first[0]["attempt"], first[1:]) == (0, [{"text": "tea"}])
+    assert (second[0]["attempt"], second[1:]) == (1, [{"text": "coffee"}, {"text": "no milk"}])
+    assert lines(next(tmp_path.glob("*.partial")))[0]["attempt"] == 2
+
+
+def test_a_run_is_resumed_beside_what_was_answered(tmp_path: Path) -> None:
+    run = Run(Personalize(house_settings(settings={"houses": 1, "planner": "scripted", "max_steps": 20})), tmp_path)
+    (name,) = (job.name for job in run.open)
+    killed(run.episodes, "tea")
+    left = run.episodes / f"breakfast-run0{PARTIAL}"
+    told = left.read_bytes()
+    left.rename(run.episodes / f"{name}{PARTIAL}")
+    run.play()
+    (record,) = read_records(run.episodes)
+    assert (record.name, record.header.attempt, run.open) == (name, 1, [])
+    assert (run.episodes / f"{name}.jsonl.interrupted-1").read_bytes() == told
+    run.play()
+    assert len(list(run.episodes.iterdir())) == 2
