@@ -36,7 +36,8 @@ def written(judgements: Judgements, graph: SceneGraph, called: Mapping[str, str]
     """
     words = called or {}
     return "".join(
-        f"{opening_of(thing, graph, words)}{_verdict(thing, place, graph, words)}" for thing, place in judgements.items()
+        f"{opening_of(thing, graph, words)}{_verdict(thing, place, graph, words)}"
+        for thing, place in judgements.items()
     )
 
 

@@ -9,7 +9,7 @@ from typing import Protocol
 from housewise.agent.personalize.judgement import subjects
 from housewise.people.householder import Place
 from housewise.people.memory import About, Memory
-from housewise.worlds.house.names import without_numbers
+from housewise.worlds.house.names import kind_of
 from housewise.worlds.house.scene_graph import SceneGraph
 
 _MOST_RECALLED = 20
@@ -52,7 +52,7 @@ class Remembered:
         """See Knowledge.wants."""
         if place not in self._places:
             return None
-        key = without_numbers(thing), self._places[place]
+        key = kind_of(thing), self._places[place]
         if key not in self._known:
             self._known[key] = self._recalled(*key)
         return self._known[key]
@@ -94,12 +94,14 @@ class Options:
     """What may be judged of a thing.
 
     Attributes:
+        here: the receptacle that it is on; None for what is in the hand.
         places: receptacles where it may belong, the one where it is among them.
         elsewhere: whether it may belong on none of those.
         known: whether that is all recalled, and nothing is left to judge.
         unwanted: whether it is known to be unwanted where it is.
     """
 
+    here: str | None
     places: tuple[str, ...]
     elsewhere: bool = True
     known: bool = False
@@ -127,14 +129,14 @@ def _options(graph: SceneGraph, thing: str, knowledge: Knowledge, failed: Mappin
     here = None if thing == graph.holding else graph.place_of(thing)
     known = of_thing(graph, thing, knowledge)
     if here is not None and known.here:
-        return Options((here,), elsewhere=False, known=True)
+        return Options(here, (here,), elsewhere=False, known=True)
     unwanted = known.here is False
     wanted = [place for place in known.wanted if not failed.get(f"{thing} on {place}")]
     if wanted:
-        return Options((wanted[0],), elsewhere=False, known=True, unwanted=unwanted)
+        return Options(here, (wanted[0],), elsewhere=False, known=True, unwanted=unwanted)
     untried = [place for place in _listed(graph) if place != here and not failed.get(f"{thing} on {place}")]
     open_to = [place for place in untried if knowledge.wants(thing, place) is None]
-    return Options((*([here] if here and not unwanted else []), *open_to), unwanted=unwanted)
+    return Options(here, (*([here] if here and not unwanted else []), *open_to), unwanted=unwanted)
 
 
 def _listed(graph: SceneGraph) -> Sequence[str]:

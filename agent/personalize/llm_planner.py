@@ -85,7 +85,7 @@ class LLMPlanner:
         """See Planner.plan."""
         told = promising(graph, attempts, self.context.template.most_tries)
         plan = self._in_two(told, attempts) if self._twice else self._at_once(told)
-        if self.habits.move_on and not plan.complete and _brings_nothing(plan, attempts):
+        if self.habits.move_on and _brings_nothing(plan, graph, attempts):
             plan = self._moved_on(graph, told, attempts, plan)
         if self.habits.second_look and plan.complete and graph.holding is None:
             return self._look_again(graph, attempts, plan)
@@ -128,9 +128,9 @@ class LLMPlanner:
         if self.habits.confidence:
             openings = {thing: opening_of(thing, told, called) for thing in options if not options[thing].known}
             likely = line_probabilities(self.model, messages, words.prefix, judged, openings)
+        sure = {thing for thing in options if likely.get(thing, 1.0) >= self.habits.confidence}
         return {
-            thing: _settled(told.place_of(thing), each, said, likely.get(thing, 1.0) >= self.habits.confidence, thing)
-            for thing, each in options.items()
+            thing: _settled(each, said.get(thing, each.here), sure=thing in sure) for thing, each in options.items()
         }
 
     def _moved_on(self, graph: SceneGraph, told: SceneGraph, attempts: Sequence[Attempt], plan: Plan) -> Plan:
@@ -141,9 +141,7 @@ class LLMPlanner:
         follows = believing(judgements).plan(told, attempts)
         if follows.complete and (missed := [*unentered(graph, attempts), *unvisited(graph, attempts)]):
             return self._visits(graph, missed, asked)
-        steps = [str(step.action) for step in follows.steps]
-        lines = "\n".join(f"step {number}: {line}" for number, line in enumerate(steps, start=1))
-        return replace(self._read(graph, (), Reply(lines)), complete=follows.complete, earlier=asked)
+        return self._instead(graph, f"step 1: {follows.text}", asked)
 
     def _look_again(self, graph: SceneGraph, attempts: Sequence[Attempt], plan: Plan) -> Plan:
         """Instead of an end, a visit to what has been passed by, if anything has; not for the model to learn."""
@@ -157,8 +155,12 @@ class LLMPlanner:
 
     def _visits(self, graph: SceneGraph, missed: Sequence[str], asked: tuple[Exchange, ...]) -> Plan:
         visits = [f"step {number}: go to {name}" for number, name in enumerate(missed, start=1)]
-        text = "\n".join(visits[: self.context.most_steps]).removeprefix(self.context.template.prefix)
-        return replace(self._read(graph, (), Reply(text)), earlier=asked)
+        return self._instead(graph, "\n".join(visits[: self.context.most_steps]), asked)
+
+    def _instead(self, graph: SceneGraph, text: str, asked: tuple[Exchange, ...]) -> Plan:
+        """A plan that no model made, as if one had said it, so that it can be played again."""
+        reply = Reply(text.removeprefix(self.context.template.prefix))
+        return replace(self._read(graph, (), reply), earlier=asked)
 
     def _read(self, graph: SceneGraph, messages: tuple[Message, ...], reply: Reply) -> Plan:
         said = spoken(reply.text)
@@ -171,23 +173,22 @@ class LLMPlanner:
         return plan_grammar(graph, self.context.most_steps, words.called(graph), judging)
 
 
-def _settled(here: str | None, options: Options, said: Judgements, sure: bool, thing: str) -> str | None:
+def _settled(options: Options, said: str | None, *, sure: bool) -> str | None:
     """Where a thing is taken to belong."""
     if options.known:
         return options.places[0]
-    place = said.get(thing, here)
-    if place is not None and place not in options.places:
-        place = None
-    # Who is in the hand or unwanted where it is loses nothing by a guess.
-    if sure or options.unwanted or here is None or place == here:
-        return place
-    return here
+    place = said if said in options.places else None
+    # What is in the hand or unwanted where it is loses nothing by a guess.
+    return place if sure or options.unwanted or options.here is None else options.here
 
 
-def _brings_nothing(plan: Plan, attempts: Sequence[Attempt]) -> bool:
-    """Whether a plan moves nothing and goes nowhere where the robot has not been before."""
+def _brings_nothing(plan: Plan, graph: SceneGraph, attempts: Sequence[Attempt]) -> bool:
+    """Whether a plan moves nothing and goes nowhere where the robot has not been before; to end is something, but for
+    who holds something."""
     actions = [step.action for step in plan.steps if step.action is not None]
+    if any(action.kind in _ACTED for action in actions):
+        return False
+    if plan.complete:
+        return graph.holding is not None
     tried = gone_to(attempts)
-    return not any(
-        action.kind in _ACTED or (action.kind == ActionKind.GO_TO and action.target not in tried) for action in actions
-    )
+    return all(action.kind != ActionKind.GO_TO or action.target in tried for action in actions)

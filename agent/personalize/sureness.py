@@ -39,7 +39,9 @@ def line_probabilities(
             continue
         first, last = start + len(opening), f"{text}\n".index("\n", start + len(opening))
         # A token that began in the opening, such as ": " with a word's first letters, is half of the answer.
-        inside = (token for token, end in zip(tokens, ends, strict=True) if end > first and end - len(token.text) < last)
+        inside = (
+            token for token, end in zip(tokens, ends, strict=True) if end > first and end - len(token.text) < last
+        )
         found[name] = math.exp(sum(token.logprob for token in inside))
     return found
 

@@ -86,9 +86,7 @@ class LLM:
         """See PlannerFactory."""
         chosen = self._settings
         habits = Habits(chosen.grounded, chosen.second_look, chosen.move_on, chosen.confidence)
-        return LLMPlanner(
-            situation.answers, self._context, situation.sampling, "llm", habits, situation.knowledge
-        )
+        return LLMPlanner(situation.answers, self._context, situation.sampling, "llm", habits, situation.knowledge)
 
 
 class Replay:

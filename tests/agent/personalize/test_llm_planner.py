@@ -62,6 +62,16 @@ def test_what_cannot_be_read_moves_nothing() -> None:
     assert plan.text.startswith("\nmug on kitchen sink: fine\ncap on hall chest: elsewhere\nstep 1:")
 
 
+def test_with_something_in_its_hand_it_guesses_and_does_not_end() -> None:
+    graph = house("mug 1")
+    judged = "\nmug in hand: hall shelf"
+    plan = LLMPlanner(
+        Sure(0.1, judged, " mission complete"), JUDGING, habits=Habits(move_on=True, confidence=0.5)
+    ).plan(graph, [])
+    assert [str(step.action) for step in plan.steps][-1] == "place mug 1 on hall 1 shelf 4"
+    assert plan.earlier[-1].reply.text == f"{judged}\nstep 1: mission complete"
+
+
 @pytest.mark.parametrize(("probability", "verdict"), [(0.9, "hall shelf"), (0.2, "fine")])
 def test_what_the_model_is_not_sure_of_is_left_alone(probability: float, verdict: str) -> None:
     model = Sure(probability, MOVED, " mission complete")

@@ -124,7 +124,9 @@ class Cut(Listener):
 @pytest.mark.parametrize("grounded", [True, False])
 def test_half_a_line_is_dropped(graph: SceneGraph, grounded: bool) -> None:
     model = Cut(" go to mug 1\nstep 2: go to kitchen 0 si")
-    plan = LLMPlanner(model, ContextGenerator(PromptTemplate.load("planner"), 4), habits=Habits(grounded=grounded)).plan(graph, [])
+    plan = LLMPlanner(
+        model, ContextGenerator(PromptTemplate.load("planner"), 4), habits=Habits(grounded=grounded)
+    ).plan(graph, [])
     assert [str(step.action) for step in plan.steps] == ["go to mug 1"] and plan.text == " go to mug 1"
 
 
