@@ -11,7 +11,6 @@ from typing_extensions import Self
 from housewise.core.settings import LARGEST_SEED, MOST_COUNTED, Settings, merged, placed, validated
 from housewise.language.settings import COMPUTED, ModelSettings
 
-
 Learn = Literal["episode", "run", "never"]
 
 

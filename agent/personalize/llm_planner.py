@@ -1,4 +1,4 @@
-"""The planner that asks a language model: with the state in words, what is remembered beside it, and what it may say."""
+"""The planner that asks a language model, with the state in words and what is remembered of the person."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class LLMPlanner:
     def _corrected(
         self, told: SceneGraph, options: dict[str, Options], messages: tuple[Message, ...], judged: Reply
     ) -> Judgements:
-        """What the model judges of that of which nothing is known, where it is sure enough; of the rest what is known."""
+        """What is known, and of the rest what the model judges where it is sure enough."""
         words = self.context.template
         called = words.called(told)
         said = read(judged.text, told, called)

@@ -116,7 +116,7 @@ def _installed(group: str, ours: Choices) -> Callable[[Path | None], Choices]:
 
 def trackers(_: Path | None) -> Choices:
     """Where curves can be followed."""
-    others = [name for name in plugins(plugins_module.TRACKERS) if name not in TRACKERS]
+    others = [name for name in plugins.plugins(plugins.TRACKERS) if name not in TRACKERS]
     return {**TRACKERS, **dict.fromkeys(others, "of another package")}
 
 

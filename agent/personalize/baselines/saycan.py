@@ -8,10 +8,10 @@ import re
 from collections.abc import Sequence
 from typing import ClassVar
 
+from housewise.agent.personalize.asker import Asker
 from housewise.agent.personalize.baselines.foresight import Foresight
 from housewise.agent.personalize.grammar import COMPLETE, choice_grammar
 from housewise.agent.personalize.parser import ParsedStep
-from housewise.agent.personalize.asker import Asker
 from housewise.agent.personalize.planner import Attempt, Exchange, Plan
 from housewise.agent.personalize.prompt import HOUSE_FIELDS, HouseTemplate, Placeholders
 from housewise.language.base import ChatModel, ChatRequest, Message, Reply, Sampling, Scorer
