@@ -15,14 +15,14 @@ from pathlib import Path
 import pytest
 
 from housewise.systems.personalize.record import read_house_record, read_house_records
+from tests.commands import run_module
 from tests.language.conftest import ChatServer, Handler, completion
 
 
 def housewise(*arguments: str | Path, timeout: float = 120, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run the command line in a process of its own."""
     env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"} | environment
-    command = [sys.executable, "-m", "housewise.cli", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, env=env, check=False)
+    return run_module("housewise.cli", arguments, env, timeout=timeout)
 
 
 def one_line(result: subprocess.CompletedProcess[str]) -> str:

@@ -7,7 +7,6 @@ import os
 import re
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ import pytest
 from housewise.commands.folders import newest, run_folder
 from housewise.core.errors import UserError
 from housewise.systems.personalize.record import read_house_records
+from tests.commands import run_module
 from tests.housewise.test_cli import one_line
 
 QUICK = ("run", "--houses", "1", "--planner", "scripted", "max_steps=30")
@@ -24,9 +24,7 @@ ROOT = Path(__file__).parents[2]
 def housewise(folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
     """Run the command line in a folder that is not this project's."""
     env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
-    env["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), env.get("PYTHONPATH"))))
-    command = [sys.executable, "-m", "housewise.cli", *map(str, arguments)]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, env=env, check=False)
+    return run_module("housewise.cli", arguments, env, folder, timeout=120)
 
 
 def played(folder: Path) -> list[str]:

@@ -24,6 +24,7 @@ from housewise.doctor.models import adapter, adapters, server, smollm2
 from housewise.doctor.packages import packages, python
 from housewise.doctor.simulators import GET_DRIVER, GET_ENCODER, GET_LAB, egl_drivers, films, habitat, habitat_lab
 from housewise.worlds.house.simulator.habitat import INSTALL
+from tests.commands import run_module
 from tests.worlds.house import housekeep_folder
 
 KEY = "sk-Zq8vKw3nX7Lp"
@@ -53,8 +54,7 @@ def doctor(
     env = {key: value for key, value in os.environ.items() if key not in unset} | environment
     if fakes is not None:
         env["PYTHONPATH"] = str(fakes)
-    command = [sys.executable, "-m", module, *(["doctor"] if module == "housewise.cli" else []), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, env=env, check=False)
+    return run_module(module, [*(["doctor"] if module == "housewise.cli" else []), *arguments], env)
 
 
 def package(folder: Path, name: str, content: str, version: str | None = None, requires: tuple[str, ...] = ()) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from housewise.core.record import Record
 from housewise.rollout.compare import compare
 from housewise.rollout.scores import Finished
 from housewise.systems.personalize.record import HouseRecord
+from tests.commands import run_module
 from tests.experiments.records import make_record, save
 
 TABLE = {f"mug {number}": "kitchen 0 table 2" for number in range(4)}
@@ -89,9 +89,7 @@ def test_what_differs_beyond_who_plays_is_a_warning() -> None:
 
 
 def compared(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "housewise.cli", "compare", *map(str, arguments)]
-    env = {**os.environ, "COLUMNS": "80"}
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, env=env, check=False)
+    return run_module("housewise.cli", ["compare", *arguments], {**os.environ, "COLUMNS": "80"})
 
 
 def saved(folder: Path, episodes: list[Finished], **changes: Any) -> Path:

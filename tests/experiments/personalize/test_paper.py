@@ -7,7 +7,6 @@ import io
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from housewise.experiments.results import Figure, published
 from housewise.selftrain.personalize.pairs import Pair, write_pairs
 from housewise.systems.personalize.tasks import task_names
 from housewise.worlds.house.housekeep.reader import HousekeepData
+from tests.commands import run_module
 from tests.experiments.records import SHELF, TABLE, make_record, save
 
 
@@ -205,8 +205,7 @@ def learner(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 def run() -> Callable[..., subprocess.CompletedProcess[str]]:
     def run(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"} | {"OMP_NUM_THREADS": "1"}
-        command = [sys.executable, "-m", f"housewise.experiments.personalize.{module}", *arguments]
-        return subprocess.run(command, capture_output=True, text=True, timeout=240, env=env, check=False)
+        return run_module(f"housewise.experiments.personalize.{module}", arguments, env, timeout=240)
 
     return run
 

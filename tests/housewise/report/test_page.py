@@ -6,7 +6,6 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
@@ -21,6 +20,7 @@ from housewise.report import Options, figures, write_report, write_single
 from housewise.report.house import HouseView
 from housewise.systems.personalize.record import read_house_records
 from housewise.systems.personalize.replay import settings_of
+from tests.commands import run_module
 from tests.experiments.records import changed, make_record
 from tests.housewise.report.conftest import play
 
@@ -418,8 +418,7 @@ def test_unequal_sets_are_told(run_folder: Path) -> None:
 
 def test_on_the_command_line(two_runs: Path) -> None:
     def housewise(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "housewise.cli", "report", *map(str, arguments)]
-        return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+        return run_module("housewise.cli", ["report", *arguments])
 
     made = housewise(two_runs, "--no-film", "--workers", "2")
     assert made.returncode == 0, made.stderr

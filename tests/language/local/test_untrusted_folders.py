@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +12,7 @@ pytest.importorskip("torch", reason="the extra housewise[local] is not installed
 
 from housewise.language import ChatModelError, adapters
 from housewise.language.local.weights import check_weights
+from tests.commands import run_module
 from tests.language.tiny import save_tiny_model
 
 TIDY = Path(adapters.__file__).parent / "tidy"
@@ -47,10 +46,7 @@ def run(folder: Path) -> tuple[int, str]:
     """What comes of a run whose user says yes to whatever is asked."""
     arguments = ["run", "--houses", "1", "--model", f"local:{folder}", "--out", str(folder.parent / "run")]
     short = ["max_steps=5", "most_plans=1", "sampling.max_tokens=2"]
-    done = subprocess.run(
-        [sys.executable, "-m", "housewise.cli", *arguments, *short],
-        input="y\n" * 20, capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+    done = run_module("housewise.cli", [*arguments, *short], timeout=120, input="y\n" * 20)
     assert not (folder / "it-ran").exists() and "[y/N]" not in done.stdout + done.stderr
     return done.returncode, done.stderr
 

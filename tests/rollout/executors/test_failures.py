@@ -5,8 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +22,7 @@ from housewise.rollout.system import Job
 from housewise.systems.personalize.record import read_house_records
 from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.system import Personalize
+from tests.commands import run_module
 from tests.language.conftest import Body, ChatServer, Handler, completion
 from tests.worlds.house.housekeep_folder import EPISODES, SCENE, episode, make_folder, write_episodes
 
@@ -66,10 +65,7 @@ def place(request: pytest.FixtureRequest) -> tuple[str, ...]:
 
 def run(out: Path, *arguments: str | Path) -> tuple[int, str, list[str]]:
     """Exit code, output and lines of errors of a run."""
-    command = [sys.executable, "-m", "housewise.cli", "run", "--out", out, *arguments]
-    done = subprocess.run(
-        [*map(str, command)], env=ENVIRONMENT, capture_output=True, text=True, timeout=180, check=False
-    )
+    done = run_module("housewise.cli", ["run", "--out", out, *arguments], ENVIRONMENT, timeout=180)
     return done.returncode, done.stdout, done.stderr.strip().splitlines()
 
 

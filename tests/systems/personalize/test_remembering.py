@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from housewise.systems.personalize.record import HouseRecord
 from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.system import Personalize
 from housewise.worlds.house.scene_graph import ROBOT
+from tests.commands import run_module
 
 
 def run(out: Path, memories: Path, **changes: object) -> Run:
@@ -75,8 +75,7 @@ def test_on_the_command_line(played: Path, tmp_path: Path) -> None:
     env["HOUSEWISE_MEMORY"] = str(played / "memories")
 
     def housewise(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "housewise", *words]
-        return subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+        return run_module("housewise", words, env, tmp_path)
 
     shown = housewise("memory", "show", "ada")
     assert shown.returncode == 0 and "notes of ada" in shown.stdout

@@ -1,0 +1,105 @@
+"""Runs commands in processes of their own that begin with what every command imports.
+
+Starting Python and importing the simulator takes most commands of the tests longer than what they do. So one process
+imports that once, and each command is a fork of it, with an environment, a folder and files of its own. What depends on
+how Python itself starts (PYTHON* variables), on packages beside the installed ones, or is to be killed half-way is
+started anew.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import runpy
+import subprocess
+import sys
+import tempfile
+import traceback
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+PRELOADED = ["tests.preloaded"]
+
+
+def run_module(
+    module: str,
+    arguments: Sequence[object],
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    timeout: float = 300,
+    input: str = "",
+) -> subprocess.CompletedProcess[str]:
+    """What ``python -m module`` does, with arguments.
+
+    Args:
+        module: with its whole name.
+        arguments: of the command.
+        env: the whole environment; this process's by default.
+        cwd: where it is run.
+        timeout: seconds after which it is killed.
+        input: what it reads.
+
+    Raises:
+        subprocess.TimeoutExpired: when it was killed.
+    """
+    words, known = [*map(str, arguments)], dict(os.environ if env is None else env)
+    command = [sys.executable, "-m", module, *words]
+    if any(name.startswith("PYTHON") and os.environ.get(name) != value for name, value in known.items()):
+        return subprocess.run(
+            command, capture_output=True, text=True, timeout=timeout, env=known, cwd=cwd, input=input, check=False
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        files = [str(Path(folder) / name) for name in ("in", "out", "err")]
+        Path(files[0]).write_text(input, encoding="utf-8")
+        child = _context().Process(target=_main, args=(module, words, known, cwd, files))
+        child.start()
+        child.join(timeout)
+        if child.is_alive():
+            child.kill()
+            child.join()
+            raise subprocess.TimeoutExpired(command, timeout)
+        out, err = (Path(path).read_text(encoding="utf-8") for path in files[1:])
+    return subprocess.CompletedProcess(command, child.exitcode or 0, out, err)
+
+
+def _context() -> multiprocessing.context.ForkServerContext:
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(PRELOADED)
+    return context
+
+
+def _main(module: str, words: list[str], env: dict[str, str], cwd: Path | None, files: list[str]) -> None:
+    for number, path in enumerate(files):
+        opened = os.open(path, os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT, 0o600)
+        os.dup2(opened, number)
+        os.close(opened)
+    sys.stdin, sys.stdout, sys.stderr = (
+        open(number, mode, encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115
+        for number, mode in enumerate("rww")
+    )
+    os.environ.clear()
+    os.environ.update(env)
+    os.chdir(cwd or Path.cwd())
+    sys.argv = [module, *words]
+    sys.path[0] = ""
+    os._exit(_exit_code(module))
+
+
+def _exit_code(module: str) -> int:
+    """Run the module to its end, as Python does."""
+    code: object = 0
+    # It is run anew, as the main module.
+    sys.modules.pop(module, None)
+    try:
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+    except SystemExit as ended:
+        code = ended.code
+    except BaseException:
+        traceback.print_exc()
+        code = 1
+    if isinstance(code, str):
+        print(code, file=sys.stderr)
+        code = 1
+    sys.stdout.flush()
+    sys.stderr.flush()
+    return int(code or 0)  # type: ignore[call-overload]

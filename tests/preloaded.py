@@ -1,0 +1,17 @@
+"""What the forked processes of tests/commands.py begin with; nothing here may start a thread."""
+
+import contextlib
+
+import housewise.cli
+import housewise.report.pages
+import housewise.report.rendering
+import housewise.report.views
+import housewise.rollout.compare
+import housewise.rollout.executors.threads
+import housewise.systems.personalize.system
+import housewise.terminal
+import housewise.worlds.house.simulator.raycast  # noqa: F401
+
+with contextlib.suppress(ImportError):
+    import torch  # noqa: F401
+    import transformers.models.llama.modeling_llama  # noqa: F401
