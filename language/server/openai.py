@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from housewise.core.address import concealed, is_address, is_redacted, redacted, secrets, without_passwords
 from housewise.language.base import ChatModelError, ChatRequest, Reply, RequestError, TokenLogprob
 from housewise.language.gbnf import GrammarDialect, rooted
-from housewise.language.local.constrained import follows
+from housewise.language.guidance import follows
 from housewise.language.server.answer import (
     MOST_ALTERNATIVES,
     Choice,
