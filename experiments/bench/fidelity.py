@@ -18,9 +18,9 @@ import json
 import multiprocessing
 import subprocess
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Sequence, Set
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -34,58 +34,20 @@ from rich.table import Table
 from housewise.agent.personalize.parser import parse_step
 from housewise.commands.options import SimulatorOption
 from housewise.commands.settings import simulator_named
-from housewise.controller.published import PUBLISHED, PublishedController
-from housewise.controller.robot import room_anchors
-from housewise.controller.skills import Skill
+from housewise.controller.published import PUBLISHED
 from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
 from housewise.core.machine import software_versions
+from housewise.experiments.bench.recorded_player import Player, RememberingSimulator
+from housewise.experiments.bench.recordings import Recording, Step
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
-from housewise.worlds.house.env import MAX_STEPS, RearrangementEnv, Task
-from housewise.worlds.house.episode import HouseObject
-from housewise.worlds.house.geometry import Pose
-from housewise.worlds.house.housekeep.detour import read_polygon_navmesh
+from housewise.worlds.house.env import MAX_STEPS
 from housewise.worlds.house.housekeep.reader import HousekeepData
-from housewise.worlds.house.names import spoken
-from housewise.worlds.house.scene import Scene
 from housewise.worlds.house.simulator import SimulatorName, open_simulator
-from housewise.worlds.house.simulator.base import BodyPose, Observation, Simulator
-from housewise.worlds.house.simulator.delegating import DelegatingSimulator
-from housewise.worlds.house.vocabulary import Vocabulary
+from housewise.worlds.house.simulator.base import Simulator
 
-_KINDS = {
-    ("navigating", "receptacle"): ActionKind.GO_TO,
-    ("navigating", "object"): ActionKind.GO_TO,
-    ("look-at", "receptacle"): ActionKind.LOOK_AT,
-    ("look-at", "object"): ActionKind.LOOK_AT,
-    ("pick-place", "object"): ActionKind.PICK_UP,
-    ("pick-place", "receptacle"): ActionKind.PLACE,
-}
 _QUICK = 9
-
-
-@dataclass(frozen=True)
-class Step:
-    """One recorded action, in the data's keys.
-
-    Attributes:
-        raw: as the model wrote it.
-        kind: what the published parser made of it, None when it made nothing.
-        thing, place: the object and the receptacle that it resolved to.
-        steps: low-level steps that it took.
-        before, after: receptacle of every object, None for the hand.
-        discovered: keys of what it brought into view for the first time.
-    """
-
-    raw: str
-    kind: ActionKind | None
-    thing: str | None
-    place: str | None
-    steps: int
-    before: dict[str, str | None]
-    after: dict[str, str | None]
-    discovered: frozenset[str]
 
 
 @dataclass
@@ -136,165 +98,6 @@ class Compared:
     success_recorded: float = 0.0
     same_places: int = 0
     objects: int = 0
-
-
-class Recording:
-    """A recorded episode and the house that it happened in.
-
-    Args:
-        path: ``<scene>/<condition>/<episode>.json``.
-        data: the Housekeep folder.
-    """
-
-    def __init__(self, path: Path, data: HousekeepData) -> None:
-        self.scene, self.condition = path.parts[-3], path.parts[-2]
-        self.task = Task(walked_as_recorded(data.scene(self.scene)), data.episode(self.scene, int(path.stem)))
-        places = [self.task.scene.by_key[key] for key in self.task.episode.receptacles]
-        self.keys = {place.name: place.key for place in places}
-        self.keys |= {thing.name: thing.key for thing in self.task.episode.objects}
-        self.usable = {place.key for place in places if place.usable}
-        self.steps = list(self._read(json.loads(path.read_text(encoding="utf-8"))))
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """Every name of the house: the published parser knew them all."""
-        names = {key: name for name, key in self.keys.items()}
-        return Vocabulary(
-            tuple(room.name for room in self.task.scene.rooms),
-            tuple(names[key] for key in self.task.episode.receptacles),
-            tuple(thing.name for thing in self.task.episode.objects),
-        )
-
-    def _read(self, plans: list[dict[str, Any]]) -> Iterator[Step]:
-        for log in (log for plan in plans for log in plan["logs"]):
-            parsed = log["step_parsed"] or {}
-            thing, place = parsed.get("target_object"), parsed.get("target_receptacle")
-            known = all(key is None or spoken(key) in self.keys or key in self.keys.values() for key in (thing, place))
-            kind = _KINDS.get((str(parsed.get("action")), str(parsed.get("target_type")))) if known else None
-            found = log["outcome"]["objects_discovered"] + log["outcome"]["recs_discovered"]
-            yield Step(
-                raw=log["step_raw"],
-                kind=kind if log["flag"] != "skipped" else None,
-                thing=thing,
-                place=place,
-                steps=log["end"] - log["start"],
-                before=self._places(log["current_mapping"]["start"]),
-                after=self._places(log["current_mapping"]["end"]),
-                discovered=frozenset(self.keys[name] for name in found),
-            )
-
-    def _places(self, mapping: dict[str, str]) -> dict[str, str | None]:
-        return {self.keys[thing]: None if place == "agent" else self.keys[place] for thing, place in mapping.items()}
-
-
-@lru_cache(maxsize=2)
-def walked_as_recorded(scene: Scene) -> Scene:
-    """A scene with Habitat's way of walking, where the file of its navigation mesh is at hand."""
-    return scene if scene.navmesh_file is None else replace(scene, navmesh=read_polygon_navmesh(scene.navmesh_file))
-
-
-class RememberingSimulator(DelegatingSimulator):
-    """Takes each picture once: an episode is played twice, and mostly from the same places."""
-
-    def __init__(self, simulator: Simulator) -> None:
-        super().__init__(simulator)
-        self._poses: dict[str, Pose | None] = {}
-        self._pictures: dict[tuple[BodyPose, frozenset[tuple[str, Pose | None]]], Observation] = {}
-
-    def move_object(self, key: str, pose: Pose | None) -> None:
-        """See Simulator.move_object."""
-        self._poses[key] = pose
-        super().move_object(key, pose)
-
-    def reset(self, scene: Scene, receptacles: Sequence[str], objects: Sequence[HouseObject], body: BodyPose) -> None:
-        """See Simulator.reset; always the same house."""
-        self._poses = {thing.key: thing.pose for thing in objects}
-        super().reset(scene, receptacles, objects, body)
-
-    def observe(self, body: BodyPose | None = None) -> Observation:
-        """See Simulator.observe."""
-        moment = (body or self.body, frozenset(self._poses.items()))
-        if moment not in self._pictures:
-            self._pictures[moment] = super().observe(body)
-        return self._pictures[moment]
-
-
-class Player:
-    """Plays a recording in our house with the published robot's habits.
-
-    The published robot knew where every object was, but after "placing" with an empty hand it took the object to be
-    there until its next low-level step.
-
-    Args:
-        recording: what to play.
-        simulator: where to play it.
-        max_steps: low-level steps until the episode is over.
-    """
-
-    def __init__(self, recording: Recording, simulator: Simulator, max_steps: int) -> None:
-        self.env = RearrangementEnv(simulator, [recording.task], max_steps, look_down=0.0)
-        self.env.reset()
-        self.world = self.env.world
-        self.seen: set[str] = set()
-        self._recording = recording
-        self._controller = PublishedController(self.env)
-        self._anchors = room_anchors(recording.task)
-        self._belief: dict[str, str] = {}
-        self._belief_step = -1
-        self._look()
-
-    def play(self, action: HighLevelAction) -> None:
-        """Carry an action out, as far as the robot can."""
-        skill = self._skill(action)
-        if skill is None:
-            return
-        try:
-            low_level = next(skill)
-            while self.env.steps < self.env.max_steps:
-                self.env.step(low_level)
-                self._look()
-                low_level = skill.send(None)
-        except StopIteration:
-            pass
-
-    def _skill(self, action: HighLevelAction) -> Skill | None:
-        keys = self._recording.keys
-        if action.kind == ActionKind.PICK_UP:
-            return self._controller.pick_up(keys[action.target])
-        if action.kind == ActionKind.PLACE:
-            thing, goal = keys[action.target], keys[action.destination or ""]
-            if self.world.holding is None:
-                self._believe(thing, goal)
-            return self._controller.place(thing, goal)
-        place = self._place(action.target)
-        if place is None or (action.kind == ActionKind.GO_TO and not self._known(action.target)):
-            return None
-        return self._controller.go_to(place) if action.kind == ActionKind.GO_TO else self._controller.look_at(place)
-
-    def _place(self, name: str) -> str | None:
-        """The receptacle to go to or look at for a room, a receptacle or an object."""
-        if name in self._anchors:
-            return self._anchors[name]
-        key = self._recording.keys.get(name)
-        if key is None or key not in self.world.objects:
-            return key
-        if self._belief_step == self.env.steps and key in self._belief:
-            return self._belief[key]
-        return self.world.placements[key]
-
-    def _known(self, name: str) -> bool:
-        return name in self._anchors or self._recording.keys.get(name) in self.seen
-
-    def _believe(self, thing: str, place: str) -> None:
-        if self._belief_step != self.env.steps:
-            self._belief, self._belief_step = {}, self.env.steps
-        self._belief[thing] = place
-
-    def _look(self) -> None:
-        visible = self.env.visible
-        self.seen |= {key for key in visible if key in self._recording.usable or key in self.world.objects}
-        # What stands in view makes its receptacle known too.
-        self.seen |= set(self.world.relations(visible).values())
 
 
 def compare(path: Path, root: Path, name: SimulatorName = "raycast", kept: Path | None = None) -> Compared:

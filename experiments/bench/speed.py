@@ -39,7 +39,7 @@ from housewise.core.files import write_json
 from housewise.core.machine import software_versions
 from housewise.core.record import Header, RecordWriter
 from housewise.core.tables import machine, table
-from housewise.experiments.bench.fidelity import walked_as_recorded
+from housewise.experiments.bench.recordings import walked_as_recorded
 from housewise.rollout.episode import Episode
 from housewise.systems.personalize.house import HouseWorld, PlannerAgent
 from housewise.systems.personalize.planners import scripted_planner

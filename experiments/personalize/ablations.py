@@ -15,7 +15,8 @@ from typing import Any
 import typer
 
 from housewise.experiments.personalize.main_results import MainResults
-from housewise.experiments.personalize.paper import TASKS, Measure, command, executability, unique_placements
+from housewise.experiments.personalize.paper import command
+from housewise.experiments.personalize.study import TASKS, Measure, executability, unique_placements
 from housewise.experiments.results import Results
 
 _MEASURES: dict[str, tuple[str, Measure]] = {

@@ -17,7 +17,8 @@ import typer
 
 from housewise.core.errors import UserError
 from housewise.experiments.personalize.obstacles import obstacles
-from housewise.experiments.personalize.paper import PHASES, START, Study, chosen_rows, command, success
+from housewise.experiments.personalize.paper import chosen_rows, command
+from housewise.experiments.personalize.study import PHASES, START, Study, success
 from housewise.experiments.results import Cell, Figure, Results
 from housewise.selftrain.personalize.loop import Observer, play
 from housewise.systems.personalize.record import read_house_records

@@ -26,7 +26,7 @@ from housewise.core.errors import UserError
 from housewise.core.files import write_json
 from housewise.core.machine import software_versions
 from housewise.core.tables import machine, table
-from housewise.experiments.personalize.paper import success
+from housewise.experiments.personalize.study import success
 from housewise.experiments.results import Figure
 from housewise.language import ChatModel, ChatRequest, Message, Sampling, open_model
 from housewise.rollout.run import Run

@@ -17,16 +17,8 @@ from typing import Any
 import typer
 
 from housewise.experiments.personalize.obstacles import obstacles
-from housewise.experiments.personalize.paper import (
-    BASELINES,
-    PHASES,
-    START,
-    TASKS,
-    Study,
-    chosen_rows,
-    command,
-    success,
-)
+from housewise.experiments.personalize.paper import chosen_rows, command
+from housewise.experiments.personalize.study import BASELINES, PHASES, START, TASKS, Study, success
 from housewise.experiments.results import Figure, Results
 from housewise.selftrain.personalize.loop import Observer
 from housewise.systems.personalize.record import read_house_records

@@ -31,21 +31,17 @@ from housewise.core.errors import UserError
 from housewise.core.tables import table
 from housewise.experiments.personalize.obstacles import obstacles
 from housewise.experiments.personalize.paper import (
-    GENERATED,
-    SCENES,
     AdapterOption,
     OutOption,
     QuickOption,
     ShowOption,
     carry_out,
     default_out,
-    placed,
-    recipe,
     run_settings,
     shareable,
-    success,
 )
 from housewise.experiments.personalize.same_thing import SameThing, draw_same_thing, same_things
+from housewise.experiments.personalize.study import GENERATED, SCENES, placed, recipe, success
 from housewise.experiments.personalize.wishes import most_different
 from housewise.experiments.results import Cell, Figure, Results
 from housewise.selftrain.personalize.loop import Observer, SelfTraining, play

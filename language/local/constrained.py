@@ -13,8 +13,7 @@ import numpy as np
 
 from housewise.language.base import ChatModelError
 from housewise.language.gbnf import rooted
-
-INSTALL = "pip install 'housewise[grounded]'"
+from housewise.language.guidance import broken, matcher, one_line, require
 
 
 class Constraint:
@@ -37,7 +36,7 @@ class Constraint:
             ChatModelError: when the token is not allowed, or the grammar is too large.
         """
         if not self._matcher.consume_token(token):
-            raise _broken(self._matcher)
+            raise broken(self._matcher)
 
     def forced(self) -> list[int]:
         """Go on by what can only follow.
@@ -54,7 +53,7 @@ class Constraint:
         """Whether each of so many tokens may come next; what ends a turn is allowed where the grammar may end."""
         bits = np.frombuffer(self._matcher.compute_bitmask(), dtype=np.uint8)
         if self._matcher.is_error():
-            raise _broken(self._matcher)
+            raise broken(self._matcher)
         return np.unpackbits(bits, count=width, bitorder="little").astype(bool)
 
 
@@ -71,14 +70,14 @@ class Grammars:
     """
 
     def __init__(self, tokenizer: Any, width: int, ends: Iterable[int]) -> None:
-        _require()
+        require()
         from llguidance.hf import from_tokenizer
 
         try:
             self._tokenizer = from_tokenizer(tokenizer, n_vocab=width, eos_token=sorted(ends))
         except Exception as error:  # what Rust reports has no class of its own
             raise ChatModelError(
-                f"the model's tokenizer cannot be held to a grammar ({_line(str(error))}); leave grounded out"
+                f"the model's tokenizer cannot be held to a grammar ({one_line(error)}); leave grounded out"
             ) from error
 
     def constraint(self, grammar: str) -> Constraint:
@@ -90,7 +89,7 @@ class Grammars:
         Raises:
             ChatModelError: when they are no grammar.
         """
-        return Constraint(_matcher(self._tokenizer, rooted(grammar)))
+        return Constraint(matcher(self._tokenizer, rooted(grammar)))
 
 
 def allowed_tokens(constraints: Sequence[Constraint | None], width: int) -> np.ndarray | None:
@@ -99,49 +98,3 @@ def allowed_tokens(constraints: Sequence[Constraint | None], width: int) -> np.n
         return None
     free = np.ones(width, dtype=bool)
     return np.stack([part.allowed(width) if part else free for part in constraints])
-
-
-def follows(text: str, grammar: str, prefix: str = "") -> bool:
-    """Whether a text is the beginning or the whole of what a grammar allows.
-
-    Args:
-        text: any text.
-        grammar: rules; see housewise.language.gbnf.
-        prefix: what the grammar has before the reply.
-
-    Raises:
-        ChatModelError: when llguidance is missing, or the rules are no grammar.
-    """
-    _require()
-    from llguidance import LLTokenizer
-
-    written = text.encode(errors="replace")
-    taken: int = _matcher(LLTokenizer("byte"), rooted(grammar, prefix)).validate_tokens(list(written))
-    return taken == len(written)
-
-
-def _matcher(tokenizer: Any, grammar: str) -> Any:
-    from llguidance import LLMatcher, grammar_from
-
-    try:
-        matcher = LLMatcher(tokenizer, grammar_from("gbnf", grammar), log_level=0)
-    except ValueError as error:
-        raise ChatModelError(f"not a grammar in GBNF ({_line(str(error))})") from error
-    if matcher.is_error():
-        raise _broken(matcher)
-    return matcher
-
-
-def _broken(matcher: Any) -> ChatModelError:
-    return ChatModelError(f"the grammar cannot be followed ({_line(matcher.get_error())}); leave grounded out")
-
-
-def _require() -> None:
-    try:
-        import llguidance  # noqa: F401
-    except ImportError:
-        raise ChatModelError(f"grounded replies need llguidance, which is not installed; run {INSTALL}") from None
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())[:200]

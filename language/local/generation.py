@@ -1,6 +1,6 @@
 """Reads prompts and writes replies with a causal language model: many rows at once, what they share once.
 
-Imported only by :mod:`housewise.language.local.model`, because it needs torch and transformers.
+It needs torch and transformers, and is imported when a model is opened.
 """
 
 from __future__ import annotations
@@ -14,12 +14,9 @@ from transformers.cache_utils import DynamicLayer
 from transformers.masking_utils import sdpa_mask
 
 from housewise.language.local.key_values import KeyValues, shared_prefix_attention
+from housewise.language.local.weights import PLAIN_ATTENTION
 
 ATTENTION = "housewise_shared_prefix"
-
-# Architectures with plain softmax attention over all earlier tokens, which pass on to it what they are called with.
-# Others (windows, soft caps, sinks) keep their own attention.
-PLAIN_ATTENTION = frozenset({"llama", "mistral", "olmo2", "phi3", "qwen2", "qwen3", "smollm3"})
 
 # Tokens of prompts read in one forward pass. More gain a CPU nothing but padding; other devices want PASS_FACTOR more.
 READ_TOKENS = 1024

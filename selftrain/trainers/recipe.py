@@ -20,7 +20,7 @@ from transformers import PrinterCallback, TrainerCallback, set_seed
 from trl import SFTConfig, SFTTrainer
 
 from housewise.core.errors import UserError
-from housewise.language.local.generation import PLAIN_ATTENTION
+from housewise.language.local.weights import PLAIN_ATTENTION
 from housewise.selftrain.personalize.settings import TrainingConfig
 from housewise.selftrain.trainers.packing import IGNORED, shared_row
 

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import zipfile
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,8 @@ from housewise.worlds.house.env import Task
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("agent", "core", "experiments", "people", "rollout", "worlds", "systems", "tests", "controller", "language")
+
+RUN = ("-m", "housewise", "run", "--houses", "1", "--planner", "scripted", "max_steps=30")
 
 
 @pytest.fixture
@@ -44,10 +47,31 @@ def test_a_program_beside_folders_of_the_same_names(crowded: Path) -> None:
         "print(housewise.__version__, record.result.ended, env.step(0)[2])"
     )
     assert program(crowded, "-c", code).split() == [housewise.__version__, "out", "of", "steps", "True"]
-    run = ("-m", "housewise", "run", "--houses", "1", "--planner", "scripted", "max_steps=30", "--out", "mine")
-    program(crowded, *run)
+    assert program(crowded, "-m", "housewise", "--version").split() == ["housewise", housewise.__version__]
+    program(crowded, *RUN, "--out", "mine")
     code = "import housewise; run = housewise.load_run('mine'); print(len(run.finished), run.settings.system)"
     assert program(crowded, "-c", code).split() == ["1", "personalize"]
+
+
+@pytest.mark.parametrize("first", ["", "import housewise\n"])
+def test_gymnasium_makes_it_beside_folders_of_the_same_names(crowded: Path, first: str) -> None:
+    code = (
+        f"{first}import gymnasium\n"
+        "env = gymnasium.make('housewise.worlds.house.env:housewise/Rearrangement-v0', houses=1, seed=0)\n"
+        "print(env.reset(seed=0)[1]['steps'], type(env.unwrapped).__module__)"
+    )
+    assert program(crowded, "-c", code).split() == ["0", "housewise.worlds.house.env"]
+
+
+def test_workers_play_beside_folders_of_the_same_names(crowded: Path) -> None:
+    program(crowded, *RUN, "runs=2", "--workers", "2", "--out", "mine")
+    assert len(list(crowded.glob("mine/episodes/*.jsonl"))) == 2
+
+
+@pytest.mark.skipif(find_spec("ray") is None, reason="ray is not installed")
+def test_a_cluster_plays_beside_folders_of_the_same_names(crowded: Path) -> None:
+    program(crowded, *RUN, "--ray", "local", "--out", "mine")
+    assert len(list(crowded.glob("mine/episodes/*.jsonl"))) == 1
 
 
 def test_importing_it_imports_nothing_heavy() -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from housewise.agent.personalize.parser import parse_step
-from housewise.experiments.bench.fidelity import Player, Recording
+from housewise.experiments.bench.recorded_player import Player
+from housewise.experiments.bench.recordings import Recording
 from housewise.worlds.house.actions import ActionKind
 from housewise.worlds.house.housekeep.reader import HousekeepData
 from housewise.worlds.house.simulator.raycast import RaycastSimulator

@@ -17,7 +17,8 @@ from housewise.core.errors import UserError
 from housewise.experiments.personalize.ablations import Ablations
 from housewise.experiments.personalize.cross_scene import CrossScene
 from housewise.experiments.personalize.main_results import MainResults
-from housewise.experiments.personalize.paper import GENERATED, Experiment, Study, carry_out, placed, recipe, success
+from housewise.experiments.personalize.paper import Experiment, carry_out
+from housewise.experiments.personalize.study import GENERATED, Study, placed, recipe, success
 from housewise.experiments.results import Figure, published
 from housewise.selftrain.personalize.pairs import Pair, write_pairs
 from housewise.systems.personalize.tasks import task_names

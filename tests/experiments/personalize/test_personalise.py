@@ -13,9 +13,10 @@ import pytest
 from rich.console import Console
 
 from housewise.core.errors import UserError
-from housewise.experiments.personalize.paper import GENERATED, carry_out, placed, recipe
+from housewise.experiments.personalize.paper import carry_out
 from housewise.experiments.personalize.personalise import Pair, Personalise
 from housewise.experiments.personalize.same_thing import draw_same_thing, same_things
+from housewise.experiments.personalize.study import GENERATED, placed, recipe
 from housewise.experiments.personalize.wishes import disagreement, most_different
 from housewise.experiments.results import Figure
 from housewise.rollout.run import Run

@@ -15,7 +15,8 @@ pytest.importorskip("llguidance")
 from housewise.agent.personalize.grammar import choice_grammar, plan_grammar
 from housewise.agent.personalize.parser import parse_plan
 from housewise.language import ChatModelError, ChatRequest, Message, Sampling
-from housewise.language.local.constrained import Constraint, follows
+from housewise.language.guidance import follows
+from housewise.language.local.constrained import Constraint
 from housewise.language.local.generation import Reader
 from housewise.language.local.model import LocalChatModel
 from housewise.worlds.house.actions import ActionKind

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from housewise.language.local.generation import PLAIN_ATTENTION, Reader, choose  # noqa: E402
+from housewise.language.local.generation import Reader, choose  # noqa: E402
 from housewise.language.local.key_values import attend, attend_anywhere  # noqa: E402
+from housewise.language.local.weights import PLAIN_ATTENTION  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

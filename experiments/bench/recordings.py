@@ -1,0 +1,105 @@
+"""Recorded LLM-Personalize episodes, and the houses that they happened in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from housewise.worlds.house.actions import ActionKind
+from housewise.worlds.house.env import Task
+from housewise.worlds.house.housekeep.detour import read_polygon_navmesh
+from housewise.worlds.house.housekeep.reader import HousekeepData
+from housewise.worlds.house.names import spoken
+from housewise.worlds.house.scene import Scene
+from housewise.worlds.house.vocabulary import Vocabulary
+
+_KINDS = {
+    ("navigating", "receptacle"): ActionKind.GO_TO,
+    ("navigating", "object"): ActionKind.GO_TO,
+    ("look-at", "receptacle"): ActionKind.LOOK_AT,
+    ("look-at", "object"): ActionKind.LOOK_AT,
+    ("pick-place", "object"): ActionKind.PICK_UP,
+    ("pick-place", "receptacle"): ActionKind.PLACE,
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """One recorded action, in the data's keys.
+
+    Attributes:
+        raw: as the model wrote it.
+        kind: what the published parser made of it, None when it made nothing.
+        thing, place: the object and the receptacle that it resolved to.
+        steps: low-level steps that it took.
+        before, after: receptacle of every object, None for the hand.
+        discovered: keys of what it brought into view for the first time.
+    """
+
+    raw: str
+    kind: ActionKind | None
+    thing: str | None
+    place: str | None
+    steps: int
+    before: dict[str, str | None]
+    after: dict[str, str | None]
+    discovered: frozenset[str]
+
+
+class Recording:
+    """A recorded episode and the house that it happened in.
+
+    Args:
+        path: ``<scene>/<condition>/<episode>.json``.
+        data: the Housekeep folder.
+    """
+
+    def __init__(self, path: Path, data: HousekeepData) -> None:
+        self.scene, self.condition = path.parts[-3], path.parts[-2]
+        self.task = Task(walked_as_recorded(data.scene(self.scene)), data.episode(self.scene, int(path.stem)))
+        places = [self.task.scene.by_key[key] for key in self.task.episode.receptacles]
+        self.keys = {place.name: place.key for place in places}
+        self.keys |= {thing.name: thing.key for thing in self.task.episode.objects}
+        self.usable = {place.key for place in places if place.usable}
+        self.steps = list(self._read(json.loads(path.read_text(encoding="utf-8"))))
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """Every name of the house: the published parser knew them all."""
+        names = {key: name for name, key in self.keys.items()}
+        return Vocabulary(
+            tuple(room.name for room in self.task.scene.rooms),
+            tuple(names[key] for key in self.task.episode.receptacles),
+            tuple(thing.name for thing in self.task.episode.objects),
+        )
+
+    def _read(self, plans: list[dict[str, Any]]) -> Iterator[Step]:
+        for log in (log for plan in plans for log in plan["logs"]):
+            parsed = log["step_parsed"] or {}
+            thing, place = parsed.get("target_object"), parsed.get("target_receptacle")
+            known = all(key is None or spoken(key) in self.keys or key in self.keys.values() for key in (thing, place))
+            kind = _KINDS.get((str(parsed.get("action")), str(parsed.get("target_type")))) if known else None
+            found = log["outcome"]["objects_discovered"] + log["outcome"]["recs_discovered"]
+            yield Step(
+                raw=log["step_raw"],
+                kind=kind if log["flag"] != "skipped" else None,
+                thing=thing,
+                place=place,
+                steps=log["end"] - log["start"],
+                before=self._places(log["current_mapping"]["start"]),
+                after=self._places(log["current_mapping"]["end"]),
+                discovered=frozenset(self.keys[name] for name in found),
+            )
+
+    def _places(self, mapping: dict[str, str]) -> dict[str, str | None]:
+        return {self.keys[thing]: None if place == "agent" else self.keys[place] for thing, place in mapping.items()}
+
+
+@lru_cache(maxsize=2)
+def walked_as_recorded(scene: Scene) -> Scene:
+    """A scene with Habitat's way of walking, where the file of its navigation mesh is at hand."""
+    return scene if scene.navmesh_file is None else replace(scene, navmesh=read_polygon_navmesh(scene.navmesh_file))
