@@ -3,7 +3,7 @@
 Starting Python and importing the simulator takes most commands of the tests longer than what they do. So one process
 imports that once, and each command is a fork of it, with an environment, a folder and files of its own. What depends on
 how Python itself starts (PYTHON* variables), on packages beside the installed ones, or is to be killed half-way is
-started anew.
+started anew, and so is what sends classes of its main module to other processes.
 """
 
 from __future__ import annotations
