@@ -89,7 +89,7 @@ def test_replaying_a_run_ends_in_the_same_places(tmp_path: Path) -> None:
 
 def test_kill_and_resume(tmp_path: Path) -> None:
     out = tmp_path / "run"
-    arguments = ["run", "--houses", "3", "--planner", "scripted", "--out", str(out)]
+    arguments = ["run", "--houses", "3", "--planner", "scripted", "max_steps=250", "--out", str(out)]
     env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
     command = [sys.executable, "-m", "housewise.cli", *arguments]
     process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL)

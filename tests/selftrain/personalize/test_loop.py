@@ -27,6 +27,7 @@ from housewise.selftrain.personalize.settings import SelfTrainingConfig, load_se
 from housewise.systems.personalize.record import read_house_records
 from housewise.systems.personalize.settings import house_settings
 from housewise.worlds.house.housekeep.reader import HousekeepData
+from tests.commands import run_module
 from tests.core.test_plots import without_matplotlib
 from tests.selftrain.tiny import save_learner, save_prompt
 from tests.worlds.house.housekeep_folder import EPISODES, episode, make_folder, write_episodes
@@ -57,15 +58,20 @@ class Learner:
         return [sys.executable, "-m", "housewise.cli", "selftrain", *options, *settings]
 
     def start(self, out: Path, *more: str) -> subprocess.Popen[str]:
-        env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"} | {"OMP_NUM_THREADS": "1"}
+        command = self.command(out, *more)
         return subprocess.Popen(
-            self.command(out, *more), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment
         )
 
+    @property
+    def environment(self) -> dict[str, str]:
+        env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
+        return env | {"OMP_NUM_THREADS": "1"}
+
     def run(self, out: Path, *more: str) -> tuple[int, str, str]:
-        with self.start(out, *more) as process:
-            told, errors = process.communicate(timeout=240)
-        return process.returncode, told, errors
+        command = self.command(out, *more)
+        done = run_module(command[2], command[3:], self.environment, timeout=240)
+        return done.returncode, done.stdout, done.stderr
 
 
 @pytest.fixture(scope="module")

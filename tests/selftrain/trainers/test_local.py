@@ -124,36 +124,55 @@ def test_memory_that_does_not_suffice_is_said_and_training_goes_on_with_less(mod
     assert min(steps) > 1
 
 
-@pytest.mark.parametrize("damaged", [False, True])
-def test_a_killed_training_ends_as_if_it_had_not_been(model: str, tmp_path: Path, damaged: bool) -> None:
-    def start(folder: Path, pause: float) -> subprocess.Popen[str]:
-        command = [sys.executable, "-c", SCRIPT, model, str(folder), str(pause)]
-        return subprocess.Popen(
-            command, stdout=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}, cwd=Path.cwd()
-        )
+def start(model: str, folder: Path, pause: float = 0) -> subprocess.Popen[str]:
+    """A training in a process of its own, which says every step and waits a while after it."""
+    command = [sys.executable, "-c", SCRIPT, model, str(folder), str(pause)]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}, cwd=Path.cwd()
+    )
 
-    with start(tmp_path / "whole", 0) as whole:
-        assert whole.stdout is not None
-        steps = [int(line) for line in whole.stdout]
-    assert whole.returncode == 0 and max(steps) == 18
 
-    with start(tmp_path / "killed", 0.05) as killed:
-        assert killed.stdout is not None
-        for line in killed.stdout:
+@pytest.fixture(scope="module")
+def whole(model: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A training that nothing disturbed."""
+    folder = tmp_path_factory.mktemp("whole")
+    with start(model, folder) as program:
+        assert program.stdout is not None
+        steps = [int(line) for line in program.stdout]
+    assert program.returncode == 0 and max(steps) == 18
+    return folder
+
+
+@pytest.fixture(scope="module")
+def killed(model: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same training, killed at its seventh step."""
+    folder = tmp_path_factory.mktemp("killed")
+    with start(model, folder, 0.05) as program:
+        assert program.stdout is not None
+        for line in program.stdout:
             if int(line) == 7:
-                killed.send_signal(signal.SIGKILL)
-    checkpoints = tmp_path / "killed" / "checkpoints"
-    left = sorted(checkpoints.glob("checkpoint-*"), key=lambda path: int(path.name.partition("-")[2]))
-    assert left and not (tmp_path / "killed" / "model.json").exists()
+                program.send_signal(signal.SIGKILL)
+    assert not (folder / "model.json").exists()
+    return folder
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_a_killed_training_ends_as_if_it_had_not_been(
+    model: str, whole: Path, killed: Path, tmp_path: Path, damaged: bool
+) -> None:
+    folder = tmp_path / "killed"
+    shutil.copytree(killed, folder)
+    left = sorted((folder / "checkpoints").glob("checkpoint-*"), key=lambda path: int(path.name.partition("-")[2]))
+    assert left
     if damaged:
         # As when it is killed while it writes.
         (left[-1] / "trainer_state.json").write_text('{"epo')
-    with start(tmp_path / "killed", 0) as resumed:
+    with start(model, folder) as resumed:
         assert resumed.stdout is not None
         again = [int(line) for line in resumed.stdout]
     assert resumed.returncode == 0 and min(again) > 4
-    assert weights(tmp_path / "killed") == weights(tmp_path / "whole")
-    assert (tmp_path / "killed" / "curve.csv").read_text() == (tmp_path / "whole" / "curve.csv").read_text()
+    assert weights(folder) == weights(whole)
+    assert (folder / "curve.csv").read_text() == (whole / "curve.csv").read_text()
 
 
 @pytest.mark.parametrize("change", [{"learning_rate": 0.01}, {"pairs": PAIRS[:4]}])
