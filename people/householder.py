@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from housewise.people.memory import About, Note, Source
 from housewise.worlds.house.names import kind_of
+from housewise.worlds.house.scene import Scene
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,12 @@ class Place:
 
     receptacle: str
     room: str | None = None
+
+
+def places_of(scene: Scene) -> dict[str, Place]:
+    """The receptacles of a house by name, as people speak of them."""
+    rooms = {room.name: room.kind for room in scene.rooms}
+    return {place.name: Place(place.kind, rooms[place.room] if place.room else None) for place in scene.receptacles}
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from housewise.agent.personalize.judgement import written
+from housewise.agent.personalize.knowledge import Knowledge
 from housewise.agent.personalize.parser import ParsedStep
 from housewise.agent.personalize.planner import Attempt, Plan, promising
 from housewise.agent.personalize.prompt import ContextGenerator
@@ -22,19 +23,22 @@ class Demonstrator:
     Args:
         scripted: decides.
         context: puts the state into words, as for the model that is to learn.
+        knowledge: what the model is to be told of the person; None for nothing.
     """
 
     name = "demonstrator"
 
-    def __init__(self, scripted: ScriptedPlanner, context: ContextGenerator) -> None:
+    def __init__(
+        self, scripted: ScriptedPlanner, context: ContextGenerator, knowledge: Knowledge | None = None
+    ) -> None:
         self._scripted = scripted
-        self._context = context
+        self._context, self._knowledge = context, knowledge
 
     def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
         """See Planner.plan."""
         words = self._context.template
         told = promising(graph, attempts, words.most_tries)
-        messages, called = self._context.messages(told), words.called(told)
+        messages, called = self._context.messages(told, self._knowledge), words.called(told)
         plan = self._scripted.plan(graph, attempts)
         steps = tuple(ParsedStep(str(step.action.renamed(called)), step.action) for step in plan.steps if step.action)
         plan = replace(plan, steps=steps)

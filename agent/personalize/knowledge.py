@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from housewise.agent.personalize.judgement import subjects
+from housewise.language.embedder import Embedder, cosine
 from housewise.people.householder import Place
 from housewise.people.memory import About, Memory
 from housewise.worlds.house.names import kind_of
 from housewise.worlds.house.scene_graph import SceneGraph
 
+_MOST_ALIKE = 2
+_LEAST_ALIKE = 0.4
+"""Cosine of two kinds of things below which one tells little of the other."""
 _MOST_RECALLED = 20
 """Notes that are looked at for one question: the most to the point come first."""
 
@@ -23,6 +27,16 @@ class Knowledge(Protocol):
         """Whether a thing is wanted on a receptacle, both by name; None where that is not known."""
         ...
 
+    def alike(self, thing: str, places: Sequence[str], most: int) -> list[tuple[str, str]]:
+        """Other kinds of things, the closest in meaning first, each with the first receptacle where it is wanted.
+
+        Args:
+            thing: by name.
+            places: receptacles to choose from.
+            most: how many kinds.
+        """
+        ...
+
 
 class Nothing:
     """Knows nothing."""
@@ -30,6 +44,10 @@ class Nothing:
     def wants(self, thing: str, place: str) -> bool | None:
         """See Knowledge.wants."""
         return None
+
+    def alike(self, thing: str, places: Sequence[str], most: int) -> list[tuple[str, str]]:
+        """See Knowledge.alike."""
+        return []
 
 
 class Remembered:
@@ -42,11 +60,13 @@ class Remembered:
     Args:
         memory: as it is now; what is added later is not looked at.
         places: of the house, by name.
+        embedder: tells which kinds of things are alike; None where that is not asked.
     """
 
-    def __init__(self, memory: Memory, places: Mapping[str, Place]) -> None:
-        self._memory, self._places = memory, places
+    def __init__(self, memory: Memory, places: Mapping[str, Place], embedder: Embedder | None = None) -> None:
+        self._memory, self._places, self._embedder = memory, places, embedder
         self._known: dict[tuple[str, Place], bool | None] = {}
+        self._near: dict[str, list[str]] = {}
 
     def wants(self, thing: str, place: str) -> bool | None:
         """See Knowledge.wants."""
@@ -56,6 +76,28 @@ class Remembered:
         if key not in self._known:
             self._known[key] = self._recalled(*key)
         return self._known[key]
+
+    def alike(self, thing: str, places: Sequence[str], most: int) -> list[tuple[str, str]]:
+        """See Knowledge.alike."""
+        found: list[tuple[str, str]] = []
+        for kind in self._nearest(kind_of(thing)):
+            if len(found) == most:
+                break
+            wanted = next((place for place in places if self.wants(kind, place)), None)
+            if wanted is not None:
+                found.append((kind, wanted))
+        return found
+
+    def _nearest(self, kind: str) -> list[str]:
+        """Other kinds of which something is remembered, the closest in meaning first."""
+        if self._embedder is None:
+            return []
+        if kind not in self._near:
+            others = sorted({each for note in self._memory.notes for each in note.about.things} - {kind})
+            scores = cosine(self._embedder, [kind], others)[0] if others else ()
+            ordered = sorted(zip(scores, others, strict=True), key=lambda pair: (-pair[0], pair[1]))
+            self._near[kind] = [other for score, other in ordered if score >= _LEAST_ALIKE]
+        return self._near[kind]
 
     def _recalled(self, kind: str, place: Place) -> bool | None:
         question = About(things=(kind,), receptacle=place.receptacle, room=place.room)
@@ -74,10 +116,12 @@ class Known:
     Attributes:
         here: whether it is wanted where it is; None where that is not known, or it is in the hand.
         wanted: other receptacles on which it is wanted, those in its room first.
+        alike: of a thing of which no right place is known, others like it, each with a receptacle where it is wanted.
     """
 
     here: bool | None
     wanted: tuple[str, ...]
+    alike: tuple[tuple[str, str], ...] = ()
 
 
 def of_thing(graph: SceneGraph, thing: str, knowledge: Knowledge) -> Known:
@@ -86,7 +130,9 @@ def of_thing(graph: SceneGraph, thing: str, knowledge: Knowledge) -> Known:
     room = graph.place_of(here) if here else None
     wanted = [place for place in _listed(graph) if place != here and knowledge.wants(thing, place)]
     ordered = sorted(wanted, key=lambda place: graph.place_of(place) != room)
-    return Known(knowledge.wants(thing, here) if here else None, tuple(ordered))
+    wanted_here = knowledge.wants(thing, here) if here else None
+    alike = [] if wanted_here or ordered else knowledge.alike(thing, _listed(graph), _MOST_ALIKE)
+    return Known(wanted_here, tuple(ordered), tuple(alike))
 
 
 @dataclass(frozen=True)

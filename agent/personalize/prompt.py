@@ -82,7 +82,7 @@ class Template(BaseModel):
 
 
 HOUSE_FIELDS: Placeholders = {
-    "holding": {"object"},
+    "holding": {"object", "note"},
     "empty_hand": set(),
     "room": {"room", "receptacles"},
     "glimpsed_room": {"room", "receptacles"},
@@ -92,7 +92,9 @@ HOUSE_FIELDS: Placeholders = {
     "thing": {"object", "receptacle", "note"},
     "note_here": {"object"},
     "note_wanted": {"object", "places"},
-    "note_unwanted": {"object"},
+    "note_unwanted": {"object", "alike"},
+    "note_alike": {"object", "alike"},
+    "alike": {"object", "receptacle"},
     "notes": {"lines"},
 }
 
@@ -106,6 +108,8 @@ class HouseTemplate(Template):
         thing: of an object and where it is, for lists of objects, with what is remembered of it.
         note_here, note_wanted, note_unwanted: what is remembered of an object: it is wanted where it is, or elsewhere,
             or not wanted where it is and nothing more.
+        note_alike: of an object of which nothing is remembered: of others like it, where each is wanted.
+        alike: of another object, in these.
         notes: around these, a line each, where they are not beside the objects; empty where nothing is remembered.
         glimpsed_room: of rooms of which something was seen, but that were not entered; as ``room`` where it is empty.
     """
@@ -123,12 +127,19 @@ class HouseTemplate(Template):
     note_here: str = ""
     note_wanted: str = ""
     note_unwanted: str = ""
+    note_alike: str = ""
+    alike: str = ""
     notes: str = ""
 
-    def hand(self, graph: SceneGraph, called: Mapping[str, str] | None = None) -> str:
+    def hand(
+        self, graph: SceneGraph, called: Mapping[str, str] | None = None, knowledge: Knowledge | None = None
+    ) -> str:
         """What the robot holds."""
-        held = graph.holding
-        return self.holding.format(object=(called or {}).get(held, held)) if held else self.empty_hand.format()
+        held, words = graph.holding, called or {}
+        if not held:
+            return self.empty_hand.format()
+        note = self._note(graph, held, words, knowledge or Nothing())
+        return self.holding.format(object=words.get(held, held), note=note)
 
     def called(self, graph: SceneGraph) -> dict[str, str]:
         """What the things that are not called by their full names are called."""
@@ -167,7 +178,12 @@ class HouseTemplate(Template):
         if known.wanted:
             words = [called.get(place, place) for place in known.wanted[:_MOST_PLACES]]
             return self.note_wanted.format(object=name, places=", ".join(words))
-        return self.note_unwanted.format(object=name) if known.here is False else ""
+        alike = ", ".join(
+            self.alike.format(object=kind, receptacle=called.get(place, place)) for kind, place in known.alike
+        )
+        if known.here is False:
+            return self.note_unwanted.format(object=name, alike=alike)
+        return self.note_alike.format(object=name, alike=alike) if alike else ""
 
     def in_room(self, graph: SceneGraph, room: str, called: Mapping[str, str] | None = None) -> str:
         """What is in a room, things being called by other words than their names where there are any."""
@@ -241,7 +257,7 @@ class ContextGenerator:
         words, known = self.template, knowledge or Nothing()
         called = words.called(graph)
         user = words.user.format(
-            holding=words.hand(graph, called),
+            holding=words.hand(graph, called, known),
             rooms="\n".join(words.in_room(graph, room, called) for room in graph.rooms),
             things=words.things(graph, called, known),
             notes=words.noted(graph, called, known),

@@ -9,13 +9,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from housewise.agent.personalize.demonstrator import Demonstrator
+from housewise.agent.personalize.knowledge import Knowledge, Remembered, of_thing
 from housewise.agent.personalize.planner import Attempt
 from housewise.agent.personalize.prompt import ContextGenerator
 from housewise.agent.personalize.scripted import ScriptedPlanner
+from housewise.language.embedder import Embedder
+from housewise.people.householder import Householder, Place, places_of
+from housewise.people.memory import Memory
 from housewise.selftrain.personalize.pairs import Pair
 from housewise.selftrain.personalize.settings import LessonsConfig
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.generator import Kind, generate_house, kinds_in
+from housewise.worlds.house.invented import invented_person
 from housewise.worlds.house.names import spoken
 from housewise.worlds.house.preferences import Preferences
 from housewise.worlds.house.scene import Receptacle, Scene
@@ -34,6 +39,7 @@ class Lesson:
         graph: what the robot knows.
         attempts: how it came to know that.
         right: of each thing, the receptacles among those known where people want it.
+        knowledge: what is remembered of the person; None where there is no memory.
     """
 
     scene: str
@@ -41,11 +47,13 @@ class Lesson:
     graph: SceneGraph
     attempts: tuple[Attempt, ...]
     right: Mapping[str, AbstractSet[str]]
+    knowledge: Knowledge | None = None
 
     def pair(self, context: ContextGenerator) -> Pair:
-        """What the demonstrator would say."""
-        scripted = ScriptedPlanner(lambda thing, place: place in self.right[thing], thorough=False, listed=True)
-        plan = Demonstrator(scripted, context).plan(self.graph, self.attempts)
+        """What the demonstrator would say who knows what people want."""
+        wanted = {thing: self._wanted(thing) for thing in self.right}
+        scripted = ScriptedPlanner(lambda thing, place: place in wanted[thing], thorough=False, listed=True)
+        plan = Demonstrator(scripted, context, self.knowledge).plan(self.graph, self.attempts)
         return Pair(
             prompt=tuple(message.turn for message in plan.messages),
             prefix=context.template.prefix,
@@ -55,8 +63,19 @@ class Lesson:
             complete=plan.complete,
         )
 
+    def _wanted(self, thing: str) -> AbstractSet[str]:
+        """Of several right places the one that the notes speak of, so that the model learns to go by them."""
+        right = self.right[thing]
+        if self.knowledge is None or self.graph.place_of(thing) in right:
+            return right
+        known = of_thing(self.graph, thing, self.knowledge)
+        spoken_of = [*known.wanted, *(place for _, place in known.alike)]
+        return {next((place for place in spoken_of if place in right), "")} & right or right
 
-def lessons_in(seed: int, config: LessonsConfig, preferences: Preferences) -> list[Lesson]:
+
+def lessons_in(
+    seed: int, config: LessonsConfig, preferences: Preferences, embedder: Embedder | None = None
+) -> list[Lesson]:
     """Some of a generated house's receptacles with any things on them.
 
     A walk through a house tells little of what belongs where: most of its words are about what stood there before, and
@@ -66,13 +85,21 @@ def lessons_in(seed: int, config: LessonsConfig, preferences: Preferences) -> li
     Args:
         seed: of the house, and of what is drawn.
         config: how many lessons, and of which kind.
-        preferences: whose idea of order counts.
+        preferences: whose idea of order counts, unless the house has an invented person.
+        embedder: tells which things are alike, where there is a memory.
     """
     scene = generate_house(seed)
-    return lessons_about(scene, kinds_in(scene, preferences), config, np.random.default_rng([seed, 2]))
+    kinds = kinds_in(scene, invented_person(seed) if config.invented else preferences)
+    return lessons_about(scene, kinds, config, np.random.default_rng([seed, 2]), embedder)
 
 
-def lessons_about(scene: Scene, kinds: Sequence[Kind], config: LessonsConfig, rng: np.random.Generator) -> list[Lesson]:
+def lessons_about(
+    scene: Scene,
+    kinds: Sequence[Kind],
+    config: LessonsConfig,
+    rng: np.random.Generator,
+    embedder: Embedder | None = None,
+) -> list[Lesson]:
     """Some of a house's receptacles with any of some things on them; see lessons_in.
 
     Args:
@@ -80,12 +107,18 @@ def lessons_about(scene: Scene, kinds: Sequence[Kind], config: LessonsConfig, rn
         kinds: what may stand where.
         config: how many lessons, and of which kind.
         rng: draws them.
+        embedder: see lessons_in.
     """
-    return [_lesson(scene, kinds, config, rng, number) for number in range(config.each)]
+    return [_lesson(scene, kinds, config, rng, number, embedder) for number in range(config.each)]
 
 
 def _lesson(
-    scene: Scene, kinds: Sequence[Kind], config: LessonsConfig, rng: np.random.Generator, number: int
+    scene: Scene,
+    kinds: Sequence[Kind],
+    config: LessonsConfig,
+    rng: np.random.Generator,
+    number: int,
+    embedder: Embedder | None,
 ) -> Lesson:
     places = _some_places(scene, config.places, rng)
     names = {place.key: place.name for place in places}
@@ -99,7 +132,30 @@ def _lesson(
         graph.enter(room)
     attempts = tuple(Attempt(HighLevelAction(ActionKind.GO_TO, room), True) for room in entered)
     right = {thing: {names[key] for key in kind.correct if key in names} for thing, (kind, _) in stood.items()}
-    return Lesson(scene.name, number, graph, attempts, right)
+    if config.remembered is None:
+        return Lesson(scene.name, number, graph, attempts, right)
+    where = places_of(scene)
+    memory = _memory(kinds, {key: where[name] for key, name in _names(scene).items()}, config.remembered, rng)
+    return Lesson(scene.name, number, graph, attempts, right, Remembered(memory, where, embedder))
+
+
+def _memory(
+    kinds: Sequence[Kind], places: Mapping[str, Place], share: tuple[float, float], rng: np.random.Generator
+) -> Memory:
+    """Reactions to some of the kinds of things: to a few right places of each, and to a few wrong ones."""
+    person = Householder("somebody")
+    memory = Memory(person.name)
+    known = rng.permutation(len(kinds))[: round(rng.uniform(*share) * len(kinds))]
+    for kind in (kinds[index] for index in known):
+        for side, fewest, most in ((kind.correct, 1, 3), (kind.wrong, 0, 3)):
+            chosen = rng.permutation(len(side))[: rng.integers(fewest, most + 1)]
+            for key in (side[index] for index in chosen):
+                memory.add(person.on_shown(spoken(kind.category), places[key], side is kind.correct))
+    return memory
+
+
+def _names(scene: Scene) -> dict[str, str]:
+    return {place.key: place.name for place in scene.receptacles if place.usable and place.room is not None}
 
 
 def _some_places(scene: Scene, number: tuple[int, int], rng: np.random.Generator) -> list[Receptacle]:

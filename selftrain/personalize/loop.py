@@ -15,6 +15,7 @@ from housewise.core.errors import UserError
 from housewise.core.files import alone, write_json
 from housewise.core.settings import short_name
 from housewise.language.adapters import ASKED_WITH, AskedWith
+from housewise.language.embedder import MiniLM
 from housewise.rollout.executors import Watcher
 from housewise.rollout.failures import FailedEpisodesError
 from housewise.rollout.run import Run, begun, check_files, keep_files, same_setting
@@ -218,9 +219,12 @@ class SelfTraining:
         pairs: list[Pair] = []
         if not houses:
             return pairs
+        remembering = any(kind.remembered is not None for _, kind in houses)
+        embedder = MiniLM() if remembering else None
         with self._observer.training("lessons") as progress:
             for done, (seed, kind) in enumerate(houses, start=1):
-                pairs += [lesson.pair(self._context) for lesson in lessons_in(seed, kind, wishes(run.tasks.person))]
+                lessons = lessons_in(seed, kind, wishes(run.tasks.person), embedder)
+                pairs += [lesson.pair(self._context) for lesson in lessons]
                 progress(done, len(houses), f"{len(pairs)} lessons")
         return pairs
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from omegaconf import DictConfig, OmegaConf
 from pydantic import Field, NonNegativeInt, model_validator
@@ -63,6 +63,9 @@ class NamedTasksConfig(TasksConfig):
     runs: int | None = Field(default=None, ge=1)
 
 
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
 class LessonsConfig(Settings):
     """Lessons of one kind; see housewise.selftrain.personalize.lessons.
 
@@ -73,6 +76,9 @@ class LessonsConfig(Settings):
         unseen: whether it also knows of rooms in which it has seen nothing.
         held: share of the lessons in which it has one of the things in its hand.
         elsewhere: whether things may be out of place of which no right place is known.
+        invented: whether each house has a person of its own who does not exist, instead of the run's.
+        remembered: the least and the greatest share of the kinds of things of which something is remembered; None
+            where there is no memory.
     """
 
     houses: int = Field(ge=1)
@@ -83,6 +89,8 @@ class LessonsConfig(Settings):
     unseen: bool = False
     held: float = Field(default=0.0, ge=0, le=1)
     elsewhere: bool = True
+    invented: bool = False
+    remembered: tuple[Share, Share] | None = None
 
     @model_validator(mode="after")
     def _in_order(self) -> LessonsConfig:

@@ -14,13 +14,12 @@ from housewise.controller.robot import Carried, RobotInHouse
 from housewise.controller.skills import Status
 from housewise.core.record import Usage
 from housewise.language.base import Message
-from housewise.people.householder import Householder, Place
+from housewise.people.householder import Householder, places_of
 from housewise.rollout.notes import NoteEvent
 from housewise.systems.personalize.record import ActionEvent, ExchangeLine, PlanEvent, TriedLine, moved_by
 from housewise.worlds.base import Step
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import ROBOT, SceneGraph
-from housewise.worlds.house.world import World as House
 
 _BUILT_UPON = frozenset({ActionKind.PICK_UP, ActionKind.PLACE})
 
@@ -35,7 +34,7 @@ class HouseWorld:
 
     def __init__(self, robot: RobotInHouse, person: Householder | None = None) -> None:
         self.robot, self._person = robot, person
-        self._places = places_in(robot.env.world)
+        self._places = places_of(robot.env.world.scene)
         self.plans = 0
         self._statuses: Counter[Status] = Counter()
         self._placed: set[tuple[str, str]] = set()
@@ -88,14 +87,6 @@ class HouseWorld:
         return {"placements": self.robot.placements}
 
 
-def places_in(house: House) -> dict[str, Place]:
-    """The receptacles of a house by name, as people speak of them."""
-    kinds = {room.name: room.kind for room in house.scene.rooms}
-    return {
-        place.name: Place(place.kind, kinds[place.room] if place.room else None) for place in house.receptacles.values()
-    }
-
-
 class PlannerAgent:
     """A planner as an agent.
 
@@ -142,7 +133,7 @@ class PlannerAgent:
         """What a demonstration shows of things where they are, and of where they belong, each once."""
         if self._person is None:
             return
-        places = places_in(self._world.robot.env.world)
+        places = places_of(self._world.robot.env.world.scene)
         for thing, right in plan.shown.items():
             here = graph.place_of(thing) if thing != graph.holding else None
             for place in dict.fromkeys(place for place in (here, right) if place in places):

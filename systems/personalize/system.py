@@ -18,12 +18,12 @@ from housewise.core.record import FINISHED, Line
 from housewise.core.settings import packaged
 from housewise.language import ChatModel, Sampling
 from housewise.language.replay import ReplayChatModel
-from housewise.people.householder import Householder
+from housewise.people.householder import Householder, places_of
 from housewise.people.memory import Memory
 from housewise.rollout.episode import Limits, Progress
 from housewise.rollout.scores import Score
 from housewise.rollout.system import Job, Opened, System
-from housewise.systems.personalize.house import HouseWorld, PlannerAgent, places_in
+from housewise.systems.personalize.house import HouseWorld, PlannerAgent
 from housewise.systems.personalize.planners import Situation, open_planner
 from housewise.systems.personalize.record import ActionEvent, HouseSetting, PlanEvent, read_house_record
 from housewise.systems.personalize.settings import PersonalizeSettings
@@ -139,7 +139,7 @@ class Personalize(System[PersonalizeSettings]):
         )
         env.reset()
         sampling = Sampling(**settings.models.agent.sampling.model_dump(), seed=job.seed)
-        knowledge = None if memory is None else Remembered(memory, places_in(env.world))
+        knowledge = None if memory is None else Remembered(memory, places_of(env.world.scene))
         planner = self._planner(Situation(task, env, job.seed, material or models.get("agent"), sampling, knowledge))
         most = settings.world.max_steps
         person = None if memory is None else Householder(memory.person)

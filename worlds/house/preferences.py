@@ -178,13 +178,18 @@ def load_person(name_or_path: str | Path) -> Person:
     )
 
 
+def base_groups() -> dict[str, Group]:
+    """What most people would agree on, by group."""
+    return _parse(_folder() / _BASE, BaseFile).groups
+
+
 def _folder() -> Path:
     return Path(str(resources.files("housewise.housekeep_configs"))) / "people"
 
 
 def _read_person(file: Path) -> Person:
     person = _parse(file, PersonFile)
-    groups = _parse(_folder() / _BASE, BaseFile).groups | person.groups
+    groups = base_groups() | person.groups
     _check_groups(file, person.groups, groups)
     things = {thing for group in groups.values() for thing in group.things}
     for key, places in person.wants.items():
