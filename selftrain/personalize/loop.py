@@ -15,7 +15,7 @@ from housewise.core.errors import UserError
 from housewise.core.files import alone, write_json
 from housewise.core.settings import short_name
 from housewise.language.adapters import ASKED_WITH, AskedWith
-from housewise.language.embedder import MiniLM
+from housewise.language.embedder import shared_minilm
 from housewise.rollout.executors import Watcher
 from housewise.rollout.failures import FailedEpisodesError
 from housewise.rollout.run import Run, begun, check_files, keep_files, same_setting
@@ -220,7 +220,7 @@ class SelfTraining:
         if not houses:
             return pairs
         remembering = any(kind.remembered is not None for _, kind in houses)
-        embedder = MiniLM() if remembering else None
+        embedder = shared_minilm() if remembering else None
         with self._observer.training("lessons") as progress:
             for done, (seed, kind) in enumerate(houses, start=1):
                 lessons = lessons_in(seed, kind, wishes(run.tasks.person), embedder)

@@ -17,6 +17,7 @@ from housewise.core.errors import UserError
 from housewise.core.record import FINISHED, Line
 from housewise.core.settings import packaged
 from housewise.language import ChatModel, Sampling
+from housewise.language.embedder import Embedder, has_minilm, shared_minilm
 from housewise.language.replay import ReplayChatModel
 from housewise.people.householder import Householder, places_of
 from housewise.people.memory import Memory
@@ -139,7 +140,7 @@ class Personalize(System[PersonalizeSettings]):
         )
         env.reset()
         sampling = Sampling(**settings.models.agent.sampling.model_dump(), seed=job.seed)
-        knowledge = None if memory is None else Remembered(memory, places_of(env.world.scene))
+        knowledge = None if memory is None else Remembered(memory, places_of(env.world.scene), self._embedder())
         planner = self._planner(Situation(task, env, job.seed, material or models.get("agent"), sampling, knowledge))
         most = settings.world.max_steps
         person = None if memory is None else Householder(memory.person)
@@ -163,6 +164,11 @@ class Personalize(System[PersonalizeSettings]):
             world = self.settings.world
             self._simulator = open_simulator(world.simulator, sensors=("instance",), gpu=world.gpu)
         return self._simulator
+
+    def _embedder(self) -> Embedder | None:
+        """What tells which things are alike, where that is wanted."""
+        wanted = self.settings.memory.meaning
+        return shared_minilm() if wanted or (wanted is None and has_minilm()) else None
 
     def _controller(self, env: RearrangementEnv) -> Controller:
         chosen = self.settings.world.controller

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from housewise.agent.personalize.knowledge import Known, Nothing, Remembered, of_thing, outlook
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
+from housewise.language.embedder import Vectors
 from housewise.people.householder import Householder, Place
 from housewise.people.memory import About, Memory, Note
 from housewise.worlds.house.scene_graph import SceneGraph, View
@@ -129,3 +133,44 @@ def test_notes_stand_in_the_prompt_as_facts_of_the_house() -> None:
     assert "cap 1 does not belong where it is." in user.content
     assert "Ignore" not in user.content
     assert context.messages(house(), Nothing()) == context.messages(house())
+
+
+class Letters:
+    """Takes texts for alike that share letters."""
+
+    name = "letters"
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        counts = np.array([[text.count(letter) for letter in "acdghmpu"] for text in texts], np.float32)
+        return counts / np.linalg.norm(counts, axis=1, keepdims=True)
+
+
+def test_of_what_nothing_is_known_it_tells_where_similar_things_are_wanted() -> None:
+    notes = [
+        told(1.0, things=("cup",), receptacle="shelf", room="hall"),
+        told(1.0, things=("pad",), receptacle="sink"),
+        told(-1.0, things=("cap",), receptacle="sink"),
+        told(1.0, things=("ham",), receptacle="fridge"),
+    ]
+    knows = Remembered(Memory("ada", notes), PLACES, Letters())
+    assert knows.alike("cap 1", list(PLACES), 5) == [("cup", "hall 1 shelf 4"), ("pad", "kitchen 0 sink 2")]
+    assert knows.alike("cap 1", list(PLACES), 1) == [("cup", "hall 1 shelf 4")]
+    assert Remembered(Memory("ada", notes), PLACES).alike("cap 1", list(PLACES), 5) == []
+
+
+def test_a_prompt_speaks_of_them_beside_the_thing() -> None:
+    notes = [
+        told(1.0, things=("cup",), receptacle="shelf", room="hall"),
+        told(-1.0, things=("cap",), receptacle="chest"),
+    ]
+    context = ContextGenerator(PromptTemplate.load("remembering"))
+    knows = Remembered(Memory("ada", notes), PLACES, Letters())
+    _, user = context.messages(house(), knows)
+    assert user.content.splitlines()[-2:] == [
+        "mug on kitchen sink",
+        "cap on hall chest = not here cup: hall shelf",
+    ]
+    _, user = context.messages(house("cap 1"), knows)
+    assert "holding cap ~ cup: hall shelf" in user.content
+    judging = ContextGenerator(PromptTemplate.load("judging"))
+    assert context.messages(house()) == judging.messages(house()) == judging.messages(house(), knows)

@@ -14,6 +14,7 @@ from housewise.selftrain.personalize.loop import SelfTraining
 from housewise.selftrain.personalize.pairs import Pair
 from housewise.selftrain.personalize.settings import LessonsConfig, load_selftraining
 from housewise.worlds.house.generator import generate_house
+from housewise.worlds.house.invented import invented_person
 from housewise.worlds.house.tasks import wishes
 
 HOUSES = range(3000, 3004)
@@ -108,3 +109,43 @@ def test_where_to_look_next(context: ContextGenerator) -> None:
 def test_lessons_that_cannot_be(wrong: dict[str, object], tmp_path: Path) -> None:
     with pytest.raises(UserError, match=f"lessons.0.*{next(iter(wrong))}"):
         load_selftraining(settings={"lessons": [{"houses": 1, "each": 1, **wrong}]})
+
+
+REMEMBERED = LessonsConfig(houses=1, each=10, places=(10, 30), things=(6, 14), invented=True, remembered=(0.5, 0.9))
+
+
+def test_who_does_not_exist_wants_a_group_of_things_together_and_not_as_others_do() -> None:
+    people = [invented_person(seed) for seed in range(20)]
+    mugs = [person.places("mug") for person in people]
+    assert len({str(places) for places in mugs}) > 5 and mugs[0] == invented_person(0).places("mug")
+    together = sum(person.places("cup") == places for person, places in zip(people, mugs, strict=True))
+    assert 12 <= together < 20
+
+
+def test_what_is_remembered_is_what_the_lesson_says() -> None:
+    context, known, moved = ContextGenerator(PromptTemplate.load("remembering")), 0, 0
+    for seed in HOUSES:
+        for lesson in lessons_in(seed, REMEMBERED, wishes("majority")):
+            said = {thing: (place, verdict) for thing, place, verdict in judged(lesson.pair(context))}
+            for line in lesson.pair(context).prompt[1]["content"].splitlines():
+                thing, _, note = line.partition(" = ")
+                if not note or " on " not in thing:
+                    continue
+                known += 1
+                verdict = said[thing.partition(" on ")[0]][1]
+                if note == "here":
+                    assert verdict == "fine"
+                elif note.startswith("not here"):
+                    assert verdict != "fine"
+                elif verdict != "fine":
+                    # A thing may be right where it is, of which the notes tell another right place.
+                    assert verdict == note.split(", ")[0]
+                    moved += 1
+    assert known > 50 and moved > 15
+
+
+def test_without_notes_a_lesson_has_none(context: ContextGenerator) -> None:
+    bare = REMEMBERED.model_copy(update={"remembered": (0.0, 0.0)})
+    for lesson in lessons_in(HOUSES[0], bare, wishes("majority")):
+        asked = lesson.pair(ContextGenerator(PromptTemplate.load("remembering"))).prompt
+        assert asked == lesson.pair(context).prompt
