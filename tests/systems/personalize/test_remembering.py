@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -68,6 +69,58 @@ def test_a_memory_that_there_is_not_is_named(tmp_path: Path) -> None:
     memory = {"start": "carl", "folder": str(tmp_path / "memories")}
     with pytest.raises(UserError, match=r"no memory of carl; there are none; memory\.new=true begins one"):
         run(tmp_path / "run", tmp_path, memory=memory).play()
+
+
+def memories(folder: Path, learn: str) -> dict[str, object]:
+    return {"start": "ada", "folder": str(folder), "new": True, "learn": learn}
+
+
+@pytest.mark.parametrize("learn", ["run", "never"])
+def test_what_is_learned_may_wait_for_the_next_run_or_be_left(played: Path, tmp_path: Path, learn: str) -> None:
+    shutil.copytree(played / "memories", tmp_path / "memories")
+    before = MemoryFolder(played / "memories").load("ada")
+    settings = memories(tmp_path / "memories", learn)
+    run(tmp_path / "run", tmp_path, seed=5, memory=settings, workers=2, max_steps=150).play()
+    records = list(read_records(tmp_path / "run" / "episodes"))
+    assert {record.header.memory for record in records} == {before.digest}
+    learned = {event.note for record in records for event in record.of_type(NoteEvent)}
+    after = MemoryFolder(tmp_path / "memories").load("ada")
+    assert learned and set(after.notes) == (set(before.notes) | learned if learn == "run" else set(before.notes))
+    # Whoever goes on with a run of which some was lost has learned from all of it in the end.
+    lost = next((tmp_path / "run" / "episodes").glob("*.jsonl"))
+    lost.unlink()
+    run(tmp_path / "run", tmp_path, seed=5, memory=settings, workers=2, max_steps=150).play()
+    (again,) = {record.header.memory for record in read_records(tmp_path / "run" / "episodes")}
+    assert again == before.digest
+
+
+def test_a_demonstration_tells_of_what_is_not_moved_unless_it_is_told_not_to(tmp_path: Path) -> None:
+    shown = {}
+    for verdicts in (True, False):
+        changes = {"planner": "demonstrator", "demonstrator": {"verdicts": verdicts}, "houses": 1, "max_steps": 1000}
+        run(tmp_path / str(verdicts), tmp_path / f"memories-{verdicts}", **changes).play()
+        (record,) = read_records(tmp_path / str(verdicts) / "episodes")
+        correct = HouseRecord.of(record, tmp_path).setting.correct
+        notes = [event.note for event in record.of_type(NoteEvent)]
+        for note in notes:
+            about = note.about
+            places = {place for thing, right in correct.items() if about.things[0] in thing for place in right}
+            named = [place for place in places if (about.receptacle or "") in place and (about.room or "") in place]
+            assert (note.value == 1.0) == bool(named), note.text
+        shown[verdicts] = {note.text for note in notes}
+    assert shown[False] < shown[True]
+
+
+def test_the_store_goes_by_what_was_shown_and_nothing_else(tmp_path: Path) -> None:
+    seen = {"seed": 1, "houses": 1, "max_steps": 1000}
+    run(tmp_path / "blank", tmp_path / "none", planner="store", **{**seen, "max_steps": 300}).play()
+    (blank,) = read_records(tmp_path / "blank" / "episodes")
+    assert blank.result.scores["unique_placements"] == 0
+    run(tmp_path / "shown", tmp_path / "memories", planner="demonstrator", **seen).play()
+    run(tmp_path / "store", tmp_path / "memories", planner="store", **seen).play()
+    (store,) = read_records(tmp_path / "store" / "episodes")
+    assert store.header.agent == "store" and store.result.scores["success_rate"] > 0.5
+    assert store.result.scores["correct_end"] > store.result.scores["correct_start"]
 
 
 def test_on_the_command_line(played: Path, tmp_path: Path) -> None:
