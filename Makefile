@@ -20,9 +20,9 @@ $(VENV)/.installed: pyproject.toml setup.py
 demo: install
 	$(BIN)/housewise demo
 
-# A process for each core, each with one thread: two of torch's on one core slow each other.
+# A process for each core, each with one thread (two of torch's on one core slow each other), and one while others wait.
 test: install
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )) --dist loadfile
 
 test-slow: install
 	$(BIN)/python -m pytest -m slow

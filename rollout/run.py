@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -184,12 +185,19 @@ def settings_from(system: str, content: Mapping[str, Any], source: str, strict: 
     """
     found = find_system(system)
     try:
-        base = found.load().model_dump(mode="json")
+        base = _defaults(found)
         known = content if strict else known_only(content, base)
         whole = merged(base, placed(known, base, source))
         return validated(found.Settings, whole | {"system": system})
     except UserError as error:
         raise UserError(f"{source}: not the settings of a run ({error}); choose another folder with --out") from error
+
+
+@lru_cache
+def _defaults(system: type[System[Any]]) -> dict[str, Any]:
+    """Every setting with its default: for reading only."""
+    values: dict[str, Any] = system.load().model_dump(mode="json")
+    return values
 
 
 def begun(episodes: Path) -> bool:

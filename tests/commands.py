@@ -9,6 +9,7 @@ started anew, and so is what sends classes of its main module to other processes
 from __future__ import annotations
 
 import multiprocessing
+import multiprocessing.forkserver
 import os
 import runpy
 import subprocess
@@ -62,10 +63,14 @@ def run_module(
     return subprocess.CompletedProcess(command, child.exitcode or 0, out, err)
 
 
+def preload() -> None:
+    """Start that process, before the program itself starts one for its workers."""
+    _context().set_forkserver_preload(PRELOADED)
+    multiprocessing.forkserver.ensure_running()
+
+
 def _context() -> multiprocessing.context.ForkServerContext:
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(PRELOADED)
-    return context
+    return multiprocessing.get_context("forkserver")
 
 
 def _main(module: str, words: list[str], env: dict[str, str], cwd: Path | None, files: list[str]) -> None:
@@ -81,6 +86,8 @@ def _main(module: str, words: list[str], env: dict[str, str], cwd: Path | None, 
     os.environ.update(env)
     os.chdir(cwd or Path.cwd())
     sys.argv = [module, *words]
+    # Its workers are forks of the same process; Python would start another one.
+    multiprocessing.forkserver._forkserver.ensure_running = lambda: None  # type: ignore[method-assign]
     sys.path[0] = ""
     os._exit(_exit_code(module))
 

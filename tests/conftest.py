@@ -10,11 +10,14 @@ from housewise.worlds.house.env import Task
 from housewise.worlds.house.generator import generate
 from housewise.worlds.house.housekeep.reader import HousekeepData
 from housewise.worlds.house.preferences import load_person
+from tests.commands import preload
 from tests.worlds.house.toy import toy_task
 
 # Shared machines stall now and then; what is slow shows in the suite's time, not in one example's.
 settings.register_profile("housewise", deadline=None)
 settings.load_profile("housewise")
+
+preload()
 
 
 @pytest.fixture(scope="session")

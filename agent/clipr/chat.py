@@ -14,6 +14,7 @@ from housewise.agent.clipr.language import Choice, Dimension, Exchange, Guidance
 from housewise.agent.clipr.rules import Rule, numbered, read_rules
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
+from housewise.core.yamls import parse_yaml
 from housewise.language.base import ChatModel, ChatRequest, Message, Sampling
 from housewise.worlds.choices.scenario import Situation
 
@@ -65,7 +66,7 @@ class Prompts:
     def __init__(self, path: Path = PROMPTS) -> None:
         self._path = path
         try:
-            self._texts: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+            self._texts: dict[str, Any] = parse_yaml(path.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
             raise DataError(f"{path}: cannot be read as YAML ({str(error).splitlines()[0]})") from error
         self._jinja = Environment(undefined=StrictUndefined, trim_blocks=True, autoescape=False)

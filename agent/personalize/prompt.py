@@ -15,6 +15,7 @@ from typing_extensions import Self
 
 from housewise.agent.personalize.knowledge import Knowledge, Nothing, of_thing
 from housewise.core.errors import UserError, alternatives
+from housewise.core.yamls import parse_yaml
 from housewise.language.base import Message
 from housewise.worlds.house.names import without_numbers
 from housewise.worlds.house.scene_graph import SceneGraph
@@ -69,7 +70,7 @@ class Template(BaseModel):
         packaged = resources.files("housewise.housekeep_configs") / "prompts" / f"{name_or_path}.yaml"
         path = packaged if packaged.is_file() else Path(name_or_path)
         try:
-            return cls.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+            return cls.model_validate(parse_yaml(path.read_text(encoding="utf-8")))
         except OSError as error:
             known = alternatives(str(name_or_path), packaged_prompts())
             raise UserError(f"{name_or_path}: no such prompt template; {known}, or give a file") from error

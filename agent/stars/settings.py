@@ -16,6 +16,7 @@ from housewise.agent.stars.situation import Thing
 from housewise.agent.stars.tasks import Task, TaskObject
 from housewise.agent.stars.vocabulary import Kind, Vocabulary
 from housewise.core.errors import DataError, UserError
+from housewise.core.yamls import parse_yaml
 from housewise.worlds.kitchen.state import Relation
 
 T = TypeVar("T", bound=BaseModel)
@@ -168,7 +169,7 @@ def read(name_or_path: str, model: type[T], called: str | None = None) -> tuple[
     packaged = resources.files("housewise.housekeep_configs") / "stars" / f"{name_or_path}.yaml"
     path = packaged if packaged.is_file() else Path(called or name_or_path)
     try:
-        return model.model_validate(yaml.safe_load(path.read_text(encoding="utf-8"))), str(path)
+        return model.model_validate(parse_yaml(path.read_text(encoding="utf-8"))), str(path)
     except OSError as error:
         raise UserError(f"{path}: no such file of settings; give a .yaml file that is there") from error
     except ValidationError as error:

@@ -15,11 +15,9 @@ Four questions, each with its figures:
 from __future__ import annotations
 
 import json
-import multiprocessing
 import subprocess
 from collections import Counter, defaultdict
 from collections.abc import Sequence, Set
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -39,6 +37,7 @@ from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
 from housewise.core.machine import software_versions
+from housewise.core.processes import process_pool
 from housewise.experiments.bench.recorded_player import Player, RememberingSimulator
 from housewise.experiments.bench.recordings import Recording, Step
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
@@ -311,7 +310,7 @@ def main(
     if not paths:
         raise UserError(f"{recordings}: no <scene>/<condition>/<episode>.json in it; name the recordings' folder")
     console = Console()
-    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
+    with process_pool(workers) as pool:
         played = pool.map(compare, paths, [data] * len(paths), [name] * len(paths), [kept] * len(paths))
         results = list(track(played, "recordings", total=len(paths), console=console, transient=True))
     groups = {name: [r for r in results if f"{r.scene} {r.condition}" == name] for name in _names(results)}

@@ -21,7 +21,6 @@ from time import perf_counter
 from typing import Annotated, Any
 
 import typer
-import yaml
 from rich.console import Console
 from rich.table import Table
 
@@ -39,6 +38,7 @@ from housewise.agent.clipr.local.contrast import own_words
 from housewise.agent.clipr.method import Method, Outcome, Setup
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError
+from housewise.core.yamls import parse_yaml
 from housewise.experiments.clipr.controls import CONTROLS
 from housewise.language.embedder import Embedder, MiniLM
 from housewise.worlds.choices.introplan import read_introplan, repeats
@@ -199,7 +199,7 @@ def _error(values: Sequence[float]) -> float:
 
 def show(console: Console, result: dict[str, Any]) -> None:
     """The tables: accuracy by data set and tier, then usage."""
-    published = yaml.safe_load(PUBLISHED.read_text(encoding="utf-8"))
+    published = parse_yaml(PUBLISHED.read_text(encoding="utf-8"))
     for name, by_tier in result["accuracy"].items():
         table = Table(
             title=f"{name}: accuracy, % ± standard error over {result['seeds']} seeds ({result['components']})"

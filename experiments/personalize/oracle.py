@@ -11,10 +11,8 @@ left, and why.
 
 from __future__ import annotations
 
-import multiprocessing
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,6 +26,7 @@ from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
 from housewise.core.machine import software_versions
+from housewise.core.processes import process_pool
 from housewise.core.record import Result
 from housewise.core.tables import machine, table
 from housewise.rollout.run import Run
@@ -196,7 +195,7 @@ def main(
     if not planned:
         raise UserError("no episode to play; give --houses a number above 0, or name the Housekeep folder with --data")
     groups, configs = zip(*planned, strict=True)
-    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
+    with process_pool(workers) as pool:
         coming = pool.map(play, groups, configs)
         played = list(track(coming, "episodes", total=len(groups), console=console, transient=True))
     content = figures(played)

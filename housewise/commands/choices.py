@@ -156,9 +156,9 @@ def _files(folder: str) -> dict[str, Path]:
 
 
 def _yaml(file: Path) -> dict[str, Any]:
-    import yaml
+    from housewise.core.yamls import parse_yaml
 
-    content: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
+    content: dict[str, Any] = parse_yaml(file.read_text(encoding="utf-8"))
     return content
 
 

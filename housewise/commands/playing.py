@@ -129,7 +129,7 @@ def replay(
 
       housewise replay runs/merom --simulator habitat
     """
-    from housewise.terminal import play_again, records_of
+    from housewise.replaying import play_again, records_of
 
     earlier = folder or newest(of_several=False, replays=False)
     records = records_of(earlier)

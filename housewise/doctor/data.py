@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 
 from housewise.core.errors import UserError
+from housewise.core.processes import process_pool
 from housewise.core.tables import machine
 from housewise.doctor.findings import DATA, Finding, line, told
 
@@ -62,7 +61,7 @@ def housekeep(root: Path | None) -> list[Finding]:
     if not names:
         return [Finding(DATA, "Housekeep", "broken", f"{root}: no scene in it is complete", GET_DATA)]
     # Reading a scene takes about a second.
-    with ProcessPoolExecutor(min(int(machine()["cores"]), len(names)), get_context("spawn")) as pool:
+    with process_pool(min(int(machine()["cores"]), len(names))) as pool:
         looks = list(pool.map(partial(look, root), names))
     folder = Finding(DATA, "Housekeep", "ok", f"{root}: {len(names)} scenes")
     return [folder, *(_scene(root, each) for each in looks), *_stand_ins(root, looks), _annotations(root)]

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,6 +16,7 @@ from urllib.parse import quote
 
 from housewise.core.errors import UserError
 from housewise.core.files import write_bytes, write_text
+from housewise.core.processes import process_pool
 from housewise.report.film import Film, encoder
 from housewise.report.rendering import render, version
 from housewise.report.sources import Entry
@@ -165,7 +165,7 @@ def _made(wanted: Sequence[Page], workers: int) -> Iterator[None]:
     if workers <= 1:
         yield from map(_make, wanted)
         return
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), initializer=_quiet)
+    pool = process_pool(workers, _quiet)
     try:
         for made in as_completed([pool.submit(_make, page) for page in wanted]):
             yield made.result()

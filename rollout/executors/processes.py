@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import threading
-import time
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
 from housewise.core.errors import UserError
+from housewise.core.processes import process_pool
 from housewise.core.record import Outcome
 from housewise.rollout.executors.base import Outcomes, Watcher
 from housewise.rollout.lanes import Assignment, Lanes
 from housewise.rollout.stage import Stage
 from housewise.rollout.system import Job, System
 
-_GLANCE = 1.0
 # Episodes given to each process, so that none waits for its next one.
 _AHEAD = 2
 
@@ -40,9 +37,7 @@ class Processes:
     def play(self, lanes: Lanes) -> None:
         """See Executor.play."""
         count = lanes.most(min(self._system.settings.execution.workers, os.cpu_count() or 1))
-        spawn = multiprocessing.get_context("spawn")
-        given = (self._system, self._episodes, os.getpid())
-        with ProcessPoolExecutor(count, spawn, initializer=_Process.enter, initargs=given) as pool:
+        with process_pool(count, _Process.enter, self._system, self._episodes) as pool:
             try:
                 self._until_the_end(pool, lanes, _AHEAD * count)
             except BrokenProcessPool as error:
@@ -78,8 +73,7 @@ class _Process:
         self._stage, self._episodes = Stage(system), episodes
 
     @classmethod
-    def enter(cls, system: System[Any], episodes: Path, parent: int) -> None:
-        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    def enter(cls, system: System[Any], episodes: Path) -> None:
         cls.entered = cls(system, episodes)
 
     def play(self, assignment: Assignment) -> Outcome:
@@ -88,10 +82,3 @@ class _Process:
 
 def _play(assignment: Assignment) -> Outcome:
     return _Process.entered.play(assignment)
-
-
-def _end_with(parent: int) -> None:
-    """End this process when the one that made it is gone: a killed one cannot say so."""
-    while os.getppid() == parent:
-        time.sleep(_GLANCE)
-    os._exit(1)

@@ -10,6 +10,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from housewise.core.errors import DataError
+from housewise.core.yamls import parse_yaml
 
 _MOST_BYTES = 64 << 20
 
@@ -61,7 +62,7 @@ def read_yaml(path: Path, kind: type[AnySettings]) -> AnySettings:
         DataError: the file is missing, no YAML, or wrong; the message names the field.
     """
     try:
-        return kind.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+        return kind.model_validate(parse_yaml(path.read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise DataError(f"{path}: cannot be read as YAML ({str(error).splitlines()[0]})") from error
     except ValidationError as error:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -17,6 +18,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from housewise.core.errors import DataError, alternatives
+from housewise.core.yamls import parse_yaml
 
 Places = dict[str, list[str]]
 """Kinds of receptacle by kind of room; the room may be ``"any room"``."""
@@ -178,7 +180,8 @@ def load_person(name_or_path: str | Path) -> Person:
     )
 
 
-def base_groups() -> dict[str, Group]:
+@lru_cache(maxsize=1)
+def base_groups() -> Mapping[str, Group]:
     """What most people would agree on, by group."""
     return _parse(_folder() / _BASE, BaseFile).groups
 
@@ -189,7 +192,7 @@ def _folder() -> Path:
 
 def _read_person(file: Path) -> Person:
     person = _parse(file, PersonFile)
-    groups = base_groups() | person.groups
+    groups = {**base_groups(), **person.groups}
     _check_groups(file, person.groups, groups)
     things = {thing for group in groups.values() for thing in group.things}
     for key, places in person.wants.items():
@@ -242,7 +245,7 @@ def _unknown(file: Path, field: str, what: str, word: str, known: Sequence[str])
 
 def _parse(file: Path, model: type[_File]) -> _File:
     try:
-        content: Any = yaml.safe_load(file.read_text(encoding="utf-8"))
+        content: Any = parse_yaml(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{file}: cannot be read ({error}); check the path and save it as UTF-8") from error
     except yaml.YAMLError as error:

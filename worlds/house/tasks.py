@@ -7,9 +7,8 @@ from functools import lru_cache
 from importlib import resources
 from typing import Any
 
-import yaml
-
 from housewise.core.errors import UserError, alternatives
+from housewise.core.yamls import parse_yaml
 from housewise.worlds.house.env import Task
 from housewise.worlds.house.generator import generate
 from housewise.worlds.house.housekeep.reader import HousekeepData
@@ -72,7 +71,7 @@ def episodes_of(data: HousekeepData, scene: str, episodes: Sequence[int] | str |
 
 
 def _task_set(scene: str, name: str) -> list[int]:
-    sets: dict[str, Any] = yaml.safe_load(
+    sets: dict[str, Any] = parse_yaml(
         (resources.files("housewise.housekeep_configs") / "task_sets" / "llm_personalize.yaml").read_text(
             encoding="utf-8"
         )

@@ -17,6 +17,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from housewise.core.errors import DataError
+from housewise.core.yamls import parse_yaml
 from housewise.worlds.kitchen.state import Entity, Place, Relation
 
 FOLDER = Path(str(resources.files("housewise.housekeep_configs"))) / "kitchen"
@@ -217,7 +218,7 @@ def read_yaml(file: Path) -> Any:
         DataError: it cannot be read or is no YAML.
     """
     try:
-        return yaml.safe_load(file.read_text(encoding="utf-8"))
+        return parse_yaml(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{file}: cannot be read ({error})") from error
     except (yaml.YAMLError, RecursionError) as error:

@@ -20,6 +20,7 @@ from housewise.agent.clipr.local.ranking import Ranker, Scores, Weights
 from housewise.agent.clipr.rules import Rule, read_rule, typed_rule
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
+from housewise.core.yamls import parse_yaml
 from housewise.language.embedder import Embedder, cosine
 from housewise.language.words import STOP_WORDS, content_words
 from housewise.worlds.choices.scenario import Situation
@@ -271,7 +272,7 @@ def _when(contrast: Contrast) -> str:
 
 def _questions(path: Path) -> tuple[str, ...]:
     try:
-        found = yaml.safe_load(path.read_text(encoding="utf-8"))["questions"]
+        found = parse_yaml(path.read_text(encoding="utf-8"))["questions"]
         return tuple(str(question) for question in found)
     except (OSError, UnicodeDecodeError, yaml.YAMLError, KeyError, TypeError) as error:
         raise DataError(f"{path}: give a list of questions under questions ({error})") from error

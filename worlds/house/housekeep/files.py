@@ -11,6 +11,7 @@ import yaml
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from housewise.core.errors import DataError, shown
+from housewise.core.yamls import SafeLoader
 from housewise.worlds.house.housekeep.fields import (
     Coordinate,
     Extent,
@@ -108,7 +109,7 @@ class EpisodeFields(Fields):
     recs_packers: dict[Name, Packer] = Field(default_factory=dict)
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(SafeLoader):  # type: ignore[misc]
     """SafeLoader that also admits the tuples in the data's YAML."""
 
 

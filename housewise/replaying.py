@@ -1,0 +1,53 @@
+"""The replies of a run, played again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+
+from housewise.core.errors import UserError
+from housewise.systems.personalize.record import HouseRecord, read_house_records
+from housewise.systems.personalize.replay import settings_of
+from housewise.systems.personalize.system import Personalize
+from housewise.terminal import play, told
+
+Records = dict[str, HouseRecord]
+"""Records by name."""
+
+
+def records_of(folder: Path) -> Records:
+    """The finished episodes of a run, by name.
+
+    Raises:
+        UserError: when there is none.
+    """
+    records = {record.name: record for record in read_house_records(folder / "episodes")}
+    if not records:
+        raise UserError(f"{folder}: holds no finished episodes; name the folder of a run (it has episodes/ in it)")
+    return records
+
+
+def play_again(folder: Path, earlier: Records, simulator: str | None, out: Path, console: Console) -> None:
+    """Play the replies of an earlier run again, and say in how many episodes the same things end in the same places.
+
+    Args:
+        folder: of the earlier run.
+        earlier: its records; see records_of.
+        simulator: another one than the earlier run's, None for the same.
+        out: folder of the new run.
+        console: where progress goes.
+
+    Raises:
+        UserError: when something outside the program is wrong.
+    """
+    first = next(iter(earlier.values()))
+    changed = {
+        "planner": "replay",
+        "records": str(folder / "episodes"),
+        "simulator": simulator or first.setting.simulator,
+    }
+    play(Personalize(settings_of(first.header).changed(**changed)), out, console)
+    again = {record.name: record for record in read_house_records(out / "episodes")}
+    same = sum(earlier[name].final.placements == record.final.placements for name, record in again.items())
+    told(console, f"same final placements: {same} of {len(again)} episodes")
