@@ -129,7 +129,8 @@ class Rays:
         self._numbers[:, _MASK] = -1
         lane = lanes[:height, :across].ravel()
         self._first = lane // width * (_ROWS * width) + lane % width
-        self._addresses = [ctypes.c_void_p(packet.ctypes.data) for packet in self._packets]
+        first, apart = self._packets.ctypes.data, self._packets.strides[0]
+        self._addresses = [ctypes.c_void_p(first + number * apart) for number in range(len(self._packets))]
         self._all_lanes = _aligned((width,)).view(np.int32)
         self._all_lanes[:] = -1
         self._arguments = np.array([_COHERENT, _ALL_FEATURES, *[0] * 8], dtype=np.uint32)
