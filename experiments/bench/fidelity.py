@@ -239,8 +239,10 @@ def figures(results: Sequence[Compared]) -> dict[str, Any]:
     return {
         "episodes": len(results),
         "parse_agreement": sum(r.agreed for r in results) / max(sum(r.parsed for r in results), 1),
+        "parsed_steps": sum(r.parsed for r in results),
         "room_agreement": sum(r.rooms_agreed for r in results) / max(sum(r.rooms for r in results), 1),
         "room_steps": sum(r.rooms for r in results),
+        "left_open_steps": sum(r.left_open for r in results),
         "parse_left_open_agreement": sum(r.agreed_open for r in results) / max(sum(r.left_open for r in results), 1),
         "effect_agreement": float(np.mean([effect[-1] for effect in effects])) if effects else 0.0,
         "discovery_precision": precision,
