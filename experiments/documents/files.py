@@ -14,7 +14,8 @@ class FigureFiles:
     """Figures by the file that they are in and where in it they stand.
 
     An address is ``FILE#POINTER``: a path below the folder, and a JSON pointer (RFC 6901) without escapes, as in
-    ``bench/fidelity.json#/by_condition/Merom_1_int IL/episodes``.
+    ``bench/fidelity.json#/by_condition/Merom_1_int IL/episodes``. What is in a list goes by its place, or by what
+    only it says: ``bench/engines.json#/rows/measure=plans,conversations=16,engine=generate/ratio/median``.
 
     Args:
         folder: with the files, ``results`` in the project.
@@ -56,9 +57,9 @@ class FigureFiles:
         found: Any = self.read(name)
         for key in pointer.split("/"):
             try:
-                found = found[int(key)] if isinstance(found, list) else found[key]
+                found = found[_place(found, key)] if isinstance(found, list) else found[key]
             except (LookupError, TypeError, ValueError):
-                raise self._wrong(name, f"nothing at /{shown(pointer)}") from None
+                raise self._wrong(name, f"nothing, or more than one, at /{shown(pointer)}") from None
         return found
 
     def number(self, address: str) -> float:
@@ -102,3 +103,16 @@ class FigureFiles:
     def _wrong(self, name: str, what: str) -> DataError:
         path = self._folder / name
         return DataError(f"{path}: {what}; have the command that wrote it write it anew, or change what is taken of it")
+
+
+def _place(rows: list[Any], key: str) -> int:
+    """Where in a list something is; ValueError where it is nowhere, or more than once."""
+    if "=" not in key:
+        return int(key)
+    wanted = dict(pair.split("=", 1) for pair in key.split(","))
+    (place,) = (
+        number
+        for number, row in enumerate(rows)
+        if all(str(row.get(field)) == value for field, value in wanted.items())
+    )
+    return place

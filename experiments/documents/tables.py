@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from housewise.core.errors import DataError
 from housewise.experiments.documents.files import FigureFiles
 from housewise.experiments.documents.marks import Drawn, figure
 
@@ -44,21 +43,16 @@ def clipr(files: FigureFiles) -> str:
 def engines(files: FigureFiles) -> str:
     """How fast other engines are beside the local model's, in tasks of several kinds."""
     rows = "bench/engines.json#/rows"
-    places = {tuple(row.get(key) for key in _ENGINE_ROW): number for number, row in enumerate(files.at(rows))}
 
-    def at(*row: object) -> str:
-        if row not in places:
-            raise DataError(f"{rows}: no row of {row}; measure it with housewise.experiments.bench.engines")
-        return f"{rows}/{places[row]}"
+    def told(count: int, measure: str, engine: str, key: str, form: str) -> str:
+        return figure(f"{rows}/measure={measure},conversations={count},engine={engine}/{key}", form, files)
 
     def ratio(count: int, measure: str, engine: str) -> str:
-        median, *ends = (figure(f"{at(measure, count, engine)}/ratio/{key}", ".2f", files) for key in _SPREAD)
+        median, *ends = (told(count, measure, engine, f"ratio/{key}", ".2f") for key in ("median", "least", "most"))
         return f"{median} ({' to '.join(ends)})"
 
     def row(count: int, measure: str) -> list[str]:
-        speed = figure(
-            f"{at(measure, count, 'housewise')}/per_second/median", ".2f" if measure == "plans" else ".0f", files
-        )
+        speed = told(count, measure, "housewise", "per_second/median", ".2f" if measure == "plans" else ".0f")
         return [str(count), measure, speed, *(ratio(count, measure, engine) for engine in _PEERS)]
 
     columns = ("at once", "", "tokens, or plans, a second of ours", *_PEERS.values())
@@ -74,6 +68,22 @@ def fidelity(files: FigureFiles) -> str:
 
     columns = (told("what, over {episodes d} recordings (of 270)"), "figure")
     return markdown(columns, [[told(cell) for cell in row] for row in _FIDELITY])
+
+
+def judging(files: FigureFiles) -> str:
+    """What the local model says of things in lessons, untrained and with ``tidy``."""
+    file = "personalize/judging.json"
+
+    def percent(arm: str, thing: str, said: str) -> str:
+        # What was never said is not in the file.
+        never = said not in files.at(f"{file}#/arms/{arm}/{thing}")
+        return "0 %" if never else figure(f"{file}#/arms/{arm}/{thing}/{said}", ".0f", files) + " %"
+
+    rows = [
+        [words, *(" / ".join(percent(arm, thing, each) for each in said) for arm in ("as it comes", "tidy"))]
+        for words, thing, said in _JUDGING
+    ]
+    return markdown((f"of {figure(f'{file}#/lessons', 'd', files)} lessons' things", "as it comes", "`tidy`"), rows)
 
 
 def stars_selecting(files: FigureFiles) -> str:
@@ -100,6 +110,7 @@ TABLES: dict[str, Drawn] = {
     "clipr": clipr,
     "engines": engines,
     "fidelity": fidelity,
+    "judging": judging,
     "stars selecting": stars_selecting,
 }
 """How each table is drawn, by the name that a mark says."""
@@ -108,8 +119,6 @@ _TIERS = ("in distribution", "out of distribution")
 _CLIPR_METHODS = (
     "Adaptive CLIPR", "CLIPR", "TidyBot", "in-context + answers", "CIPHER embeddings", "GATE 15", "zero-shot", "chance",
 )  # fmt: skip
-_ENGINE_ROW = ("measure", "conversations", "engine")
-_SPREAD = ("median", "least", "most")
 _PEERS = {"generate": "`generate`", "continuous": "continuous batching", "llama.cpp": "llama.cpp, Q4_1"}
 _FIDELITY = (
     ("recorded steps that resolve to the recorded action and target", "{parse_agreement .1%}"),
@@ -130,4 +139,13 @@ _FIDELITY = (
         "{final_placement_agreement .1%}",
     ),
     ("success over whole episodes, ours / recorded", "{success_rate .1f} % / {success_rate_recorded .1f} %"),
+)
+_JUDGING = (
+    ("in their place: found to be so", "in its place", ("fine",)),
+    (
+        "out of place, a right place known: sent to a right one / to a wrong one",
+        "out of place, a right place is known",
+        ("right place", "wrong place"),
+    ),
+    ("out of place, none known: left for later", "out of place, none is known", ("elsewhere",)),
 )

@@ -7,6 +7,7 @@ import re
 import shutil
 from pathlib import Path
 from subprocess import CompletedProcess
+from typing import Any
 
 import pytest
 
@@ -16,13 +17,13 @@ PROJECT = Path(__file__).parents[3]
 README = """# A project
 
 Of all cases <!-- = speed/run.json#/share .1% -->50.0 %<!-- / --> were right,
-in <!-- = speed/run.json#/rows/1/ms .2f -->1.50<!-- / --> ms on average, and
+in <!-- = speed/run.json#/rows/way=ours,n=2/ms .2f -->1.50<!-- / --> ms on average, and
 <!-- a comment of another kind --> success is <!-- = speed/run.json#/success_rate ±.1f -->87.2
 ± 1.2<!-- / --> % in <!-- = speed/run.json#/all of them , -->12,345<!-- / --> cases.
 """
-RUN = {
+RUN: dict[str, Any] = {
     "share": 0.5,
-    "rows": [{"ms": 1}, {"ms": 1.5}],
+    "rows": [{"way": "theirs", "n": 2, "ms": 1}, {"way": "ours", "n": 2, "ms": 1.5}],
     "success_rate": 87.25,
     "success_rate_stderr": 1.21,
     "all of them": 12345,
@@ -95,7 +96,14 @@ def test_figures_in_prose_are_filled_in(small: Path) -> None:
         ),
         (json.dumps(RUN | {"share": "half"}), "README.md, line 3: .*run.json: no number at /share but half"),
         (json.dumps(RUN | {"share": float("nan")}), "run.json: no number at /share but nan"),
-        (json.dumps(RUN | {"rows": []}), "README.md, line 4: .*run.json: nothing at /rows/1/ms"),
+        (
+            json.dumps(RUN | {"rows": []}),
+            "README.md, line 4: .*more than one, at /rows/way=ours",
+        ),
+        (
+            json.dumps(RUN | {"rows": 2 * RUN["rows"]}),
+            "README.md, line 4: .*more than one, at /rows/way=ours",
+        ),
     ],
 )
 def test_damaged_results_are_told_of_in_one_line(small: Path, content: str, complaint: str) -> None:
