@@ -154,4 +154,6 @@ def _table(name: str, rows: dict[str, dict[str, Any]], seeds: int) -> Table:
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    from housewise.core.console import guarded
+
+    guarded(lambda: typer.run(main))

@@ -297,4 +297,6 @@ def _embed_ahead(embedder: Embedder, sets: Sequence[ChoiceSet]) -> None:
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    from housewise.core.console import guarded
+
+    guarded(lambda: typer.run(main))

@@ -131,4 +131,6 @@ def _table(rows: dict[str, dict[str, float]], count: int) -> Table:
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    from housewise.core.console import guarded
+
+    guarded(lambda: typer.run(main))
