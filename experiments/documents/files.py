@@ -58,9 +58,21 @@ class FigureFiles:
         for key in pointer.split("/"):
             try:
                 found = found[_place(found, key)] if isinstance(found, list) else found[key]
-            except (LookupError, TypeError, ValueError):
+            except (AttributeError, LookupError, TypeError, ValueError):
                 raise self._wrong(name, f"nothing, or more than one, at /{shown(pointer)}") from None
         return found
+
+    def keys(self, address: str) -> list[str]:
+        """What stands below an address: the names of an object's fields, or the places of a list.
+
+        Raises:
+            DataError: neither stands there, or the file is damaged.
+        """
+        found = self.at(address)
+        if not isinstance(found, dict | list):
+            name, _, pointer = address.partition("#/")
+            raise self._wrong(name, f"no object or list at /{shown(pointer)} but {shown(found)}")
+        return [*found] if isinstance(found, dict) else [*map(str, range(len(found)))]
 
     def number(self, address: str) -> float:
         """A finite number.

@@ -26,9 +26,8 @@ def clipr(files: FigureFiles) -> str:
 
     def percent(method: str, data: str, tier: str, form: str = "±.1%") -> str:
         address = f"{file}#/accuracy/{data}/{tier}/{method}"
-        return (
-            figure(address if "±" in form else f"{address}/mean", form, files).removesuffix(" %").removesuffix(" ± 0.0")
-        )
+        share = figure(address if "±" in form else f"{address}/mean", form, files)
+        return share.removesuffix(" %").removesuffix(" ± 0.0")
 
     def row(method: str) -> list[str]:
         shares = [percent(method, "ambik", tier, ".1%") for tier in _TIERS]
@@ -76,7 +75,7 @@ def judging(files: FigureFiles) -> str:
 
     def percent(arm: str, thing: str, said: str) -> str:
         # What was never said is not in the file.
-        never = said not in files.at(f"{file}#/arms/{arm}/{thing}")
+        never = said not in files.keys(f"{file}#/arms/{arm}/{thing}")
         return "0 %" if never else figure(f"{file}#/arms/{arm}/{thing}/{said}", ".0f", files) + " %"
 
     rows = [
@@ -95,7 +94,7 @@ def stars_selecting(files: FigureFiles) -> str:
 
     def row(task: str) -> list[str]:
         numbered = f"{task}/numbered/completion_percent"
-        turns = range(len(files.at(f"{tasks}/{numbered}")))
+        turns = files.keys(f"{tasks}/{numbered}")
         ways = [percent(f"{task}/{way}/completion_percent") for way in ("recorded", "best", "likelihood")]
         return [task, *ways, ", ".join(percent(f"{numbered}/{turn}") for turn in turns)]
 

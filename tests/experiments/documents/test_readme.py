@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from housewise.experiments.documents.tables import TABLES
 from tests.commands import run_module
 
 PROJECT = Path(__file__).parents[3]
@@ -96,6 +97,7 @@ def test_figures_in_prose_are_filled_in(small: Path) -> None:
         ),
         (json.dumps(RUN | {"share": "half"}), "README.md, line 3: .*run.json: no number at /share but half"),
         (json.dumps(RUN | {"share": float("nan")}), "run.json: no number at /share but nan"),
+        (json.dumps(RUN | {"rows": [1, None]}), "README.md, line 4: .*more than one, at /rows/way=ours"),
         (
             json.dumps(RUN | {"rows": []}),
             "README.md, line 4: .*more than one, at /rows/way=ours",
@@ -109,6 +111,16 @@ def test_figures_in_prose_are_filled_in(small: Path) -> None:
 def test_damaged_results_are_told_of_in_one_line(small: Path, content: str, complaint: str) -> None:
     (small / "results" / "speed" / "run.json").write_text(content)
     _refused(small, complaint)
+
+
+@pytest.mark.parametrize("table", sorted(TABLES))
+def test_a_file_without_what_a_table_shows_is_told_of_in_one_line(small: Path, table: str) -> None:
+    for path in (PROJECT / "results").rglob("*.json"):
+        emptied = small / path.relative_to(PROJECT)
+        emptied.parent.mkdir(exist_ok=True)
+        emptied.write_text(json.dumps(dict.fromkeys(json.loads(path.read_text()))))
+    (small / "README.md").write_text(f"<!-- figures: {table} -->\n<!-- /figures -->\n")
+    _refused(small, "README.md, line 1: .*json: no")
 
 
 @pytest.mark.parametrize(
