@@ -15,7 +15,6 @@ Four questions, each with its figures:
 from __future__ import annotations
 
 import json
-import subprocess
 from collections import Counter, defaultdict
 from collections.abc import Sequence, Set
 from dataclasses import asdict, dataclass, field
@@ -36,7 +35,7 @@ from housewise.controller.published import PUBLISHED
 from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
-from housewise.core.machine import software_versions
+from housewise.core.machine import provenance
 from housewise.core.processes import process_pool
 from housewise.experiments.bench.recorded_player import Player, RememberingSimulator
 from housewise.experiments.bench.recordings import Recording, Step
@@ -239,8 +238,10 @@ def figures(results: Sequence[Compared]) -> dict[str, Any]:
     return {
         "episodes": len(results),
         "parse_agreement": sum(r.agreed for r in results) / max(sum(r.parsed for r in results), 1),
+        "parsed_steps": sum(r.parsed for r in results),
         "room_agreement": sum(r.rooms_agreed for r in results) / max(sum(r.rooms for r in results), 1),
         "room_steps": sum(r.rooms for r in results),
+        "left_open_steps": sum(r.left_open for r in results),
         "parse_left_open_agreement": sum(r.agreed_open for r in results) / max(sum(r.left_open for r in results), 1),
         "effect_agreement": float(np.mean([effect[-1] for effect in effects])) if effects else 0.0,
         "discovery_precision": precision,
@@ -309,7 +310,7 @@ def main(
     paths = sorted(recordings.glob("*/*/*.json"))[:: _QUICK if quick else 1]
     if not paths:
         raise UserError(f"{recordings}: no <scene>/<condition>/<episode>.json in it; name the recordings' folder")
-    console = Console()
+    console, made = Console(), provenance()
     with process_pool(workers) as pool:
         played = pool.map(compare, paths, [data] * len(paths), [name] * len(paths), [kept] * len(paths))
         results = list(track(played, "recordings", total=len(paths), console=console, transient=True))
@@ -321,22 +322,12 @@ def main(
         "most_different": _most_different(results),
         "simulator": name,
         "settings": asdict(PUBLISHED),
-        "software": software_versions(),
-        "commit": commit(),
         "quick": quick,
+        **made,
     }
     _print(console, content)
     if json_file is not None:
         write_json(json_file, content)
-
-
-def commit() -> str:
-    """Of the checkout that this runs from, marked where it has changes; empty outside of one."""
-    described = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--abbrev=40", "--dirty"]
-    try:
-        return subprocess.run(described, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return ""
 
 
 def _names(results: Sequence[Compared]) -> list[str]:

@@ -12,8 +12,7 @@ import typer
 
 from housewise.core.console import Console, guarded
 from housewise.core.files import write_json
-from housewise.core.machine import software_versions
-from housewise.core.tables import machine
+from housewise.core.machine import provenance
 from housewise.language.embedder import Embedder, MiniLM
 from housewise.people.memory import About, Memory, Note
 
@@ -73,7 +72,20 @@ def recall_times(memory: Memory, queries: int, seed: int, embedder: Embedder | N
         "median_ms": statistics.median(times),
         "p99_ms": times[int(0.99 * (len(times) - 1))],
         "first_ms": first,
+        **_after_copying(memory, embedder),
     }
+
+
+def _after_copying(memory: Memory, embedder: Embedder | None) -> dict[str, float]:
+    """Milliseconds until a copy has recalled something, and until it has once more after a note was added to it."""
+    nothing, begun = About(things=("unheard of",)), time.perf_counter()
+    copy = memory.copy()
+    copy.recall(nothing, _MOST, embedder=embedder, least_similar=-1)
+    copied = time.perf_counter()
+    about, later = memory.notes[0].about, "2026-11-25T00:00:00Z"
+    copy.add(Note(person="ada", kind="reaction", text="another", about=about, value=1.0, time=later))
+    copy.recall(nothing, _MOST, embedder=embedder, least_similar=-1)
+    return {"copied_ms": 1000 * (copied - begun), "added_to_copy_ms": 1000 * (time.perf_counter() - copied)}
 
 
 def main(
@@ -105,7 +117,7 @@ def main(
             )
     if json_file is not None:
         content = {"notes": notes, "queries": queries, "seed": seed, "most": _MOST, "recall": figures}
-        write_json(json_file, {**content, "software": software_versions(), "machine": machine()})
+        write_json(json_file, {**content, **provenance()})
 
 
 if __name__ == "__main__":

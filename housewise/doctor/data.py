@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 
 from housewise.core.errors import UserError
+from housewise.core.machine import machine
 from housewise.core.processes import process_pool
-from housewise.core.tables import machine
 from housewise.doctor.findings import DATA, Finding, line, told
 
 GET_DATA = "git clone https://github.com/yashkant/housekeep ~/housekeep && export HOUSEKEEP_DATA=~/housekeep"

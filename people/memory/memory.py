@@ -39,6 +39,13 @@ class Recalled:
     similarity: float = 1.0
 
 
+class _Indexed:
+    """The index of some notes, made when it is first asked for; copies of a memory share it until one changes."""
+
+    def __init__(self, index: Index | None = None) -> None:
+        self.index = index
+
+
 class Memory:
     """Notes of one person.
 
@@ -59,7 +66,7 @@ class Memory:
             self._check_person(note)
             self._by_id[note.id] = note
         self._sorted: list[Note] = []
-        self._index: Index | None = None
+        self._indexed, self._shares_index = _Indexed(), False
         self._settle()
 
     def __len__(self) -> int:
@@ -71,7 +78,7 @@ class Memory:
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled: everything but the index, which is soon made again."""
-        return {**self.__dict__, "_index": None}
+        return {**self.__dict__, "_indexed": _Indexed(), "_shares_index": False}
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -106,7 +113,11 @@ class Memory:
 
     def copy(self) -> Memory:
         """Another memory with the same notes."""
-        return Memory(self.person, self._sorted, self._forgotten)
+        other = Memory(self.person)
+        other._by_id, other._sorted, other._forgotten = self._by_id.copy(), self._sorted.copy(), self._forgotten.copy()
+        other._indexed, other._shares_index = self._indexed, True
+        self._shares_index = True
+        return other
 
     def add(self, note: Note) -> Note:
         """Remember a note; one that is remembered already is not remembered twice, and a forgotten one stays forgotten.
@@ -122,10 +133,10 @@ class Memory:
             self._by_id[note.id] = note
             newest = not self._sorted or self._sorted[-1].order < note.order
             insort(self._sorted, note, key=lambda each: each.order)
-            if self._index is not None and newest:
-                self._index.add(note)
-            elif not newest:
-                self._index = None
+            if newest:
+                self._add_to_index(note)
+            else:
+                self._drop_index()
         return note
 
     def recall(
@@ -152,7 +163,7 @@ class Memory:
             embedder: compares meanings.
             least_similar: the smallest cosine that counts as close.
         """
-        index = self._indexed()
+        index = self._index()
         rows = index.by_key(about, max(most, 0), kinds)
         found = [(row, 1.0) for row in rows]
         if embedder is not None and len(rows) < most:
@@ -247,15 +258,26 @@ class Memory:
                     waiting.append(id)
         self._by_id = {id: note for id, note in self._by_id.items() if id not in self._forgotten}
         self._sorted = sorted(self._by_id.values(), key=lambda note: note.order)
-        self._index = None
+        self._drop_index()
 
-    def _indexed(self) -> Index:
-        if self._index is None:
+    def _index(self) -> Index:
+        if self._indexed.index is None:
             # numpy is not for those who only look at notes.
             from housewise.people.memory.index import Index
 
-            self._index = Index(self._sorted)
-        return self._index
+            self._indexed.index = Index(self._sorted)
+        return self._indexed.index
+
+    def _drop_index(self) -> None:
+        self._indexed, self._shares_index = _Indexed(), False
+
+    def _add_to_index(self, note: Note) -> None:
+        index = self._indexed.index
+        if self._shares_index:
+            index = index and index.copy()
+            self._indexed, self._shares_index = _Indexed(index), False
+        if index is not None:
+            index.add(note)
 
     def _check_person(self, note: Note) -> None:
         if note.person != self.person:

@@ -94,6 +94,7 @@ def test_a_recording_of_our_own_robot_is_matched(recorded: Path) -> None:
     assert logs[-1]["current_mapping"]["end"]["mug 1"] == "kitchen 0 counter 1"
     found = compared(recorded)
     assert found["parse_agreement"] == found["parse_left_open_agreement"] == found["room_agreement"] == 1.0
+    assert (found["parsed_steps"], found["left_open_steps"]) == (len(STEPS) - 1, 1)
     assert found["effect_agreement"] == found["final_placement_agreement"] == 1.0
     assert found["low_level_steps"] == found["low_level_steps_recorded"] > 1
     assert found["success_rate"] == found["success_rate_recorded"] == 100.0

@@ -119,6 +119,46 @@ def test_by_meaning_comes_what_is_close_after_what_is_known_by_key(
             assert float(embed([words])[0] @ embed([about.phrase])[0]) < least + 1e-5
 
 
+@given(*[st.lists(notes, max_size=9)] * 3, abouts, st.booleans())
+def test_a_copy_goes_its_own_way(
+    shared: list[Note], mine: list[Note], others: list[Note], about: About, asked_before: bool
+) -> None:
+    memory = Memory("ada", shared)
+    if asked_before:
+        memory.recall(about, 9, embedder=Letters())
+    copy = memory.copy()
+    copy.recall(about, 9, embedder=Letters())
+    for one, more in ((memory, mine), (copy, others)):
+        for note in more:
+            one.add(note)
+    if shared and memory.notes:
+        copy.forget(copy.notes[0].id)
+    for one in (memory, copy):
+        assert one.recall(about, 9) == slow_recall(one, about, 9, None)
+        anew = Memory("ada", one.notes).recall(about, 9, embedder=Letters())
+        assert [each.note for each in one.recall(about, 9, embedder=Letters())] == [each.note for each in anew]
+
+
+def test_a_copy_takes_along_what_has_been_made_for_recall() -> None:
+    class Counting(Letters):
+        read = 0
+
+        def embed(self, texts: Sequence[str]) -> Vectors:
+            self.read += len(texts)
+            return super().embed(texts)
+
+    embedder, asked = Counting(), About(things=("cupp",))
+    memory = Memory("ada", [reaction("cup", place, 1.0) for place in ("sink", "bed", "shelf")])
+    first = memory.copy()
+    first.recall(asked, 9, embedder=embedder)
+    assert embedder.read == 3 + 1, "all notes, and the question"
+    first.add(reaction("cuppa", "bed", 1.0, TIMES[1]))
+    first.recall(asked, 9, embedder=embedder)
+    assert embedder.read == 4 + 2, "the new note, and the question once more"
+    memory.recall(asked, 9, embedder=embedder)
+    assert embedder.read == 6 + 1, "what the copy has made serves the memory that it is of"
+
+
 def test_meaning_follows_what_changes() -> None:
     memory = Memory("ada", [reaction("cup", "sink", 1.0)])
     asked = About(things=("cupp",))

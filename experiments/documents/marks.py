@@ -1,0 +1,143 @@
+"""Marks in Markdown, unseen where it is shown, between which text is filled in from files of results.
+
+A table stands between lines of its own, and a figure in a line::
+
+    <!-- figures: fidelity -->
+    | what | figure |
+    <!-- /figures -->
+
+    in <!-- = bench/fidelity.json#/effect_agreement .1% -->99.1 %<!-- / --> of all cases
+
+The words before the last are an address (see FigureFiles), the last word a format of Python's; with ``%`` a share is
+shown in percent, and with ``±`` before the format a mean with its standard error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from housewise.core.errors import DataError, UserError, alternatives, shown
+from housewise.experiments.documents.files import FigureFiles
+
+Drawn = Callable[[FigureFiles], str]
+"""Draws a table as Markdown, without a line break at its end."""
+
+_BETWEEN = r"(?P<text>(?:(?!<!--).)*?)"
+_MARK = re.compile(
+    rf"(?P<table><!-- figures: (?P<name>[^>]*?) -->\n){_BETWEEN}<!-- /figures -->"
+    rf"|<!-- = (?P<address>[^>]*?) (?P<format>[^ >]+) -->{_BETWEEN.replace('text', 'inline')}<!-- / -->",
+    re.DOTALL,
+)
+_PART = re.compile(r"<!--\s*(?:=|/|figures\b)[^>]*>?")
+_FIRST_IN_LINE = re.compile(r"^[\s>*-]*<!-- (?:=|/ )", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A line that says something else than the files.
+
+    Attributes:
+        line: its number, from 1 on.
+        says: what stands there.
+        should_say: what is in the files.
+        source: the mark's words.
+    """
+
+    line: int
+    says: str
+    should_say: str
+    source: str
+
+    def __str__(self) -> str:
+        return f"line {self.line} says {self.says!r} and should say {self.should_say!r} ({self.source})"
+
+
+def filled(text: str, name: str, files: FigureFiles, tables: Mapping[str, Drawn]) -> tuple[str, list[Difference]]:
+    """A document with all its figures as they are in the files.
+
+    Args:
+        text: of the document.
+        name: of the document, for messages.
+        files: with the figures.
+        tables: how each table is drawn, by name.
+
+    Returns:
+        The document, and the lines of the given text in which it differs.
+
+    Raises:
+        UserError: a mark is incomplete, or names what there is not.
+    """
+    _check_marks(text, name)
+    differences: list[Difference] = []
+    parts, end = [], 0
+    for mark in _MARK.finditer(text):
+        try:
+            begins, says, should_say = _told(mark, files, tables)
+        except UserError as error:
+            raise type(error)(f"{name}, line {_line(text, mark.start())}: {error}") from None
+        if not _same(says, should_say):
+            source = " ".join((mark["name"] or mark["address"]).split())
+            differences += _differences(_line(text, begins), says, should_say, source)
+            parts += [text[end:begins], should_say]
+            end = begins + len(says)
+    return "".join([*parts, text[end:]]), differences
+
+
+def figure(address: str, form: str, files: FigureFiles) -> str:
+    """A figure in words.
+
+    Args:
+        address: see FigureFiles.
+        form: Python's format, after ``±`` for a mean with its standard error.
+        files: with the figure.
+
+    Raises:
+        UserError: there is no such figure, or it cannot be shown so.
+    """
+    unit = " %" if form.endswith("%") else ""
+    spec = f"{form.lstrip('±').removesuffix('%')}f" if unit else form.lstrip("±")
+    numbers: list[float | None] = [*files.with_error(address)] if form.startswith("±") else [files.number(address)]
+    try:
+        shares = (each if not unit or each is None else 100 * each for each in numbers)
+        return " ± ".join(format(each, spec) for each in shares if each is not None) + unit
+    except ValueError as error:
+        raise DataError(f"{shown(address)} cannot be shown as {form!r} ({error}); give a format such as .1f") from None
+
+
+def _told(mark: re.Match[str], files: FigureFiles, tables: Mapping[str, Drawn]) -> tuple[int, str, str]:
+    """Where the text between the marks begins, what it says, and what it should say."""
+    if mark["table"] is None:
+        return mark.start("inline"), mark["inline"], figure(" ".join(mark["address"].split()), mark["format"], files)
+    if mark["name"] not in tables:
+        raise UserError(f"no table {shown(mark['name'])}; {alternatives(mark['name'], tables)}")
+    return mark.start("text"), mark["text"], tables[mark["name"]](files) + "\n"
+
+
+def _same(says: str, should_say: str) -> bool:
+    """Whether two texts differ at most in where lines are broken, which is all the same in Markdown's prose."""
+    return says == should_say or ("|" not in should_say and says.split() == should_say.split())
+
+
+def _differences(first: int, says: str, should_say: str, source: str) -> list[Difference]:
+    lines = zip_longest(says.splitlines(), should_say.splitlines(), fillvalue="")
+    return [Difference(first + number, *pair, source) for number, pair in enumerate(lines) if pair[0] != pair[1]]
+
+
+def _check_marks(text: str, name: str) -> None:
+    whole = [mark.span() for mark in _MARK.finditer(text)]
+    for part in _PART.finditer(text):
+        if not any(start <= part.start() < end for start, end in whole):
+            raise UserError(
+                f"{name}, line {_line(text, part.start())}: {shown(part[0])} is no whole mark; it takes "
+                "`<!-- = FILE#/FIELD FORMAT -->...<!-- / -->`, or `<!-- figures: NAME -->` and `<!-- /figures -->`"
+            )
+    if first := _FIRST_IN_LINE.search(text):
+        # Markdown takes the whole line for HTML, and a paragraph for ended.
+        raise UserError(f"{name}, line {_line(text, first.end())}: a line begins with a mark; put a word before it")
+
+
+def _line(text: str, position: int) -> int:
+    return text.count("\n", 0, position) + 1

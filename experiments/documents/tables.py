@@ -1,0 +1,150 @@
+"""The tables of README and docs, each drawn from files of results by a function of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from housewise.experiments.documents.files import FigureFiles
+from housewise.experiments.documents.marks import Drawn, figure
+
+
+def markdown(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown."""
+    lines = [f"| {' | '.join(row)} |".replace("  ", " ") for row in (columns, *rows)]
+    return "\n".join([lines[0], "|" + "---|" * len(columns), *lines[1:]])
+
+
+def clipr(files: FigureFiles) -> str:
+    """Accuracy of CLIPR and of its baselines, with local components, in percent."""
+    file = "clipr/main_local.json"
+    corrected = ", ".join(
+        figure(f"{file}#/usage/{data}/CIPHER embeddings/questions", ".0f", files)
+        for data in ("ambik", "introplan", "kitchen")
+    )
+    names = {"CIPHER embeddings": f"CIPHER, embeddings ({corrected} corrections)"}
+
+    def percent(method: str, data: str, tier: str, form: str = "±.1%") -> str:
+        address = f"{file}#/accuracy/{data}/{tier}/{method}"
+        share = figure(address if "±" in form else f"{address}/mean", form, files)
+        return share.removesuffix(" %").removesuffix(" ± 0.0")
+
+    def row(method: str) -> list[str]:
+        shares = [percent(method, "ambik", tier, ".1%") for tier in _TIERS]
+        kitchen = [percent(method, "kitchen", tier) for tier in _TIERS]
+        everywhere = [percent(method, data, "all") for data in ("ambik", "introplan")]
+        return [names.get(method, method), everywhere[0], " / ".join(shares), everywhere[1], *kitchen]
+
+    columns = ("", "AmbiK", "in / out of distribution", "IntroPlan", "kitchen, in distribution", "out")
+    return markdown(columns, [row(method) for method in _CLIPR_METHODS])
+
+
+def engines(files: FigureFiles) -> str:
+    """How fast other engines are beside the local model's, in tasks of several kinds."""
+    rows = "bench/engines.json#/rows"
+
+    def told(count: int, measure: str, engine: str, key: str, form: str) -> str:
+        return figure(f"{rows}/measure={measure},conversations={count},engine={engine}/{key}", form, files)
+
+    def ratio(count: int, measure: str, engine: str) -> str:
+        median, *ends = (told(count, measure, engine, f"ratio/{key}", ".2f") for key in ("median", "least", "most"))
+        return f"{median} ({' to '.join(ends)})"
+
+    def row(count: int, measure: str) -> list[str]:
+        speed = told(count, measure, "housewise", "per_second/median", ".2f" if measure == "plans" else ".0f")
+        return [str(count), measure, speed, *(ratio(count, measure, engine) for engine in _PEERS)]
+
+    columns = ("at once", "", "tokens, or plans, a second of ours", *_PEERS.values())
+    return markdown(columns, [row(count, measure) for count in (1, 16) for measure in ("reading", "writing", "plans")])
+
+
+def fidelity(files: FigureFiles) -> str:
+    """How recorded episodes of Habitat went when they were played again in the embedded simulator."""
+    file = "bench/fidelity.json"
+
+    def told(words: str) -> str:
+        return re.sub(r"\{(\S+) (\S+)\}", lambda mark: figure(f"{file}#/{mark[1]}", mark[2], files), words)
+
+    columns = (told("what, over {episodes d} recordings (of 270)"), "figure")
+    return markdown(columns, [[told(cell) for cell in row] for row in _FIDELITY])
+
+
+def judging(files: FigureFiles) -> str:
+    """What the local model says of things in lessons, untrained and with ``tidy``."""
+    file = "personalize/judging.json"
+
+    def percent(arm: str, thing: str, said: str) -> str:
+        # What was never said is not in the file.
+        never = said not in files.keys(f"{file}#/arms/{arm}/{thing}")
+        return "0 %" if never else figure(f"{file}#/arms/{arm}/{thing}/{said}", ".0f", files) + " %"
+
+    rows = [
+        [words, *(" / ".join(percent(arm, thing, each) for each in said) for arm in ("as it comes", "tidy"))]
+        for words, thing, said in _JUDGING
+    ]
+    return markdown((f"of {figure(f'{file}#/lessons', 'd', files)} lessons' things", "as it comes", "`tidy`"), rows)
+
+
+def stars_selecting(files: FigureFiles) -> str:
+    """Completion in percent, where goals are chosen among the recorded ones."""
+    tasks = "stars/selecting.json#/tasks"
+
+    def percent(address: str) -> str:
+        return figure(f"{tasks}/{address}", ".1f", files)
+
+    def row(task: str) -> list[str]:
+        numbered = f"{task}/numbered/completion_percent"
+        turns = files.keys(f"{tasks}/{numbered}")
+        ways = [percent(f"{task}/{way}/completion_percent") for way in ("recorded", "best", "likelihood")]
+        return [task, *ways, ", ".join(percent(f"{numbered}/{turn}") for turn in turns)]
+
+    columns = (
+        "task", "GPT-4, recorded", "`best`, no model", "likelihood of the number over all rotations",
+        "numbered question, three rotations",
+    )  # fmt: skip
+    return markdown(columns, [row(task) for task in ("tidy kitchen", "store groceries", "organize office")])
+
+
+TABLES: dict[str, Drawn] = {
+    "clipr": clipr,
+    "engines": engines,
+    "fidelity": fidelity,
+    "judging": judging,
+    "stars selecting": stars_selecting,
+}
+"""How each table is drawn, by the name that a mark says."""
+
+_TIERS = ("in distribution", "out of distribution")
+_CLIPR_METHODS = (
+    "Adaptive CLIPR", "CLIPR", "TidyBot", "in-context + answers", "CIPHER embeddings", "GATE 15", "zero-shot", "chance",
+)  # fmt: skip
+_PEERS = {"generate": "`generate`", "continuous": "continuous batching", "llama.cpp": "llama.cpp, Q4_1"}
+_FIDELITY = (
+    ("recorded steps that resolve to the recorded action and target", "{parse_agreement .1%}"),
+    (
+        "picks and places with the recorded effect, from the recorded placements before each action",
+        "{effect_agreement .1%}",
+    ),
+    ("actions that take the recorded number of low-level steps", "{actions_of_recorded_length .1%} of {actions ,}"),
+    ("walks (of at least one step, in either) that do", "{walks_of_recorded_length .1%} of {walks ,}"),
+    ("low-level steps of an action, ours / recorded", "{low_level_steps .1f} / {low_level_steps_recorded .1f}"),
+    (
+        "what each action discovers, F1 (precision, recall)",
+        "{discovery_f1 .3f} ({discovery_precision .3f}, {discovery_recall .3f})",
+    ),
+    ("the same, in step", "{discovery_f1_in_step .3f}"),
+    (
+        "objects that end up where they ended up in the record, whole episodes without looking at the record again",
+        "{final_placement_agreement .1%}",
+    ),
+    ("success over whole episodes, ours / recorded", "{success_rate .1f} % / {success_rate_recorded .1f} %"),
+)
+_JUDGING = (
+    ("in their place: found to be so", "in its place", ("fine",)),
+    (
+        "out of place, a right place known: sent to a right one / to a wrong one",
+        "out of place, a right place is known",
+        ("right place", "wrong place"),
+    ),
+    ("out of place, none known: left for later", "out of place, none is known", ("elsewhere",)),
+)

@@ -1,0 +1,59 @@
+"""Fills the figures of README and docs from the files in ``results``, and finds those that say something else.
+
+Run ``python -m housewise.experiments.readme`` in the project's folder; with ``--check`` nothing is written.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from housewise.core.console import Console, guarded
+from housewise.core.errors import UserError
+from housewise.core.files import write_text
+from housewise.experiments.documents.files import FigureFiles
+from housewise.experiments.documents.marks import filled
+from housewise.experiments.documents.tables import TABLES
+
+
+def documents(root: Path) -> list[Path]:
+    """README and docs of a project.
+
+    Raises:
+        UserError: it has none.
+    """
+    readme = root / "README.md"
+    if not readme.is_file() or not (root / "results").is_dir():
+        raise UserError(f"{root}: no README.md with results beside it; name the project's folder with --root")
+    return [readme, *sorted((root / "docs").glob("*.md"))]
+
+
+def main(
+    root: Annotated[Path, typer.Option(help="The project's folder.")] = Path(),
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; exit with 1 where a figure differs.")] = False,
+) -> None:
+    """Fill in the figures of README.md and docs/*.md from results/*/*.json.
+
+    Examples:
+
+      python -m housewise.experiments.readme --check
+    """
+    console = Console(soft_wrap=True, highlight=False)
+    files, wrong = FigureFiles(root / "results"), 0
+    files.read_all()
+    for path in documents(root):
+        name = path.relative_to(root).as_posix()
+        text, differences = filled(path.read_text(encoding="utf-8"), name, files, TABLES)
+        wrong += len(differences)
+        for each in differences:
+            console.print(f"{name}: {each}")
+        if differences and not check:
+            write_text(path, text)
+    if check:
+        raise typer.Exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    guarded(lambda: typer.run(main))
