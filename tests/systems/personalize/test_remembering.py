@@ -141,7 +141,7 @@ def test_who_knows_nothing_moves_things_only_to_find_out(tmp_path: Path) -> None
     # By chance: not as somebody would who knows.
     assert not all(place in correct[thing] for thing, place in put)
     learned = MemoryFolder(tmp_path / "memories").load("ada").notes
-    assert {note.about.things[0] for note in learned} == {kind_of(thing) for thing, _ in put}
+    assert {note.about.things[0] for note in learned} >= {kind_of(thing) for thing, _ in put}
 
 
 def test_exploring_a_model_is_followed_whatever_it_is_sure_of() -> None:
