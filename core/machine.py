@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import platform
+import re
+import shlex
+import subprocess
+import sys
 from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from housewise.core.address import without_passwords
 
 _LIBRARIES = (
     "numpy",
@@ -17,6 +27,46 @@ _LIBRARIES = (
     "llguidance",
     "openai",
 )
+_LEADING_FOLDERS = re.compile(r"(^|[=,])(?:~[^/=,]*|\.\.)?/(?:[^=,]*/)?(?=[^/])")
+_RECORDED_APART = (":(exclude)results", ":(exclude)*.md")
+
+
+def provenance() -> dict[str, Any]:
+    """What a file of figures was made with; whoever works long asks before, as the code is what it was at the start.
+
+    Returns:
+        ``commit``: of the checkout that this runs from, None outside of one. ``changed``: whether the code there is
+        another than the commit's, None without a commit. ``command``: the command line, of paths that lead elsewhere
+        the last name alone. ``date``: UTC, ISO 8601. ``software``, ``machine``: see the functions of these names.
+    """
+    commit, changed = _checkout()
+    made = {"commit": commit, "changed": changed, "command": _command(), "date": now()}
+    return {**made, "software": software_versions(), "machine": machine()}
+
+
+def _checkout() -> tuple[str | None, bool | None]:
+    """The commit, and whether files differ from it; figures and what is told of them do not count."""
+    here = Path(__file__)
+    try:
+        # An environment may lie in a checkout of something else.
+        _git(here.parent, "ls-files", "--error-unmatch", here.name)
+        folder = Path(_git(here.parent, "rev-parse", "--show-toplevel"))
+        return _git(folder, "rev-parse", "HEAD"), bool(
+            _git(folder, "status", "--porcelain", "--", ".", *_RECORDED_APART)
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None, None
+
+
+def _git(folder: Path, *words: str) -> str:
+    return subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def _command() -> str:
+    spec = getattr(sys.modules["__main__"], "__spec__", None)
+    program = ["python", "-m", spec.name] if spec is not None else [Path(sys.argv[0]).name]
+    words = [without_passwords(_LEADING_FOLDERS.sub(r"\1", word)) for word in sys.argv[1:]]
+    return shlex.join([*program, *words])
 
 
 def software_versions() -> dict[str, str]:
@@ -33,3 +83,23 @@ def software_versions() -> dict[str, str]:
 def now() -> str:
     """This moment, UTC, ISO 8601 to the second."""
     return datetime.now(timezone.utc).isoformat(timespec="seconds")
+
+
+def machine() -> dict[str, str | int]:
+    """The computer: its processor, the cores that this process may use, its system and Python."""
+    return {
+        "processor": _processor(),
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+    }
+
+
+def _processor() -> str:
+    """The processor's name; Linux alone tells it only in a file."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor()

@@ -1,12 +1,9 @@
-"""What all experiments show: progress, a table of figures, and what they were measured on."""
+"""What all experiments show: progress, and a table of figures."""
 
 from __future__ import annotations
 
-import os
-import platform
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
@@ -102,23 +99,3 @@ def bars(console: Console) -> Progress:
         console=console,
         transient=True,
     )
-
-
-def machine() -> dict[str, str | int]:
-    """The computer: its processor, the cores that this process may use, its system and Python."""
-    return {
-        "processor": _processor(),
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
-        "system": f"{platform.system()} {platform.machine()}",
-        "python": platform.python_version(),
-    }
-
-
-def _processor() -> str:
-    """The processor's name; Linux alone tells it only in a file."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor()

@@ -17,10 +17,10 @@ from rich.console import Console, Group
 from rich.text import Text
 
 from housewise.core.files import write_json, write_text
-from housewise.core.machine import software_versions
+from housewise.core.machine import provenance
 from housewise.core.plots import new_figure
 from housewise.core.record import Result
-from housewise.core.tables import machine, table
+from housewise.core.tables import table
 from housewise.rollout.scores import standard_error
 from housewise.systems.personalize.record import HouseRecord
 
@@ -202,7 +202,7 @@ def write(results: Sequence[Results], folder: Path, name: str, more: Mapping[str
     write_text(paths[0], "".join(heads + lines))
     write_text(paths[1], "\n".join(each.markdown for each in results))
     tables = {"tables": [each.content for each in results]}
-    write_json(paths[2], {**tables, **more, "software": software_versions(), "machine": machine()})
+    write_json(paths[2], {**tables, **more, **provenance()})
     draw(results, paths[3])
     return paths
 

@@ -12,8 +12,7 @@ from rich.console import Console
 
 from housewise.agent.adapt.cook import ScriptedCook
 from housewise.core.files import write_json
-from housewise.core.machine import software_versions
-from housewise.core.tables import machine
+from housewise.core.machine import provenance
 from housewise.people.person import PEOPLE, load_people
 from housewise.worlds.kitchen.world import TextKitchen
 
@@ -55,7 +54,7 @@ def main(
         highlight=False,
     )
     if json_file is not None:
-        write_json(json_file, {**figures, "software": software_versions(), "machine": machine()})
+        write_json(json_file, {**figures, **provenance()})
 
 
 if __name__ == "__main__":

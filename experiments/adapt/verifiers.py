@@ -18,8 +18,7 @@ from rich.console import Console
 
 from housewise.agent.adapt.cook import ScriptedCook
 from housewise.core.files import write_json
-from housewise.core.machine import software_versions
-from housewise.core.tables import machine
+from housewise.core.machine import provenance
 from housewise.people.judging import Judge, Verdict, satisfaction
 from housewise.people.person import PEOPLE, Person, load_people
 from housewise.people.published import PublishedJudge
@@ -174,7 +173,7 @@ def main(
         for why, wishes in _by_reason(figures[kind]).items():
             console.print(f"  {words} {why} - {wishes}", markup=False, highlight=False)
     if json_file is not None:
-        write_json(json_file, {**figures, "software": software_versions(), "machine": machine()})
+        write_json(json_file, {**figures, **provenance()})
 
 
 if __name__ == "__main__":

@@ -26,8 +26,8 @@ import typer
 from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
-from housewise.core.machine import now, software_versions
-from housewise.core.tables import machine, table
+from housewise.core.machine import provenance
+from housewise.core.tables import table
 from housewise.experiments.bench.peers import (
     CONTINUOUS,
     PLAIN,
@@ -256,9 +256,7 @@ def main(
         "threads": threads,
         "sizes": asdict(sizes),
         "run": run.name if run else None,
-        "date": now(),
-        "software": software_versions(),
-        "machine": machine(),
+        **provenance(),
     }
     rates: dict[tuple[str, int], dict[str, list[float]]] = {}
     loads = [os.getloadavg()[0]]

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import json
 import multiprocessing
-import subprocess
 from collections import Counter, defaultdict
 from collections.abc import Sequence, Set
 from concurrent.futures import ProcessPoolExecutor
@@ -38,7 +37,7 @@ from housewise.controller.published import PUBLISHED
 from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
-from housewise.core.machine import software_versions
+from housewise.core.machine import provenance
 from housewise.experiments.bench.recorded_player import Player, RememberingSimulator
 from housewise.experiments.bench.recordings import Recording, Step
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
@@ -310,7 +309,7 @@ def main(
     paths = sorted(recordings.glob("*/*/*.json"))[:: _QUICK if quick else 1]
     if not paths:
         raise UserError(f"{recordings}: no <scene>/<condition>/<episode>.json in it; name the recordings' folder")
-    console = Console()
+    console, made = Console(), provenance()
     with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
         played = pool.map(compare, paths, [data] * len(paths), [name] * len(paths), [kept] * len(paths))
         results = list(track(played, "recordings", total=len(paths), console=console, transient=True))
@@ -322,22 +321,12 @@ def main(
         "most_different": _most_different(results),
         "simulator": name,
         "settings": asdict(PUBLISHED),
-        "software": software_versions(),
-        "commit": commit(),
         "quick": quick,
+        **made,
     }
     _print(console, content)
     if json_file is not None:
         write_json(json_file, content)
-
-
-def commit() -> str:
-    """Of the checkout that this runs from, marked where it has changes; empty outside of one."""
-    described = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--abbrev=40", "--dirty"]
-    try:
-        return subprocess.run(described, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return ""
 
 
 def _names(results: Sequence[Compared]) -> list[str]:

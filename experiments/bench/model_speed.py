@@ -8,7 +8,6 @@ of each counts.
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -16,6 +15,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from housewise.core.files import write_json
+from housewise.core.machine import provenance
 from housewise.language.local.weights import SMOLLM2, load
 
 CONVERSATIONS = (1, 4, 8, 16)
@@ -158,7 +159,7 @@ def main() -> None:
     parser.add_argument("--dtype", default="auto")
     parser.add_argument("--rounds", type=int, default=3, help="times that each side is measured")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
-    arguments = parser.parse_args()
+    arguments, made = parser.parse_args(), provenance()
     network, plain = (load(arguments.model, None, arguments.device, arguments.dtype)[0] for _ in range(2))
     work = Load()
     setting = f"{arguments.model}, {network.dtype}".replace("torch.", "") + f", {network.device}"
@@ -178,7 +179,7 @@ def main() -> None:
         print(f"{conversations:13d} {row}", flush=True)
     if arguments.json:
         figures = {"setting": setting, "load": asdict(work), "speeds": [asdict(speed) for speed in speeds]}
-        arguments.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+        write_json(arguments.json, {**figures, **made})
     most = speeds[-1]
     print(
         f"writing {most.conversations} conversations at once: {most.writing:.0f} tokens/s, "

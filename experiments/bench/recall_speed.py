@@ -12,8 +12,7 @@ import typer
 
 from housewise.core.console import Console, guarded
 from housewise.core.files import write_json
-from housewise.core.machine import software_versions
-from housewise.core.tables import machine
+from housewise.core.machine import provenance
 from housewise.language.embedder import Embedder, MiniLM
 from housewise.people.memory import About, Memory, Note
 
@@ -105,7 +104,7 @@ def main(
             )
     if json_file is not None:
         content = {"notes": notes, "queries": queries, "seed": seed, "most": _MOST, "recall": figures}
-        write_json(json_file, {**content, "software": software_versions(), "machine": machine()})
+        write_json(json_file, {**content, **provenance()})
 
 
 if __name__ == "__main__":

@@ -16,8 +16,8 @@ import typer
 
 from housewise.core.console import Console
 from housewise.core.files import write_json
-from housewise.core.machine import software_versions
-from housewise.core.tables import machine, table
+from housewise.core.machine import provenance
+from housewise.core.tables import table
 from housewise.rollout.executors import Silent
 from housewise.rollout.run import Run
 from housewise.rollout.system import Job
@@ -91,7 +91,7 @@ def main(
       python -m housewise.experiments.bench.rollout_speed --adapter runs/first/iteration-1/adapter \\
           --json rollout_speed.json
     """
-    console = Console()
+    console, made = Console(), provenance()
     chosen: dict[str, Any] = {"model": model, "adapter": str(adapter) if adapter else None, "seed": seed}
     config = house_settings(settings={**chosen, **(_QUICK if quick else _FULL)})
     rows = []
@@ -117,8 +117,8 @@ def main(
         )
     )
     if json_file is not None:
-        content = {"rows": rows, "config": config.model_dump(), "seed": seed, "software": software_versions()}
-        write_json(json_file, {**content, "machine": machine()})
+        content = {"rows": rows, "config": config.model_dump(), "seed": seed}
+        write_json(json_file, {**content, **made})
 
 
 if __name__ == "__main__":

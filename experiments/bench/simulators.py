@@ -32,8 +32,8 @@ from rich.progress import track
 from housewise.commands.settings import simulator_named
 from housewise.core.console import Console
 from housewise.core.files import write_json
-from housewise.core.machine import software_versions
-from housewise.core.tables import machine, table
+from housewise.core.machine import provenance
+from housewise.core.tables import table
 from housewise.experiments.personalize import oracle
 from housewise.rollout.run import Run
 from housewise.systems.personalize.record import HouseRecord, read_house_records
@@ -199,7 +199,7 @@ def main(
 
       python -m housewise.experiments.bench.simulators --data ~/housekeep --tasks --json simulators.json
     """
-    console = Console()
+    console, made = Console(), provenance()
     name = simulator_named(against)
     scenes = SCENES if data else (oracle.GENERATED,)
     content: dict[str, Any] = {"scenes": {}}
@@ -217,7 +217,7 @@ def main(
         content["tasks"] = _tasks(data, name, gpu, quick, console)
     _show(console, content, name)
     if json_file is not None:
-        setup = {"seed": seed, "quick": quick, "against": name, "software": software_versions(), "machine": machine()}
+        setup = {"seed": seed, "quick": quick, "against": name, **made}
         write_json(json_file, {**content, **setup})
 
 

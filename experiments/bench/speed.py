@@ -36,9 +36,9 @@ from housewise.controller.robot import RobotInHouse
 from housewise.controller.skills import Controller, ControllerSettings
 from housewise.core.console import Console
 from housewise.core.files import write_json
-from housewise.core.machine import software_versions
+from housewise.core.machine import provenance
 from housewise.core.record import Header, RecordWriter
-from housewise.core.tables import machine, table
+from housewise.core.tables import table
 from housewise.experiments.bench.recordings import walked_as_recorded
 from housewise.rollout.episode import Episode
 from housewise.systems.personalize.house import HouseWorld, PlannerAgent
@@ -326,7 +326,7 @@ def main(
 
       python -m housewise.experiments.bench.speed --data ~/housekeep --json speed.json
     """
-    console = Console()
+    console, made = Console(), provenance()
     rounds, counts, steps = (1, COUNTS[:2], _QUICK_STEPS) if quick else (rounds, COUNTS, MAX_STEPS)
     with console.status("measuring") as status:
         task, simulator = load(data, episode), RaycastSimulator(sensors=SENSORS)
@@ -351,8 +351,7 @@ def main(
             "rounds": rounds,
             "max_steps": steps,
         },
-        "software": software_versions(),
-        "machine": machine(),
+        **made,
     }
     _show(console, content)
     if json_file is not None:

@@ -9,7 +9,6 @@ ones (what each prefers and avoids exchanged), revised with the cooperative pers
 
 from __future__ import annotations
 
-import json
 import random
 from collections import defaultdict
 from collections.abc import Sequence
@@ -29,6 +28,8 @@ from housewise.agent.clipr.language import Guidance
 from housewise.agent.clipr.local.components import LocalComponents
 from housewise.agent.clipr.rules import Rule, typed_rule
 from housewise.core.errors import UserError
+from housewise.core.files import write_json
+from housewise.core.machine import provenance
 from housewise.experiments.clipr.main_results import BUDGET, choice_sets
 from housewise.language.embedder import MiniLM
 from housewise.worlds.choices.person import UNSEEN_SPEECH, SimulatedPerson, read_profile
@@ -102,7 +103,7 @@ def main(
     out: Annotated[Path | None, typer.Option("--json", help="Where the figures go.")] = None,
 ) -> None:
     """Measure the ablations on every data set that is there."""
-    console = Console()
+    console, made = Console(), provenance()
     if not console.is_terminal:
         console.width = 160
     try:
@@ -120,8 +121,7 @@ def main(
     for name, rows in result.items():
         console.print(_table(name, rows, seeds))
     if out is not None:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(json.dumps({"seeds": seeds, "data": result}, indent=2) + "\n", encoding="utf-8")
+        write_json(out, {"seeds": seeds, "data": result, **made})
 
 
 def _over_seeds(runs: Sequence[dict[str, float]]) -> dict[str, Any]:

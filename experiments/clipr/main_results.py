@@ -9,7 +9,6 @@ test, the shuffling of candidates and the person's wording. Figures are means ov
 
 from __future__ import annotations
 
-import json
 import random
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -39,6 +38,8 @@ from housewise.agent.clipr.local.contrast import own_words
 from housewise.agent.clipr.method import Method, Outcome, Setup
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError
+from housewise.core.files import write_json
+from housewise.core.machine import provenance
 from housewise.experiments.clipr.controls import CONTROLS
 from housewise.language.embedder import Embedder, MiniLM
 from housewise.worlds.choices.introplan import read_introplan, repeats
@@ -233,7 +234,7 @@ def main(
     out: Annotated[Path | None, typer.Option("--json", help="Where the figures go.")] = None,
 ) -> None:
     """Measure every method on every data set that is there."""
-    console, started = Console(), perf_counter()
+    console, started, made = Console(), perf_counter(), provenance()
     if not console.is_terminal:
         console.width = 200
     try:
@@ -253,8 +254,7 @@ def main(
                     run_seed(choices, methods, open_language, embedder, seed, figures, keys)
             result = as_json(figures, name, embedder.name, seed + 1, perf_counter() - started)
             if out is not None:
-                out.parent.mkdir(parents=True, exist_ok=True)
-                out.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+                write_json(out, {**result, **made})
     except UserError as error:
         console.print(str(error), style="red", markup=False, soft_wrap=True)
         raise typer.Exit(2) from error

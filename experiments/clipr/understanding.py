@@ -10,7 +10,6 @@ chooses the two weights of the reader on four fifths of the tasks and scores the
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -23,6 +22,8 @@ from rich.table import Table
 
 from housewise.agent.clipr.local.meaning import Reader, meant
 from housewise.core.errors import DataError, UserError
+from housewise.core.files import write_json
+from housewise.core.machine import provenance
 from housewise.language.embedder import MiniLM
 from housewise.language.words import content_words
 from housewise.worlds.choices.ambik import AmbikTask, intended_options, read_ambik
@@ -84,7 +85,7 @@ def main(
     cross_validate: Annotated[bool, typer.Option(help="Choose the weights on other tasks than those scored.")] = False,
 ) -> None:
     """Measure how well answers are understood."""
-    console = Console()
+    console, made = Console(), provenance()
     try:
         tasks = [task for task in read_ambik(scenarios) if len(task.variants) > 1]
         if not tasks:
@@ -109,8 +110,7 @@ def main(
         rows["cross-validated"] = {"accuracy": figures["cross_validated"]["accuracy"]}
     console.print(_table(rows, len(tasks)))
     if out is not None:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+        write_json(out, {**figures, **made})
 
 
 def _read(embedder: MiniLM, reader: Reader) -> Read:

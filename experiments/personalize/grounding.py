@@ -24,8 +24,8 @@ from housewise.commands.options import Overrides
 from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
-from housewise.core.machine import software_versions
-from housewise.core.tables import machine, table
+from housewise.core.machine import provenance
+from housewise.core.tables import table
 from housewise.experiments.personalize.study import success
 from housewise.experiments.results import Figure
 from housewise.language import ChatModel, ChatRequest, Message, Sampling, open_model
@@ -148,7 +148,7 @@ def main(
         workers=workers,
         **house,
     )
-    console = Console()
+    console, made = Console(), provenance()
     played: dict[str, list[HouseRecord]] = {}
     speeds: dict[str, float] = {}
     with TemporaryDirectory() if out is None else nullcontext(str(out)) as folder:
@@ -174,8 +174,7 @@ def main(
                 "gain": vars(gain) if gain else None,
                 "seconds_per_token": speeds,
                 **setup,
-                "software": software_versions(),
-                "machine": machine(),
+                **made,
             },
         )
 

@@ -22,8 +22,8 @@ from housewise.agent.personalize.judgement import apart, read, subjects
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.core.console import Console
 from housewise.core.files import write_json
-from housewise.core.machine import software_versions
-from housewise.core.tables import machine, table
+from housewise.core.machine import provenance
+from housewise.core.tables import table
 from housewise.language import ChatModel, ChatRequest, Sampling, open_model
 from housewise.selftrain.personalize.lessons import Lesson, lessons_in
 from housewise.selftrain.personalize.settings import LessonsConfig
@@ -112,7 +112,7 @@ def main(
       python -m housewise.experiments.personalize.judging --adapter runs/brain/imitate/adapter --lessons 96 \\
           --json judging.json
     """
-    console = Console()
+    console, made = Console(), provenance()
     context = ContextGenerator(PromptTemplate.load("judging"))
     kind = LessonsConfig(houses=-(-number // _EACH), each=_EACH, seed=SEED)
     houses = range(SEED, SEED + kind.houses)
@@ -133,9 +133,7 @@ def main(
     console.print(table(f"{number} lessons, what is said of a thing, %", ("a thing", "said", *arms), rows))
     if json_file is not None:
         settings: dict[str, Any] = {"model": model, "adapter": adapter, "lessons": number, "person": person}
-        write_json(
-            json_file, {**settings, "seed": SEED, "arms": arms, "software": software_versions(), "machine": machine()}
-        )
+        write_json(json_file, {**settings, "seed": SEED, "arms": arms, **made})
 
 
 if __name__ == "__main__":

@@ -27,9 +27,9 @@ from housewise.commands.options import SimulatorOption
 from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
-from housewise.core.machine import software_versions
+from housewise.core.machine import provenance
 from housewise.core.record import Result
-from housewise.core.tables import machine, table
+from housewise.core.tables import table
 from housewise.rollout.run import Run
 from housewise.rollout.scores import summary
 from housewise.systems.personalize.record import HouseRecord, read_house_records
@@ -191,7 +191,7 @@ def main(
 
       python -m housewise.experiments.personalize.oracle --data ~/housekeep --houses 0 --scene Pomaria_0_int --sample 50
     """
-    console = Console()
+    console, made = Console(), provenance()
     planned = list(episodes(data, houses, quick, simulator, scenes or SCENES, sample))
     if not planned:
         raise UserError("no episode to play; give --houses a number above 0, or name the Housekeep folder with --data")
@@ -205,7 +205,7 @@ def main(
         settings = configs[-1].model_dump(exclude={"data", "scenes", "episodes", "seed"})
         seeds = {"seed": 0, "houses": groups.count(GENERATED), "quick": quick}
         seeds |= {"sample": sample} if sample else {}
-        setup = {"config": settings, "software": software_versions(), "machine": machine()}
+        setup = {"config": settings, **made}
         write_json(json_file, {**content, **seeds, **setup})
 
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,8 @@ from typing import Annotated, Any
 import typer
 
 from housewise.agent.stars.analysis import Analysis
+from housewise.core.files import write_json
+from housewise.core.machine import provenance
 from housewise.experiments.stars.recorded import Recordings, Response, responses
 
 
@@ -81,7 +82,7 @@ def main(
 ) -> None:
     """Compare our analysis with the recorded one."""
     figures = agreement(verdicts(Recordings(data)))
-    output.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    write_json(output, {**figures, **provenance()})
     typer.echo(
         f"{figures['n']} responses: viable or not the same in {figures['viable_agreement']:.2%}, "
         f"deciding kind in {figures['kind_agreement']:.2%}, all mismatches in {figures['set_agreement']:.2%}"

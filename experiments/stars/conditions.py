@@ -7,7 +7,6 @@ What the model says is kept in FOLDER: conditions share their trees, and a run t
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,6 +32,8 @@ from housewise.agent.stars.selection import Likelihood, Numbered, Selector
 from housewise.agent.stars.settings import load_robot, load_task
 from housewise.agent.stars.tasks import Task
 from housewise.core.errors import UserError
+from housewise.core.files import write_json
+from housewise.core.machine import provenance
 from housewise.experiments.stars.breakdown import category
 from housewise.language.continuing import Continuer
 from housewise.language.local.continuer import LocalContinuer
@@ -125,7 +126,7 @@ def main(
     chosen = [_condition(name) for name in condition or CONDITIONS]
     if selection not in ("numbered", "likelihood"):
         raise UserError(f"--selection {selection}: give numbered or likelihood")
-    prompts, ledger = load_prompts(), Ledger(out / "asked.jsonl")
+    made, prompts, ledger = provenance(), load_prompts(), Ledger(out / "asked.jsonl")
     local = LocalContinuer(LocalChatModel(model, adapter))
     setup = Setup(local, prompts, Thresholds(mean=mean), lead, selection, ledger)
     rows: dict[str, dict[str, list[dict[str, Any]]]] = {}
@@ -147,7 +148,7 @@ def main(
         floor = world.completion(world.start()).percent
         Console().print(_table(world.name, floor, found))
     content = {"model": local.name, "lead": lead, "mean": mean, "selection": selection, "tasks": rows}
-    (out / "figures.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    write_json(out / "figures.json", {**content, **made})
 
 
 def _condition(name: str) -> Condition:

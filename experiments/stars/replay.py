@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +18,8 @@ from housewise.agent.stars.conditions import CONDITIONS, Condition
 from housewise.agent.stars.oversight import Dialogue, Question, SimulatedUser
 from housewise.agent.stars.planning import execute, goal_of, plan
 from housewise.agent.stars.tasks import Task, TaskObject
+from housewise.core.files import write_json
+from housewise.core.machine import provenance
 from housewise.experiments.stars.breakdown import Category, category, published_category
 from housewise.experiments.stars.recorded import Calls, HumanGoal, Recordings, Response
 from housewise.worlds.kitchen.state import State
@@ -226,7 +227,7 @@ def main(
             for task, conditions in outcomes.items()
         },
     }
-    output.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    write_json(output, {**figures, **provenance()})
     typer.echo("exact" if not wrong else "\n".join(wrong))
 
 

@@ -9,7 +9,6 @@ those of a recorded replay in which nothing but the choice differs.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -27,6 +26,8 @@ from housewise.agent.stars.retrieval import Retrieved
 from housewise.agent.stars.selection import Likelihood, Numbered, Selector, likeliest
 from housewise.agent.stars.tasks import Task, TaskObject
 from housewise.agent.stars.usage import Usage
+from housewise.core.files import write_json
+from housewise.core.machine import provenance
 from housewise.experiments.stars.breakdown import Category, category
 from housewise.experiments.stars.recorded import Recordings
 from housewise.experiments.stars.replay import Analysed, Choose, Replay
@@ -138,9 +139,10 @@ def main(
     rotations: Annotated[int, typer.Option(help="of the numbered question's options", min=1)] = 3,
 ) -> None:
     """Choose among recorded goals and compare what becomes of the tasks."""
+    made = provenance()
     local = LocalContinuer(LocalChatModel(model, adapter))
     found = compare(Recordings(data), local, rotations)
-    output.write_text(json.dumps({"model": local.name, "tasks": found}, indent=1) + "\n", encoding="utf-8")
+    write_json(output, {"model": local.name, "tasks": found, **made})
     table = Table("task", "recorded", "best", "likelihood", "numbered, by rotation", "moves", title="completion, %")
     for name, ways in found.items():
         numbers = " ".join(f"{value:.1f}" for value in ways["numbered"]["completion_percent"])

@@ -9,7 +9,6 @@ one after the other.
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from statistics import fmean
@@ -21,6 +20,8 @@ from housewise.agent.stars.prompts import load_prompts
 from housewise.agent.stars.retrieval import SearchTree, Seen, Thresholds
 from housewise.agent.stars.settings import load_task
 from housewise.agent.stars.usage import Usage
+from housewise.core.files import write_json
+from housewise.core.machine import provenance
 from housewise.language.continuing import Bounds
 from housewise.language.local.continuer import LocalContinuer
 from housewise.language.local.model import LocalChatModel
@@ -65,6 +66,7 @@ def main(
     mean: Annotated[float, typer.Option(help="mean probability that a second recursion needs")] = 0.5,
 ) -> None:
     """Measure trees of some objects."""
+    made = provenance()
     task, _ = load_task("tidy kitchen")
     prompts = load_prompts()
     bounds = Bounds(stop=prompts.stop)
@@ -78,9 +80,7 @@ def main(
             row = cost(opened, prompt, lead, about.thing.noun, bounds, mean)
             found.setdefault("shared" if reuse else "alone", []).append(row)
     figures = {way: {figure: fmean(row[figure] for row in rows) for figure in rows[0]} for way, rows in found.items()}
-    output.write_text(
-        json.dumps({"model": model, "mean": figures, "objects": found}, indent=1) + "\n", encoding="utf-8"
-    )
+    write_json(output, {"model": model, "mean": figures, "objects": found, **made})
     for way, row in figures.items():
         typer.echo(
             f"{way}: first completion {row['first']:.2f} s, tree of {row['calls']:.1f} calls and {row['tokens']:.0f} "

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from housewise.core.tables import machine
+from housewise.core.machine import machine
 from housewise.doctor.accelerators import cpu, gpu
 from housewise.doctor.apart import LIMIT, answered, started
 from housewise.doctor.data import GET_DATA, housekeep

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from housewise.core.tables import machine
+from housewise.core.machine import machine
 from housewise.doctor.findings import ACCELERATORS, Finding
 
 _CGROUP_MEMORY = Path("/sys/fs/cgroup/memory.max")

@@ -11,7 +11,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from housewise.core.errors import UserError
-from housewise.core.tables import machine
+from housewise.core.machine import machine
 from housewise.doctor.findings import DATA, Finding, line, told
 
 GET_DATA = "git clone https://github.com/yashkant/housekeep ~/housekeep && export HOUSEKEEP_DATA=~/housekeep"
