@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -11,13 +11,17 @@ from typing import Any
 import numpy as np
 
 from housewise.core.errors import UserError
+from housewise.core.record import FINISHED, record_name
 from housewise.experiments.personalize.study import GENERATED, success
 from housewise.experiments.results import Figure
 from housewise.language.adapters import adapter_folder
-from housewise.people.memory import Memory, MemoryFolder
+from housewise.people.memory import Memory, MemoryFolder, Note
+from housewise.rollout.notes import notes_of
+from housewise.rollout.records import read_record
 from housewise.selftrain.personalize.loop import Observer, play
 from housewise.systems.personalize.record import HouseRecord, read_house_records
-from housewise.systems.personalize.settings import PersonalizeSettings, house_settings
+from housewise.systems.personalize.settings import HouseTaskSettings, PersonalizeSettings, house_settings
+from housewise.systems.personalize.tasks import task_names
 from housewise.worlds.house.tasks import task_sets
 
 DEMO, TRAIN, TEST, OTHER = "demo", "train", "test", "other"
@@ -47,6 +51,11 @@ class Setup:
     given: Mapping[str, Any] = field(default_factory=dict)
     overrides: Sequence[str] = ()
     quick: bool = False
+
+    @classmethod
+    def of(cls, config: Path | None, overrides: Sequence[str] | None, quick: bool, **options: Any) -> Setup:
+        """From options of the command line, of which some were given."""
+        return cls(config, {key: value for key, value in options.items() if value is not None}, overrides or [], quick)
 
     def settings(self, planner: str) -> PersonalizeSettings:
         """The settings of a run with a planner; what is said of models is for the one that asks them.
@@ -171,6 +180,12 @@ class Stage:
         """What has been played."""
         return list(read_house_records(self.folder / "episodes"))
 
+    def notes(self) -> Iterator[Note]:
+        """What was learned, episode after episode in the order of the tasks."""
+        for task in task_names(HouseTaskSettings(**self.household.tasks(self.which))):
+            path = self.folder / "episodes" / f"{record_name(task.name, 0)}{FINISHED}"
+            yield from notes_of(read_record(path)) if path.exists() else ()
+
     def memory_at_start(self) -> Memory | None:
         """What was remembered when it began, None before that."""
         folder = MemoryFolder(self.folder / "memory_at_start")
@@ -243,6 +258,17 @@ def one_by_one(episodes: Sequence[Episode]) -> dict[str, Any]:
 def starts_of(records: Iterable[HouseRecord]) -> dict[str, dict[str, str]]:
     """Where things stand at first, by task."""
     return {record.header.task: dict(record.setting.placements) for record in records}
+
+
+def shareable_run(settings: PersonalizeSettings) -> dict[str, Any]:
+    """Settings of a robot without where things are on this machine, and without what its stages set."""
+    found = settings.model_dump(
+        mode="json",
+        include={"world", "agent", "models"},
+        exclude={"agent": {"records", "explore"}, "models": {"agent": {"base_url"}}},
+    )
+    acting = found["models"]["agent"]
+    return found | {"models": {"agent": {**acting, "adapter": acting["adapter"] and Path(acting["adapter"]).name}}}
 
 
 def _by(episodes: Sequence[Episode], key: Callable[[Episode], Any]) -> dict[Any, list[Episode]]:

@@ -41,6 +41,7 @@ from housewise.experiments.personalize.households import (
     gained,
     in_full,
     one_by_one,
+    shareable_run,
     starts_of,
 )
 from housewise.experiments.personalize.paper import (
@@ -128,12 +129,16 @@ class Robot:
             memory = self.attempts(number).learn(robot.changed(agent={"explore": True}), memory, observer)
             self._measure(robot, stage, memory, observer)
 
-    def shown(self, setup: Setup, observer: Observer) -> Path:
-        """Folder of the memory of the demonstrations, the same for all rows that are shown as much."""
-        verdicts = {"demonstrator": {"verdicts": self.row.verdicts}}
+    @property
+    def demonstrations(self) -> Stage:
+        """What it is shown, the same for all rows that are shown as much."""
         folder = DEMONSTRATIONS if self.row.verdicts else f"{DEMONSTRATIONS} without verdicts"
-        stage = self._stage(DEMO, self._folder / folder, DEMONSTRATIONS, 0)
-        return stage.learn(setup.settings("demonstrator").changed(agent=verdicts), None, observer)
+        return self._stage(DEMO, self._folder / folder, DEMONSTRATIONS, 0)
+
+    def shown(self, setup: Setup, observer: Observer) -> Path:
+        """Folder of the memory of the demonstrations."""
+        settings = setup.settings("demonstrator").changed(agent={"demonstrator": {"verdicts": self.row.verdicts}})
+        return self.demonstrations.learn(settings, None, observer)
 
     def attempts(self, number: int) -> Stage:
         """A round of attempts at the training tasks, from 1."""
@@ -217,7 +222,7 @@ class Remembering:
             "notes": self._notes(),
             "gains": self._gains(),
             "adapter": adapter,
-            "settings": {row: _shareable(self.setup.settings(ROWS[row].planner)) for row in self.rows},
+            "settings": {row: shareable_run(self.setup.settings(ROWS[row].planner)) for row in self.rows},
             "starts": self._starts(),
             "by_episode": self._nested(one_by_one),
         }
@@ -301,13 +306,6 @@ class Remembering:
         return found
 
 
-def _shareable(settings: PersonalizeSettings) -> dict[str, Any]:
-    """Settings without where things are on this machine, and without what stages set."""
-    return settings.model_dump(mode="json", exclude={"tasks": True, "memory": True, "execution": True}) | {
-        "agent": settings.agent.model_dump(mode="json", exclude={"records", "explore"})
-    }
-
-
 def households(
     scenes: Sequence[str] | None, data: Path | None, recovered: Path | None, person: str, quick: bool, out: Path
 ) -> list[Household]:
@@ -355,8 +353,8 @@ def main(
       python -m housewise.experiments.personalize.remembering --data ~/housekeep --adapter tidy --seed 1 --workers 8
     """
     out = out or default_out("remembering", quick)
-    given = {"model": model, "adapter": adapter, "base_url": base_url, "simulator": simulator, "workers": workers}
-    setup = Setup(config, {key: value for key, value in given.items() if value is not None}, overrides or [], quick)
+    asked = {"model": model, "adapter": adapter, "base_url": base_url}
+    setup = Setup.of(config, overrides, quick, simulator=simulator, workers=workers, **asked)
     chosen = chosen_rows(rows, list(ROWS))
     found = households(scenes, data, recovered, person or "majority", quick, out)
     if not show:
