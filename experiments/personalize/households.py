@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -33,6 +33,7 @@ _HOUSES = {
 }
 # As long as an episode has to be for something to be moved in a small house.
 _QUICK = {"max_steps": 400, "most_plans": 20}
+_COMPARING = ("llm", "nearest")
 _ASKED = ("model", "adapter", "base_url")
 
 
@@ -68,7 +69,8 @@ class Setup:
         settings = house_settings(self.config, {**given, **cut, "planner": planner}, self.overrides)
         if settings.agent.planner != planner:
             raise UserError(f"setting planner={settings.agent.planner}: each row has its own; leave it out")
-        return settings
+        # The others compare no meanings, and sentence embeddings take longer to load than some episodes to play.
+        return settings if planner in _COMPARING else settings.changed(memory={"meaning": False})
 
     @property
     def adapter(self) -> dict[str, str] | None:
@@ -130,6 +132,19 @@ class Household:
         return len(task_sets(self.scene)[which])
 
 
+class Tasked(Protocol):
+    """Somebody with tasks; see Household."""
+
+    @property
+    def name(self) -> str:
+        """Of the person's memory."""
+        ...
+
+    def tasks(self, which: str) -> dict[str, Any]:
+        """The section of settings that names a set of tasks."""
+        ...
+
+
 @dataclass(frozen=True)
 class Stage:
     """Some tasks of a household, played in a folder.
@@ -142,7 +157,7 @@ class Stage:
         series: of random numbers.
     """
 
-    household: Household
+    household: Tasked
     which: str
     folder: Path
     title: str
@@ -162,18 +177,29 @@ class Stage:
         begun, ended = MemoryFolder(self.folder / "memory_at_start"), self.folder / "memory"
         if start is not None and self.household.name not in begun.people():
             begun.save(MemoryFolder(start).load(self.household.name))
-        self._play(settings, {"folder": str(ended), "new": True, "learn": "run"}, observer)
+        memory = {"start": self.household.name, "folder": str(ended), "new": True, "learn": "run"}
+        self._play(settings, memory, observer)
         return ended
 
-    def measure(self, settings: PersonalizeSettings, memory: Path | None, observer: Observer) -> None:
-        """Play the tasks with a memory that stays as it is, None for an empty one, and without exploring."""
+    def measure(
+        self, settings: PersonalizeSettings, memory: Path | None, observer: Observer, whose: str | None = None
+    ) -> None:
+        """Play the tasks with a memory that stays as it is, and without exploring.
+
+        Args:
+            settings: of the robot.
+            memory: its folder, None for an empty one.
+            observer: told of it.
+            whose: name of the memory; the household's own by default.
+        """
         folder = str(memory or self.folder / "nothing")
         alone = settings.changed(agent={"explore": False})
-        self._play(alone, {"folder": folder, "new": memory is None, "learn": "never"}, observer)
+        start = whose or self.household.name
+        self._play(alone, {"start": start, "folder": folder, "new": memory is None, "learn": "never"}, observer)
 
     def _play(self, settings: PersonalizeSettings, memory: Mapping[str, Any], observer: Observer) -> None:
         tasks = {**self.household.tasks(self.which), "series": self.series}
-        config = settings.changed(tasks=tasks, memory={"start": self.household.name, **memory})
+        config = settings.changed(tasks=tasks, memory=memory)
         play(self.title, config, self.folder, observer)
 
     def records(self) -> list[HouseRecord]:
@@ -221,14 +247,16 @@ def figure(episodes: Iterable[Episode]) -> Figure | None:
     return Figure.of((episode.task, episode.success) for episode in episodes)
 
 
-def gained(after: Sequence[Episode], before: Sequence[Episode]) -> Figure | None:
-    """By how much success grew, points, over the tasks and seeds that are in both, None where none is."""
+def differences(after: Sequence[Episode], before: Sequence[Episode]) -> list[tuple[Hashable, float]]:
+    """By how many points success grew, by task, over the tasks and seeds that are in both."""
     earlier = {(episode.seed, episode.task): episode.success for episode in before}
     both = [episode for episode in after if (episode.seed, episode.task) in earlier]
-    differences: list[tuple[Hashable, float]] = [
-        (episode.task, episode.success - earlier[episode.seed, episode.task]) for episode in both
-    ]
-    return Figure.of(differences)
+    return [(episode.task, episode.success - earlier[episode.seed, episode.task]) for episode in both]
+
+
+def gained(after: Sequence[Episode], before: Sequence[Episode]) -> Figure | None:
+    """By how much success grew, points; None where nothing has been played twice."""
+    return Figure.of(differences(after, before))
 
 
 def in_full(episodes: Sequence[Episode]) -> dict[str, Any]:

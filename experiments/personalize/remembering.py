@@ -157,7 +157,7 @@ class Robot:
             self.tests(stage, which).measure(robot, memory, observer)
 
     def _stage(self, which: str, folder: Path, what: str, number: int) -> Stage:
-        title = f"{self.household.scene}, seed {self.seed}, {self.name}: {what}"
+        title = f"{self.household.scene}, {self.household.name}, seed {self.seed}, {self.name}: {what}"
         return Stage(self.household, which, folder, title, 10 * self.seed + number)
 
 
