@@ -122,7 +122,7 @@ class Neighbours:
     def play(self, seed: int, rows: Sequence[str], setup: Setup, observer: Observer) -> None:
         """Play what is missing."""
         shown = {
-            who: Robot("store", household, seed, self._folder / who).shown(setup, observer)
+            who: Robot("store", household, seed, self._folder / household.name).shown(setup, observer)
             for who, household in self._households.items()
         }
         for row in rows:
@@ -141,8 +141,9 @@ class Neighbours:
         ]
 
     def _stage(self, row: str, person: str, whose: str, seed: int) -> Stage:
-        of = self.memory_of(person, whose)
-        folder = self._folder / person / self.scene / f"seed-{seed}" / "swapped" / row / of / self.which
+        of = self._households[self.memory_of(person, whose)].name
+        seeded = self._folder / self._households[person].name / self.scene / f"seed-{seed}"
+        folder = seeded / "swapped" / row / of / self.which
         title = f"{self.scene}, seed {seed}, {row}: for {person} with the memory of {of}"
         return Stage(self._households[person], self.which, folder, title, 10 * seed)
 
