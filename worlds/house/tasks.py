@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from importlib import resources
-from typing import Any
 
 from housewise.core.errors import UserError, alternatives
 from housewise.core.yamls import parse_yaml
@@ -70,17 +69,24 @@ def episodes_of(data: HousekeepData, scene: str, episodes: Sequence[int] | str |
         yield number
 
 
-def _task_set(scene: str, name: str) -> list[int]:
-    sets: dict[str, Any] = parse_yaml(
-        (resources.files("housewise.housekeep_configs") / "task_sets" / "llm_personalize.yaml").read_text(
-            encoding="utf-8"
-        )
-    )["scenes"]
+def task_sets(scene: str) -> dict[str, list[int]]:
+    """The lists of a scene's tasks that have names, such as ``"test"``.
+
+    Raises:
+        UserError: when it has none.
+    """
+    path = resources.files("housewise.housekeep_configs") / "task_sets" / "llm_personalize.yaml"
+    sets: dict[str, dict[str, list[int]]] = parse_yaml(path.read_text(encoding="utf-8"))["scenes"]
     if scene not in sets:
         raise UserError(f"no task sets for {scene}; {alternatives(scene, sets)}")
-    if name not in sets[scene]:
-        raise UserError(f"{scene} has no task set {name!r}; {alternatives(name, sets[scene])}")
-    return list(sets[scene][name])
+    return sets[scene]
+
+
+def _task_set(scene: str, name: str) -> list[int]:
+    sets = task_sets(scene)
+    if name not in sets:
+        raise UserError(f"{scene} has no task set {name!r}; {alternatives(name, sets)}")
+    return list(sets[name])
 
 
 @lru_cache(maxsize=8)

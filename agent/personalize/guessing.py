@@ -1,0 +1,104 @@
+"""Where a planner without a model puts things of which no right place is known: as similar things, or by chance."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from housewise.agent.personalize.judgement import subjects
+from housewise.agent.personalize.knowledge import Knowledge
+from housewise.agent.personalize.planner import Attempt, Plan, failures
+from housewise.agent.personalize.scripted import ScriptedPlanner, Wants
+from housewise.worlds.house.actions import ActionKind
+from housewise.worlds.house.scene_graph import SceneGraph
+
+_MOST_ALIKE = 5
+"""How many similar kinds are asked."""
+
+
+@dataclass(frozen=True)
+class Guesser:
+    """Guesses where things belong of which no right place is known in this house.
+
+    A thing that is known to be right where it is, or of which any right place is known, is not guessed about. The
+    others belong where the kind nearest in meaning is known to be wanted, or the next one if that has no place left;
+    but they stay where one of the nearest kinds is wanted. What the nearest kinds tell nothing of is put by chance, if
+    that is asked for. Places that are known to be wrong for the thing itself, or where placing it has failed, are left
+    out, and each thing is guessed about until it has been placed once.
+
+    Attributes:
+        knowledge: of the person.
+        similar: whether similar kinds are asked.
+        chance: seed of the draws where nothing tells; None leaves things where they are.
+    """
+
+    knowledge: Knowledge
+    similar: bool = False
+    chance: int | None = None
+
+    def knows(self, thing: str, place: str) -> bool:
+        """Whether a thing is known to be wanted on a receptacle, both by name."""
+        return self.knowledge.wants(thing, place) is True
+
+    def guesses(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> dict[str, tuple[str, ...]]:
+        """Receptacles on which each thing may belong that there is a guess for, by name.
+
+        Args:
+            graph: what the robot knows of the house.
+            attempts: everything tried in this episode.
+        """
+        placed = {each.action.target for each in attempts if each.succeeded and each.action.kind == ActionKind.PLACE}
+        unsettled = [thing for thing in subjects(graph) if thing not in placed]
+        found = {thing: self._guess(graph, thing, failures(attempts)) for thing in unsettled}
+        return {thing: places for thing, places in found.items() if places}
+
+    def _guess(self, graph: SceneGraph, thing: str, failed: dict[str, int]) -> tuple[str, ...]:
+        places = [place for inside in graph.tree.values() for place in inside]
+        if any(self.knows(thing, place) for place in places):
+            return ()
+        here = None if thing == graph.holding else graph.place_of(thing)
+        untried = [place for place in places if place != here and not failed.get(f"{thing} on {place}")]
+        open_to = [place for place in untried if self.knowledge.wants(thing, place) is not False]
+        if self.similar:
+            kinds = [kind for kind, _ in self.knowledge.alike(thing, places, _MOST_ALIKE)]
+            untold = here is not None and self.knowledge.wants(thing, here) is None
+            if untold and any(self.knows(kind, here or "") for kind in kinds):
+                return ()
+            right = (tuple(place for place in open_to if self.knows(kind, place)) for kind in kinds)
+            if nearest := next(filter(None, right), ()):
+                return nearest
+        if self.chance is None or not open_to:
+            return ()
+        rng = np.random.default_rng([self.chance, zlib.crc32(thing.encode())])
+        return (open_to[rng.integers(len(open_to))],)
+
+
+class GuessingPlanner:
+    """Does what is known to be wanted; when nothing of that is left in the rooms of the house, what is guessed.
+
+    Args:
+        name: what records call it.
+        guesser: knows and guesses.
+        scripted: makes the planner that carries out what is wanted, given that and whether it is thorough.
+    """
+
+    def __init__(self, name: str, guesser: Guesser, scripted: Callable[[Wants, bool], ScriptedPlanner]) -> None:
+        self.name = name
+        self._guesser = guesser
+        self._guesses: dict[str, tuple[str, ...]] = {}
+        self._knowing, self._guessing = scripted(guesser.knows, False), scripted(self._wants, True)
+
+    def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
+        """See Planner.plan."""
+        if graph.holding is None:
+            plan = self._knowing.plan(graph, attempts)
+            if not plan.complete:
+                return plan
+        self._guesses = self._guesser.guesses(graph, attempts)
+        return self._guessing.plan(graph, attempts)
+
+    def _wants(self, thing: str, place: str) -> bool:
+        return self._guesser.knows(thing, place) or place in self._guesses.get(thing, ())

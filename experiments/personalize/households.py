@@ -1,0 +1,304 @@
+"""People whose robots remember them: which tasks they have, and how their memories are filled and put to the test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from housewise.core.errors import UserError
+from housewise.core.record import FINISHED, record_name
+from housewise.experiments.personalize.study import GENERATED, success
+from housewise.experiments.results import Figure
+from housewise.language.adapters import adapter_folder
+from housewise.people.memory import Memory, MemoryFolder, Note
+from housewise.rollout.notes import notes_of
+from housewise.rollout.records import read_record
+from housewise.selftrain.personalize.loop import Observer, play
+from housewise.systems.personalize.record import HouseRecord, read_house_records
+from housewise.systems.personalize.settings import HouseTaskSettings, PersonalizeSettings, house_settings
+from housewise.systems.personalize.tasks import task_names
+from housewise.worlds.house.tasks import task_sets
+
+DEMO, TRAIN, TEST, OTHER = "demo", "train", "test", "other"
+
+_HOUSES = {
+    DEMO: {"houses": 10, "seed": 1000},
+    TRAIN: {"houses": 20, "seed": 2000},
+    TEST: {"houses": 20, "seed": 9200},
+}
+# As long as an episode has to be for something to be moved in a small house.
+_QUICK = {"max_steps": 400, "most_plans": 20}
+_COMPARING = ("llm", "nearest")
+_ASKED = ("model", "adapter", "base_url")
+
+
+@dataclass(frozen=True)
+class Setup:
+    """How robots are set, the same in all houses.
+
+    Attributes:
+        config: a YAML file of a run's settings.
+        given: settings from the command line, by key.
+        overrides: ``key=value`` texts.
+        quick: whether episodes are cut short.
+    """
+
+    config: Path | None = None
+    given: Mapping[str, Any] = field(default_factory=dict)
+    overrides: Sequence[str] = ()
+    quick: bool = False
+
+    @classmethod
+    def of(cls, config: Path | None, overrides: Sequence[str] | None, quick: bool, **options: Any) -> Setup:
+        """From options of the command line, of which some were given."""
+        return cls(config, {key: value for key, value in options.items() if value is not None}, overrides or [], quick)
+
+    def settings(self, planner: str) -> PersonalizeSettings:
+        """The settings of a run with a planner; what is said of models is for the one that asks them.
+
+        Raises:
+            UserError: when a setting does not fit, or names another planner.
+        """
+        given = {key: value for key, value in self.given.items() if planner == "llm" or key not in _ASKED}
+        cut = _QUICK if self.quick else {}
+        settings = house_settings(self.config, {**given, **cut, "planner": planner}, self.overrides)
+        if settings.agent.planner != planner:
+            raise UserError(f"setting planner={settings.agent.planner}: each row has its own; leave it out")
+        # The others compare no meanings, and sentence embeddings take longer to load than some episodes to play.
+        return settings if planner in _COMPARING else settings.changed(memory={"meaning": False})
+
+    @property
+    def adapter(self) -> dict[str, str] | None:
+        """The name of the model's adapter and SHA-256 of its weights by file, None without one."""
+        named = self.settings("llm").models.agent.adapter
+        if named is None:
+            return None
+        files = sorted(adapter_folder(named).glob("*.safetensors"))
+        return {"name": Path(named).name, **{file.name: sha256(file.read_bytes()).hexdigest() for file in files}}
+
+
+@dataclass(frozen=True)
+class Household:
+    """A person, and the tasks that are done for them.
+
+    Attributes:
+        scene: of the data, or GENERATED.
+        data: the Housekeep folder; for generated houses, and where nothing is played any more, None.
+        person: whose wishes count.
+        few: whether only the first task of each set is played.
+    """
+
+    scene: str
+    data: Path | None = None
+    person: str = "majority"
+    few: bool = False
+
+    @property
+    def name(self) -> str:
+        """Of the person's memory."""
+        return Path(self.person).stem
+
+    @property
+    def tests(self) -> tuple[str, ...]:
+        """The sets of tasks that nothing is learned from."""
+        sets = _HOUSES if self.scene == GENERATED else task_sets(self.scene)
+        return tuple(name for name in (TEST, OTHER) if name in sets)
+
+    def tasks(self, which: str) -> dict[str, Any]:
+        """The section of settings that names a set of tasks.
+
+        Raises:
+            UserError: when there are no data for them.
+        """
+        if self.scene == GENERATED:
+            chosen = {**_HOUSES[which], **({"houses": 1} if self.few else {})}
+            return {"data": None, "person": self.person, **chosen}
+        if self.data is None:
+            raise UserError(
+                f"{self.scene}: name the Housekeep folder with --data or HOUSEKEEP_DATA, or play --scene {GENERATED}"
+            )
+        episodes = task_sets(self.scene)[which][:1] if self.few else which
+        return {"data": str(self.data), "scenes": [self.scene], "episodes": episodes, "person": self.person}
+
+    def size(self, which: str) -> int:
+        """How many tasks a set has."""
+        if self.scene == GENERATED or self.few:
+            return 1 if self.few else _HOUSES[which]["houses"]
+        return len(task_sets(self.scene)[which])
+
+
+class Tasked(Protocol):
+    """Somebody with tasks; see Household."""
+
+    @property
+    def name(self) -> str:
+        """Of the person's memory."""
+        ...
+
+    def tasks(self, which: str) -> dict[str, Any]:
+        """The section of settings that names a set of tasks."""
+        ...
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Some tasks of a household, played in a folder.
+
+    Attributes:
+        household: whose.
+        which: set of tasks.
+        folder: of the run.
+        title: that it is announced by.
+        series: of random numbers.
+    """
+
+    household: Tasked
+    which: str
+    folder: Path
+    title: str
+    series: int = 0
+
+    def learn(self, settings: PersonalizeSettings, start: Path | None, observer: Observer) -> Path:
+        """Play the tasks side by side and remember what was learned.
+
+        Args:
+            settings: of the robot.
+            start: folder of the memory to go on from, which stays as it is; None for an empty one.
+            observer: told of it.
+
+        Returns:
+            Folder of the memory that it ends with.
+        """
+        begun, ended = MemoryFolder(self.folder / "memory_at_start"), self.folder / "memory"
+        if start is not None and self.household.name not in begun.people():
+            begun.save(MemoryFolder(start).load(self.household.name))
+        memory = {"start": self.household.name, "folder": str(ended), "new": True, "learn": "run"}
+        self._play(settings, memory, observer)
+        return ended
+
+    def measure(
+        self, settings: PersonalizeSettings, memory: Path | None, observer: Observer, whose: str | None = None
+    ) -> None:
+        """Play the tasks with a memory that stays as it is, and without exploring.
+
+        Args:
+            settings: of the robot.
+            memory: its folder, None for an empty one.
+            observer: told of it.
+            whose: name of the memory; the household's own by default.
+        """
+        folder = str(memory or self.folder / "nothing")
+        alone = settings.changed(agent={"explore": False})
+        start = whose or self.household.name
+        self._play(alone, {"start": start, "folder": folder, "new": memory is None, "learn": "never"}, observer)
+
+    def _play(self, settings: PersonalizeSettings, memory: Mapping[str, Any], observer: Observer) -> None:
+        tasks = {**self.household.tasks(self.which), "series": self.series}
+        config = settings.changed(tasks=tasks, memory=memory)
+        play(self.title, config, self.folder, observer)
+
+    def records(self) -> list[HouseRecord]:
+        """What has been played."""
+        return list(read_house_records(self.folder / "episodes"))
+
+    def notes(self) -> Iterator[Note]:
+        """What was learned, episode after episode in the order of the tasks."""
+        for task in task_names(HouseTaskSettings(**self.household.tasks(self.which))):
+            path = self.folder / "episodes" / f"{record_name(task.name, 0)}{FINISHED}"
+            yield from notes_of(read_record(path)) if path.exists() else ()
+
+    def memory_at_start(self) -> Memory | None:
+        """What was remembered when it began, None before that."""
+        folder = MemoryFolder(self.folder / "memory_at_start")
+        return folder.load(self.household.name) if self.household.name in folder.people() else None
+
+
+@dataclass(frozen=True)
+class Episode:
+    """What has come of an episode.
+
+    Attributes:
+        seed: which time.
+        task: by name.
+        success: rate, percent.
+        moved: where things ended that do not stand where they began.
+    """
+
+    seed: int
+    task: str
+    success: float
+    moved: Mapping[str, str]
+
+    @classmethod
+    def of(cls, seed: int, record: HouseRecord) -> Episode:
+        """What a record tells."""
+        ended = record.final.placements
+        moved = {thing: ended[thing] for thing, place in record.setting.placements.items() if ended[thing] != place}
+        return cls(seed, record.header.task, success(record.result), moved)
+
+
+def figure(episodes: Iterable[Episode]) -> Figure | None:
+    """Mean success, percent; its error is over tasks, where those of all seeds count once."""
+    return Figure.of((episode.task, episode.success) for episode in episodes)
+
+
+def differences(after: Sequence[Episode], before: Sequence[Episode]) -> list[tuple[Hashable, float]]:
+    """By how many points success grew, by task, over the tasks and seeds that are in both."""
+    earlier = {(episode.seed, episode.task): episode.success for episode in before}
+    both = [episode for episode in after if (episode.seed, episode.task) in earlier]
+    return [(episode.task, episode.success - earlier[episode.seed, episode.task]) for episode in both]
+
+
+def gained(after: Sequence[Episode], before: Sequence[Episode]) -> Figure | None:
+    """By how much success grew, points; None where nothing has been played twice."""
+    return Figure.of(differences(after, before))
+
+
+def in_full(episodes: Sequence[Episode]) -> dict[str, Any]:
+    """A figure with its errors over tasks and over seeds, for a JSON file; everything is null without episodes."""
+    found = figure(episodes)
+    by_seed = _by(episodes, lambda episode: episode.seed)
+    means = {str(seed): float(np.mean([each.success for each in those])) for seed, those in by_seed.items()}
+    over_seeds = float(np.std(list(means.values()), ddof=1) / np.sqrt(len(means))) if len(means) > 1 else None
+    return {
+        "mean": found and found.mean,
+        "error": found and found.error,
+        "episodes": len(episodes),
+        "tasks": len({episode.task for episode in episodes}),
+        "by_seed": means,
+        "error_over_seeds": over_seeds,
+    }
+
+
+def one_by_one(episodes: Sequence[Episode]) -> dict[str, Any]:
+    """Success and final places of every episode, by task and then by seed, for a JSON file."""
+    return {
+        task: {str(each.seed): {"success": round(each.success, 2), "moved": dict(each.moved)} for each in those}
+        for task, those in _by(episodes, lambda episode: episode.task).items()
+    }
+
+
+def starts_of(records: Iterable[HouseRecord]) -> dict[str, dict[str, str]]:
+    """Where things stand at first, by task."""
+    return {record.header.task: dict(record.setting.placements) for record in records}
+
+
+def shareable_run(settings: PersonalizeSettings) -> dict[str, Any]:
+    """Settings of a robot without where things are on this machine, and without what its stages set."""
+    found = settings.model_dump(
+        mode="json",
+        include={"world", "agent", "models"},
+        exclude={"agent": {"records", "explore"}, "models": {"agent": {"base_url"}}},
+    )
+    acting = found["models"]["agent"]
+    return found | {"models": {"agent": {**acting, "adapter": acting["adapter"] and Path(acting["adapter"]).name}}}
+
+
+def _by(episodes: Sequence[Episode], key: Callable[[Episode], Any]) -> dict[Any, list[Episode]]:
+    names = sorted(dict.fromkeys(map(key, episodes)))
+    return {name: [episode for episode in episodes if key(episode) == name] for name in names}

@@ -1,0 +1,287 @@
+"""Success against the number of reactions that are remembered, with no training.
+
+    python -m housewise.experiments.personalize.reactions --data HOUSEKEEP --adapter tidy --seed 1 --seed 2 \\
+        [--scene Merom_1_int ...] [--row store ...] [--recovered FILE] [--quick] [--out runs/remembering] [--json FILE]
+
+One memory for each scene and seed: the notes of ten demonstrations and then of the store's attempts at the training
+tasks, as in experiments.personalize.remembering in the same folder. Every row plays the tests with the first notes of
+that memory, in the order in which they came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from housewise.commands.options import (
+    ConfigOption,
+    DataOption,
+    Overrides,
+    PersonOption,
+    SimulatorOption,
+    TrainedModelOption,
+    TrainingUrlOption,
+    WorkersOption,
+)
+from housewise.core.console import Console
+from housewise.core.errors import UserError
+from housewise.core.plots import new_figure
+from housewise.experiments.personalize.households import (
+    Episode,
+    Household,
+    Setup,
+    Stage,
+    figure,
+    in_full,
+    one_by_one,
+    shareable_run,
+)
+from housewise.experiments.personalize.paper import (
+    AdapterOption,
+    JsonOption,
+    OutOption,
+    QuickOption,
+    RecoveredOption,
+    RowsOption,
+    ScenesOption,
+    ShowOption,
+    carry_out,
+    chosen_rows,
+    default_out,
+)
+from housewise.experiments.personalize.remembering import ROUNDS, Robot, SeedsOption, households
+from housewise.experiments.results import Cell, Results
+from housewise.people.memory import Memory, MemoryFolder, Note
+from housewise.selftrain.personalize.loop import Observer
+
+COUNTS = (0, 5, 10, 20, 40, 70, 100)
+ROWS = {"store": "store", "nearest": "nearest", "model": "llm"}
+"""Planners by row."""
+
+
+class Growing:
+    """A memory that grows, in a household and with one seed.
+
+    Args:
+        household: whose memory it is.
+        seed: of all that is drawn.
+        folder: that all experiments with notes share.
+    """
+
+    def __init__(self, household: Household, seed: int, folder: Path) -> None:
+        self.household, self.seed = household, seed
+        self._teacher = Robot("store", household, seed, folder)
+        self._folder = folder / household.scene / f"seed-{seed}" / "reactions"
+
+    def play(self, row: str, counts: Sequence[int], setup: Setup, observer: Observer) -> None:
+        """Fill the memory where that has not been done, and play what a row has not played yet.
+
+        Raises:
+            UserError: when there are fewer notes than are asked for.
+        """
+        self._fill(counts, setup, observer)
+        for count in counts:
+            memory = self._memory(count) if count else None
+            for which in self.household.tests:
+                self.tests(row, count, which).measure(setup.settings(ROWS[row]), memory, observer)
+
+    def tests(self, row: str, count: int, which: str) -> Stage:
+        """A set of tasks, played with so many notes."""
+        title = f"{self.household.scene}, seed {self.seed}, {row}: {count} reactions, {which}"
+        return Stage(self.household, which, self._folder / row / str(count) / which, title, 10 * self.seed)
+
+    def episodes(self, row: str, count: int, which: str) -> list[Episode]:
+        """What has come of them."""
+        return [Episode.of(self.seed, record) for record in self.tests(row, count, which).records()]
+
+    def _memory(self, count: int) -> Path:
+        return self._folder / "memories" / str(count)
+
+    def _fill(self, counts: Sequence[int], setup: Setup, observer: Observer) -> None:
+        """Make memories of the first so many notes, each of them once."""
+        person = self.household.name
+        missing = [count for count in counts if count and person not in MemoryFolder(self._memory(count)).people()]
+        notes = self._notes(setup, observer) if missing else []
+        if len(notes) < max(missing, default=0):
+            raise UserError(f"{self.household.scene}: there are {len(notes)} reactions in all; give --count less")
+        for count in missing:
+            MemoryFolder(self._memory(count)).save(Memory(person, notes[:count]))
+
+    def _notes(self, setup: Setup, observer: Observer) -> list[Note]:
+        """All notes, each once, in the order of the episodes that they came from."""
+        memory = self._teacher.shown(setup, observer)
+        stages = [self._teacher.demonstrations]
+        robot = setup.settings(self._teacher.row.planner).changed(agent={"explore": True})
+        for number in range(1, len(ROUNDS) + 1):
+            stages.append(self._teacher.attempts(number))
+            memory = stages[-1].learn(robot, memory, observer)
+        return list({note.id: note for stage in stages for note in stage.notes()}.values())
+
+
+class Reactions:
+    """Success by scene, row and number of reactions; see housewise.experiments.personalize.paper.Experiment.
+
+    Args:
+        households: one for each scene.
+        rows: names of ROWS.
+        counts: of reactions, in order.
+        seeds: everything is played once for each.
+        setup: how robots are set.
+        out: folder for everything.
+    """
+
+    name = "reactions"
+
+    def __init__(
+        self,
+        households: Sequence[Household],
+        rows: Sequence[str],
+        counts: Sequence[int],
+        seeds: Sequence[int],
+        setup: Setup,
+        out: Path,
+    ) -> None:
+        self.households, self.rows, self.counts, self.seeds = households, rows, counts, seeds
+        self.setup, self.out = setup, out
+
+    def play(self, observer: Observer) -> None:
+        """See Experiment.play."""
+        for seed in self.seeds:
+            for household in self.households:
+                for row in self.rows:
+                    Growing(household, seed, self.out).play(row, self.counts, self.setup, observer)
+
+    def results(self) -> list[Results]:
+        """See Experiment.results."""
+        adapter = self.setup.adapter is not None
+        cells = [
+            Cell(
+                f"{row}, {count}",
+                f"{household.scene} {which}",
+                figure(self._played[household.scene, row, which][count]),
+                marked=adapter and ROWS[row] == "llm",
+                expected=household.size(which) * len(self.seeds),
+            )
+            for row in self.rows
+            for count in self.counts
+            for household in self.households
+            for which in household.tests
+        ]
+        return [Results("success rate by number of reactions remembered, %", cells)]
+
+    def obstacles(self) -> dict[str, dict[str, Any]]:
+        """See Experiment.obstacles: left to the reports of the runs."""
+        return {}
+
+    def more(self) -> dict[str, Any]:
+        """See Experiment.more: figures by scene, row, set of tasks and number of reactions, and all behind them."""
+        return {
+            "seeds": list(self.seeds),
+            "counts": list(self.counts),
+            "figures": self._nested(in_full),
+            "adapter": self.setup.adapter,
+            "settings": {row: shareable_run(self.setup.settings(ROWS[row])) for row in self.rows},
+            "by_episode": self._nested(one_by_one),
+        }
+
+    def draw(self, path: Path) -> None:
+        """A picture with a panel for each scene and set of tasks: success over the number of reactions, a line a row.
+
+        Raises:
+            UserError: when matplotlib is not installed.
+        """
+        columns = [(household.scene, which) for household in self.households for which in household.tests]
+        picture = new_figure(1.0 + 3.4 * len(columns), 3.3)
+        panels = picture.subplots(1, len(columns), squeeze=False, sharey=True)[0]
+        for axes, (scene, which) in zip(panels, columns, strict=True):
+            for row in self.rows:
+                found = {count: figure(played) for count, played in self._played[scene, row, which].items()}
+                points = [(count, each.mean, each.error or 0.0) for count, each in found.items() if each]
+                if points:
+                    counts, means, errors = zip(*points, strict=True)
+                    axes.errorbar(counts, means, yerr=errors, marker="o", capsize=3, label=row)
+            axes.set_title(f"{scene} {which}", fontsize=9)
+            axes.set_xlabel("reactions remembered")
+            axes.axhline(0, color="black", linewidth=0.6)
+            axes.grid(axis="y", alpha=0.3)
+        panels[0].set_ylabel("success, %")
+        panels[0].legend(fontsize=7)
+        picture.savefig(path, dpi=150)
+
+    @cached_property
+    def _played(self) -> dict[tuple[str, str, str], dict[int, list[Episode]]]:
+        """By scene, row and set of tasks, and then by number of reactions."""
+        return {
+            (household.scene, row, which): {
+                count: [
+                    episode
+                    for seed in self.seeds
+                    for episode in Growing(household, seed, self.out).episodes(row, count, which)
+                ]
+                for count in self.counts
+            }
+            for household in self.households
+            for row in self.rows
+            for which in household.tests
+        }
+
+    def _nested(self, tell: Any) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for (scene, row, which), by_count in self._played.items():
+            told = {str(count): tell(episodes) for count, episodes in by_count.items()}
+            found.setdefault(scene, {}).setdefault(row, {})[which] = told
+        return found
+
+
+def main(
+    overrides: Overrides = None,
+    config: ConfigOption = None,
+    data: DataOption = None,
+    scenes: ScenesOption = None,
+    rows: RowsOption = None,
+    counts: Annotated[
+        list[int] | None, typer.Option("--count", min=0, help="So many reactions; may be given several times.")
+    ] = None,
+    seeds: SeedsOption = None,
+    person: PersonOption = None,
+    model: TrainedModelOption = None,
+    adapter: AdapterOption = None,
+    base_url: TrainingUrlOption = None,
+    simulator: SimulatorOption = None,
+    workers: WorkersOption = None,
+    recovered: RecoveredOption = None,
+    quick: QuickOption = False,
+    show: ShowOption = False,
+    out: OutOption = None,
+    json_file: JsonOption = None,
+) -> None:
+    """Measure how a robot gets better with every reaction that it remembers.
+
+    Examples:
+
+      python -m housewise.experiments.personalize.reactions --quick --row store --count 0 --count 5
+
+      python -m housewise.experiments.personalize.reactions --data ~/housekeep --adapter tidy --seed 1 --workers 8
+    """
+    out = out or default_out("remembering", quick)
+    asked = {"model": model, "adapter": adapter, "base_url": base_url}
+    setup = Setup.of(config, overrides, quick, simulator=simulator, workers=workers, **asked)
+    found = households(scenes, data, recovered, person or "majority", quick, out)
+    usual = COUNTS[:2] if quick else COUNTS
+    chosen = chosen_rows(rows, list(ROWS))
+    experiment = Reactions(found, chosen, sorted(set(counts or usual)), seeds or [1], setup, out)
+    console = Console()
+    carry_out(experiment, out, show, console, {"quick": quick}, json_file=json_file)
+    picture = out / "reactions_curve.png"
+    experiment.draw(picture)
+    console.print(f"picture: {picture}", soft_wrap=True)
+
+
+if __name__ == "__main__":
+    from housewise.core.console import guarded
+
+    guarded(lambda: typer.run(main))

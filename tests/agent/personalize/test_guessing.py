@@ -1,0 +1,142 @@
+"""Guesses of what belongs where: as similar things, by chance, never against what is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from housewise.agent.personalize.guessing import Guesser, GuessingPlanner
+from housewise.agent.personalize.knowledge import Nothing, Remembered
+from housewise.agent.personalize.planner import Attempt
+from housewise.agent.personalize.scripted import ScriptedPlanner, Wants
+from housewise.language.embedder import Vectors
+from housewise.people.householder import Place
+from housewise.people.memory import About, Memory, Note
+from housewise.worlds.house.actions import ActionKind, HighLevelAction
+from housewise.worlds.house.scene_graph import SceneGraph, View
+
+SINK, SHELF, CHEST, RACK = "kitchen 0 sink 2", "kitchen 0 shelf 5", "hall 1 chest 3", "hall 1 rack 4"
+PLACES = {
+    SINK: Place("sink", "kitchen"),
+    SHELF: Place("shelf", "kitchen"),
+    CHEST: Place("chest", "hall"),
+    RACK: Place("rack", "hall"),
+}
+
+
+class Letters:
+    """Takes texts for alike that share letters: to cap, cup is nearer than pad, and neither is near to bowl."""
+
+    name = "letters"
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        counts = np.array([[text.count(letter) for letter in "abcdlopuw"] for text in texts], np.float32)
+        return counts / np.linalg.norm(counts, axis=1, keepdims=True)
+
+
+def told(thing: str, place: str, value: float = 1.0) -> Note:
+    where = PLACES[place]
+    about = About(things=(thing,), receptacle=where.receptacle, room=where.room)
+    return Note(person="ada", kind="reaction", text="told", about=about, value=value)
+
+
+def knowing(*notes: Note) -> Remembered:
+    return Remembered(Memory("ada", notes), PLACES, Letters())
+
+
+def house(place: str = CHEST, holding: str | None = None) -> SceneGraph:
+    graph = SceneGraph(["kitchen 0", "hall 1"])
+    rooms = {name: " ".join(name.split()[:2]) for name in PLACES}
+    graph.update(View(rooms, {"cap 1": place}, holding))
+    return graph
+
+
+def tried(kind: ActionKind, thing: str, place: str | None, succeeded: bool) -> Attempt:
+    return Attempt(HighLevelAction(kind, thing, place), succeeded)
+
+
+CUP_AND_PAD = (told("cup", RACK), told("pad", SHELF))
+
+
+def test_a_thing_goes_where_the_kind_nearest_in_meaning_is_wanted() -> None:
+    similar = Guesser(knowing(*CUP_AND_PAD), similar=True)
+    assert similar.guesses(house(), []) == {"cap 1": (RACK,)}
+    assert similar.guesses(house(holding="cap 1"), []) == {"cap 1": (RACK,)}
+    assert Guesser(knowing(*CUP_AND_PAD)).guesses(house(), []) == {}
+
+
+def test_where_it_is_known_to_be_wrong_or_placing_has_failed_the_next_kind_tells() -> None:
+    wrong = Guesser(knowing(*CUP_AND_PAD, told("cap", RACK, -1.0)), similar=True)
+    assert wrong.guesses(house(), []) == {"cap 1": (SHELF,)}
+    failed = tried(ActionKind.PLACE, "cap 1", RACK, False)
+    assert Guesser(knowing(*CUP_AND_PAD), similar=True).guesses(house(), [failed]) == {"cap 1": (SHELF,)}
+
+
+def test_it_stays_where_similar_things_are_wanted_unless_it_is_known_to_be_wrong_there() -> None:
+    assert Guesser(knowing(*CUP_AND_PAD), similar=True, chance=0).guesses(house(SHELF), []) == {}
+    wrong = knowing(*CUP_AND_PAD, told("cap", SHELF, -1.0))
+    assert Guesser(wrong, similar=True).guesses(house(SHELF), []) == {"cap 1": (RACK,)}
+
+
+def test_nothing_is_guessed_of_what_is_known() -> None:
+    for place in (CHEST, RACK):
+        knows = knowing(*CUP_AND_PAD, told("cap", place))
+        assert Guesser(knows, similar=True, chance=0).guesses(house(), []) == {}
+
+
+def test_what_similar_things_tell_nothing_of_stays_unless_chances_are_taken() -> None:
+    knows = knowing(told("bowl", RACK))
+    assert Guesser(knows, similar=True).guesses(house(), []) == {}
+    drawn = [Guesser(knows, similar=True, chance=seed).guesses(house(), [])["cap 1"] for seed in range(40)]
+    assert drawn == [Guesser(knows, chance=seed).guesses(house(), [])["cap 1"] for seed in range(40)]
+    assert {place for (place,) in drawn} == {SINK, SHELF, RACK}
+
+
+def test_a_thing_is_put_by_chance_once() -> None:
+    placed = tried(ActionKind.PLACE, "cap 1", RACK, True)
+    assert Guesser(Nothing(), chance=0).guesses(house(RACK), [placed]) == {}
+
+
+WISHES = st.dictionaries(
+    st.tuples(st.sampled_from(["cap", "cup", "pad"]), st.sampled_from(list(PLACES))), st.booleans()
+)
+
+
+@given(
+    WISHES,
+    st.sampled_from(list(PLACES)),
+    st.booleans(),
+    st.sampled_from([None, 0, 1]),
+    st.sets(st.sampled_from(list(PLACES))),
+)
+def test_no_guess_goes_against_what_is_known(
+    wishes: dict[tuple[str, str], bool], here: str, similar: bool, chance: int | None, failed: set[str]
+) -> None:
+    knows = knowing(*(told(thing, place, 1.0 if wanted else -1.0) for (thing, place), wanted in wishes.items()))
+    attempts = [tried(ActionKind.PLACE, "cap 1", place, False) for place in failed]
+    for guessed in Guesser(knows, similar, chance).guesses(house(here), attempts).values():
+        assert True not in {wishes.get(("cap", place)) for place in PLACES}
+        assert not set(guessed) & {here, *failed} and False not in {wishes.get(("cap", place)) for place in guessed}
+
+
+def test_known_things_are_moved_before_anything_is_guessed() -> None:
+    graph = house()
+    graph.update(View({}, {"pan 1": SINK}, None))
+    for room in graph.rooms:
+        graph.enter(room)
+    seen = [tried(ActionKind.GO_TO, name, None, True) for name in (*graph.rooms, *PLACES)]
+
+    def scripted(wants: Wants, thorough: bool) -> ScriptedPlanner:
+        return ScriptedPlanner(wants, thorough=thorough, listed=True)
+
+    planner = GuessingPlanner("store", Guesser(knowing(told("pan", SHELF)), chance=3), scripted)
+    moved = planner.plan(graph, seen).steps[-1].action
+    assert moved is not None and (moved.target, moved.destination) == ("pan 1", SHELF)
+    graph.update(View({}, {"pan 1": SHELF}, None))
+    guessed = planner.plan(graph, seen).steps[-1].action
+    assert guessed is not None and guessed.target == "cap 1" and guessed.destination in {SINK, SHELF, RACK}
+    graph.update(View({}, {"cap 1": guessed.destination or ""}, None))
+    assert planner.plan(graph, [*seen, Attempt(guessed, True)]).complete
