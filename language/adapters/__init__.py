@@ -30,6 +30,8 @@ class AskedWith(BaseModel):
 
     prompt: str
     grounded: bool | None = None
+    move_on: bool | None = None
+    confidence: float | None = Field(default=None, ge=0, le=1)
     sampling: DrawnWith | None = None
 
 
