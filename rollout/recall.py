@@ -50,6 +50,13 @@ class Recollection:
             if self._named is not None:
                 self._source.save(memory)
 
+    def has_kept(self, memories: Mapping[str, Memory]) -> bool:
+        """Whether what the memories have become is written down: a run may be killed just before."""
+        there = self._now.people()
+        return all(
+            person in there and self._now.load(person).digest == memory.digest for person, memory in memories.items()
+        )
+
     def _begun(self, person: str) -> Memory:
         if person in self._start.people():
             return self._start.load(person)

@@ -83,6 +83,8 @@ class Run:
                 learn = self.settings.memory.learn
                 lanes = Lanes(jobs, self.system.material, memories, self._person, self._learned, learn)
                 open_executor(self.system, self.episodes, watcher).play(lanes)
+        else:
+            self._keep_what_was_learned()
         finished = [(record.header, record.result) for record in read_records(self.episodes)]
         failures = read_failures(self.episodes)
         figures = metrics(finished, self.system.scores, [each.reason for each in failures])
@@ -91,6 +93,14 @@ class Run:
         if failed := [each for each in failures if each.name in mine]:
             raise FailedEpisodesError.of(failed, len(self.jobs), figures)
         return figures
+
+    def _keep_what_was_learned(self) -> None:
+        """What a run had no time for that was killed behind its last episode."""
+        if self.system.remembers and self.settings.memory.learn != "never":
+            recollection = Recollection(self.folder / "memory", self.settings.memory)
+            memories = recollection.memories(set(map(self._person, self.jobs)), self._learnings())
+            if not recollection.has_kept(memories):
+                recollection.keep(memories)
 
     @contextmanager
     def _remembering(self) -> Iterator[dict[str, Memory] | None]:

@@ -72,6 +72,20 @@ def test_the_next_run_goes_on_from_it(played: Path, tmp_path: Path) -> None:
     assert set(before.notes) < set(MemoryFolder(played / "memories").load("ada").notes)
 
 
+def test_what_a_kill_behind_the_last_episode_left_undone_is_done_when_it_goes_on(played: Path, tmp_path: Path) -> None:
+    shutil.copytree(played / "run", tmp_path / "run")
+    shutil.rmtree(tmp_path / "run" / "memory")
+    run(tmp_path / "run", tmp_path / "memories").play()
+    source = MemoryFolder(tmp_path / "memories")
+    kept = source.load("ada")
+    assert kept.digest == MemoryFolder(played / "run" / "memory").load("ada").digest
+    # What is forgotten afterwards does not come back with the next look at the finished run.
+    kept.forget(kept.notes[0].id)
+    source.save(kept)
+    run(tmp_path / "run", tmp_path / "memories").play()
+    assert MemoryFolder(tmp_path / "memories").load("ada").digest == kept.digest
+
+
 def test_a_memory_that_there_is_not_is_named(tmp_path: Path) -> None:
     memory = {"start": "carl", "folder": str(tmp_path / "memories")}
     with pytest.raises(UserError, match=r"no memory of carl; there are none; memory\.new=true begins one"):
