@@ -9,14 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from housewise.agent.personalize.judgement import subjects
-from housewise.agent.personalize.knowledge import Knowledge
+from housewise.agent.personalize.knowledge import Knowledge, by_likeness
 from housewise.agent.personalize.planner import Attempt, Plan, failures
 from housewise.agent.personalize.scripted import ScriptedPlanner, Wants
 from housewise.worlds.house.actions import ActionKind
 from housewise.worlds.house.scene_graph import SceneGraph
-
-_MOST_ALIKE = 5
-"""How many similar kinds are asked."""
 
 
 @dataclass(frozen=True)
@@ -60,16 +57,10 @@ class Guesser:
         if any(self.knows(thing, place) for place in places):
             return ()
         here = None if thing == graph.holding else graph.place_of(thing)
+        if self.similar and (likely := by_likeness(graph, thing, self.knowledge, failed)):
+            return () if likely == (here,) else likely
         untried = [place for place in places if place != here and not failed.get(f"{thing} on {place}")]
         open_to = [place for place in untried if self.knowledge.wants(thing, place) is not False]
-        if self.similar:
-            kinds = [kind for kind, _ in self.knowledge.alike(thing, places, _MOST_ALIKE)]
-            untold = here is not None and self.knowledge.wants(thing, here) is None
-            if untold and any(self.knows(kind, here or "") for kind in kinds):
-                return ()
-            right = (tuple(place for place in open_to if self.knows(kind, place)) for kind in kinds)
-            if nearest := next(filter(None, right), ()):
-                return nearest
         if self.chance is None or not open_to:
             return ()
         rng = np.random.default_rng([self.chance, zlib.crc32(thing.encode())])

@@ -14,6 +14,9 @@ from housewise.worlds.house.names import kind_of
 from housewise.worlds.house.scene_graph import SceneGraph
 
 _MOST_ALIKE = 2
+"""How many similar kinds a prompt names."""
+_MOST_ASKED = 5
+"""How many similar kinds are asked where one belongs."""
 _LEAST_ALIKE = 0.4
 """Cosine of two kinds of things below which one tells little of the other."""
 _MOST_RECALLED = 20
@@ -135,6 +138,31 @@ def of_thing(graph: SceneGraph, thing: str, knowledge: Knowledge) -> Known:
     return Known(wanted_here, tuple(ordered), tuple(alike))
 
 
+def by_likeness(graph: SceneGraph, thing: str, knowledge: Knowledge, failed: Mapping[str, int]) -> tuple[str, ...]:
+    """Where a thing belongs as far as the kinds nearest to it in meaning tell.
+
+    It belongs where it is, unless that is known to be wrong, where one of them is wanted there; else on what is known
+    to be right for the nearest of them, or for the next where nothing of that is left.
+
+    Args:
+        graph: what the robot knows of the house.
+        thing: of which no right place is known.
+        knowledge: of the person.
+        failed: how often placing a thing somewhere has failed; see outlook.
+
+    Returns:
+        Receptacles by name; none where nothing is told.
+    """
+    places, here = _listed(graph), None if thing == graph.holding else graph.place_of(thing)
+    kinds = [kind for kind, _ in knowledge.alike(thing, places, _MOST_ASKED)]
+    if here is not None and knowledge.wants(thing, here) is None and any(knowledge.wants(kind, here) for kind in kinds):
+        return (here,)
+    untried = [place for place in places if place != here and not failed.get(f"{thing} on {place}")]
+    open_to = [place for place in untried if knowledge.wants(thing, place) is not False]
+    right = (tuple(place for place in open_to if knowledge.wants(kind, place)) for kind in kinds)
+    return next(filter(None, right), ())
+
+
 @dataclass(frozen=True)
 class Options:
     """What may be judged of a thing.
@@ -143,7 +171,7 @@ class Options:
         here: the receptacle that it is on; None for what is in the hand.
         places: receptacles where it may belong, the one where it is among them.
         elsewhere: whether it may belong on none of those.
-        known: whether that is all recalled, and nothing is left to judge.
+        known: whether that is recalled, of the thing or of similar ones, and nothing is left to judge.
         unwanted: whether it is known to be unwanted where it is.
     """
 
@@ -154,7 +182,9 @@ class Options:
     unwanted: bool = False
 
 
-def outlook(graph: SceneGraph, knowledge: Knowledge, failed: Mapping[str, int]) -> dict[str, Options]:
+def outlook(
+    graph: SceneGraph, knowledge: Knowledge, failed: Mapping[str, int], likeness: bool = False
+) -> dict[str, Options]:
     """What is known of the things to judge, and what is left open.
 
     A thing that is known to be wanted where it is belongs there; else, where right places are known, on the first of
@@ -164,14 +194,15 @@ def outlook(graph: SceneGraph, knowledge: Knowledge, failed: Mapping[str, int]) 
         graph: what the robot knows of the house.
         knowledge: what it knows of the person.
         failed: how often placing a thing somewhere has failed (``"mug 1 on shelf 2"``).
+        likeness: whether what similar things tell settles what nothing else does; see by_likeness.
 
     Returns:
         Options by thing, in the order in which prompts list them.
     """
-    return {thing: _options(graph, thing, knowledge, failed) for thing in subjects(graph)}
+    return {thing: _options(graph, thing, knowledge, failed, likeness) for thing in subjects(graph)}
 
 
-def _options(graph: SceneGraph, thing: str, knowledge: Knowledge, failed: Mapping[str, int]) -> Options:
+def _options(graph: SceneGraph, thing: str, knowledge: Knowledge, failed: Mapping[str, int], likeness: bool) -> Options:
     here = None if thing == graph.holding else graph.place_of(thing)
     known = of_thing(graph, thing, knowledge)
     if here is not None and known.here:
@@ -180,6 +211,8 @@ def _options(graph: SceneGraph, thing: str, knowledge: Knowledge, failed: Mappin
     wanted = [place for place in known.wanted if not failed.get(f"{thing} on {place}")]
     if wanted:
         return Options(here, (wanted[0],), elsewhere=False, known=True, unwanted=unwanted)
+    if likeness and not known.wanted and (likely := by_likeness(graph, thing, knowledge, failed)):
+        return Options(here, (likely[0],), elsewhere=False, known=True, unwanted=unwanted)
     untried = [place for place in _listed(graph) if place != here and not failed.get(f"{thing} on {place}")]
     open_to = [place for place in untried if knowledge.wants(thing, place) is None]
     return Options(here, (*([here] if here and not unwanted else []), *open_to), unwanted=unwanted)

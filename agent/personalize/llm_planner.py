@@ -102,7 +102,9 @@ class LLMPlanner:
     def _in_two(self, told: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
         """First judgements, then the steps behind what is left of them when they have been corrected."""
         words, messages = self.context.template, self.context.messages(told, self._knowledge)
-        called, options = words.called(told), outlook(told, self._knowledge, failures(attempts))
+        # A prompt that names similar things leaves it to the model what they tell.
+        called = words.called(told)
+        options = outlook(told, self._knowledge, failures(attempts), likeness=not words.note_alike)
         judged = Reply("")
         judgements: Judgements = {thing: each.places[0] for thing, each in options.items() if each.known}
         if len(judgements) < len(options):

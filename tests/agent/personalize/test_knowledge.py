@@ -158,6 +158,24 @@ def test_of_what_nothing_is_known_it_tells_where_similar_things_are_wanted() -> 
     assert Remembered(Memory("ada", notes), PLACES).alike("cap 1", list(PLACES), 5) == []
 
 
+def test_what_similar_things_tell_settles_what_nothing_else_does_where_that_is_asked_for() -> None:
+    cup, ham = (
+        told(1.0, things=("cup",), receptacle="shelf", room="hall"),
+        told(1.0, things=("ham",), receptacle="sink"),
+    )
+    knows = Remembered(Memory("ada", [cup, ham]), PLACES, Letters())
+    assert not outlook(house(), knows, {})["cap 1"].known
+    settled = outlook(house(), knows, {}, likeness=True)["cap 1"]
+    assert settled.known and settled.places == ("hall 1 shelf 4",)
+    own = told(1.0, things=("cap",), receptacle="sink")
+    assert outlook(house(), Remembered(Memory("ada", [cup, own]), PLACES, Letters()), {}, likeness=True)[
+        "cap 1"
+    ].places == ("kitchen 0 sink 2",)
+    # The receptacle where a cup is wanted is one for a cap, too: it stays there.
+    stays = Remembered(Memory("ada", [told(1.0, things=("cup",), receptacle="chest"), ham]), PLACES, Letters())
+    assert outlook(house(), stays, {}, likeness=True)["cap 1"].places == ("hall 1 chest 3",)
+
+
 def test_a_prompt_speaks_of_them_beside_the_thing() -> None:
     notes = [
         told(1.0, things=("cup",), receptacle="shelf", room="hall"),
