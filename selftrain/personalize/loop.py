@@ -118,7 +118,10 @@ class SelfTraining:
         if run.agent.planner != "llm":
             raise UserError(f"run.planner={run.agent.planner}: it is the planner llm that learns; leave it out")
         if config.lessons and run.tasks.data is not None:
-            raise UserError("lessons are about generated houses; leave lessons=[] where run.data is given")
+            raise UserError(
+                "lessons are about generated houses: give run.data=null (or take HOUSEKEEP_DATA away) to teach in those, "
+                "or lessons=[] to teach in run.data"
+            )
         if config.wording in ("proven", "corrected") and config.training.trainer != "local":
             raise UserError(
                 f"wording={config.wording} learns parts of replies, as only trainer=local can; set wording=done"
