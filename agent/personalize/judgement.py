@@ -36,7 +36,7 @@ def written(judgements: Judgements, graph: SceneGraph, called: Mapping[str, str]
     """
     words = called or {}
     return "".join(
-        f"{opening_of(thing, graph, words)}{_verdict(thing, place, graph, words)}"
+        f"{opening_of(thing, graph, words)}{verdict_of(thing, place, graph, words)}"
         for thing, place in judgements.items()
     )
 
@@ -84,7 +84,7 @@ def judgement_rules(graph: SceneGraph, called: Mapping[str, str] | None = None) 
 
 def judgement_line(thing: str, places: Iterable[str | None], graph: SceneGraph, called: Mapping[str, str]) -> str:
     """An expression in GBNF: the line of one subject, with one of some judgements."""
-    verdicts = dict.fromkeys(_verdict(thing, place, graph, called) for place in places)
+    verdicts = dict.fromkeys(verdict_of(thing, place, graph, called) for place in places)
     return f"{literal(opening_of(thing, graph, called))} {one_of(map(literal, verdicts))}"
 
 
@@ -95,7 +95,8 @@ def opening_of(thing: str, graph: SceneGraph, called: Mapping[str, str]) -> str:
     return f"\n{called.get(thing, thing)} {where}: "
 
 
-def _verdict(thing: str, place: str | None, graph: SceneGraph, called: Mapping[str, str]) -> str:
+def verdict_of(thing: str, place: str | None, graph: SceneGraph, called: Mapping[str, str]) -> str:
+    """What is said of a thing that belongs on a receptacle, or on none of those known (None)."""
     if place is None:
         return ELSEWHERE
     return FINE if place == graph.place_of(thing) else called.get(place, place)

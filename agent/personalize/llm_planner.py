@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from housewise.agent.personalize.asker import Asker
-from housewise.agent.personalize.grammar import judgement_grammar, plan_grammar
-from housewise.agent.personalize.judgement import Judgements, apart, opening_of, read, written
-from housewise.agent.personalize.knowledge import Knowledge, Nothing, Options, outlook
+from housewise.agent.personalize.grammar import plan_grammar
+from housewise.agent.personalize.judgement import apart, read, written
+from housewise.agent.personalize.judging import Judge, Rating, Saying
+from housewise.agent.personalize.knowledge import Knowledge, Nothing, outlook
 from housewise.agent.personalize.parser import parse_plan, spoken
 from housewise.agent.personalize.planner import (
     Attempt,
@@ -22,7 +23,6 @@ from housewise.agent.personalize.planner import (
 )
 from housewise.agent.personalize.prompt import ContextGenerator
 from housewise.agent.personalize.scripted import believing
-from housewise.agent.personalize.sureness import line_probabilities
 from housewise.language.base import ChatModel, Message, Reply, Sampling
 from housewise.worlds.house.actions import ActionKind
 from housewise.worlds.house.scene_graph import SceneGraph
@@ -39,12 +39,15 @@ class Habits:
         second_look: when the model takes the task as done, go where the robot has not been, and ask again.
         move_on: where nothing new can come of a plan, do what follows from its judgements instead, or go where the
             robot has not been.
-        confidence: probability in [0, 1] below which a judgement that nothing is known about moves nothing.
+        rated: judge what nothing is known about by the probability of every place instead of the model's words.
+        confidence: what a judgement that nothing is known about has to come up to if it is to move anything, in [0, 1]:
+            its probability, or where places are rated its share beside that of the present place.
     """
 
     grounded: bool = False
     second_look: bool = False
     move_on: bool = False
+    rated: bool = False
     confidence: float = 0.0
 
 
@@ -52,7 +55,7 @@ class LLMPlanner:
     """Asks a language model, once per plan, with the state in words (LLM-Personalize, section 3.1).
 
     Where something is remembered of the person, or a judgement has to be likely enough, a model that judges is asked
-    twice: what it judges, and, its judgements being corrected by what is known, what to do.
+    twice: what it judges (see Judge), and, its judgements being corrected by what is known, what to do.
 
     Args:
         model: answers.
@@ -78,8 +81,12 @@ class LLMPlanner:
         self.name = name
         self.habits = habits or Habits()
         self._knowledge = knowledge or Nothing()
-        self._twice = context.template.judging and (knowledge is not None or self.habits.confidence > 0)
+        chosen = self.habits
+        self._twice = context.template.judging and (knowledge is not None or chosen.rated or chosen.confidence > 0)
         self._asker = Asker(model, self.sampling)
+        self._judge: Judge = Saying(model, self._asker, context.template, chosen.grounded, chosen.confidence)
+        if self._twice and chosen.rated:
+            self._judge = Rating(model, context.template, chosen.confidence)
 
     def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
         """See Planner.plan."""
@@ -100,40 +107,16 @@ class LLMPlanner:
         return replace(plans[0], others=tuple(plans[1:]))
 
     def _in_two(self, told: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
-        """First judgements, then the steps behind what is left of them when they have been corrected."""
+        """First judgements, then the steps behind them."""
         words, messages = self.context.template, self.context.messages(told, self._knowledge)
         # A prompt that names similar things leaves it to the model what they tell.
-        called = words.called(told)
         options = outlook(told, self._knowledge, failures(attempts), likeness=not words.note_alike)
-        judged = Reply("")
-        judgements: Judgements = {thing: each.places[0] for thing, each in options.items() if each.known}
-        if len(judgements) < len(options):
-            grammar = judgement_grammar(told, options, called) if self.habits.grounded else None
-            judged = self._asker.ask(messages, words.prefix, grammar)
-            judgements = self._corrected(told, options, messages, judged)
-        thoughts = f"{written(judgements, told, called)}\nstep 1:"
+        judged = self._judge.judge(told, options, messages, attempts)
+        thoughts = f"{written(judged.judgements, told, words.called(told))}\nstep 1:"
         grammar = self._grammar(told, judging=False) if self.habits.grounded else None
-        prefix = f"{words.prefix}{thoughts}"
-        first = (Exchange((), judged),) if judged.text else ()
-        replies = self._asker.ask_all(messages, prefix, grammar)
+        replies = self._asker.ask_all(messages, f"{words.prefix}{thoughts}", grammar)
         plans = [self._read(told, messages, replace(reply, text=f"{thoughts}{reply.text}")) for reply in replies]
-        return replace(plans[0], earlier=first, others=tuple(plans[1:]))
-
-    def _corrected(
-        self, told: SceneGraph, options: dict[str, Options], messages: tuple[Message, ...], judged: Reply
-    ) -> Judgements:
-        """What is known, and of the rest what the model judges where it is sure enough."""
-        words = self.context.template
-        called = words.called(told)
-        said = read(judged.text, told, called)
-        likely: dict[str, float] = {}
-        if self.habits.confidence:
-            openings = {thing: opening_of(thing, told, called) for thing in options if not options[thing].known}
-            likely = line_probabilities(self.model, messages, words.prefix, judged, openings)
-        sure = {thing for thing in options if likely.get(thing, 1.0) >= self.habits.confidence}
-        return {
-            thing: _settled(each, said.get(thing, each.here), sure=thing in sure) for thing, each in options.items()
-        }
+        return replace(plans[0], earlier=judged.exchanges, scores=judged.ratings, others=tuple(plans[1:]))
 
     def _moved_on(self, graph: SceneGraph, told: SceneGraph, attempts: Sequence[Attempt], plan: Plan) -> Plan:
         """What follows from the plan's judgements, or visits to what has been passed by; not for the model to learn."""
@@ -173,15 +156,6 @@ class LLMPlanner:
     def _grammar(self, graph: SceneGraph, judging: bool) -> str:
         words = self.context.template
         return plan_grammar(graph, self.context.most_steps, words.called(graph), judging)
-
-
-def _settled(options: Options, said: str | None, *, sure: bool) -> str | None:
-    """Where a thing is taken to belong."""
-    if options.known:
-        return options.places[0]
-    place = said if said in options.places else None
-    # What is in the hand or unwanted where it is loses nothing by a guess.
-    return place if sure or options.unwanted or options.here is None else options.here
 
 
 def _brings_nothing(plan: Plan, graph: SceneGraph, attempts: Sequence[Attempt]) -> bool:

@@ -31,6 +31,7 @@ class AskedWith(BaseModel):
     prompt: str
     grounded: bool | None = None
     move_on: bool | None = None
+    rated: bool | None = None
     confidence: float | None = Field(default=None, ge=0, le=1)
     sampling: DrawnWith | None = None
 

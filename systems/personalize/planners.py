@@ -89,7 +89,7 @@ class LLM:
         """See PlannerFactory."""
         chosen = self._settings
         confidence = 0.0 if chosen.explore else chosen.confidence
-        habits = Habits(chosen.grounded, chosen.second_look, chosen.move_on, confidence)
+        habits = Habits(chosen.grounded, chosen.second_look, chosen.move_on, chosen.rated, confidence)
         return LLMPlanner(situation.answers, self._context, situation.sampling, "llm", habits, situation.knowledge)
 
 

@@ -1,0 +1,205 @@
+"""How a model judges where things belong of which nothing is remembered: it says so, or every place is rated."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from housewise.agent.personalize.asker import Asker
+from housewise.agent.personalize.grammar import judgement_grammar
+from housewise.agent.personalize.judgement import Judgements, opening_of, read, verdict_of, written
+from housewise.agent.personalize.knowledge import Options
+from housewise.agent.personalize.planner import Attempt, Exchange, unentered
+from housewise.agent.personalize.prompt import PromptTemplate
+from housewise.agent.personalize.sureness import line_probabilities
+from housewise.core.errors import UserError
+from housewise.language.base import ChatModel, ChatRequest, Message, Scorer
+from housewise.worlds.house.actions import ActionKind
+from housewise.worlds.house.names import without_numbers
+from housewise.worlds.house.scene_graph import SceneGraph
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What has been judged.
+
+    Attributes:
+        judgements: of every thing, in the order of the options.
+        exchanges: what the model was asked for that and what it answered.
+        ratings: the natural-log probability of each judgement that was compared (``"mug 1 on shelf 2"``).
+    """
+
+    judgements: Judgements
+    exchanges: tuple[Exchange, ...] = ()
+    ratings: Mapping[str, float] = field(default_factory=dict)
+
+
+class Judge(Protocol):
+    """Judges things."""
+
+    def judge(
+        self,
+        graph: SceneGraph,
+        options: Mapping[str, Options],
+        messages: tuple[Message, ...],
+        attempts: Sequence[Attempt],
+    ) -> Judged:
+        """Judge every thing.
+
+        Args:
+            graph: what the robot knows of the house.
+            options: what may be judged of each thing, and what is known; see outlook.
+            messages: the prompt.
+            attempts: everything tried in this episode.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Saying:
+    """The model writes its judgements, a line each; what it finds less likely than it should be moves nothing.
+
+    Attributes:
+        model: answers.
+        asker: asks it.
+        words: the prompt's.
+        grounded: whether replies are held to what may be judged.
+        confidence: the probability of its line below which a judgement moves nothing; 0 follows all.
+    """
+
+    model: ChatModel
+    asker: Asker
+    words: PromptTemplate
+    grounded: bool = False
+    confidence: float = 0.0
+
+    def judge(
+        self,
+        graph: SceneGraph,
+        options: Mapping[str, Options],
+        messages: tuple[Message, ...],
+        attempts: Sequence[Attempt],
+    ) -> Judged:
+        """See Judge.judge."""
+        if all(each.known for each in options.values()):
+            return Judged({thing: each.places[0] for thing, each in options.items()})
+        words, called = self.words, self.words.called(graph)
+        grammar = judgement_grammar(graph, options, called) if self.grounded else None
+        reply = self.asker.ask(messages, words.prefix, grammar)
+        likely: dict[str, float] = {}
+        if self.confidence:
+            openings = {thing: opening_of(thing, graph, called) for thing in options if not options[thing].known}
+            likely = line_probabilities(self.model, messages, words.prefix, reply, openings)
+        said = read(reply.text, graph, called)
+        judgements = {
+            thing: _settled(each, said.get(thing, each.here), sure=likely.get(thing, 1.0) >= self.confidence)
+            for thing, each in options.items()
+        }
+        # What a plan's own prompt says is not said again.
+        return Judged(judgements, (Exchange((), reply),) if reply.text else ())
+
+
+class Rating:
+    """Of every place where a thing may belong the model tells how likely it finds it; the likeliest other place is
+    compared with where the thing is.
+
+    To move what is wrong to a wrong place loses nothing, to move what is right loses one: so it pays to move where the
+    likeliest other place is likelier than the present one, however likely it is that the thing belongs elsewhere still.
+    A thing is judged when every room has been entered, and what the robot has put somewhere stays there.
+
+    Args:
+        model: tells how likely it finds texts.
+        words: the prompt's.
+        confidence: share in [0, 1] of the two probabilities that the other place's has to exceed; 0.5: they are equal.
+
+    Raises:
+        UserError: when the model does not tell probabilities.
+    """
+
+    def __init__(self, model: ChatModel, words: PromptTemplate, confidence: float) -> None:
+        if not isinstance(model, Scorer):
+            raise UserError(
+                f"model {model.name} does not tell how likely texts are; set agent.rated=false, or ask a local model"
+            )
+        self._model, self._words, self._confidence = model, words, confidence
+        self._rated: dict[tuple[str, Options], tuple[str | None, dict[str, float]]] = {}
+
+    def judge(
+        self,
+        graph: SceneGraph,
+        options: Mapping[str, Options],
+        messages: tuple[Message, ...],
+        attempts: Sequence[Attempt],
+    ) -> Judged:
+        """See Judge.judge."""
+        placed = {
+            tried.action.target for tried in attempts if tried.succeeded and tried.action.kind == ActionKind.PLACE
+        }
+        rooms_left = bool(unentered(graph, attempts))
+        found: dict[str, str | None] = {}
+        ratings: dict[str, float] = {}
+        for thing, each in options.items():
+            if each.known:
+                found[thing] = each.places[0]
+            elif each.here is not None and thing in placed and not each.unwanted:
+                found[thing] = each.here
+            elif each.here is not None and rooms_left:
+                found[thing] = None
+            else:
+                found[thing], rated = self._judged(graph, thing, each, messages, found)
+                ratings |= rated
+        return Judged(found, ratings=ratings)
+
+    def _judged(
+        self, graph: SceneGraph, thing: str, options: Options, messages: tuple[Message, ...], before: Judgements
+    ) -> tuple[str | None, dict[str, float]]:
+        """Where a thing is taken to belong, and the probabilities that decided it."""
+        key = thing, options
+        if key not in self._rated:
+            self._rated[key] = self._compared(graph, thing, options, messages, before)
+        return self._rated[key]
+
+    def _compared(
+        self, graph: SceneGraph, thing: str, options: Options, messages: tuple[Message, ...], before: Judgements
+    ) -> tuple[str | None, dict[str, float]]:
+        here = None if options.unwanted else options.here
+        others = _kinds_of([place for place in options.places if place != here])
+        if not others:
+            return options.here, {}
+        scores = self._scores(graph, thing, [*others, *([here] if here else [])], messages, before)
+        best = max(others, key=lambda place: scores[place])
+        told = {f"{thing} on {place}": scores[place] for place in (best, here) if place}
+        if here is None:
+            return best, told
+        share = 1 / (1 + math.exp(min(scores[here] - scores[best], 500.0)))
+        return best if share > self._confidence else here, told
+
+    def _scores(
+        self, graph: SceneGraph, thing: str, places: Sequence[str], messages: tuple[Message, ...], before: Judgements
+    ) -> dict[str, float]:
+        called = self._words.called(graph)
+        # A blank belongs to the word behind it, as models read them.
+        opening = opening_of(thing, graph, called).rstrip(" ")
+        request = ChatRequest(messages, prefix=f"{self._words.prefix}{written(before, graph, called)}{opening}")
+        texts = [f" {verdict_of(thing, place, graph, called)}\n" for place in places]
+        assert isinstance(self._model, Scorer)
+        return dict(zip(places, self._model.score(request, texts), strict=True))
+
+
+def _kinds_of(places: Sequence[str]) -> list[str]:
+    """The first receptacle of each kind in each kind of room: people want a thing on all of them or on none."""
+    first: dict[str, str] = {}
+    for place in places:
+        first.setdefault(without_numbers(place), place)
+    return list(first.values())
+
+
+def _settled(options: Options, said: str | None, *, sure: bool) -> str | None:
+    """Where a thing is taken to belong."""
+    if options.known:
+        return options.places[0]
+    place = said if said in options.places else None
+    # What is in the hand or unwanted where it is loses nothing by a guess.
+    return place if sure or options.unwanted or options.here is None else options.here

@@ -1,0 +1,121 @@
+"""A model that tells how likely it finds every place, and what is made of that."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import pytest
+
+from housewise.agent.personalize.knowledge import Knowledge
+from housewise.agent.personalize.llm_planner import Habits, LLMPlanner
+from housewise.agent.personalize.planner import Attempt, Plan
+from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
+from housewise.core.errors import UserError
+from housewise.language.base import ChatRequest
+from housewise.worlds.house.actions import ActionKind, HighLevelAction
+from housewise.worlds.house.scene_graph import SceneGraph, View
+from tests.agent.personalize.test_knowledge import house, remembered, told
+from tests.agent.personalize.test_llm_planner import JUDGING, went
+from tests.agent.personalize.test_planner import Listener
+
+ENTERED = went("kitchen 0", "hall 1")
+
+
+class Rater(Listener):
+    """Finds texts as likely as it is told to, all others next to impossible."""
+
+    def __init__(self, **likely: float) -> None:
+        super().__init__(*[" mission complete"] * 3)
+        self.likely = {words.replace("_", " "): each for words, each in likely.items()}
+        self.rated: list[tuple[str, tuple[str, ...]]] = []
+
+    def score(self, request: ChatRequest, continuations: Sequence[str]) -> list[float]:
+        self.rated.append((request.prefix, tuple(continuations)))
+        return [math.log(self.likely.get(text.strip(), 1e-9)) for text in continuations]
+
+
+def judged(
+    model: Rater,
+    confidence: float = 0.5,
+    graph: SceneGraph | None = None,
+    attempts: Sequence[Attempt] = ENTERED,
+    knowledge: Knowledge | None = None,
+) -> Plan:
+    habits = Habits(rated=True, confidence=confidence)
+    return LLMPlanner(model, JUDGING, habits=habits, knowledge=knowledge).plan(graph or house(), attempts)
+
+
+@pytest.mark.parametrize(("confidence", "verdict"), [(0.1, "hall shelf"), (0.3, "fine")])
+def test_the_likeliest_other_place_is_compared_with_where_a_thing_is(confidence: float, verdict: str) -> None:
+    model = Rater(fine=0.4, elsewhere=0.5, hall_shelf=0.1)
+    plan = judged(model, confidence)
+    assert plan.text.startswith(f"\nmug on kitchen sink: {verdict}\n")
+    assert plan.scores["mug 1 on hall 1 shelf 4"] == pytest.approx(math.log(0.1))
+    assert plan.scores["mug 1 on kitchen 0 sink 2"] == pytest.approx(math.log(0.4))
+
+
+def test_what_is_asked_goes_on_from_what_has_been_judged_before() -> None:
+    model = Rater(fine=0.1, hall_shelf=0.9)
+    judged(model)
+    (first, texts), (second, _) = model.rated
+    assert first == "Objects:\nmug on kitchen sink:" and " fine\n" in texts and " elsewhere\n" not in texts
+    assert second == f"{first} hall shelf\ncap on hall chest:"
+
+
+def test_of_a_kind_of_place_one_is_rated() -> None:
+    graph = SceneGraph(["hall 1"])
+    graph.update(View(dict.fromkeys(("hall 1 chest 3", "hall 1 shelf 4", "hall 1 shelf 5"), "hall 1"), {}))
+    graph.update(View({"hall 1 chest 3": "hall 1"}, {"mug 1": "hall 1 chest 3"}))
+    model = Rater(fine=0.9)
+    judged(model, graph=graph, attempts=went("hall 1"))
+    assert model.rated == [("Objects:\nmug on hall chest:", (" hall shelf 4\n", " fine\n"))]
+
+
+def test_nothing_is_judged_before_every_room_has_been_entered() -> None:
+    model = Rater(hall_shelf=0.9)
+    plan = judged(model, attempts=went("kitchen 0"))
+    assert plan.text.startswith("\nmug on kitchen sink: elsewhere\ncap on hall chest: elsewhere\n") and not model.rated
+
+
+def test_what_is_in_the_hand_goes_to_the_likeliest_place_at_once() -> None:
+    plan = judged(Rater(hall_shelf=0.01), 0.9, house("mug 1"), ())
+    assert plan.text.startswith("\nmug in hand: hall shelf\n")
+
+
+def test_what_is_unwanted_where_it_is_goes_to_the_likeliest_place() -> None:
+    knows = remembered(told(-1.0, things=("mug",), receptacle="sink"))
+    plan = judged(Rater(fine=0.9, hall_shelf=0.01), 0.9, knowledge=knows)
+    assert plan.text.startswith("\nmug on kitchen sink: hall shelf\ncap on hall chest: fine\n")
+
+
+def test_what_is_known_is_not_rated() -> None:
+    model = Rater(fine=0.9)
+    knows = remembered(told(1.0, things=("mug",), receptacle="shelf", room="hall"))
+    plan = judged(model, knowledge=knows)
+    assert plan.text.startswith("\nmug on kitchen sink: hall shelf\n") and len(model.rated) == 1
+
+
+def test_what_it_has_put_somewhere_stays_there() -> None:
+    put = Attempt(HighLevelAction(ActionKind.PLACE, "mug 1", "kitchen 0 sink 2"), True)
+    plan = judged(Rater(hall_shelf=0.9), 0.0, attempts=[*ENTERED, put])
+    assert plan.text.startswith("\nmug on kitchen sink: fine\n")
+
+
+def test_the_same_is_rated_once_in_an_episode() -> None:
+    model = Rater(fine=0.9)
+    planner = LLMPlanner(model, JUDGING, habits=Habits(rated=True, confidence=0.5))
+    for _ in range(2):
+        planner.plan(house(), ENTERED)
+    assert len(model.rated) == 2
+
+
+def test_a_model_that_rates_nothing_is_named() -> None:
+    with pytest.raises(UserError, match=r"does not tell how likely .* set agent\.rated=false"):
+        LLMPlanner(Listener(), JUDGING, habits=Habits(rated=True))
+
+
+def test_a_prompt_without_judgements_is_asked_as_ever() -> None:
+    plain = ContextGenerator(PromptTemplate.load("planner"))
+    plan = LLMPlanner(Listener(" go to mug 1"), plain, habits=Habits(rated=True)).plan(house(), [])
+    assert [str(step.action) for step in plan.steps] == ["go to mug 1"]
