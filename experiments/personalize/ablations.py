@@ -50,6 +50,10 @@ class Ablations(MainResults):
         """See Experiment.obstacles; the main results tell them."""
         return {}
 
+    def more(self) -> dict[str, Any]:
+        """See Experiment.more: figures by measure, and then as in the main results."""
+        return {"figures": {name: self.figures(measure) for name, (_, measure) in _MEASURES.items()}}
+
 
 if __name__ == "__main__":
     from housewise.core.console import guarded

@@ -233,9 +233,12 @@ class Study:
             name: of the measure among published figures.
         """
         ours = Figure.over(read_house_records(self.records(row, tasks)), measure)
-        # The paper's robots were all taught for the majority.
-        theirs = published(name, self.scene, row, tasks) if self.config.run.tasks.person == "majority" else None
+        theirs = self.published(name, self.scene, row, tasks)
         return Cell(row, f"{self.scene} {tasks}", ours, theirs, self.marked(row), self.expected(tasks))
+
+    def published(self, measure: str, scene: str, row: str, tasks: str) -> Figure | None:
+        """What the paper says, whose robots were all taught for the majority; see results.published."""
+        return published(measure, scene, row, tasks) if self.config.run.tasks.person == "majority" else None
 
     def expected(self, tasks: str) -> int:
         """How many episodes a row's figure over some tasks takes."""
