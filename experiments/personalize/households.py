@@ -12,7 +12,7 @@ import numpy as np
 
 from housewise.core.errors import UserError
 from housewise.core.record import FINISHED, record_name
-from housewise.experiments.personalize.study import GENERATED, success
+from housewise.experiments.personalize.study import GENERATED, executability, success, unique_placements
 from housewise.experiments.results import Figure
 from housewise.language.adapters import adapter_folder
 from housewise.people.memory import Memory, MemoryFolder, Note
@@ -71,6 +71,11 @@ class Setup:
             raise UserError(f"setting planner={settings.agent.planner}: each row has its own; leave it out")
         # The others compare no meanings, and sentence embeddings take longer to load than some episodes to play.
         return settings if planner in _COMPARING else settings.changed(memory={"meaning": False})
+
+    @property
+    def adapted(self) -> bool:
+        """Whether the model has an adapter."""
+        return self.settings("llm").models.agent.adapter is not None
 
     @property
     def adapter(self) -> dict[str, str] | None:
@@ -226,12 +231,16 @@ class Episode:
         seed: which time.
         task: by name.
         success: rate, percent.
+        executability: share of the steps that were tried or skipped that succeeded, percent.
+        unique_placements: how many placements (thing, place) were tried out.
         moved: where things ended that do not stand where they began.
     """
 
     seed: int
     task: str
     success: float
+    executability: float
+    unique_placements: float
     moved: Mapping[str, str]
 
     @classmethod
@@ -239,12 +248,19 @@ class Episode:
         """What a record tells."""
         ended = record.final.placements
         moved = {thing: ended[thing] for thing, place in record.setting.placements.items() if ended[thing] != place}
-        return cls(seed, record.header.task, success(record.result), moved)
+        result = record.result
+        done = success(result), executability(result), unique_placements(result)
+        return cls(seed, record.header.task, *done, moved)
 
 
-def figure(episodes: Iterable[Episode]) -> Figure | None:
-    """Mean success, percent; its error is over tasks, where those of all seeds count once."""
-    return Figure.of((episode.task, episode.success) for episode in episodes)
+def gathered(stages: Mapping[int, Stage]) -> list[Episode]:
+    """What has come of stages, given by seed."""
+    return [Episode.of(seed, record) for seed, stage in stages.items() for record in stage.records()]
+
+
+def figure(episodes: Iterable[Episode], measure: str = "success") -> Figure | None:
+    """Mean of a measure, a field of Episode; its error is over tasks, where those of all seeds count once."""
+    return Figure.of((episode.task, getattr(episode, measure)) for episode in episodes)
 
 
 def differences(after: Sequence[Episode], before: Sequence[Episode]) -> list[tuple[Hashable, float]]:
@@ -259,11 +275,11 @@ def gained(after: Sequence[Episode], before: Sequence[Episode]) -> Figure | None
     return Figure.of(differences(after, before))
 
 
-def in_full(episodes: Sequence[Episode]) -> dict[str, Any]:
+def in_full(episodes: Sequence[Episode], measure: str = "success") -> dict[str, Any]:
     """A figure with its errors over tasks and over seeds, for a JSON file; everything is null without episodes."""
-    found = figure(episodes)
+    found = figure(episodes, measure)
     by_seed = _by(episodes, lambda episode: episode.seed)
-    means = {str(seed): float(np.mean([each.success for each in those])) for seed, those in by_seed.items()}
+    means = {str(seed): float(np.mean([getattr(each, measure) for each in those])) for seed, those in by_seed.items()}
     over_seeds = float(np.std(list(means.values()), ddof=1) / np.sqrt(len(means))) if len(means) > 1 else None
     return {
         "mean": found and found.mean,

@@ -12,8 +12,7 @@ no model: ``store`` does what it knows, ``nearest`` also what the things nearest
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -30,18 +29,17 @@ from housewise.commands.options import (
     WorkersOption,
 )
 from housewise.core.console import Console
+from housewise.experiments.personalize.ablations import MEASURES
 from housewise.experiments.personalize.households import (
-    DEMO,
     TRAIN,
     Episode,
     Household,
     Setup,
-    Stage,
     figure,
     gained,
+    gathered,
     in_full,
     one_by_one,
-    shareable_run,
     starts_of,
 )
 from housewise.experiments.personalize.paper import (
@@ -58,107 +56,10 @@ from housewise.experiments.personalize.paper import (
     default_out,
     recovered_folders,
 )
+from housewise.experiments.personalize.robots import FULL, HALVES, NOTHING, ROWS, Robot
 from housewise.experiments.personalize.study import GENERATED, RECOVERED, SCENES
 from housewise.experiments.results import Cell, Results
 from housewise.selftrain.personalize.loop import Observer
-from housewise.systems.personalize.settings import PersonalizeSettings
-
-DEMONSTRATIONS, VERDICTS, REWARDS = "demonstrations", "their verdicts on every seen thing", "rewards of single actions"
-GENERATED_HOUSES = "generated houses (the adapter)"
-NOTHING, SHOWN = "nothing learned", "after demonstrations"
-ROUNDS = ("after round 1", "after round 2")
-
-
-@dataclass(frozen=True)
-class Row:
-    """A robot of the table.
-
-    Attributes:
-        planner: by name.
-        verdicts: whether demonstrations let it know of every thing in sight where it belongs.
-        learns: whether it is shown and tries anything at all.
-    """
-
-    planner: str
-    verdicts: bool = True
-    learns: bool = True
-
-    @property
-    def stages(self) -> tuple[str, ...]:
-        """When it is measured."""
-        return (SHOWN, *ROUNDS) if self.learns else (NOTHING,)
-
-    def told(self, adapter: bool) -> list[str]:
-        """What it is given, with an adapter or without."""
-        shown = [DEMONSTRATIONS, *([VERDICTS] if self.verdicts else []), REWARDS] if self.learns else []
-        return [*shown, *([GENERATED_HOUSES] if adapter and self.planner == "llm" else [])]
-
-
-EMPTY, FULL = "model, empty memory", "model, memory"
-ROWS = {
-    "store": Row("store"),
-    "store without verdicts": Row("store", verdicts=False),
-    "nearest": Row("nearest"),
-    EMPTY: Row("llm", learns=False),
-    FULL: Row("llm"),
-}
-HALVES = (EMPTY, "store", "nearest")
-"""What the model with its memory is compared with."""
-
-
-class Robot:
-    """A row in a household, with one seed.
-
-    Args:
-        name: of the row.
-        household: that it works in.
-        seed: of all that is drawn.
-        folder: that all rows share.
-    """
-
-    def __init__(self, name: str, household: Household, seed: int, folder: Path) -> None:
-        self.name, self.row, self.household, self.seed = name, ROWS[name], household, seed
-        self._folder = folder / household.scene / f"seed-{seed}"
-
-    def play(self, setup: Setup, observer: Observer) -> None:
-        """Play what is missing."""
-        robot = setup.settings(self.row.planner)
-        memory = self.shown(setup, observer) if self.row.learns else None
-        self._measure(robot, self.row.stages[0], memory, observer)
-        for number, stage in enumerate(self.row.stages[1:], start=1):
-            memory = self.attempts(number).learn(robot.changed(agent={"explore": True}), memory, observer)
-            self._measure(robot, stage, memory, observer)
-
-    @property
-    def demonstrations(self) -> Stage:
-        """What it is shown, the same for all rows that are shown as much."""
-        folder = DEMONSTRATIONS if self.row.verdicts else f"{DEMONSTRATIONS} without verdicts"
-        return self._stage(DEMO, self._folder / folder, DEMONSTRATIONS, 0)
-
-    def shown(self, setup: Setup, observer: Observer) -> Path:
-        """Folder of the memory of the demonstrations."""
-        settings = setup.settings("demonstrator").changed(agent={"demonstrator": {"verdicts": self.row.verdicts}})
-        return self.demonstrations.learn(settings, None, observer)
-
-    def attempts(self, number: int) -> Stage:
-        """A round of attempts at the training tasks, from 1."""
-        return self._stage(TRAIN, self._folder / self.name / f"round {number}", f"round {number}", number)
-
-    def tests(self, stage: str, which: str) -> Stage:
-        """A set of tasks after a stage."""
-        return self._stage(which, self._folder / self.name / stage / which, f"{stage}, {which}", 0)
-
-    def episodes(self, played: Stage) -> list[Episode]:
-        """What has come of some tasks."""
-        return [Episode.of(self.seed, record) for record in played.records()]
-
-    def _measure(self, robot: PersonalizeSettings, stage: str, memory: Path | None, observer: Observer) -> None:
-        for which in self.household.tests:
-            self.tests(stage, which).measure(robot, memory, observer)
-
-    def _stage(self, which: str, folder: Path, what: str, number: int) -> Stage:
-        title = f"{self.household.scene}, {self.household.name}, seed {self.seed}, {self.name}: {what}"
-        return Stage(self.household, which, folder, title, 10 * self.seed + number)
 
 
 class Remembering:
@@ -187,14 +88,21 @@ class Remembering:
                     Robot(row, household, seed, self.out).play(self.setup, observer)
 
     def results(self) -> list[Results]:
-        """See Experiment.results."""
-        adapter = self.setup.adapter is not None
-        cells = [
+        """See Experiment.results: success, and what Figure 6 of arXiv 2404.14285 is about."""
+        told = [f"{row}: told {', '.join(ROWS[row].told(self.setup)) or 'nothing'}" for row in self.rows]
+        recovered = [household.scene for household in self.households if household.scene in RECOVERED]
+        notes = [f"{scene}: poses are ours; ten of the training tasks are demonstrated" for scene in recovered]
+        more = [Results(title, self._cells(measure)) for measure, (title, _) in MEASURES.items()]
+        return [Results("success rate, %", self._cells("success"), [*told, *notes, *self._compared()]), *more]
+
+    def _cells(self, measure: str) -> list[Cell]:
+        marked = {row: ROWS[row].marked(self.setup) for row in self.rows}
+        return [
             Cell(
                 f"{row}, {stage}" if ROWS[row].learns else row,
                 f"{household.scene} {which}",
-                figure(self._played[household.scene, row, stage, which]),
-                marked=adapter and ROWS[row].planner == "llm",
+                figure(self._played[household.scene, row, stage, which], measure),
+                marked=marked[row],
                 expected=household.size(which) * len(self.seeds),
             )
             for row in self.rows
@@ -202,27 +110,23 @@ class Remembering:
             for household in self.households
             for which in household.tests
         ]
-        told = [f"{row}: told {', '.join(ROWS[row].told(adapter)) or 'nothing'}" for row in self.rows]
-        recovered = [household.scene for household in self.households if household.scene in RECOVERED]
-        notes = [f"{scene}: poses are ours; ten of the training tasks are demonstrated" for scene in recovered]
-        return [Results("success rate, %", cells, [*told, *notes, *self._compared()])]
 
     def obstacles(self) -> dict[str, dict[str, Any]]:
         """See Experiment.obstacles: left to the reports of the runs."""
         return {}
 
     def more(self) -> dict[str, Any]:
-        """See Experiment.more: figures by scene, row, stage and set of tasks, and all that they are made of."""
-        adapter = self.setup.adapter
+        """See Experiment.more: figures by scene, row, stage and set of tasks, and all behind them."""
         return {
             "seeds": list(self.seeds),
-            "told": {row: ROWS[row].told(adapter is not None) for row in self.rows},
+            "told": {row: ROWS[row].told(self.setup) for row in self.rows},
             "figures": self._nested(in_full),
+            "figure_6": {measure: self._nested(partial(in_full, measure=measure)) for measure in MEASURES},
             "attempts": self._attempts(),
             "notes": self._notes(),
             "gains": self._gains(),
-            "adapter": adapter,
-            "settings": {row: shareable_run(self.setup.settings(ROWS[row].planner)) for row in self.rows},
+            "adapter": self.setup.adapter,
+            "settings": {row: ROWS[row].settings(self.setup) for row in self.rows},
             "starts": self._starts(),
             "by_episode": self._nested(one_by_one),
         }
@@ -233,14 +137,14 @@ class Remembering:
         found = {}
         for household in self.households:
             for row in self.rows:
-                robots = [Robot(row, household, seed, self.out) for seed in self.seeds]
+                robots = {seed: Robot(row, household, seed, self.out) for seed in self.seeds}
                 for stage in ROWS[row].stages:
                     for which in household.tests:
-                        each = [robot.episodes(robot.tests(stage, which)) for robot in robots]
-                        found[household.scene, row, stage, which] = [one for some in each for one in some]
+                        tested = {seed: robot.tests(stage, which) for seed, robot in robots.items()}
+                        found[household.scene, row, stage, which] = gathered(tested)
                 for number, stage in enumerate(ROWS[row].stages[1:], start=1):
-                    each = [robot.episodes(robot.attempts(number)) for robot in robots]
-                    found[household.scene, row, stage, TRAIN] = [one for some in each for one in some]
+                    tried = {seed: robot.attempts(number) for seed, robot in robots.items()}
+                    found[household.scene, row, stage, TRAIN] = gathered(tried)
         return found
 
     def _nested(self, tell: Any) -> dict[str, Any]:
