@@ -230,7 +230,7 @@ class Episode:
     Attributes:
         seed: which time.
         task: by name.
-        success: rate, percent.
+        success_rate: percent.
         executability: share of the steps that were tried or skipped that succeeded, percent.
         unique_placements: how many placements (thing, place) were tried out.
         moved: where things ended that do not stand where they began.
@@ -238,7 +238,7 @@ class Episode:
 
     seed: int
     task: str
-    success: float
+    success_rate: float
     executability: float
     unique_placements: float
     moved: Mapping[str, str]
@@ -258,16 +258,16 @@ def gathered(stages: Mapping[int, Stage]) -> list[Episode]:
     return [Episode.of(seed, record) for seed, stage in stages.items() for record in stage.records()]
 
 
-def figure(episodes: Iterable[Episode], measure: str = "success") -> Figure | None:
+def figure(episodes: Iterable[Episode], measure: str = "success_rate") -> Figure | None:
     """Mean of a measure, a field of Episode; its error is over tasks, where those of all seeds count once."""
     return Figure.of((episode.task, getattr(episode, measure)) for episode in episodes)
 
 
 def differences(after: Sequence[Episode], before: Sequence[Episode]) -> list[tuple[Hashable, float]]:
     """By how many points success grew, by task, over the tasks and seeds that are in both."""
-    earlier = {(episode.seed, episode.task): episode.success for episode in before}
+    earlier = {(episode.seed, episode.task): episode.success_rate for episode in before}
     both = [episode for episode in after if (episode.seed, episode.task) in earlier]
-    return [(episode.task, episode.success - earlier[episode.seed, episode.task]) for episode in both]
+    return [(episode.task, episode.success_rate - earlier[episode.seed, episode.task]) for episode in both]
 
 
 def gained(after: Sequence[Episode], before: Sequence[Episode]) -> Figure | None:
@@ -275,7 +275,7 @@ def gained(after: Sequence[Episode], before: Sequence[Episode]) -> Figure | None
     return Figure.of(differences(after, before))
 
 
-def in_full(episodes: Sequence[Episode], measure: str = "success") -> dict[str, Any]:
+def in_full(episodes: Sequence[Episode], measure: str = "success_rate") -> dict[str, Any]:
     """A figure with its errors over tasks and over seeds, for a JSON file; everything is null without episodes."""
     found = figure(episodes, measure)
     by_seed = _by(episodes, lambda episode: episode.seed)
@@ -294,7 +294,7 @@ def in_full(episodes: Sequence[Episode], measure: str = "success") -> dict[str, 
 def one_by_one(episodes: Sequence[Episode]) -> dict[str, Any]:
     """Success and final places of every episode, by task and then by seed, for a JSON file."""
     return {
-        task: {str(each.seed): {"success": round(each.success, 2), "moved": dict(each.moved)} for each in those}
+        task: {str(each.seed): {"success": round(each.success_rate, 2), "moved": dict(each.moved)} for each in those}
         for task, those in _by(episodes, lambda episode: episode.task).items()
     }
 

@@ -56,7 +56,7 @@ from housewise.experiments.personalize.paper import (
     default_out,
     recovered_folders,
 )
-from housewise.experiments.personalize.robots import FULL, HALVES, NOTHING, ROWS, Robot
+from housewise.experiments.personalize.robots import FULL, HALVES, NOTHING, ROWS, Robot, papers
 from housewise.experiments.personalize.study import GENERATED, RECOVERED, SCENES
 from housewise.experiments.results import Cell, Results
 from housewise.selftrain.personalize.loop import Observer
@@ -93,7 +93,7 @@ class Remembering:
         recovered = [household.scene for household in self.households if household.scene in RECOVERED]
         notes = [f"{scene}: poses are ours; ten of the training tasks are demonstrated" for scene in recovered]
         more = [Results(title, self._cells(measure)) for measure, (title, _) in MEASURES.items()]
-        return [Results("success rate, %", self._cells("success"), [*told, *notes, *self._compared()]), *more]
+        return [Results("success rate, %", self._cells("success_rate"), [*told, *notes, *self._compared()]), *more]
 
     def _cells(self, measure: str) -> list[Cell]:
         marked = {row: ROWS[row].marked(self.setup) for row in self.rows}
@@ -102,8 +102,9 @@ class Remembering:
                 f"{row}, {stage}" if ROWS[row].learns else row,
                 f"{household.scene} {which}",
                 figure(self._played[household.scene, row, stage, which], measure),
-                marked=marked[row],
-                expected=household.size(which) * len(self.seeds),
+                papers(measure, household.scene, stage, which, household.person),
+                marked[row],
+                household.size(which) * len(self.seeds),
             )
             for row in self.rows
             for stage in ROWS[row].stages

@@ -8,12 +8,21 @@ from pathlib import Path
 from typing import Any
 
 from housewise.experiments.personalize.households import DEMO, TRAIN, Household, Setup, Stage, shareable_run
+from housewise.experiments.results import Figure, published
 from housewise.selftrain.personalize.loop import Observer
 
 DEMONSTRATIONS, VERDICTS, REWARDS = "demonstrations", "their verdicts on every seen thing", "rewards of single actions"
 GENERATED_HOUSES = "generated houses (the adapter)"
 NOTHING, SHOWN = "nothing learned", "after demonstrations"
 ROUNDS = ("after round 1", "after round 2")
+PHASE_OF = dict(zip((SHOWN, *ROUNDS), ("IL", "ST1", "ST2"), strict=True))
+"""The row of the paper's tables that each stage stands beside: as much was shown and tried."""
+
+
+def papers(measure: str, scene: str, stage: str, which: str, person: str) -> Figure | None:
+    """What the paper says of a stage, whose robots were all taught for the majority; see results.published."""
+    known = stage in PHASE_OF and person == "majority"
+    return published(measure, scene, PHASE_OF[stage], which) if known else None
 
 
 @dataclass(frozen=True)
