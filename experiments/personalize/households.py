@@ -17,7 +17,9 @@ from housewise.experiments.results import Figure
 from housewise.language.adapters import adapter_folder
 from housewise.people.memory import Memory, MemoryFolder, Note
 from housewise.rollout.notes import notes_of
+from housewise.rollout.recall import going_on
 from housewise.rollout.records import read_record
+from housewise.rollout.settings import MemorySettings
 from housewise.selftrain.personalize.loop import Observer, play
 from housewise.systems.personalize.record import HouseRecord, read_house_records
 from housewise.systems.personalize.settings import HouseTaskSettings, PersonalizeSettings, house_settings
@@ -179,12 +181,10 @@ class Stage:
         Returns:
             Folder of the memory that it ends with.
         """
-        begun, ended = MemoryFolder(self.folder / "memory_at_start"), self.folder / "memory"
-        if start is not None and self.household.name not in begun.people():
-            begun.save(MemoryFolder(start).load(self.household.name))
-        memory = {"start": self.household.name, "folder": str(ended), "new": True, "learn": "run"}
-        self._play(settings, memory, observer)
-        return ended
+        begun = str(start or self.folder / "nothing")
+        memory = MemorySettings(start=self.household.name, folder=begun, new=start is None)
+        self._play(settings, going_on(memory, self.folder), observer)
+        return self.folder / "memory"
 
     def measure(
         self, settings: PersonalizeSettings, memory: Path | None, observer: Observer, whose: str | None = None

@@ -18,7 +18,9 @@ from housewise.language.adapters import ASKED_WITH, AskedWith
 from housewise.language.embedder import shared_minilm
 from housewise.rollout.executors import Watcher
 from housewise.rollout.failures import FailedEpisodesError
+from housewise.rollout.recall import going_on
 from housewise.rollout.run import Run, begun, check_files, keep_files, same_setting
+from housewise.rollout.settings import MemorySettings
 from housewise.rollout.system import Job
 from housewise.selftrain.personalize.filters import FilterSettings, apply, find_filter, statistics
 from housewise.selftrain.personalize.hindsight import Experience, corrected
@@ -94,6 +96,9 @@ class SelfTraining:
     its runs, its data set ``pairs.jsonl``, ``filter.json``, what its training left and ``evaluation/``, and a line for
     each in ``summary.json``. What is there already is not done again.
 
+    Where ``run.memory`` names a memory, all runs go by it, and those that are learned from add to it: each to a copy of
+    its own, from which the next goes on. The memory itself stays as it is, and evaluations teach nothing.
+
     Args:
         config: what to do.
         folder: made when it is missing; one in which something was done with other settings is refused.
@@ -130,6 +135,11 @@ class SelfTraining:
             raise UserError(
                 f"wording=corrected and review are about judgements, of which prompt {run.agent.prompt} has none; set "
                 "run.prompt=judging, or wording=done, review=0 and imitation_review=0"
+            )
+        if config.wording == "corrected" and run.memory.start is not None and self._template.noting:
+            raise UserError(
+                f"wording=corrected tells prompts again, and not what prompt {run.agent.prompt} says of notes; set "
+                "run.prompt=judging, which leaves them to the planner, or wording=done"
             )
         find_filter(config.filter.name)
         check_person(run.tasks)
@@ -205,7 +215,8 @@ class SelfTraining:
         return [*self._demonstrations(), *self._lessons()]
 
     def _demonstrations(self) -> list[Pair]:
-        config = self.config.playing(self.config.demonstrations, planner="demonstrator", runs=1)
+        memory = self._going_on(UNTRAINED, self.folder / DEMONSTRATE)
+        config = self.config.playing(self.config.demonstrations, planner="demonstrator", runs=1, **memory)
         play(DEMONSTRATE, config, self.folder / DEMONSTRATE, self._observer)
         records = read_house_records(self.folder / DEMONSTRATE / "episodes")
         pairs = [pair for record in records for pair in pairs_of(record, self._template.prefix)]
@@ -240,14 +251,16 @@ class SelfTraining:
 
     def _filtered(self, iteration: int, model: Start) -> list[Pair]:
         """What is worth learning of what the model tries."""
-        name = _iteration(iteration)
+        name, before = _iteration(iteration), _iteration(iteration - 1) if iteration else IMITATE
         grow, settings = self.config.grow, self.config.filter
         drawn_as = {"temperature": grow.temperature, "top_p": grow.top_p, "n": grow.replies}
         sampling = self.config.run.models.agent.sampling.model_copy(update=drawn_as)
         # What is tried anew is to be drawn anew, or a model that has learned little tries the same again.
-        changes = {"runs": grow.runs, "series": iteration, "model": model.model, "adapter": model.adapter}
+        series, folder = self.config.run.tasks.series + iteration, self.folder / name / "grow"
+        changes = {"runs": grow.runs, "series": series, "model": model.model, "adapter": model.adapter}
+        changes |= self._going_on(before, folder)
         config = self.config.playing(self.config.training_tasks, sampling=sampling, **changes)
-        play(f"{name}: grow", config, self.folder / name / "grow", self._observer)
+        play(f"{name}: grow", config, folder, self._observer)
         tried = self._tried(iteration)
         options = FilterSettings(
             iteration, tuple(settings.thresholds), settings.most_per_object, self._seed + iteration
@@ -255,6 +268,24 @@ class SelfTraining:
         kept, report = apply(settings.name, tried, options)
         write_json(self.folder / name / "filter.json", report)
         return kept
+
+    def _remembered(self, phase: str) -> MemorySettings:
+        """The memory that there is after a phase, if any is named: demonstrations and attempts add to it."""
+        named = self.config.run.memory
+        if phase == UNTRAINED:
+            return named
+        run = self.folder / (DEMONSTRATE if phase == IMITATE else f"{phase}/grow")
+        return named.model_copy(update={"folder": str(run / "memory"), "new": False})
+
+    def _going_on(self, phase: str, folder: Path) -> dict[str, Any]:
+        """What a run in a folder remembers by that adds to the memory that there is after a phase."""
+        memory = self._remembered(phase)
+        return {} if memory.start is None else {"memory": going_on(memory, folder)}
+
+    def _going_by(self, phase: str) -> dict[str, Any]:
+        """What a run remembers by that goes by the memory of a phase, and learns nothing."""
+        memory = self._remembered(phase)
+        return {} if memory.start is None else {"memory": {**memory.model_dump(), "learn": "never"}}
 
     def _tried(self, iteration: int) -> list[Pair]:
         """What the model said in an iteration, in the words that are worth learning."""
@@ -302,7 +333,7 @@ class SelfTraining:
         """A phase's line of the summary: the model, and its figures on every named set of tasks."""
         figures = {}
         for tasks in self.config.evaluation.tasks:
-            config = self.config.measuring(tasks, model=model.model, adapter=model.adapter)
+            config = self.config.measuring(tasks, model=model.model, adapter=model.adapter, **self._going_by(name))
             folder = self.folder / name / "evaluation" / tasks.name
             played = play(f"{name}: {tasks.name}", config, folder, self._observer)
             failed = played["failed"]["episodes"]

@@ -18,6 +18,7 @@ import pytest
 pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 
 from housewise.core.errors import UserError
+from housewise.people.memory import About, Memory, MemoryFolder, Note
 from housewise.rollout.executors import Silent, Watcher
 from housewise.rollout.failures import FailedEpisodesError
 from housewise.rollout.run import Run
@@ -177,6 +178,40 @@ def test_in_hindsight_everything_that_was_tried_and_known_is_learned(learner: Le
     # Lessons about the two houses, as far as the demonstrations told of them.
     assert [pair.scene for pair in learned[tried:]] == ["generated-2000", "generated-2000", "generated-2001"]
     assert all(pair.given == () for pair in learned[tried:])
+
+
+def test_what_is_shown_and_tried_is_remembered_and_tests_are_not(learner: Learner) -> None:
+    out, source = learner.folder / "remembering", learner.folder / "memories"
+    MemoryFolder(source).save(
+        Memory("ada", [Note(person="ada", kind="rule", text="No mugs.", about=About(things=("mug",)))])
+    )
+    before = MemoryFolder(source).load("ada").digest
+    memory = ["run.memory.start=ada", f"run.memory.folder={source}"]
+    settings = [
+        "run.prompt=judging",
+        "wording=corrected",
+        "iterations=2",
+        "run.person=ada",
+        "run.max_steps=400",
+        "run.most_plans=3",
+    ]
+    status, _, errors = learner.run(out, *settings, *memory, "evaluation.tasks=[{name: test, houses: 1, seed: 0}]")
+    assert status == 0, errors
+    runs = ["demonstrate", "iteration-1/grow", "iteration-2/grow"]
+    known = [MemoryFolder(out / run / "memory").load("ada") for run in runs]
+    begun = [before, *(memory.digest for memory in known)]
+    assert 1 < len(known[0]) <= len(known[1]) <= len(known[2])
+    for name, digest in zip(
+        [*runs, *(f"{phase}/evaluation/test" for phase in PHASES)], [*begun[:3], *begun], strict=True
+    ):
+        remembered = {record.header.memory for record in read_house_records(out / name / "episodes")}
+        assert remembered == {digest}, name
+    assert MemoryFolder(source).load("ada").digest == before and not (out / "imitate/evaluation/test/memory").exists()
+    assert learner.run(out, *settings, *memory)[0] == 0
+    none = learner.run(learner.folder / "nobody", *settings, "run.memory.start=nobody", f"run.memory.folder={source}")
+    assert none[0] == 2 and "no memory of nobody" in none[2]
+    notes = learner.run(learner.folder / "nobody", *settings, *memory, "run.prompt=remembering")
+    assert notes[0] == 2 and "run.prompt=judging" in notes[2]
 
 
 @pytest.mark.parametrize("setting", ["wording=corrected", "review=3"])
