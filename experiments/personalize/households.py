@@ -33,8 +33,10 @@ _HOUSES = {
     TRAIN: {"houses": 20, "seed": 2000},
     TEST: {"houses": 20, "seed": 9200},
 }
-# As long as an episode has to be for something to be moved in a small house.
-_QUICK = {"max_steps": 400, "most_plans": 20}
+QUICK_STEPS = 400
+"""As long as an episode has to be for something to be moved in a small house."""
+
+_QUICK = {"max_steps": QUICK_STEPS, "most_plans": 20}
 _COMPARING = ("llm", "nearest")
 _ASKED = ("model", "adapter", "base_url")
 
@@ -48,12 +50,14 @@ class Setup:
         given: settings from the command line, by key.
         overrides: ``key=value`` texts.
         quick: whether episodes are cut short.
+        recipe: by name or file, how robots are taught whose model is trained; see experiments.personalize.weights.
     """
 
     config: Path | None = None
     given: Mapping[str, Any] = field(default_factory=dict)
     overrides: Sequence[str] = ()
     quick: bool = False
+    recipe: Path = Path("paper")
 
     @classmethod
     def of(cls, config: Path | None, overrides: Sequence[str] | None, quick: bool, **options: Any) -> Setup:

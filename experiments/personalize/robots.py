@@ -66,8 +66,6 @@ ROWS = {
     EMPTY: Row("llm", learns=False),
     FULL: Row("llm"),
 }
-HALVES = (EMPTY, "store", "nearest")
-"""What the model with its memory is compared with."""
 
 
 class Robot:
