@@ -11,7 +11,8 @@ from housewise.core.errors import UserError
 from housewise.core.record import Result
 from housewise.experiments.personalize import oracle
 from housewise.experiments.results import Cell, Figure, published
-from housewise.selftrain.personalize.loop import IMITATE, UNTRAINED, Observer, SelfTraining, play
+from housewise.selftrain.personalize.loop import Observer, SelfTraining, play
+from housewise.selftrain.personalize.memories import IMITATE, UNTRAINED
 from housewise.selftrain.personalize.pairs import read_pairs
 from housewise.selftrain.personalize.settings import (
     EvaluationConfig,

@@ -18,13 +18,12 @@ from housewise.language.adapters import ASKED_WITH, AskedWith
 from housewise.language.embedder import shared_minilm
 from housewise.rollout.executors import Watcher
 from housewise.rollout.failures import FailedEpisodesError
-from housewise.rollout.recall import going_on
 from housewise.rollout.run import Run, begun, check_files, keep_files, same_setting
-from housewise.rollout.settings import MemorySettings
 from housewise.rollout.system import Job
 from housewise.selftrain.personalize.filters import FilterSettings, apply, find_filter, statistics
 from housewise.selftrain.personalize.hindsight import Experience, corrected
 from housewise.selftrain.personalize.lessons import lessons_about, lessons_in
+from housewise.selftrain.personalize.memories import DEMONSTRATE, IMITATE, UNTRAINED, PhaseMemories
 from housewise.selftrain.personalize.pairs import Pair, drawn, pairs_of, write_pairs
 from housewise.selftrain.personalize.settings import (
     LessonsConfig,
@@ -40,7 +39,6 @@ from housewise.systems.personalize.system import Personalize
 from housewise.systems.personalize.tasks import check_person, load_task, task_names
 from housewise.worlds.house.tasks import wishes
 
-DEMONSTRATE, IMITATE, UNTRAINED = "demonstrate", "imitate", "untrained"
 # Share of the episodes of a phase that may have failed while it still counts.
 _MOST_FAILED = 0.25
 # Only of a few places is it known what people think: where no right one is known, there may still be one.
@@ -113,6 +111,7 @@ class SelfTraining:
         self._observer = observer
         self._template = PromptTemplate.load(config.run.agent.prompt)
         self._context = ContextGenerator(self._template, config.run.agent.most_steps_per_plan)
+        self._memories = PhaseMemories(config.run, folder)
         self._check_folder()
         self._check_settings()
 
@@ -124,8 +123,8 @@ class SelfTraining:
             raise UserError(f"run.planner={run.agent.planner}: it is the planner llm that learns; leave it out")
         if config.lessons and run.tasks.data is not None:
             raise UserError(
-                "lessons are about generated houses: give run.data=null (or take HOUSEKEEP_DATA away) to teach in those, "
-                "or lessons=[] to teach in run.data"
+                "lessons are about generated houses: give run.data=null (or take HOUSEKEEP_DATA away) to teach in "
+                "those, or lessons=[] to teach in run.data"
             )
         if config.wording in ("proven", "corrected") and config.training.trainer != "local":
             raise UserError(
@@ -135,11 +134,6 @@ class SelfTraining:
             raise UserError(
                 f"wording=corrected and review are about judgements, of which prompt {run.agent.prompt} has none; set "
                 "run.prompt=judging, or wording=done, review=0 and imitation_review=0"
-            )
-        if config.wording == "corrected" and run.memory.start is not None and self._template.noting:
-            raise UserError(
-                f"wording=corrected tells prompts again, and not what prompt {run.agent.prompt} says of notes; set "
-                "run.prompt=judging, which leaves them to the planner, or wording=done"
             )
         find_filter(config.filter.name)
         check_person(run.tasks)
@@ -215,7 +209,7 @@ class SelfTraining:
         return [*self._demonstrations(), *self._lessons()]
 
     def _demonstrations(self) -> list[Pair]:
-        memory = self._going_on(UNTRAINED, self.folder / DEMONSTRATE)
+        memory = self._memories.adding(UNTRAINED, self.folder / DEMONSTRATE)
         config = self.config.playing(self.config.demonstrations, planner="demonstrator", runs=1, **memory)
         play(DEMONSTRATE, config, self.folder / DEMONSTRATE, self._observer)
         records = read_house_records(self.folder / DEMONSTRATE / "episodes")
@@ -258,7 +252,7 @@ class SelfTraining:
         # What is tried anew is to be drawn anew, or a model that has learned little tries the same again.
         series, folder = self.config.run.tasks.series + iteration, self.folder / name / "grow"
         changes = {"runs": grow.runs, "series": series, "model": model.model, "adapter": model.adapter}
-        changes |= self._going_on(before, folder)
+        changes |= self._memories.adding(before, folder)
         config = self.config.playing(self.config.training_tasks, sampling=sampling, **changes)
         play(f"{name}: grow", config, folder, self._observer)
         tried = self._tried(iteration)
@@ -269,30 +263,17 @@ class SelfTraining:
         write_json(self.folder / name / "filter.json", report)
         return kept
 
-    def _remembered(self, phase: str) -> MemorySettings:
-        """The memory that there is after a phase, if any is named: demonstrations and attempts add to it."""
-        named = self.config.run.memory
-        if phase == UNTRAINED:
-            return named
-        run = self.folder / (DEMONSTRATE if phase == IMITATE else f"{phase}/grow")
-        return named.model_copy(update={"folder": str(run / "memory"), "new": False})
-
-    def _going_on(self, phase: str, folder: Path) -> dict[str, Any]:
-        """What a run in a folder remembers by that adds to the memory that there is after a phase."""
-        memory = self._remembered(phase)
-        return {} if memory.start is None else {"memory": going_on(memory, folder)}
-
-    def _going_by(self, phase: str) -> dict[str, Any]:
-        """What a run remembers by that goes by the memory of a phase, and learns nothing."""
-        memory = self._remembered(phase)
-        return {} if memory.start is None else {"memory": {**memory.model_dump(), "learn": "never"}}
-
     def _tried(self, iteration: int) -> list[Pair]:
         """What the model said in an iteration, in the words that are worth learning."""
         records = read_house_records(self._grown(iteration))
         if self.config.wording == "corrected":
-            experience = self._experience(iteration + 1)
-            return [pair for record in records for pair in corrected(record, self._context, experience)]
+            experience, folder = self._experience(iteration + 1), self._grown(iteration).parent
+            tasks = self.config.playing(self.config.training_tasks).tasks
+            return [
+                pair
+                for record in records
+                for pair in corrected(record, self._context, experience, self._memories.told(record, folder, tasks))
+            ]
         return [pair for record in records for pair in pairs_of(record, self._template.prefix, self.config.wording)]
 
     def _reviewed(self, iterations: int, count: int) -> list[Pair]:
@@ -333,7 +314,9 @@ class SelfTraining:
         """A phase's line of the summary: the model, and its figures on every named set of tasks."""
         figures = {}
         for tasks in self.config.evaluation.tasks:
-            config = self.config.measuring(tasks, model=model.model, adapter=model.adapter, **self._going_by(name))
+            config = self.config.measuring(
+                tasks, model=model.model, adapter=model.adapter, **self._memories.unchanged(name)
+            )
             folder = self.folder / name / "evaluation" / tasks.name
             played = play(f"{name}: {tasks.name}", config, folder, self._observer)
             failed = played["failed"]["episodes"]

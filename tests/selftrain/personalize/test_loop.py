@@ -210,8 +210,30 @@ def test_what_is_shown_and_tried_is_remembered_and_tests_are_not(learner: Learne
     assert learner.run(out, *settings, *memory)[0] == 0
     none = learner.run(learner.folder / "nobody", *settings, "run.memory.start=nobody", f"run.memory.folder={source}")
     assert none[0] == 2 and "no memory of nobody" in none[2]
-    notes = learner.run(learner.folder / "nobody", *settings, *memory, "run.prompt=remembering")
-    assert notes[0] == 2 and "run.prompt=judging" in notes[2]
+
+
+def test_prompts_that_told_of_notes_are_learned_as_they_were(learner: Learner) -> None:
+    out, source = learner.folder / "notes", learner.folder / "memories"
+    wanted = About(things=("laptop",), receptacle="sofa")
+    note = Note(person="esi", kind="reaction", text="The laptop belongs on the sofa.", about=wanted, value=1.0)
+    MemoryFolder(source).save(Memory("esi", [note]))
+    settings = [
+        *("run.memory.start=esi", f"run.memory.folder={source}", "run.prompt=remembering", "wording=corrected"),
+        *("iterations=1", "rehearse=0", "evaluation.tasks=[]", "run.max_steps=400", "run.most_plans=4"),
+        # Replies that can be done, so that it gets to see things.
+        *("run.grounded=true", "run.second_look=true", "run.sampling.max_tokens=200"),
+    ]
+    status, _, errors = learner.run(out, *settings)
+    assert status == 0, errors
+    prompts = [
+        plan.prompt[-1]["content"]
+        for record in read_house_records(out / "iteration-1" / "grow" / "episodes")
+        for plan in record.plans
+        if plan.prompt
+    ]
+    kept = json.loads((out / "iteration-1" / "filter.json").read_text())
+    assert kept["pairs"]["count"] == len(prompts) > 0
+    assert any("laptop on kitchen top cabinet 16 = living room sofa" in prompt for prompt in prompts)
 
 
 @pytest.mark.parametrize("setting", ["wording=corrected", "review=3"])
