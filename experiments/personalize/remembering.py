@@ -292,16 +292,15 @@ def main(
     asked = {"model": model, "adapter": adapter, "base_url": base_url}
     setup = Setup.of(config, overrides, quick, simulator=simulator, workers=workers, **asked)
     setup = replace(setup, recipe=taught)
-    chosen = chosen_rows(rows or list(ROWS), list(EVERY))
-    there = [row for row in EVERY if row in chosen or any(out.glob(f"*/seed-*/{row}"))]
+    played = [row for row in WEIGHTS if show and any(out.glob(f"*/seed-*/{row}"))]
+    chosen = chosen_rows(rows or [*ROWS, *played], list(EVERY))
     found = households(scenes, data, recovered, person or "majority", quick, out)
     if not show:
         # Now rather than after hours of playing.
         for household in found:
             household.tasks(TRAIN)
-    whole = Remembering(found, there, seeds or [1], setup, out)
-    experiment = whole if show and not rows else Remembering(found, chosen, seeds or [1], setup, out)
-    carry_out(experiment, out, show, Console(), {"quick": quick}, whole, json_file)
+    experiment = Remembering(found, chosen, seeds or [1], setup, out)
+    carry_out(experiment, out, show, Console(), {"quick": quick}, json_file=json_file)
 
 
 if __name__ == "__main__":
