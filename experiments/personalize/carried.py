@@ -163,9 +163,15 @@ class Carried:
         told = [f"{row}: told {', '.join(words) or 'nothing'}" for row, words in self._told().items()]
         tables = [Results("success rate with a memory of one scene in another, %", cells, [*told, *self._compared()])]
         own = [
-            Cell(self._called(row, stage), f"{target} {which}", found, marked=ROWS[row].marked(self.setup))
-            for target, row, stage, which in dict.fromkeys((key[0].target.scene, *key[1:]) for key in self._keys)
-            if (found := figure(self._own[target, row, stage, which]))
+            Cell(
+                self._called(row, stage),
+                f"{target.scene} {which}",
+                found,
+                papers("success_rate", target.scene, stage, which, target.person),
+                ROWS[row].marked(self.setup),
+            )
+            for target, row, stage, which in dict.fromkeys((key[0].target, *key[1:]) for key in self._keys)
+            if ROWS[row].learns and (found := figure(self._own[target.scene, row, stage, which]))
         ]
         return [*tables, *([Results("for comparison: with a memory of the scene itself, %", own)] if own else [])]
 
@@ -175,7 +181,6 @@ class Carried:
 
     def more(self) -> dict[str, Any]:
         """See Experiment.more: figures by pair, row, stage and set of tasks, and all behind them."""
-        settings = {row: ROWS[row].settings(self.setup) for row in self.rows}
         return {
             "seeds": list(self.seeds),
             "pairs": {pair.name: {"source": pair.source.scene, "target": pair.target.scene} for pair in self.pairs},
@@ -184,7 +189,7 @@ class Carried:
             "gains": self._nested(self._gains),
             "notes": self._nested(self._notes),
             "adapter": self.setup.adapter,
-            "settings": settings,
+            "settings": {row: ROWS[row].settings(self.setup) for row in self.rows},
             "starts": self._starts(),
             "by_episode": self._nested(lambda *key: one_by_one(self._played[self._key(*key)])),
         }
