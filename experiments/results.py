@@ -232,7 +232,7 @@ def published(measure: str, scene: str, row: str, tasks: str) -> Figure | None:
 
     Args:
         measure: a key of ``housekeep_configs/published/llm_personalize.yaml``.
-        scene: name of the scene.
+        scene: name of the scene; of transfer, both with an arrow between them.
         row: of the paper's table.
         tasks: ``"train"`` or ``"test"``.
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from housewise.core.errors import UserError, alternatives
 from housewise.people.memory import Memory, MemoryFolder, Note
@@ -70,3 +71,21 @@ class Recollection:
             )
         self._start.save(memory)
         return memory
+
+
+def going_on(memory: MemorySettings, folder: Path) -> dict[str, Any]:
+    """What a run remembers by that goes on from a memory and leaves that as it is, its episodes played side by side.
+
+    Args:
+        memory: whose it is, and where.
+        folder: of the run; what the memory becomes is in it.
+
+    Returns:
+        Settings of its section ``memory``.
+
+    Raises:
+        UserError: when there is no such memory, or it is damaged.
+    """
+    people = [memory.start] if memory.start is not None else []
+    Recollection(folder / "memory", memory).memories(people, ())
+    return {"start": memory.start, "folder": str(folder / "memory"), "new": True, "learn": "run"}

@@ -132,6 +132,11 @@ class HouseTemplate(Template):
     alike: str = ""
     notes: str = ""
 
+    @property
+    def noting(self) -> bool:
+        """Whether it says what is remembered."""
+        return any((self.note_here, self.note_wanted, self.note_unwanted, self.note_alike))
+
     def hand(
         self, graph: SceneGraph, called: Mapping[str, str] | None = None, knowledge: Knowledge | None = None
     ) -> str:

@@ -19,10 +19,11 @@ from housewise.experiments.personalize.paper import command
 from housewise.experiments.personalize.study import TASKS, Measure, executability, unique_placements
 from housewise.experiments.results import Results
 
-_MEASURES: dict[str, tuple[str, Measure]] = {
+MEASURES: dict[str, tuple[str, Measure]] = {
     "executability": ("steps that could be done, %", executability),
     "unique_placements": ("unique placements", unique_placements),
 }
+"""What Figure 6 is about, by its name among published figures: a title, and how it is measured."""
 
 
 class Ablations(MainResults):
@@ -43,12 +44,16 @@ class Ablations(MainResults):
                 ],
                 ["paper: computed from its published logs, one run of each task"],
             )
-            for name, (title, measure) in _MEASURES.items()
+            for name, (title, measure) in MEASURES.items()
         ]
 
     def obstacles(self) -> dict[str, Any]:
         """See Experiment.obstacles; the main results tell them."""
         return {}
+
+    def more(self) -> dict[str, Any]:
+        """See Experiment.more: figures by measure, and then as in the main results."""
+        return {"figures": {name: self.figures(measure) for name, (_, measure) in MEASURES.items()}}
 
 
 if __name__ == "__main__":

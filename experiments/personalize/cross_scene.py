@@ -4,7 +4,7 @@
         [--out runs/paper]
 
 The models are those of experiments.personalize.main_results in the same folder; what is missing is taught. Each is
-tested in every scene, its own included.
+tested in every scene, its own included; the paper's figures stand beside those of the two pairs that it tells of.
 """
 
 from __future__ import annotations
@@ -63,6 +63,7 @@ class CrossScene:
                 row,
                 _column(taught, tested),
                 self._figure(taught, tested, row),
+                taught.published("transfer", _column(taught, tested), row, "test"),
                 marked=taught.marked(row),
                 expected=tested.expected("test"),
             )

@@ -12,12 +12,14 @@ import numpy as np
 
 from housewise.core.errors import UserError
 from housewise.core.record import FINISHED, record_name
-from housewise.experiments.personalize.study import GENERATED, success
+from housewise.experiments.personalize.study import GENERATED, executability, success, unique_placements
 from housewise.experiments.results import Figure
 from housewise.language.adapters import adapter_folder
 from housewise.people.memory import Memory, MemoryFolder, Note
 from housewise.rollout.notes import notes_of
+from housewise.rollout.recall import going_on
 from housewise.rollout.records import read_record
+from housewise.rollout.settings import MemorySettings
 from housewise.selftrain.personalize.loop import Observer, play
 from housewise.systems.personalize.record import HouseRecord, read_house_records
 from housewise.systems.personalize.settings import HouseTaskSettings, PersonalizeSettings, house_settings
@@ -31,8 +33,10 @@ _HOUSES = {
     TRAIN: {"houses": 20, "seed": 2000},
     TEST: {"houses": 20, "seed": 9200},
 }
-# As long as an episode has to be for something to be moved in a small house.
-_QUICK = {"max_steps": 400, "most_plans": 20}
+QUICK_STEPS = 400
+"""As long as an episode has to be for something to be moved in a small house."""
+
+_QUICK = {"max_steps": QUICK_STEPS, "most_plans": 20}
 _COMPARING = ("llm", "nearest")
 _ASKED = ("model", "adapter", "base_url")
 
@@ -46,12 +50,14 @@ class Setup:
         given: settings from the command line, by key.
         overrides: ``key=value`` texts.
         quick: whether episodes are cut short.
+        recipe: by name or file, how robots are taught whose model is trained; see experiments.personalize.weights.
     """
 
     config: Path | None = None
     given: Mapping[str, Any] = field(default_factory=dict)
     overrides: Sequence[str] = ()
     quick: bool = False
+    recipe: Path = Path("paper")
 
     @classmethod
     def of(cls, config: Path | None, overrides: Sequence[str] | None, quick: bool, **options: Any) -> Setup:
@@ -71,6 +77,11 @@ class Setup:
             raise UserError(f"setting planner={settings.agent.planner}: each row has its own; leave it out")
         # The others compare no meanings, and sentence embeddings take longer to load than some episodes to play.
         return settings if planner in _COMPARING else settings.changed(memory={"meaning": False})
+
+    @property
+    def adapted(self) -> bool:
+        """Whether the model has an adapter."""
+        return self.settings("llm").models.agent.adapter is not None
 
     @property
     def adapter(self) -> dict[str, str] | None:
@@ -174,12 +185,10 @@ class Stage:
         Returns:
             Folder of the memory that it ends with.
         """
-        begun, ended = MemoryFolder(self.folder / "memory_at_start"), self.folder / "memory"
-        if start is not None and self.household.name not in begun.people():
-            begun.save(MemoryFolder(start).load(self.household.name))
-        memory = {"start": self.household.name, "folder": str(ended), "new": True, "learn": "run"}
-        self._play(settings, memory, observer)
-        return ended
+        begun = str(start or self.folder / "nothing")
+        memory = MemorySettings(start=self.household.name, folder=begun, new=start is None)
+        self._play(settings, going_on(memory, self.folder), observer)
+        return self.folder / "memory"
 
     def measure(
         self, settings: PersonalizeSettings, memory: Path | None, observer: Observer, whose: str | None = None
@@ -225,13 +234,17 @@ class Episode:
     Attributes:
         seed: which time.
         task: by name.
-        success: rate, percent.
+        success_rate: percent.
+        executability: share of the steps that were tried or skipped that succeeded, percent.
+        unique_placements: how many placements (thing, place) were tried out.
         moved: where things ended that do not stand where they began.
     """
 
     seed: int
     task: str
-    success: float
+    success_rate: float
+    executability: float
+    unique_placements: float
     moved: Mapping[str, str]
 
     @classmethod
@@ -239,19 +252,26 @@ class Episode:
         """What a record tells."""
         ended = record.final.placements
         moved = {thing: ended[thing] for thing, place in record.setting.placements.items() if ended[thing] != place}
-        return cls(seed, record.header.task, success(record.result), moved)
+        result = record.result
+        done = success(result), executability(result), unique_placements(result)
+        return cls(seed, record.header.task, *done, moved)
 
 
-def figure(episodes: Iterable[Episode]) -> Figure | None:
-    """Mean success, percent; its error is over tasks, where those of all seeds count once."""
-    return Figure.of((episode.task, episode.success) for episode in episodes)
+def gathered(stages: Mapping[int, Stage]) -> list[Episode]:
+    """What has come of stages, given by seed."""
+    return [Episode.of(seed, record) for seed, stage in stages.items() for record in stage.records()]
+
+
+def figure(episodes: Iterable[Episode], measure: str = "success_rate") -> Figure | None:
+    """Mean of a measure, a field of Episode; its error is over tasks, where those of all seeds count once."""
+    return Figure.of((episode.task, getattr(episode, measure)) for episode in episodes)
 
 
 def differences(after: Sequence[Episode], before: Sequence[Episode]) -> list[tuple[Hashable, float]]:
     """By how many points success grew, by task, over the tasks and seeds that are in both."""
-    earlier = {(episode.seed, episode.task): episode.success for episode in before}
+    earlier = {(episode.seed, episode.task): episode.success_rate for episode in before}
     both = [episode for episode in after if (episode.seed, episode.task) in earlier]
-    return [(episode.task, episode.success - earlier[episode.seed, episode.task]) for episode in both]
+    return [(episode.task, episode.success_rate - earlier[episode.seed, episode.task]) for episode in both]
 
 
 def gained(after: Sequence[Episode], before: Sequence[Episode]) -> Figure | None:
@@ -259,11 +279,11 @@ def gained(after: Sequence[Episode], before: Sequence[Episode]) -> Figure | None
     return Figure.of(differences(after, before))
 
 
-def in_full(episodes: Sequence[Episode]) -> dict[str, Any]:
+def in_full(episodes: Sequence[Episode], measure: str = "success_rate") -> dict[str, Any]:
     """A figure with its errors over tasks and over seeds, for a JSON file; everything is null without episodes."""
-    found = figure(episodes)
+    found = figure(episodes, measure)
     by_seed = _by(episodes, lambda episode: episode.seed)
-    means = {str(seed): float(np.mean([each.success for each in those])) for seed, those in by_seed.items()}
+    means = {str(seed): float(np.mean([getattr(each, measure) for each in those])) for seed, those in by_seed.items()}
     over_seeds = float(np.std(list(means.values()), ddof=1) / np.sqrt(len(means))) if len(means) > 1 else None
     return {
         "mean": found and found.mean,
@@ -278,7 +298,7 @@ def in_full(episodes: Sequence[Episode]) -> dict[str, Any]:
 def one_by_one(episodes: Sequence[Episode]) -> dict[str, Any]:
     """Success and final places of every episode, by task and then by seed, for a JSON file."""
     return {
-        task: {str(each.seed): {"success": round(each.success, 2), "moved": dict(each.moved)} for each in those}
+        task: {str(each.seed): {"success": round(each.success_rate, 2), "moved": dict(each.moved)} for each in those}
         for task, those in _by(episodes, lambda episode: episode.task).items()
     }
 

@@ -18,7 +18,7 @@ import typer
 
 from housewise.experiments.personalize.obstacles import obstacles
 from housewise.experiments.personalize.paper import chosen_rows, command
-from housewise.experiments.personalize.study import BASELINES, PHASES, START, TASKS, Study, success
+from housewise.experiments.personalize.study import BASELINES, PHASES, START, TASKS, Measure, Study, success
 from housewise.experiments.results import Figure, Results
 from housewise.selftrain.personalize.loop import Observer
 from housewise.systems.personalize.record import read_house_records
@@ -80,8 +80,18 @@ class MainResults:
         }
 
     def more(self) -> dict[str, Any]:
-        """See Experiment.more."""
-        return {}
+        """See Experiment.more: figures by scene, set of tasks and row."""
+        return {"figures": self.figures(success)}
+
+    def figures(self, measure: Measure) -> dict[str, dict[str, dict[str, Any]]]:
+        """Mean, standard error and number of episodes of a measure, by scene, set of tasks and row."""
+        found: dict[str, dict[str, dict[str, Any]]] = {}
+        for study in self.studies:
+            for tasks in TASKS:
+                each = {row: Figure.over(read_house_records(study.records(row, tasks)), measure) for row in self.rows}
+                told = {row: vars(figure) if figure else None for row, figure in each.items()}
+                found.setdefault(study.scene, {})[tasks] = told
+        return found
 
 
 if __name__ == "__main__":

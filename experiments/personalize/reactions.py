@@ -36,6 +36,7 @@ from housewise.experiments.personalize.households import (
     Setup,
     Stage,
     figure,
+    gathered,
     in_full,
     one_by_one,
     shareable_run,
@@ -53,7 +54,8 @@ from housewise.experiments.personalize.paper import (
     chosen_rows,
     default_out,
 )
-from housewise.experiments.personalize.remembering import ROUNDS, Robot, SeedsOption, households
+from housewise.experiments.personalize.remembering import SeedsOption, households
+from housewise.experiments.personalize.robots import ROUNDS, Robot
 from housewise.experiments.results import Cell, Results
 from housewise.people.memory import Memory, MemoryFolder, Note
 from housewise.selftrain.personalize.loop import Observer
@@ -94,10 +96,6 @@ class Growing:
         title = f"{self.household.scene}, seed {self.seed}, {row}: {count} reactions, {which}"
         return Stage(self.household, which, self._folder / row / str(count) / which, title, 10 * self.seed)
 
-    def episodes(self, row: str, count: int, which: str) -> list[Episode]:
-        """What has come of them."""
-        return [Episode.of(self.seed, record) for record in self.tests(row, count, which).records()]
-
     def _memory(self, count: int) -> Path:
         return self._folder / "memories" / str(count)
 
@@ -113,12 +111,10 @@ class Growing:
 
     def _notes(self, setup: Setup, observer: Observer) -> list[Note]:
         """All notes, each once, in the order of the episodes that they came from."""
-        memory = self._teacher.shown(setup, observer)
-        stages = [self._teacher.demonstrations]
-        robot = setup.settings(self._teacher.row.planner).changed(agent={"explore": True})
-        for number in range(1, len(ROUNDS) + 1):
-            stages.append(self._teacher.attempts(number))
-            memory = stages[-1].learn(robot, memory, observer)
+        for _ in self._teacher.learned(setup, observer):
+            pass
+        attempts = map(self._teacher.attempts, range(1, len(ROUNDS) + 1))
+        stages = [self._teacher.demonstrations, *attempts]
         return list({note.id: note for stage in stages for note in stage.notes()}.values())
 
 
@@ -217,11 +213,9 @@ class Reactions:
         """By scene, row and set of tasks, and then by number of reactions."""
         return {
             (household.scene, row, which): {
-                count: [
-                    episode
-                    for seed in self.seeds
-                    for episode in Growing(household, seed, self.out).episodes(row, count, which)
-                ]
+                count: gathered(
+                    {seed: Growing(household, seed, self.out).tests(row, count, which) for seed in self.seeds}
+                )
                 for count in self.counts
             }
             for household in self.households

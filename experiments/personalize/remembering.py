@@ -1,19 +1,24 @@
-"""What notes of a person are worth, with a language model and without one, and no training.
+"""What notes of a person are worth, with a language model and without one, and beside trained weights.
 
     python -m housewise.experiments.personalize.remembering --data HOUSEKEEP --adapter tidy --seed 1 --seed 2 \\
-        [--scene Merom_1_int ...] [--row store ...] [--recovered FILE] [--quick] [--out runs/remembering] [--json FILE]
+        [--scene Merom_1_int ...] [--row store ...] [--recovered FILE] [--recipe FILE] [--quick] \\
+        [--out runs/remembering] [--json FILE]
 
 Every row has the diet of LLM-Personalize's tables: 10 demonstrations, then its own attempts at the 20 training tasks,
 twice, in which it explores; it remembers how people react, and nothing else is learned. Before the attempts and after
 each round it plays the tests, and the twenty other tasks where a scene has them, once for each seed. The controls ask
 no model: ``store`` does what it knows, ``nearest`` also what the things nearest in meaning tell.
+
+Rows with trained weights stand in the same table where they are named (they take hours): ``weights, no memory`` learns
+as in experiments.personalize.main_results, ``weights, memory`` does so too and goes by notes besides, and ``paper's own
+rule`` learns what did good as it was said.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -30,18 +35,17 @@ from housewise.commands.options import (
     WorkersOption,
 )
 from housewise.core.console import Console
+from housewise.experiments.personalize.ablations import MEASURES
 from housewise.experiments.personalize.households import (
-    DEMO,
     TRAIN,
     Episode,
     Household,
     Setup,
-    Stage,
     figure,
     gained,
+    gathered,
     in_full,
     one_by_one,
-    shareable_run,
     starts_of,
 )
 from housewise.experiments.personalize.paper import (
@@ -58,107 +62,20 @@ from housewise.experiments.personalize.paper import (
     default_out,
     recovered_folders,
 )
+from housewise.experiments.personalize.robots import EMPTY, FULL, NOTHING, ROUNDS, ROWS, SHOWN, Robot, Row, papers
 from housewise.experiments.personalize.study import GENERATED, RECOVERED, SCENES
+from housewise.experiments.personalize.weights import ALONE, BOTH, WEIGHTS, Pupil, Taught
 from housewise.experiments.results import Cell, Results
 from housewise.selftrain.personalize.loop import Observer
-from housewise.systems.personalize.settings import PersonalizeSettings
 
-DEMONSTRATIONS, VERDICTS, REWARDS = "demonstrations", "their verdicts on every seen thing", "rewards of single actions"
-GENERATED_HOUSES = "generated houses (the adapter)"
-NOTHING, SHOWN = "nothing learned", "after demonstrations"
-ROUNDS = ("after round 1", "after round 2")
+EVERY: dict[str, Row | Taught] = {**ROWS, **WEIGHTS}
+HALVES = {FULL: (EMPTY, "store", "nearest"), BOTH: (ALONE, FULL)}
+"""What rows with a memory are compared with."""
 
 
-@dataclass(frozen=True)
-class Row:
-    """A robot of the table.
-
-    Attributes:
-        planner: by name.
-        verdicts: whether demonstrations let it know of every thing in sight where it belongs.
-        learns: whether it is shown and tries anything at all.
-    """
-
-    planner: str
-    verdicts: bool = True
-    learns: bool = True
-
-    @property
-    def stages(self) -> tuple[str, ...]:
-        """When it is measured."""
-        return (SHOWN, *ROUNDS) if self.learns else (NOTHING,)
-
-    def told(self, adapter: bool) -> list[str]:
-        """What it is given, with an adapter or without."""
-        shown = [DEMONSTRATIONS, *([VERDICTS] if self.verdicts else []), REWARDS] if self.learns else []
-        return [*shown, *([GENERATED_HOUSES] if adapter and self.planner == "llm" else [])]
-
-
-EMPTY, FULL = "model, empty memory", "model, memory"
-ROWS = {
-    "store": Row("store"),
-    "store without verdicts": Row("store", verdicts=False),
-    "nearest": Row("nearest"),
-    EMPTY: Row("llm", learns=False),
-    FULL: Row("llm"),
-}
-HALVES = (EMPTY, "store", "nearest")
-"""What the model with its memory is compared with."""
-
-
-class Robot:
-    """A row in a household, with one seed.
-
-    Args:
-        name: of the row.
-        household: that it works in.
-        seed: of all that is drawn.
-        folder: that all rows share.
-    """
-
-    def __init__(self, name: str, household: Household, seed: int, folder: Path) -> None:
-        self.name, self.row, self.household, self.seed = name, ROWS[name], household, seed
-        self._folder = folder / household.scene / f"seed-{seed}"
-
-    def play(self, setup: Setup, observer: Observer) -> None:
-        """Play what is missing."""
-        robot = setup.settings(self.row.planner)
-        memory = self.shown(setup, observer) if self.row.learns else None
-        self._measure(robot, self.row.stages[0], memory, observer)
-        for number, stage in enumerate(self.row.stages[1:], start=1):
-            memory = self.attempts(number).learn(robot.changed(agent={"explore": True}), memory, observer)
-            self._measure(robot, stage, memory, observer)
-
-    @property
-    def demonstrations(self) -> Stage:
-        """What it is shown, the same for all rows that are shown as much."""
-        folder = DEMONSTRATIONS if self.row.verdicts else f"{DEMONSTRATIONS} without verdicts"
-        return self._stage(DEMO, self._folder / folder, DEMONSTRATIONS, 0)
-
-    def shown(self, setup: Setup, observer: Observer) -> Path:
-        """Folder of the memory of the demonstrations."""
-        settings = setup.settings("demonstrator").changed(agent={"demonstrator": {"verdicts": self.row.verdicts}})
-        return self.demonstrations.learn(settings, None, observer)
-
-    def attempts(self, number: int) -> Stage:
-        """A round of attempts at the training tasks, from 1."""
-        return self._stage(TRAIN, self._folder / self.name / f"round {number}", f"round {number}", number)
-
-    def tests(self, stage: str, which: str) -> Stage:
-        """A set of tasks after a stage."""
-        return self._stage(which, self._folder / self.name / stage / which, f"{stage}, {which}", 0)
-
-    def episodes(self, played: Stage) -> list[Episode]:
-        """What has come of some tasks."""
-        return [Episode.of(self.seed, record) for record in played.records()]
-
-    def _measure(self, robot: PersonalizeSettings, stage: str, memory: Path | None, observer: Observer) -> None:
-        for which in self.household.tests:
-            self.tests(stage, which).measure(robot, memory, observer)
-
-    def _stage(self, which: str, folder: Path, what: str, number: int) -> Stage:
-        title = f"{self.household.scene}, {self.household.name}, seed {self.seed}, {self.name}: {what}"
-        return Stage(self.household, which, folder, title, 10 * self.seed + number)
+def robot_of(row: str, household: Household, seed: int, out: Path) -> Robot | Pupil:
+    """A row in a household, with one seed, in the folder that all rows share."""
+    return Pupil(row, household, seed, out) if row in WEIGHTS else Robot(row, household, seed, out)
 
 
 class Remembering:
@@ -166,7 +83,7 @@ class Remembering:
 
     Args:
         households: one for each scene.
-        rows: names of ROWS.
+        rows: names of EVERY.
         seeds: the whole diet is played once for each.
         setup: how robots are set.
         out: folder for everything.
@@ -181,48 +98,56 @@ class Remembering:
 
     def play(self, observer: Observer) -> None:
         """See Experiment.play: seed after seed, so that whatever is there is of all rows and scenes."""
-        for seed in self.seeds:
-            for household in self.households:
-                for row in self.rows:
-                    Robot(row, household, seed, self.out).play(self.setup, observer)
+        each = [(row, household, seed) for seed in self.seeds for household in self.households for row in self.rows]
+        robots = [robot_of(*what, self.out) for what in each]
+        for robot in robots:
+            if isinstance(robot, Pupil):
+                # What cannot work is told now rather than after hours of playing.
+                robot.training(self.setup, observer)
+        for robot in robots:
+            robot.play(self.setup, observer)
 
     def results(self) -> list[Results]:
-        """See Experiment.results."""
-        adapter = self.setup.adapter is not None
-        cells = [
+        """See Experiment.results: success, and what Figure 6 of arXiv 2404.14285 is about."""
+        told = [f"{row}: told {', '.join(EVERY[row].told(self.setup)) or 'nothing'}" for row in self.rows]
+        recovered = [household.scene for household in self.households if household.scene in RECOVERED]
+        notes = [f"{scene}: poses are ours; ten of the training tasks are demonstrated" for scene in recovered]
+        more = [Results(title, self._cells(measure)) for measure, (title, _) in MEASURES.items()]
+        return [Results("success rate, %", self._cells("success_rate"), [*told, *notes, *self._compared()]), *more]
+
+    def _cells(self, measure: str) -> list[Cell]:
+        marked = {row: EVERY[row].marked(self.setup) for row in self.rows}
+        return [
             Cell(
-                f"{row}, {stage}" if ROWS[row].learns else row,
+                f"{row}, {stage}" if EVERY[row].learns else row,
                 f"{household.scene} {which}",
-                figure(self._played[household.scene, row, stage, which]),
-                marked=adapter and ROWS[row].planner == "llm",
-                expected=household.size(which) * len(self.seeds),
+                figure(self._played[household.scene, row, stage, which], measure),
+                papers(measure, household.scene, stage, which, household.person),
+                marked[row],
+                household.size(which) * len(self.seeds),
             )
             for row in self.rows
-            for stage in ROWS[row].stages
+            for stage in EVERY[row].stages
             for household in self.households
             for which in household.tests
         ]
-        told = [f"{row}: told {', '.join(ROWS[row].told(adapter)) or 'nothing'}" for row in self.rows]
-        recovered = [household.scene for household in self.households if household.scene in RECOVERED]
-        notes = [f"{scene}: poses are ours; ten of the training tasks are demonstrated" for scene in recovered]
-        return [Results("success rate, %", cells, [*told, *notes, *self._compared()])]
 
     def obstacles(self) -> dict[str, dict[str, Any]]:
         """See Experiment.obstacles: left to the reports of the runs."""
         return {}
 
     def more(self) -> dict[str, Any]:
-        """See Experiment.more: figures by scene, row, stage and set of tasks, and all that they are made of."""
-        adapter = self.setup.adapter
+        """See Experiment.more: figures by scene, row, stage and set of tasks, and all behind them."""
         return {
             "seeds": list(self.seeds),
-            "told": {row: ROWS[row].told(adapter is not None) for row in self.rows},
+            "told": {row: EVERY[row].told(self.setup) for row in self.rows},
             "figures": self._nested(in_full),
+            "figure_6": {measure: self._nested(partial(in_full, measure=measure)) for measure in MEASURES},
             "attempts": self._attempts(),
             "notes": self._notes(),
             "gains": self._gains(),
-            "adapter": adapter,
-            "settings": {row: shareable_run(self.setup.settings(ROWS[row].planner)) for row in self.rows},
+            "adapter": self.setup.adapter,
+            "settings": {row: EVERY[row].settings(self.setup) for row in self.rows},
             "starts": self._starts(),
             "by_episode": self._nested(one_by_one),
         }
@@ -233,14 +158,14 @@ class Remembering:
         found = {}
         for household in self.households:
             for row in self.rows:
-                robots = [Robot(row, household, seed, self.out) for seed in self.seeds]
-                for stage in ROWS[row].stages:
+                robots = {seed: robot_of(row, household, seed, self.out) for seed in self.seeds}
+                for stage in EVERY[row].stages:
                     for which in household.tests:
-                        each = [robot.episodes(robot.tests(stage, which)) for robot in robots]
-                        found[household.scene, row, stage, which] = [one for some in each for one in some]
-                for number, stage in enumerate(ROWS[row].stages[1:], start=1):
-                    each = [robot.episodes(robot.attempts(number)) for robot in robots]
-                    found[household.scene, row, stage, TRAIN] = [one for some in each for one in some]
+                        tested = {seed: robot.tests(stage, which) for seed, robot in robots.items()}
+                        found[household.scene, row, stage, which] = gathered(tested)
+                for number, stage in enumerate(EVERY[row].stages[1:], start=1):
+                    tried = {seed: robot.attempts(number) for seed, robot in robots.items()}
+                    found[household.scene, row, stage, TRAIN] = gathered(tried)
         return found
 
     def _nested(self, tell: Any) -> dict[str, Any]:
@@ -263,44 +188,45 @@ class Remembering:
         found: dict[str, Any] = {}
         for household in self.households:
             for row in self.rows:
-                for stage in ROWS[row].stages:
+                for stage in EVERY[row].stages:
                     numbers = found.setdefault(household.scene, {}).setdefault(row, {}).setdefault(stage, {})
                     for seed in self.seeds:
-                        robot = Robot(row, household, seed, self.out)
+                        robot = robot_of(row, household, seed, self.out)
                         memory = robot.tests(stage, household.tests[0]).memory_at_start()
                         numbers[str(seed)] = None if memory is None else len(memory)
         return found
 
     def _pairs(self) -> Iterator[tuple[str, str, str, str, Any]]:
-        """Scene, stage, set of tasks, what the model with a memory is compared with, and how much better it is."""
+        """Scene, stage, set of tasks, which two rows are compared, and how much better the first is."""
+        compared = [(row, half) for row, halves in HALVES.items() for half in halves if {row, half} <= set(self.rows)]
         for household in self.households:
-            for stage in ROWS[FULL].stages if FULL in self.rows else ():
+            for stage in (SHOWN, *ROUNDS):
                 for which in household.tests:
-                    for half in (each for each in HALVES if each in self.rows):
-                        other = self._played[household.scene, half, stage if ROWS[half].learns else NOTHING, which]
-                        mine = self._played[household.scene, FULL, stage, which]
-                        yield household.scene, stage, which, half, gained(mine, other)
+                    for row, half in compared:
+                        other = self._played[household.scene, half, stage if EVERY[half].learns else NOTHING, which]
+                        mine = self._played[household.scene, row, stage, which]
+                        yield household.scene, stage, which, f"{row} - {half}", gained(mine, other)
 
     def _gains(self) -> dict[str, Any]:
         found: dict[str, Any] = {}
-        for scene, stage, which, half, gain in self._pairs():
+        for scene, stage, which, rows, gain in self._pairs():
             compared = found.setdefault(scene, {}).setdefault(stage, {}).setdefault(which, {})
-            compared[f"{FULL} - {half}"] = vars(gain) if gain else None
+            compared[rows] = vars(gain) if gain else None
         return found
 
     def _compared(self) -> list[str]:
         return [
-            f"{scene} {which}, {stage}: {FULL} - {half}: {gain} points, task by task"
-            for scene, stage, which, half, gain in self._pairs()
+            f"{scene} {which}, {stage}: {rows}: {gain} points, task by task"
+            for scene, stage, which, rows, gain in self._pairs()
             if gain
         ]
 
     def _starts(self) -> dict[str, Any]:
         """Where things stand at first, by scene and task."""
-        row, stage = self.rows[0], ROWS[self.rows[0]].stages[0]
+        row, stage = self.rows[0], EVERY[self.rows[0]].stages[0]
         found: dict[str, Any] = {}
         for household in self.households:
-            robot = Robot(row, household, self.seeds[0], self.out)
+            robot = robot_of(row, household, self.seeds[0], self.out)
             tests = [robot.tests(stage, which).records() for which in household.tests]
             found[household.scene] = starts_of(record for records in tests for record in records)
         return found
@@ -324,6 +250,15 @@ SeedsOption = Annotated[
     list[int] | None, typer.Option("--seed", min=0, help="Of all that is drawn; may be given several times.")
 ]
 
+RecipeOption = Annotated[
+    Path,
+    typer.Option(
+        "--recipe",
+        metavar="NAME|FILE",
+        help="How the rows with weights are taught: settings of self-training, as one of housewise list configs.",
+    ),
+]
+
 
 def main(
     overrides: Overrides = None,
@@ -339,6 +274,7 @@ def main(
     simulator: SimulatorOption = None,
     workers: WorkersOption = None,
     recovered: RecoveredOption = None,
+    taught: RecipeOption = Path("paper"),
     quick: QuickOption = False,
     show: ShowOption = False,
     out: OutOption = None,
@@ -355,7 +291,9 @@ def main(
     out = out or default_out("remembering", quick)
     asked = {"model": model, "adapter": adapter, "base_url": base_url}
     setup = Setup.of(config, overrides, quick, simulator=simulator, workers=workers, **asked)
-    chosen = chosen_rows(rows, list(ROWS))
+    setup = replace(setup, recipe=taught)
+    played = [row for row in WEIGHTS if show and any(out.glob(f"*/seed-*/{row}"))]
+    chosen = chosen_rows(rows or [*ROWS, *played], list(EVERY))
     found = households(scenes, data, recovered, person or "majority", quick, out)
     if not show:
         # Now rather than after hours of playing.

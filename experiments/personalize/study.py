@@ -11,7 +11,8 @@ from housewise.core.errors import UserError
 from housewise.core.record import Result
 from housewise.experiments.personalize import oracle
 from housewise.experiments.results import Cell, Figure, published
-from housewise.selftrain.personalize.loop import IMITATE, UNTRAINED, Observer, SelfTraining, play
+from housewise.selftrain.personalize.loop import Observer, SelfTraining, play
+from housewise.selftrain.personalize.memories import IMITATE, UNTRAINED
 from housewise.selftrain.personalize.pairs import read_pairs
 from housewise.selftrain.personalize.settings import (
     EvaluationConfig,
@@ -233,9 +234,12 @@ class Study:
             name: of the measure among published figures.
         """
         ours = Figure.over(read_house_records(self.records(row, tasks)), measure)
-        # The paper's robots were all taught for the majority.
-        theirs = published(name, self.scene, row, tasks) if self.config.run.tasks.person == "majority" else None
+        theirs = self.published(name, self.scene, row, tasks)
         return Cell(row, f"{self.scene} {tasks}", ours, theirs, self.marked(row), self.expected(tasks))
+
+    def published(self, measure: str, scene: str, row: str, tasks: str) -> Figure | None:
+        """What the paper says, whose robots were all taught for the majority; see results.published."""
+        return published(measure, scene, row, tasks) if self.config.run.tasks.person == "majority" else None
 
     def expected(self, tasks: str) -> int:
         """How many episodes a row's figure over some tasks takes."""

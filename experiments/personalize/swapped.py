@@ -38,6 +38,7 @@ from housewise.experiments.personalize.households import (
     Stage,
     differences,
     figure,
+    gathered,
     in_full,
     one_by_one,
     shareable_run,
@@ -55,7 +56,8 @@ from housewise.experiments.personalize.paper import (
     default_out,
 )
 from housewise.experiments.personalize.reactions import ROWS
-from housewise.experiments.personalize.remembering import Robot, SeedsOption
+from housewise.experiments.personalize.remembering import SeedsOption
+from housewise.experiments.personalize.robots import Robot
 from housewise.experiments.personalize.study import GENERATED, SCENES
 from housewise.experiments.results import Cell, Figure, Results
 from housewise.selftrain.personalize.loop import Observer
@@ -134,11 +136,7 @@ class Neighbours:
 
     def episodes(self, row: str, person: str, whose: str) -> list[Episode]:
         """What has come of it, with all seeds."""
-        return [
-            Episode.of(seed, record)
-            for seed in self.seeds
-            for record in self._stage(row, person, whose, seed).records()
-        ]
+        return gathered({seed: self._stage(row, person, whose, seed) for seed in self.seeds})
 
     def _stage(self, row: str, person: str, whose: str, seed: int) -> Stage:
         of = self._households[self.memory_of(person, whose)].name

@@ -13,7 +13,8 @@ from typing import Any
 
 from housewise.rollout.executors import Watcher
 from housewise.rollout.run import Run
-from housewise.selftrain.personalize.loop import IMITATE, UNTRAINED, Observer
+from housewise.selftrain.personalize.loop import Observer
+from housewise.selftrain.personalize.memories import IMITATE, UNTRAINED
 from housewise.selftrain.trainers import Progress
 from housewise.tracking.curves import Curves
 from housewise.tracking.episodes import TrackedEpisodes

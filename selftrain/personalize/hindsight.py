@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from housewise.agent.personalize.demonstrator import Demonstrator
 from housewise.agent.personalize.judgement import Judgements, apart, read, subjects
+from housewise.agent.personalize.knowledge import Knowledge
 from housewise.agent.personalize.planner import Attempt, promising
 from housewise.agent.personalize.prompt import ContextGenerator
 from housewise.agent.personalize.scripted import ScriptedPlanner, believing
@@ -86,7 +87,9 @@ class Experience:
         self._votes[_kinds(thing, place)][liked] += 1
 
 
-def corrected(record: HouseRecord, context: ContextGenerator, experience: Experience) -> Iterator[Pair]:
+def corrected(
+    record: HouseRecord, context: ContextGenerator, experience: Experience, knowledge: Knowledge | None = None
+) -> Iterator[Pair]:
     """Every reply that an episode followed, as it should have been, as far as that is known.
 
     What is known of an object is judged so, and what is not as the reply did; that part is not learned. The steps are
@@ -96,9 +99,10 @@ def corrected(record: HouseRecord, context: ContextGenerator, experience: Experi
         record: of a planner with a judging prompt.
         context: as it was when the episode was played.
         experience: what people want.
+        knowledge: what the prompts told of a memory; None where they told nothing.
     """
     for plan in record.plans:
-        situation = Situation(record, plan, context)
+        situation = Situation(record, plan, context, knowledge)
         if situation.restored:
             yield situation.corrected(experience)
 
@@ -110,11 +114,14 @@ class Situation:
         record: of the episode.
         plan: of that episode.
         context: as it was when the episode was played.
+        knowledge: what the prompt told of a memory; None where it told nothing.
     """
 
-    def __init__(self, record: HouseRecord, plan: PlanEvent, context: ContextGenerator) -> None:
+    def __init__(
+        self, record: HouseRecord, plan: PlanEvent, context: ContextGenerator, knowledge: Knowledge | None = None
+    ) -> None:
         earlier = [action for action in record.actions if action.plan < plan.plan]
-        self._record, self._plan, self._context = record, plan, context
+        self._record, self._plan, self._context, self._knowledge = record, plan, context, knowledge
         self._attempts = tuple(attempt for action in earlier if (attempt := _attempt(action)) is not None)
         self._graph = _graph(plan, earlier, self._attempts)
         self.told: SceneGraph = promising(self._graph, self._attempts, context.template.most_tries)
@@ -126,7 +133,8 @@ class Situation:
     @property
     def restored(self) -> bool:
         """Whether the prompt can be told again as it was."""
-        return [message.turn for message in self._context.messages(self.told)] == list(self._plan.prompt)
+        messages = self._context.messages(self.told, self._knowledge)
+        return [message.turn for message in messages] == list(self._plan.prompt)
 
     def corrected(self, experience: Experience) -> Pair:
         """A pair with what the reply should have said; see corrected()."""

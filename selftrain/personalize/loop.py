@@ -23,6 +23,7 @@ from housewise.rollout.system import Job
 from housewise.selftrain.personalize.filters import FilterSettings, apply, find_filter, statistics
 from housewise.selftrain.personalize.hindsight import Experience, corrected
 from housewise.selftrain.personalize.lessons import lessons_about, lessons_in
+from housewise.selftrain.personalize.memories import DEMONSTRATE, IMITATE, UNTRAINED, PhaseMemories
 from housewise.selftrain.personalize.pairs import Pair, drawn, pairs_of, write_pairs
 from housewise.selftrain.personalize.settings import (
     LessonsConfig,
@@ -38,7 +39,6 @@ from housewise.systems.personalize.system import Personalize
 from housewise.systems.personalize.tasks import check_person, load_task, task_names
 from housewise.worlds.house.tasks import wishes
 
-DEMONSTRATE, IMITATE, UNTRAINED = "demonstrate", "imitate", "untrained"
 # Share of the episodes of a phase that may have failed while it still counts.
 _MOST_FAILED = 0.25
 # Only of a few places is it known what people think: where no right one is known, there may still be one.
@@ -94,6 +94,9 @@ class SelfTraining:
     its runs, its data set ``pairs.jsonl``, ``filter.json``, what its training left and ``evaluation/``, and a line for
     each in ``summary.json``. What is there already is not done again.
 
+    Where ``run.memory`` names a memory, all runs go by it, and those that are learned from add to it: each to a copy of
+    its own, from which the next goes on. The memory itself stays as it is, and evaluations teach nothing.
+
     Args:
         config: what to do.
         folder: made when it is missing; one in which something was done with other settings is refused.
@@ -108,6 +111,7 @@ class SelfTraining:
         self._observer = observer
         self._template = PromptTemplate.load(config.run.agent.prompt)
         self._context = ContextGenerator(self._template, config.run.agent.most_steps_per_plan)
+        self._memories = PhaseMemories(config.run, folder)
         self._check_folder()
         self._check_settings()
 
@@ -119,8 +123,8 @@ class SelfTraining:
             raise UserError(f"run.planner={run.agent.planner}: it is the planner llm that learns; leave it out")
         if config.lessons and run.tasks.data is not None:
             raise UserError(
-                "lessons are about generated houses: give run.data=null (or take HOUSEKEEP_DATA away) to teach in those, "
-                "or lessons=[] to teach in run.data"
+                "lessons are about generated houses: give run.data=null (or take HOUSEKEEP_DATA away) to teach in "
+                "those, or lessons=[] to teach in run.data"
             )
         if config.wording in ("proven", "corrected") and config.training.trainer != "local":
             raise UserError(
@@ -205,7 +209,8 @@ class SelfTraining:
         return [*self._demonstrations(), *self._lessons()]
 
     def _demonstrations(self) -> list[Pair]:
-        config = self.config.playing(self.config.demonstrations, planner="demonstrator", runs=1)
+        memory = self._memories.adding(UNTRAINED, self.folder / DEMONSTRATE)
+        config = self.config.playing(self.config.demonstrations, planner="demonstrator", runs=1, **memory)
         play(DEMONSTRATE, config, self.folder / DEMONSTRATE, self._observer)
         records = read_house_records(self.folder / DEMONSTRATE / "episodes")
         pairs = [pair for record in records for pair in pairs_of(record, self._template.prefix)]
@@ -240,14 +245,16 @@ class SelfTraining:
 
     def _filtered(self, iteration: int, model: Start) -> list[Pair]:
         """What is worth learning of what the model tries."""
-        name = _iteration(iteration)
+        name, before = _iteration(iteration), _iteration(iteration - 1) if iteration else IMITATE
         grow, settings = self.config.grow, self.config.filter
         drawn_as = {"temperature": grow.temperature, "top_p": grow.top_p, "n": grow.replies}
         sampling = self.config.run.models.agent.sampling.model_copy(update=drawn_as)
         # What is tried anew is to be drawn anew, or a model that has learned little tries the same again.
-        changes = {"runs": grow.runs, "series": iteration, "model": model.model, "adapter": model.adapter}
+        series, folder = self.config.run.tasks.series + iteration, self.folder / name / "grow"
+        changes = {"runs": grow.runs, "series": series, "model": model.model, "adapter": model.adapter}
+        changes |= self._memories.adding(before, folder)
         config = self.config.playing(self.config.training_tasks, sampling=sampling, **changes)
-        play(f"{name}: grow", config, self.folder / name / "grow", self._observer)
+        play(f"{name}: grow", config, folder, self._observer)
         tried = self._tried(iteration)
         options = FilterSettings(
             iteration, tuple(settings.thresholds), settings.most_per_object, self._seed + iteration
@@ -260,8 +267,13 @@ class SelfTraining:
         """What the model said in an iteration, in the words that are worth learning."""
         records = read_house_records(self._grown(iteration))
         if self.config.wording == "corrected":
-            experience = self._experience(iteration + 1)
-            return [pair for record in records for pair in corrected(record, self._context, experience)]
+            experience, folder = self._experience(iteration + 1), self._grown(iteration).parent
+            tasks = self.config.playing(self.config.training_tasks).tasks
+            return [
+                pair
+                for record in records
+                for pair in corrected(record, self._context, experience, self._memories.told(record, folder, tasks))
+            ]
         return [pair for record in records for pair in pairs_of(record, self._template.prefix, self.config.wording)]
 
     def _reviewed(self, iterations: int, count: int) -> list[Pair]:
@@ -302,7 +314,9 @@ class SelfTraining:
         """A phase's line of the summary: the model, and its figures on every named set of tasks."""
         figures = {}
         for tasks in self.config.evaluation.tasks:
-            config = self.config.measuring(tasks, model=model.model, adapter=model.adapter)
+            config = self.config.measuring(
+                tasks, model=model.model, adapter=model.adapter, **self._memories.unchanged(name)
+            )
             folder = self.folder / name / "evaluation" / tasks.name
             played = play(f"{name}: {tasks.name}", config, folder, self._observer)
             failed = played["failed"]["episodes"]

@@ -31,6 +31,7 @@ from housewise.systems.personalize.settings import PersonalizeSettings
 from housewise.systems.personalize.tasks import HouseTask, check_person, load_task, task_names
 from housewise.systems.personalize.version1 import upgraded
 from housewise.worlds.house.env import RearrangementEnv, Task
+from housewise.worlds.house.scene import Scene
 from housewise.worlds.house.simulator import open_simulator
 from housewise.worlds.house.simulator.base import Simulator
 
@@ -140,7 +141,7 @@ class Personalize(System[PersonalizeSettings]):
         )
         env.reset()
         sampling = Sampling(**settings.models.agent.sampling.model_dump(), seed=job.seed)
-        knowledge = None if memory is None else Remembered(memory, places_of(env.world.scene), self._embedder())
+        knowledge = None if memory is None else self.knowledge(memory, env.world.scene)
         planner = self._planner(Situation(task, env, job.seed, material or models.get("agent"), sampling, knowledge))
         most = settings.world.max_steps
         person = None if memory is None else Householder(memory.person)
@@ -151,6 +152,10 @@ class Personalize(System[PersonalizeSettings]):
         setting = setting_of(task, settings.world.simulator, name.episode, name.task_set)
         shows = person if chosen.demonstrator.verdicts else None
         return Opened(world, PlannerAgent(planner, world, shows), setting, limits)
+
+    def knowledge(self, memory: Memory, scene: Scene) -> Remembered:
+        """What a memory tells its planners in a house."""
+        return Remembered(memory, places_of(scene), self._embedder())
 
     def close(self) -> None:
         """Release the simulator."""

@@ -113,6 +113,9 @@ def test_ablations_measure_the_same_records(tmp_path: Path) -> None:
     assert cells["IL", "Merom_1_int test"].ours == Figure(1.0, None, 1)
     told = shown(Ablations([studied]), tmp_path)
     assert "50.0" in told and "n=1 of 25" in told and "(96.5 ± 1.4)" in told
+    figures = json.loads((tmp_path / "ablations.json").read_text())["figures"]
+    assert figures["executability"]["Merom_1_int"]["test"]["IL"] == {"mean": 50.0, "error": None, "episodes": 1}
+    assert figures["unique_placements"]["Merom_1_int"]["test"]["IL"]["mean"] == 1.0
 
 
 def test_the_figures_of_a_table_are_written_where_they_are_wanted(tmp_path: Path) -> None:
@@ -132,6 +135,8 @@ def test_the_figures_of_a_table_are_written_where_they_are_wanted(tmp_path: Path
     assert content == json.loads((tmp_path / "out" / "main_results.json").read_text())
     cells = {(cell["row"], cell["column"]): cell["ours"] for cell in content["tables"][0]["cells"]}
     assert cells["IL", "Merom_1_int test"] == {"mean": 100.0, "error": None, "episodes": 1}
+    figures = content["figures"]["Merom_1_int"]
+    assert figures["test"]["IL"] == cells["IL", "Merom_1_int test"] and figures["train"]["IL"] is None
 
 
 def test_transfer_takes_two_scenes_and_shows_both_ways(tmp_path: Path) -> None:
@@ -142,7 +147,14 @@ def test_transfer_takes_two_scenes_and_shows_both_ways(tmp_path: Path) -> None:
     moved, own = CrossScene([here, there]).results()
     assert moved.columns == ["Merom_1_int → Pomaria_2_int", "Pomaria_2_int → Merom_1_int"]
     assert [cell.ours for cell in moved.cells][:2] == [Figure(100.0, None, 1), None]
-    assert own.cells[0].published == Figure(12.6, 9.0)
+    assert own.cells[0].published == Figure(12.6, 9.0) and not any(cell.published for cell in moved.cells)
+
+
+def test_the_papers_transfer_stands_beside_ours(tmp_path: Path) -> None:
+    moved, _ = CrossScene([study(tmp_path), study(tmp_path, scene="Pomaria_1_int")]).results()
+    cells = {(cell.row, cell.column): cell.published for cell in moved.cells}
+    assert cells["IL", "Merom_1_int → Pomaria_1_int"] == Figure(13.2, 6.5)
+    assert cells["IL", "Pomaria_1_int → Merom_1_int"] is None
 
 
 def test_what_was_learned_by_a_phase_is_familiar_in_it(tmp_path: Path) -> None:
@@ -163,6 +175,7 @@ def test_the_paper_says_nothing_of_one_persons_robot(tmp_path: Path) -> None:
 def test_published_figures_are_the_papers() -> None:
     assert published("success_rate", "Rs_int", "LLM-Planner", "test") == Figure(-30.2, 4.8)
     assert published("success_rate", GENERATED, "ST2", "test") is None
+    assert published("transfer", "Rs_int → Pomaria_2_int", "ST2", "test") == Figure(42.4, 3.8)
 
 
 def test_tests_are_never_learned_from() -> None:

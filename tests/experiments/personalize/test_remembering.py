@@ -14,7 +14,8 @@ from rich.console import Console
 from housewise.core.errors import UserError
 from housewise.experiments.personalize.households import Household, Setup
 from housewise.experiments.personalize.paper import carry_out
-from housewise.experiments.personalize.remembering import EMPTY, FULL, NOTHING, ROUNDS, SHOWN, Remembering, Robot
+from housewise.experiments.personalize.remembering import Remembering
+from housewise.experiments.personalize.robots import EMPTY, FULL, NOTHING, ROUNDS, SHOWN, Robot
 from housewise.people.memory import MemoryFolder
 from housewise.systems.personalize.record import read_house_records
 from tests.commands import run_module
@@ -28,7 +29,8 @@ SEEDS = (1, 2)
 def fill(out: Path, row: str, seed: int, stage: str, *ends: str) -> None:
     """Test episodes, each of a task of its own, that leave the mug somewhere."""
     for number, end in enumerate(ends):
-        record = make_record({"mug 1": end}, episode=number)
+        statuses = ("succeeded", "succeeded", "failed", "succeeded" if number else "skipped")
+        record = make_record({"mug 1": end}, episode=number, statuses=statuses, unique_placements=2 - number)
         save(record, Robot(row, MEROM, seed, out).tests(stage, "test").folder / "episodes")
 
 
@@ -56,6 +58,15 @@ def test_figures_have_errors_over_tasks_and_over_seeds(content: dict[str, Any]) 
     missing = content["figures"]["Merom_1_int"][FULL][ROUNDS[0]]["test"]
     assert missing["mean"] is None and missing["episodes"] == 0
     assert "75.0 ± 25.0" in content["shown"] and "n=4 of 10" in content["shown"]
+
+
+def test_what_could_be_done_and_what_was_tried_stand_in_tables_of_their_own(content: dict[str, Any]) -> None:
+    assert [table["title"] for table in content["tables"]][1:] == ["steps that could be done, %", "unique placements"]
+    for measure, mean, error in (("executability", 62.5, 12.5), ("unique_placements", 1.5, 0.5)):
+        figure = content["figure_6"][measure]["Merom_1_int"][FULL][SHOWN]["test"]
+        assert (figure["mean"], figure["error"]) == (mean, pytest.approx(error))
+        assert figure["by_seed"] == {"1": mean, "2": mean} and figure["error_over_seeds"] == 0.0
+    assert "62.5 ± 12.5" in content["shown"]
 
 
 def test_the_model_is_compared_with_its_halves_task_by_task(content: dict[str, Any]) -> None:

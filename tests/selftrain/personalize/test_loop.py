@@ -18,6 +18,7 @@ import pytest
 pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 
 from housewise.core.errors import UserError
+from housewise.people.memory import About, Memory, MemoryFolder, Note
 from housewise.rollout.executors import Silent, Watcher
 from housewise.rollout.failures import FailedEpisodesError
 from housewise.rollout.run import Run
@@ -177,6 +178,62 @@ def test_in_hindsight_everything_that_was_tried_and_known_is_learned(learner: Le
     # Lessons about the two houses, as far as the demonstrations told of them.
     assert [pair.scene for pair in learned[tried:]] == ["generated-2000", "generated-2000", "generated-2001"]
     assert all(pair.given == () for pair in learned[tried:])
+
+
+def test_what_is_shown_and_tried_is_remembered_and_tests_are_not(learner: Learner) -> None:
+    out, source = learner.folder / "remembering", learner.folder / "memories"
+    MemoryFolder(source).save(
+        Memory("ada", [Note(person="ada", kind="rule", text="No mugs.", about=About(things=("mug",)))])
+    )
+    before = MemoryFolder(source).load("ada").digest
+    memory = ["run.memory.start=ada", f"run.memory.folder={source}"]
+    settings = [
+        "run.prompt=judging",
+        "wording=corrected",
+        "iterations=2",
+        "run.person=ada",
+        "run.max_steps=400",
+        "run.most_plans=3",
+    ]
+    status, _, errors = learner.run(out, *settings, *memory, "evaluation.tasks=[{name: test, houses: 1, seed: 0}]")
+    assert status == 0, errors
+    runs = ["demonstrate", "iteration-1/grow", "iteration-2/grow"]
+    known = [MemoryFolder(out / run / "memory").load("ada") for run in runs]
+    begun = [before, *(memory.digest for memory in known)]
+    assert 1 < len(known[0]) <= len(known[1]) <= len(known[2])
+    for name, digest in zip(
+        [*runs, *(f"{phase}/evaluation/test" for phase in PHASES)], [*begun[:3], *begun], strict=True
+    ):
+        remembered = {record.header.memory for record in read_house_records(out / name / "episodes")}
+        assert remembered == {digest}, name
+    assert MemoryFolder(source).load("ada").digest == before and not (out / "imitate/evaluation/test/memory").exists()
+    assert learner.run(out, *settings, *memory)[0] == 0
+    none = learner.run(learner.folder / "nobody", *settings, "run.memory.start=nobody", f"run.memory.folder={source}")
+    assert none[0] == 2 and "no memory of nobody" in none[2]
+
+
+def test_prompts_that_told_of_notes_are_learned_as_they_were(learner: Learner) -> None:
+    out, source = learner.folder / "notes", learner.folder / "memories"
+    wanted = About(things=("laptop",), receptacle="sofa")
+    note = Note(person="esi", kind="reaction", text="The laptop belongs on the sofa.", about=wanted, value=1.0)
+    MemoryFolder(source).save(Memory("esi", [note]))
+    settings = [
+        *("run.memory.start=esi", f"run.memory.folder={source}", "run.prompt=remembering", "wording=corrected"),
+        *("iterations=1", "rehearse=0", "evaluation.tasks=[]", "run.max_steps=400", "run.most_plans=4"),
+        # Replies that can be done, so that it gets to see things.
+        *("run.grounded=true", "run.second_look=true", "run.sampling.max_tokens=200"),
+    ]
+    status, _, errors = learner.run(out, *settings)
+    assert status == 0, errors
+    prompts = [
+        plan.prompt[-1]["content"]
+        for record in read_house_records(out / "iteration-1" / "grow" / "episodes")
+        for plan in record.plans
+        if plan.prompt
+    ]
+    kept = json.loads((out / "iteration-1" / "filter.json").read_text())
+    assert kept["pairs"]["count"] == len(prompts) > 0
+    assert any("laptop on kitchen top cabinet 16 = living room sofa" in prompt for prompt in prompts)
 
 
 @pytest.mark.parametrize("setting", ["wording=corrected", "review=3"])
