@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from housewise.experiments.documents.files import FigureFiles
 from housewise.experiments.documents.marks import Drawn, figure
+from housewise.experiments.results import Figure
 
 
 def markdown(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -105,11 +106,40 @@ def stars_selecting(files: FigureFiles) -> str:
     return markdown(columns, [row(task) for task in ("tidy kitchen", "store groceries", "organize office")])
 
 
+def remembering(files: FigureFiles) -> str:
+    """Success in percent of robots that go by notes and of their controls, over all seeds; each has a file."""
+    episodes: dict[tuple[str, str], dict[tuple[str, str], list[tuple[str, float]]]] = {}
+    told: dict[str, str] = {}
+    for name in files.names("personalize/remembering_seed_*.json"):
+        told |= {row: ", ".join(files.at(f"{name}#/told/{row}")) or "nothing" for row in files.keys(f"{name}#/told")}
+        for path in _paths(files, f"{name}#/by_episode", 6):
+            scene, row, stage, which, task, _ = path
+            played = episodes.setdefault((row, stage), {}).setdefault((scene, which), [])
+            played.append((task, files.number(f"{name}#/by_episode/{'/'.join(path)}/success")))
+    columns = list(dict.fromkeys(column for row in episodes.values() for column in row))
+
+    def cell(found: list[tuple[str, float]] | None) -> str:
+        return f"{Figure.of(found)} ({len(found)})" if found else "–"
+
+    rows = [
+        [f"{row}, {stage}" if stage != row else row, *(cell(found.get(column)) for column in columns), told[row]]
+        for (row, stage), found in episodes.items()
+    ]
+    return markdown(("", *(" ".join(column) for column in columns), "told"), rows)
+
+
+def _paths(files: FigureFiles, address: str, depth: int) -> Iterator[tuple[str, ...]]:
+    """The keys that lead to what is so deep below an address."""
+    for key in files.keys(address):
+        yield from [(key,)] if depth == 1 else ((key, *rest) for rest in _paths(files, f"{address}/{key}", depth - 1))
+
+
 TABLES: dict[str, Drawn] = {
     "clipr": clipr,
     "engines": engines,
     "fidelity": fidelity,
     "judging": judging,
+    "remembering": remembering,
     "stars selecting": stars_selecting,
 }
 """How each table is drawn, by the name that a mark says."""
