@@ -26,6 +26,11 @@ _MOST_RECALLED = 20
 class Knowledge(Protocol):
     """Tells where things are wanted."""
 
+    @property
+    def empty(self) -> bool:
+        """Whether nothing at all is known."""
+        ...
+
     def wants(self, thing: str, place: str) -> bool | None:
         """Whether a thing is wanted on a receptacle, both by name; None where that is not known."""
         ...
@@ -43,6 +48,8 @@ class Knowledge(Protocol):
 
 class Nothing:
     """Knows nothing."""
+
+    empty = True
 
     def wants(self, thing: str, place: str) -> bool | None:
         """See Knowledge.wants."""
@@ -70,6 +77,11 @@ class Remembered:
         self._memory, self._places, self._embedder = memory, places, embedder
         self._known: dict[tuple[str, Place], bool | None] = {}
         self._near: dict[str, list[str]] = {}
+
+    @property
+    def empty(self) -> bool:
+        """See Knowledge.empty."""
+        return not len(self._memory)
 
     def wants(self, thing: str, place: str) -> bool | None:
         """See Knowledge.wants."""

@@ -97,6 +97,7 @@ HOUSE_FIELDS: Placeholders = {
     "note_alike": {"object", "alike"},
     "alike": {"object", "receptacle"},
     "notes": {"lines"},
+    "memory": set(),
 }
 
 
@@ -112,6 +113,7 @@ class HouseTemplate(Template):
         note_alike: of an object of which nothing is remembered: of others like it, where each is wanted.
         alike: of another object, in these.
         notes: around these, a line each, where they are not beside the objects; empty where nothing is remembered.
+        memory: said where anything is remembered of the person; without it a model goes by what most people want.
         glimpsed_room: of rooms of which something was seen, but that were not entered; as ``room`` where it is empty.
     """
 
@@ -131,6 +133,7 @@ class HouseTemplate(Template):
     note_alike: str = ""
     alike: str = ""
     notes: str = ""
+    memory: str = ""
 
     @property
     def noting(self) -> bool:
@@ -236,7 +239,7 @@ class PromptTemplate(HouseTemplate):
     placeholders: ClassVar[Placeholders] = {
         **HOUSE_FIELDS,
         "system": {"most_steps"},
-        "user": {"holding", "rooms", "things", "notes"},
+        "user": {"holding", "rooms", "things", "notes", "memory"},
     }
     packaged = "planner"
     judging: bool = False
@@ -267,5 +270,6 @@ class ContextGenerator:
             rooms="\n".join(words.in_room(graph, room, called) for room in graph.rooms),
             things=words.things(graph, called, known),
             notes=words.noted(graph, called, known),
+            memory="" if known.empty else words.memory.format(),
         )
         return Message("system", words.system.format(most_steps=self.most_steps).strip()), Message("user", user.strip())
