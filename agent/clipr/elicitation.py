@@ -13,7 +13,8 @@ from housewise.worlds.choices.scenario import Situation
 
 MOST_ANSWER = 2000
 """Characters of an answer that are kept."""
-_MOST_SILENCES = 2
+MOST_SILENCES = 2
+"""So many questions in a row that are not answered end a conversation."""
 
 
 class PersonLeft(UserError):
@@ -77,7 +78,7 @@ def elicit(
         said.append(exchange)
         keep(exchange)
         silences = 0 if exchange.answer else silences + 1
-        if silences == _MOST_SILENCES:
+        if silences == MOST_SILENCES:
             return Elicited(tuple(said), tuple(unresolved), "silent")
     return Elicited(tuple(said), tuple(unresolved), "budget")
 

@@ -80,8 +80,9 @@ def run(
     from housewise.systems.personalize.settings import PersonalizeSettings
     from housewise.terminal import play
 
+    played = system or _named(overrides or [])
     options = {
-        "data": data_folder(data, houses),
+        "data": data_folder(data, houses, played),
         "scenes": scene or None,
         "episodes": episode_numbers(episodes),
         "houses": houses,
@@ -98,7 +99,7 @@ def run(
         "ray": ray,
         "memory": {"start": memory} if memory else None,
     }
-    chosen = find_system(system or _named(overrides or []))
+    chosen = find_system(played)
     settings = chosen.load(config, given(options), overrides or [])
     if isinstance(settings, PersonalizeSettings):
         check(settings)

@@ -1,0 +1,71 @@
+"""Answers and rules as notes of a person's memory, and back: what was said in a conversation goes on in the next one.
+
+A note of either kind names the topic that it belongs to as its task (``kitchen``), an answer the question as its
+situation. Rules about the house name no task; see housewise.agent.clipr.house.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+
+from housewise.agent.clipr.language import Exchange
+from housewise.agent.clipr.rules import MOST_RULES, Rule, in_force, read_rule
+from housewise.people.memory import About, Memory, Note
+from housewise.people.memory.note import LONGEST_NAME, LONGEST_TEXT, just_after, now
+
+
+def topic_of(name: str) -> str:
+    """A data set's name as notes write it."""
+    return About(task=name[:LONGEST_NAME]).task or "choices"
+
+
+def answer_note(person: str, topic: str, exchange: Exchange) -> Note:
+    """What a person said, with the question.
+
+    Raises:
+        ValueError: they said nothing.
+    """
+    about = About(task=topic, situation=exchange.question[:LONGEST_TEXT])
+    return Note(person=person, kind="answer", text=exchange.answer[:LONGEST_TEXT], about=about)
+
+
+def answers_in(memory: Memory, topic: str) -> tuple[Exchange, ...]:
+    """What was asked and answered about a topic, the oldest first."""
+    said = (note for note in memory.notes if note.kind == "answer" and note.about.task == topic)
+    return tuple(Exchange(note.about.situation or "", note.text) for note in said)
+
+
+def rule_notes(
+    person: str, topic: str, rules: Iterable[Rule], origins: Mapping[str, Sequence[str]] = MappingProxyType({})
+) -> list[Note]:
+    """Rules that are kept, each a little later than the one before, so that they keep their order.
+
+    Args:
+        person: whose.
+        topic: that they belong to.
+        rules: to keep.
+        origins: for each rule's text the ids of the answers that it was concluded from.
+    """
+    notes: list[Note] = []
+    for rule in rules:
+        time, about = just_after(notes[-1].time) if notes else now(), About(task=topic)
+        derived = tuple(origins.get(rule.text, ()))
+        notes.append(Note(person=person, kind="rule", text=rule.text, about=about, time=time, derived_from=derived))
+    return notes
+
+
+def rules_in(memory: Memory, topic: str) -> tuple[Rule, ...]:
+    """The rules of a topic that are in force, the oldest first: of those that contradict each other the newest.
+
+    At most :data:`MOST_RULES`, the newest.
+    """
+    notes = [note for note in memory.notes if note.kind == "rule" and note.about.task == topic and note.text]
+    return in_force([read_rule(note.text) for note in notes])[-MOST_RULES:]
+
+
+def origins_of(rules: Sequence[Rule], answers: Sequence[Note]) -> dict[str, tuple[str, ...]]:
+    """For each rule's text the ids of the answers that it comes from; all of them where it does not say which."""
+    every = tuple(note.id for note in answers)
+    # A slice is empty where there is no such turn.
+    return {rule.text: every[rule.source - 1 : rule.source] if rule.source else every for rule in rules}
