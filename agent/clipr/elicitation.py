@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from housewise.agent.clipr.language import Dimension, Exchange, Language
+from housewise.agent.clipr.language import Dimension, Exchange, Interviewer
 from housewise.agent.clipr.rules import Rule
 from housewise.core.errors import UserError
 from housewise.worlds.choices.person import Person
@@ -47,7 +47,7 @@ def ask(person: Person, question: str) -> str:
 
 
 def elicit(
-    language: Language,
+    language: Interviewer,
     person: Person,
     examples: Sequence[Situation],
     budget: int = 10,
@@ -84,7 +84,7 @@ def elicit(
 
 
 def learn(
-    language: Language, person: Person, examples: Sequence[Situation], budget: int = 10
+    language: Interviewer, person: Person, examples: Sequence[Situation], budget: int = 10
 ) -> tuple[Elicited, tuple[Rule, ...]]:
     """Algorithm 1: elicitation, then synthesis in one call; without any answer there are no rules and no call."""
     elicited = elicit(language, person, examples, budget)

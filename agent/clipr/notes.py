@@ -37,7 +37,11 @@ def answers_in(memory: Memory, topic: str) -> tuple[Exchange, ...]:
 
 
 def rule_notes(
-    person: str, topic: str, rules: Iterable[Rule], origins: Mapping[str, Sequence[str]] = MappingProxyType({})
+    person: str,
+    topic: str,
+    rules: Iterable[Rule],
+    origins: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    time: str | None = None,
 ) -> list[Note]:
     """Rules that are kept, each a little later than the one before, so that they keep their order.
 
@@ -46,12 +50,13 @@ def rule_notes(
         topic: that they belong to.
         rules: to keep.
         origins: for each rule's text the ids of the answers that it was concluded from.
+        time: of the first; now by default.
     """
     notes: list[Note] = []
     for rule in rules:
-        time, about = just_after(notes[-1].time) if notes else now(), About(task=topic)
+        at, about = just_after(notes[-1].time) if notes else time or now(), About(task=topic)
         derived = tuple(origins.get(rule.text, ()))
-        notes.append(Note(person=person, kind="rule", text=rule.text, about=about, time=time, derived_from=derived))
+        notes.append(Note(person=person, kind="rule", text=rule.text, about=about, time=at, derived_from=derived))
     return notes
 
 
