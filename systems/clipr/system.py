@@ -54,7 +54,7 @@ class Clipr(System[CliprSettings]):
         Score("satisfied", "requests satisfied", unit="%", better="higher", scale=100),
         Score("calls", "model calls", "calls", better="lower"),
         Score("questions", "questions to the person", "asked", better="lower"),
-        Score("unreadable", "replies that could not be read"),
+        Score("unreadable", "unreadable replies"),
     )
 
     @classmethod
