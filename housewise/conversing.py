@@ -11,7 +11,15 @@ from rich.console import Console
 from housewise.agent.clipr.elicitation import MOST_ANSWER, Elicited, PersonLeft, elicit
 from housewise.agent.clipr.house import HOUSE, HouseInterview, house_notes
 from housewise.agent.clipr.language import Exchange, Interviewer
-from housewise.agent.clipr.notes import answer_note, answers_in, origins_of, rule_notes
+from housewise.agent.clipr.notes import (
+    answer_note,
+    answers_in,
+    exchange_of,
+    origins_of,
+    rule_notes,
+    unwritten_in,
+    written_note,
+)
 from housewise.agent.clipr.rules import Rule
 from housewise.people.memory import Memory, MemoryFolder, Note
 from housewise.people.memory.note import just_after
@@ -68,6 +76,12 @@ class AtTheTerminal:
             PersonLeft: they have typed quit, interrupted, or there is nothing more to read.
         """
         self._number += 1
+        try:
+            return self._asked(question)
+        except KeyboardInterrupt:
+            raise PersonLeft(f"{self.name} has left") from None
+
+    def _asked(self, question: str) -> str:
         self._console.print(f"\n{self._number} of {self._most}. {question}", soft_wrap=True, highlight=False)
         said = self._read()
         for _ in range(_MOST_COMPLAINTS):
@@ -80,10 +94,7 @@ class AtTheTerminal:
 
     def _read(self) -> str:
         self._console.print("> ", end="")
-        try:
-            line = _bounded(self._stream)
-        except KeyboardInterrupt:
-            line = None
+        line = _bounded(self._stream)
         if line is None or line.strip().lower() in _LEAVING:
             raise PersonLeft(f"{self.name} has left")
         return line.strip()
@@ -110,7 +121,7 @@ def converse(
     """
     topic = conversation.topic
     memory = folder.load(person) if person in folder.people() else Memory(person)
-    before = answers_in(memory, topic)
+    before = [exchange_of(note) for note in answers_in(memory, topic)]
     already = f", {len(before)} answered already" if before else ""
     console.print(
         f"At most {most} questions{already}. Say nothing to pass one over; quit ends it, and the same command goes on.",
@@ -132,27 +143,17 @@ def _written_down(person: str, conversation: Conversation, folder: MemoryFolder,
     """Rules of the answers of which there are none yet: those of this conversation, or of one that was killed."""
     if person not in folder.people():
         return []
-    answers = _unused(folder.load(person), conversation.topic)
+    topic, answers = conversation.topic, unwritten_in(folder.load(person), conversation.topic)
     if not answers:
         return []
-    said = [Exchange(note.about.situation or "", note.text) for note in answers]
-    rules = conversation.interviewer.synthesize(conversation.examples, said)
+    rules = conversation.interviewer.synthesize(conversation.examples, [exchange_of(note) for note in answers])
     with folder.changing(person) as memory:
         # Somebody else may have forgotten an answer meanwhile: what comes of it is not kept either.
-        notes = [memory.add(note) for note in _as_notes(person, conversation.topic, rules, answers)]
+        notes = [memory.add(note) for note in _as_notes(person, topic, rules, answers)]
+        memory.add(written_note(person, topic, memory.notes[-1].time))
         for words in give_way(memory, notes):
             console.print(words, soft_wrap=True, highlight=False)
     return list(rules)
-
-
-def _unused(memory: Memory, topic: str) -> list[Note]:
-    """Answers of a topic that are newer than the rules that were concluded from any."""
-    answers = [note for note in memory.notes if note.kind == "answer" and note.about.task == topic]
-    ids = {note.id for note in answers}
-    rules = [note for note in memory.notes if note.kind == "rule" and not ids.isdisjoint(note.derived_from)]
-    used = {id for note in rules for id in note.derived_from}
-    last = max((number for number, note in enumerate(answers) if note.id in used), default=-1)
-    return answers[last + 1 :]
 
 
 def _as_notes(person: str, topic: str, rules: Sequence[Rule], answers: Sequence[Note]) -> list[Note]:

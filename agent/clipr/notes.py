@@ -14,6 +14,8 @@ from housewise.agent.clipr.rules import MOST_RULES, Rule, in_force, read_rule
 from housewise.people.memory import About, Memory, Note
 from housewise.people.memory.note import LONGEST_NAME, LONGEST_TEXT, just_after, now
 
+_WRITTEN = "written down"
+
 
 def topic_of(name: str) -> str:
     """A data set's name as notes write it."""
@@ -30,10 +32,35 @@ def answer_note(person: str, topic: str, exchange: Exchange) -> Note:
     return Note(person=person, kind="answer", text=exchange.answer[:LONGEST_TEXT], about=about)
 
 
-def answers_in(memory: Memory, topic: str) -> tuple[Exchange, ...]:
+def answers_in(memory: Memory, topic: str) -> list[Note]:
     """What was asked and answered about a topic, the oldest first."""
-    said = (note for note in memory.notes if note.kind == "answer" and note.about.task == topic)
-    return tuple(Exchange(note.about.situation or "", note.text) for note in said)
+    return [note for note in _said(memory, topic) if note.value != _WRITTEN]
+
+
+def unwritten_in(memory: Memory, topic: str) -> list[Note]:
+    """The answers about a topic that no conversation has ended behind: rules are still to be written of them."""
+    notes = _said(memory, topic)
+    ended = max((place for place, note in enumerate(notes, 1) if note.value == _WRITTEN), default=0)
+    return notes[ended:]
+
+
+def written_note(person: str, topic: str, after: str) -> Note:
+    """The end of a conversation: rules are written of all answers before it, and stay as people leave them.
+
+    Args:
+        person: whose.
+        topic: of the conversation.
+        after: time of its last note.
+    """
+    about, text = About(task=topic), "What was answered before this is written down as rules."
+    return Note(
+        person=person, kind="answer", text=text, about=about, value=_WRITTEN, time=max(now(), just_after(after))
+    )
+
+
+def exchange_of(answer: Note) -> Exchange:
+    """A question and its answer."""
+    return Exchange(answer.about.situation or "", answer.text)
 
 
 def rule_notes(
@@ -74,3 +101,7 @@ def origins_of(rules: Sequence[Rule], answers: Sequence[Note]) -> dict[str, tupl
     every = tuple(note.id for note in answers)
     # A slice is empty where there is no such turn.
     return {rule.text: every[rule.source - 1 : rule.source] if rule.source else every for rule in rules}
+
+
+def _said(memory: Memory, topic: str) -> list[Note]:
+    return [note for note in memory.notes if note.kind == "answer" and note.about.task == topic]

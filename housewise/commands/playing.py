@@ -75,6 +75,9 @@ def run(
       # any OpenAI-compatible server, test tasks of the Housekeep data
       housewise run --data ~/housekeep --scene Merom_1_int --episodes test \\
           --model my-model --base-url http://localhost:8000/v1
+
+      # CLIPR: a simulated person answers questions, and choices follow the rules; docs/clipr.md
+      housewise run --system clipr --runs 5 --workers 2
     """
     from housewise.rollout.system import find_system
     from housewise.systems.personalize.settings import PersonalizeSettings

@@ -8,7 +8,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from housewise.core.record import Event, Record
-from housewise.report.views import EventsView, KeepFilm
+from housewise.report.views import EventsView, KeepFilm, Shown
 from housewise.rollout.experiment import planner_of
 from housewise.systems.clipr.record import AnswerEvent, DecisionEvent, QuestionEvent, ReviewEvent, RulesEvent
 
@@ -97,9 +97,9 @@ class CliprView(EventsView):
                 found[what] = found.get(what, 0) + 1
         return found
 
-    def shown(self, number: int, record: Record, path: Path, simulator: str, keep: KeepFilm | None) -> CliprShown:
+    def shown(self, number: int, record: Record, path: Path, simulator: str, keep: KeepFilm | None) -> Shown:
         """See View."""
-        plain = super().shown(number, record, path, simulator, keep)
+        plain = self.plain(number, record)
         decisions, versions = record.of_type(DecisionEvent), record.of_type(RulesEvent)
         return CliprShown(
             number,

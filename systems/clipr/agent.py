@@ -13,7 +13,16 @@ from housewise.agent.clipr.adaptive import Critic, Outcome, Review, tested
 from housewise.agent.clipr.elicitation import MOST_SILENCES
 from housewise.agent.clipr.inference import Decision, Inference, accuracy
 from housewise.agent.clipr.language import Choice, Exchange, Guidance, Judged
-from housewise.agent.clipr.notes import answer_note, answers_in, origins_of, rule_notes, rules_in
+from housewise.agent.clipr.notes import (
+    answer_note,
+    answers_in,
+    exchange_of,
+    origins_of,
+    rule_notes,
+    rules_in,
+    unwritten_in,
+    written_note,
+)
 from housewise.agent.clipr.rules import Rule, in_force
 from housewise.core.record import Event, Usage
 from housewise.people.base import Question
@@ -58,6 +67,7 @@ class CliprAgent:
         self._rules: tuple[Rule, ...] = rules_in(memory, topic) if memory else ()
         self._version, self._known = 0, {rule.text for rule in self._rules}
         self._origins: dict[str, tuple[str, ...]] = {}
+        self._learned: list[Note] = []  # answers of which rules are written
         self._play: _Play | None = None
         self._history: list[float] = []
         self._over: list[Situation] = []
@@ -103,9 +113,10 @@ class CliprAgent:
 
     def _interview(self, examples: Sequence[Situation], events: list[Event]) -> Generator[_Move, Seen, list[Event]]:
         """Algorithm 1, which goes on with what is remembered; what is still to be recorded."""
-        language, said, notes = self._inference.language, list(self._answered), list[Note]()
-        new: list[Exchange] = []
-        silences = 0
+        language, silences = self._inference.language, 0
+        said = [exchange_of(note) for note in answers_in(self._memory, self._topic)] if self._memory else []
+        notes = unwritten_in(self._memory, self._topic) if self._memory else []
+        new = [exchange_of(note) for note in notes]
         while len(said) < self._budget and silences < MOST_SILENCES:
             inquiry = language.inquire(examples, said, self._budget - len(said))
             if inquiry.question is None:
@@ -126,6 +137,7 @@ class CliprAgent:
         if new:
             written = language.synthesize(examples, new)
             self._origins |= origins_of(written, notes)
+            self._learned = list(notes)
             self._rules = in_force((*self._rules, *written))
             events.append(self._in_force("interview"))
         return events
@@ -168,10 +180,6 @@ class CliprAgent:
             events.append(self._in_force("review"))
         return events
 
-    @property
-    def _answered(self) -> tuple[Exchange, ...]:
-        return answers_in(self._memory, self._topic) if self._memory else ()
-
     def _ask(self, question: str) -> Ask:
         return Ask(Question(question, about=About(task=self._topic)))
 
@@ -183,14 +191,17 @@ class CliprAgent:
         if self._memory is None:
             return []
         notes.append(answer_note(self._memory.person, self._topic, exchange))
+        self._learned.append(notes[-1])
         return [NoteEvent(note=notes[-1])]
 
     def _rule_notes(self) -> list[Event]:
         """The rules that the episode ends with, but for those that were remembered."""
-        if self._memory is None:
+        if self._memory is None or not self._learned:
             return []
-        new = [rule for rule in self._rules if rule.text not in self._known]
-        return [NoteEvent(note=note) for note in rule_notes(self._memory.person, self._topic, new, self._origins)]
+        person, new = self._memory.person, [rule for rule in self._rules if rule.text not in self._known]
+        notes = rule_notes(person, self._topic, new, self._origins)
+        ended = written_note(person, self._topic, notes[-1].time if notes else self._learned[-1].time)
+        return [NoteEvent(note=note) for note in (*notes, ended)]
 
 
 def cited(choice: Choice, rules: Sequence[Rule]) -> int | None:
