@@ -17,9 +17,9 @@ from rich.table import Table
 from rich.text import Text
 
 from housewise.agent.clipr.house import HOUSE, following, giving_way, house_notes, questioned, rule_notes_in, told
-from housewise.agent.clipr.notes import rule_notes
+from housewise.agent.clipr.notes import overruled, rule_notes
 from housewise.agent.clipr.places import house_rule
-from housewise.agent.clipr.rules import MOST_CHARACTERS, contradictions, read_rule
+from housewise.agent.clipr.rules import MOST_CHARACTERS, read_rule
 from housewise.core.errors import UserError, shown
 from housewise.people.memory import Memory, Note
 from housewise.people.memory.note import just_after, now
@@ -69,9 +69,9 @@ def topic_of_rule(note: Note) -> str:
 def lines_of(memory: Memory) -> list[Line]:
     """The rules of a memory, the oldest first, with what there is to say of each."""
     notes = rule_notes_in(memory)
-    overruled, reactions = _overruled(notes), questioned(memory)
+    newer, reactions = _overruled(notes), questioned(memory)
     return [
-        Line(number, note, topic_of_rule(note), tuple(_remarks(note, overruled.get(note.id), len(reactions[note.id]))))
+        Line(number, note, topic_of_rule(note), tuple(_remarks(note, newer.get(note.id), len(reactions[note.id]))))
         for number, note in enumerate(notes, 1)
     ]
 
@@ -226,19 +226,19 @@ def _overruled(notes: Sequence[Note]) -> dict[str, int]:
     return {
         notes[numbers[earlier]].id: numbers[later] + 1
         for numbers in by_topic.values()
-        for earlier, later in contradictions([read_rule(notes[number].text or "-") for number in numbers])
+        for earlier, later in overruled([notes[number] for number in numbers]).items()
     }
 
 
-def _remarks(note: Note, overruled: int | None, count: int) -> list[str]:
+def _remarks(note: Note, newer: int | None, count: int) -> list[str]:
     remarks = []
     if topic_of_rule(note) == HOUSE:
         if not (isinstance(note.value, float) and (note.about.room or note.about.receptacle)):
             remarks.append("not understood: no robot in a house goes by it")
     elif not (note.text and read_rule(note.text).typed):
         remarks.append("not understood: only a language model goes by it")
-    if overruled is not None:
-        remarks.append(f"rule {overruled} says otherwise, and is newer")
+    if newer is not None:
+        remarks.append(f"rule {newer} says otherwise, and is newer")
     if count:
         remarks.append(f"questioned by {count} reaction{'' if count == 1 else 's'}")
     return remarks

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from housewise.agent.clipr.language import Exchange
-from housewise.agent.clipr.rules import MOST_RULES, Rule, in_force, read_rule
+from housewise.agent.clipr.rules import MOST_RULES, Rule, contradictions, read_rule
 from housewise.people.memory import About, Memory, Note
 from housewise.people.memory.note import LONGEST_NAME, LONGEST_TEXT, just_after, now
 
@@ -93,7 +93,21 @@ def rules_in(memory: Memory, topic: str) -> tuple[Rule, ...]:
     At most :data:`MOST_RULES`, the newest.
     """
     notes = [note for note in memory.notes if note.kind == "rule" and note.about.task == topic and note.text]
-    return in_force([read_rule(note.text) for note in notes])[-MOST_RULES:]
+    gone = overruled(notes)
+    return tuple(read_rule(note.text) for number, note in enumerate(notes) if number not in gone)[-MOST_RULES:]
+
+
+def overruled(notes: Sequence[Note]) -> dict[int, int]:
+    """For rules of one topic that a later one contradicts, which one, by number from 0.
+
+    Rules that were concluded together are meant to hold together.
+    """
+    pairs = contradictions([read_rule(note.text or "-") for note in notes])
+    return {
+        earlier: later
+        for earlier, later in pairs
+        if not notes[earlier].derived_from or notes[earlier].derived_from != notes[later].derived_from
+    }
 
 
 def origins_of(rules: Sequence[Rule], answers: Sequence[Note]) -> dict[str, tuple[str, ...]]:

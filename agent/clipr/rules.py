@@ -169,10 +169,11 @@ def contradictions(rules: Sequence[Rule]) -> list[tuple[int, int]]:
     return sorted(pairs, key=lambda pair: (pair[1], pair[0]))
 
 
-def in_force(rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    """The rules without those that a later one contradicts."""
-    overruled = {earlier for earlier, _ in contradictions(rules)}
-    return tuple(rule for number, rule in enumerate(rules) if number not in overruled)
+def with_newer(rules: Sequence[Rule], newer: Sequence[Rule]) -> tuple[Rule, ...]:
+    """Rules with newer ones behind them, and without those that one of the newer contradicts."""
+    pairs = contradictions([*rules, *newer])
+    gone = {earlier for earlier, later in pairs if earlier < len(rules) <= later}
+    return (*(rule for number, rule in enumerate(rules) if number not in gone), *newer)
 
 
 def _against(one: Rule, other: Rule) -> bool:

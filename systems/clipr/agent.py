@@ -23,7 +23,7 @@ from housewise.agent.clipr.notes import (
     unwritten_in,
     written_note,
 )
-from housewise.agent.clipr.rules import Rule, in_force
+from housewise.agent.clipr.rules import Rule, with_newer
 from housewise.core.record import Event, Usage
 from housewise.people.base import Question
 from housewise.people.memory import About, Memory, Note
@@ -138,7 +138,7 @@ class CliprAgent:
             written = language.synthesize(examples, new)
             self._origins |= origins_of(written, notes)
             self._learned = list(notes)
-            self._rules = in_force((*self._rules, *written))
+            self._rules = with_newer(self._rules, written)
             events.append(self._in_force("interview"))
         return events
 
