@@ -28,7 +28,9 @@ Told = tuple[About, float | None]
 
 _MOST_OPTIONS = 6
 _MOST_NAMED = 6
-_NUMBERS = re.compile(r"\s*\d{1,4}(?:\s*(?:[,;.&]|and|or|then)?\s*\d{1,4})*\s*[.!]?\s*", re.IGNORECASE)
+_TOKEN = re.compile(r"[0-9]+|[^\W\d_]+|\S")
+_JOINTS = frozenset({",", ";", ".", "&", "!", "and", "or", "then"})
+_MOST_DIGITS = 6
 
 
 @dataclass(frozen=True)
@@ -115,8 +117,8 @@ class HouseInterview:
         group = self._groups.get(question)
         if group is None or not answer.strip() or self._minds_nothing(answer):
             return None
-        if _NUMBERS.fullmatch(answer):
-            beyond = [number for number in _numbers(answer) if not 1 <= number <= len(group.options)]
+        if numbers := _numbers(answer):
+            beyond = [number for number in numbers if not 1 <= number <= len(group.options)]
             return f"there is no {beyond[0]}; say 1 to {len(group.options)}" if beyond else None
         if any(self._heard(group, answer)):
             return None
@@ -124,8 +126,8 @@ class HouseInterview:
 
     def _heard(self, group: Group, answer: str) -> tuple[tuple[Spot, ...], tuple[Spot, ...]]:
         """Where the things are wanted, and where not."""
-        if _NUMBERS.fullmatch(answer):
-            named = [number for number in _numbers(answer) if 1 <= number <= len(group.options)]
+        if numbers := _numbers(answer):
+            named = [number for number in numbers if 1 <= number <= len(group.options)]
             return tuple(dict.fromkeys(group.options[number - 1] for number in named)), ()
         wanted, refused = (spots_in(text) or () for text in parts(self._embedder, answer))
         return wanted, refused
@@ -245,7 +247,11 @@ def _against(reaction: Note, rule: Note) -> bool:
 
 
 def _numbers(text: str) -> list[int]:
-    return [int(number) for number in re.findall(r"\d+", text)]
+    """The numbers of an answer that says nothing else, as in "1, 3 and 4"; none of any other answer."""
+    words = _TOKEN.findall(text.lower())
+    numbers = [word for word in words if word.isdecimal()]
+    alone = all(word in _JOINTS for word in words if not word.isdecimal())
+    return [int(number[:_MOST_DIGITS]) for number in numbers] if alone else []
 
 
 def _entropy(homes: Sequence[frozenset[Spot]]) -> float:

@@ -60,7 +60,9 @@ class Clipr(System[CliprSettings]):
     @classmethod
     def advice(cls, settings: CliprSettings) -> Mapping[str, Any]:
         """See System.advice: a model that is named is asked."""
-        return {} if settings.models.agent == _unnamed() else {"agent": {"components": "chat"}}
+        asked, usual = settings.models.agent, ModelSettings()
+        named = any(getattr(asked, key) != getattr(usual, key) for key in ("model", "base_url", "adapter"))
+        return {"agent": {"components": "chat"}} if named else {}
 
     @classmethod
     def essence(cls, setting: Mapping[str, Any]) -> Any:
@@ -148,9 +150,3 @@ class Clipr(System[CliprSettings]):
 
 def _sampling(settings: ModelSettings, job: Job) -> Sampling:
     return Sampling(**settings.sampling.model_dump(), seed=job.seed)
-
-
-def _unnamed() -> ModelSettings:
-    settings = CliprSettings().models.agent
-    assert isinstance(settings, ModelSettings)
-    return settings
