@@ -45,9 +45,10 @@ def small(tmp_path: Path) -> Path:
     return path
 
 
-def played(out: Path, data: Path, *words: str | Path) -> None:
+def played(out: Path, data: Path, *words: str | Path) -> str:
     result = housewise("run", "--system", "clipr", "--out", out, "--data", data, *BATCHES, *words)
     assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
 
 
 BATCHES = ("batch=2", "interval=4")
@@ -127,7 +128,10 @@ def test_a_users_files_are_read_and_scored_by_tier(tmp_path: Path) -> None:
     played(tmp_path / "a", ambik_file(tmp_path), "examples=6")
     scores = record_of(tmp_path / "a", "ambik-run0").result.scores
     assert {"accuracy_in_distribution", "accuracy_out_of_distribution", "accuracy_training"} <= set(scores)
-    played(tmp_path / "i", introplan_file(tmp_path), "examples=6", "training=false")
+    shown = played(tmp_path / "i", introplan_file(tmp_path), "examples=6", "training=false").splitlines()
+    assert next(line for line in shown if line.startswith("all")).split()[6:8] == ["–", "–"]
+    figures = json.loads((tmp_path / "i" / "metrics.json").read_text())["overall"]
+    assert "accuracy_out_of_distribution" not in figures and figures["accuracy_in_distribution"] > 0
     scores = record_of(tmp_path / "i", "introplan-run0").result.scores
     assert "accuracy_out_of_distribution" not in scores and scores["accuracy"] == scores["accuracy_in_distribution"]
 
