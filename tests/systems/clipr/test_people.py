@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,16 @@ from housewise.agent.clipr.language import Choice, Exchange
 from housewise.agent.clipr.notes import answer_note, answers_in, rule_notes, rules_in, unwritten_in, written_note
 from housewise.agent.clipr.rules import Rule, read_rule
 from housewise.core.record import Event, Header, Result
+from housewise.language.base import ChatRequest, Reply, Sampling
 from housewise.people.memory import Memory
 from housewise.rollout.episode import Episode, Limits
 from housewise.rollout.notes import NoteEvent
 from housewise.systems.clipr.agent import CliprAgent, cited
 from housewise.systems.clipr.people import Answering as Person
+from housewise.systems.clipr.people import ChatPerson
 from housewise.systems.clipr.record import AnswerEvent, DecisionEvent, QuestionEvent, ReviewEvent, RulesEvent
 from housewise.systems.clipr.world import ChoiceWorld
+from housewise.worlds.choices.person import read_profile
 from tests.agent.clipr.test_algorithms import INQUIRY, Answering, language, reply, scenario
 
 SCENARIOS = [scenario(f"s{number}") for number in range(4)]
@@ -130,3 +134,27 @@ def test_the_rule_that_decided_is_told_by_words_or_number() -> None:
     rules = [read_rule("For tea: prefer iced."), Rule(text="Smile.")]
     said = {"For tea: prefer iced.": 1, "by rule 2": 2, "Rules 7": None, "rule 0": None, "because": None, "": None}
     assert {words: cited(Choice(0, words), rules) for words in said} == said
+
+
+@pytest.mark.parametrize("adversarial", [False, True])
+def test_a_chat_model_speaks_for_a_person_and_hears_the_questions_alone(adversarial: bool) -> None:
+    asked: list[ChatRequest] = []
+
+    class Speaker:
+        name = "speaker"
+
+        def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
+            asked.extend(requests)
+            return [[Reply(f"Answer {len(asked)}.")]]
+
+        def close(self) -> None: ...
+
+    profile = read_profile("kitchen")
+    person = ChatPerson(Speaker(), profile, adversarial, Sampling())
+    assert [person.answer(question) for question in ("Tea?", "Soup?")] == ["Answer 1.", "Answer 2."]
+    assert person.name == ("kitchen (adversarial)" if adversarial else "kitchen")
+    first, second = asked
+    assert [message.content for message in second.messages[1:]] == ["Tea?", "Answer 1.", "Soup?"]
+    system = first.messages[0].content
+    assert all(topic.likes[0] in system and topic.dislikes[0] in system for topic in profile.topics)
+    assert ("misleads" in system) is adversarial
