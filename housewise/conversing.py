@@ -21,6 +21,7 @@ from housewise.agent.clipr.notes import (
     written_note,
 )
 from housewise.agent.clipr.rules import Rule
+from housewise.language.words import one_line
 from housewise.people.memory import Memory, MemoryFolder, Note
 from housewise.people.memory.note import just_after
 from housewise.rulebook import give_way
@@ -97,7 +98,7 @@ class AtTheTerminal:
         line = _bounded(self._stream)
         if line is None or line.strip().lower() in _LEAVING:
             raise PersonLeft(f"{self.name} has left")
-        return line.strip()
+        return one_line(line)
 
 
 def converse(

@@ -21,6 +21,7 @@ from housewise.agent.clipr.notes import overruled, rule_notes
 from housewise.agent.clipr.places import house_rule
 from housewise.agent.clipr.rules import MOST_CHARACTERS, read_rule
 from housewise.core.errors import UserError, shown
+from housewise.language.words import one_line
 from housewise.people.memory import Memory, Note
 from housewise.people.memory.note import just_after, now
 
@@ -106,8 +107,9 @@ def correct(memory: Memory, corrections: Corrections, topic: str) -> list[str]:
     news: list[Note] = []
     for id, text in corrections.changed.items():
         if topic_of_rule(memory[id]) == HOUSE:
-            (about, value), *others = told(house_rule(read_rule(_checked(text))))
-            news.append(memory.edit(id, text=text, about=about, value=value))
+            words = _checked(text)
+            (about, value), *others = told(house_rule(read_rule(words)))
+            news.append(memory.edit(id, text=words, about=about, value=value))
             for each in following(news[-1], others):
                 memory.add(each)
         else:
@@ -213,9 +215,11 @@ def _new(memory: Memory, text: str, topic: str) -> list[Note]:
 
 
 def _checked(text: str) -> str:
-    if len(text) > MOST_CHARACTERS or not text.strip():
-        raise UserError(f"rule {shown(text[:60])!r}: has {len(text)} characters; 1 to {MOST_CHARACTERS} can be kept")
-    return text
+    """A rule's words without what cannot be seen."""
+    seen = one_line(text)
+    if not 1 <= len(seen) <= MOST_CHARACTERS:
+        raise UserError(f"rule {shown(seen[:60])!r}: has {len(seen)} characters; 1 to {MOST_CHARACTERS} can be kept")
+    return seen
 
 
 def _overruled(notes: Sequence[Note]) -> dict[str, int]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from housewise.agent.clipr.language import Dimension, Exchange, Interviewer
 from housewise.agent.clipr.rules import Rule
 from housewise.core.errors import UserError
+from housewise.language.words import one_line
 from housewise.worlds.choices.person import Person
 from housewise.worlds.choices.scenario import Situation
 
@@ -37,12 +38,12 @@ class Elicited:
 
 
 def ask(person: Person, question: str) -> str:
-    """What the person says, cut to what anybody says in one turn.
+    """What the person says, cut to what anybody says in one turn, and without what cannot be seen.
 
     Raises:
         PersonLeft: they ended the conversation.
     """
-    answer = " ".join(person.answer(question)[: 4 * MOST_ANSWER].split())
+    answer = one_line(person.answer(question)[: 4 * MOST_ANSWER])
     return answer if len(answer) <= MOST_ANSWER else answer[:MOST_ANSWER] + " …"
 
 

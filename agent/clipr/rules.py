@@ -12,7 +12,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from housewise.language.words import content_words
+from housewise.language.words import content_words, one_line
 
 MOST_RULES = 200
 """A list that is longer is cut: nobody agreed to more in ten answers."""
@@ -192,5 +192,4 @@ def _phrase(text: str) -> str:
 
 
 def _one_line(text: str, most: int) -> str:
-    printable = "".join(letter if letter.isprintable() else " " for letter in text[: 4 * most])
-    return " ".join(printable.split())[:most].strip()
+    return one_line(text[: 4 * most])[:most].strip()

@@ -82,7 +82,7 @@ def test_what_was_answered_before_a_kill_becomes_rules_the_next_time(folder: Mem
 
 
 def test_silence_a_number_beyond_and_a_megabyte_do_no_harm(folder: MemoryFolder) -> None:
-    assert "Another time, then." in learn(folder, "\n\n", "--about", "house") and not folder.people()
+    assert "Another time, then." in learn(folder, "\n\u200b\u202e\n", "--about", "house") and not folder.people()
     huge = "On the shelf in the kitchen. " + "ha" * 500_000
     shown = learn(folder, f"99\n1\n{huge}\n\x1b[2J\x00mug\nthe moon\nsomewhere\n\n\n", "--about", "house")
     assert "there is no 99; say 1 to" in shown and "no place is named that houses have" in shown
@@ -195,6 +195,7 @@ def test_rules_are_corrected_in_an_editor(folder: MemoryFolder, tmp_path: Path) 
         (("edit", "ada", "--rule", "9", "--text", "x"), "ada has no rule 9"),
         (("edit", "ada", "--rule", "1"), "say what it is to say, with --text"),
         (("edit", "ada", "--rule", "1", "--text", "x" * 401), "has 401 characters"),
+        (("edit", "ada", "--rule", "1", "--text", "\u200b\u202e"), "has 0 characters"),
         (("edit", "ada"), "name one in EDITOR"),
         (("edit", "../ada", "--text", "x"), "cannot be a person's name"),
     ],
