@@ -199,8 +199,11 @@ def _path_of(key: str, base: Mapping[str, Any], source: str, prefix: str) -> str
     """Where the one key of that name is."""
     paths = [path for path in _paths(base) if path.rpartition(".")[2] == key]
     acting = [path for path in paths if path.startswith(_ACTING)]
-    if len(acting or paths) == 1:
-        return (acting or paths)[0]
+    # A role may be called as a setting is: who plays it has keys of its own.
+    values = [path for path in paths if not isinstance(_at(base, path), Mapping)]
+    for meant in (acting, paths, values):
+        if len(meant) == 1:
+            return meant[0]
     if paths:
         raise UserError(f"{source}: setting {prefix + key!r} is there more than once; write {' or '.join(paths)}")
     if f"{prefix}{key}" == "run":

@@ -14,6 +14,8 @@ from housewise.commands.looking import demo, doctor, list_
 from housewise.commands.playing import replay, run
 from housewise.commands.remembering import COMMANDS as MEMORY_COMMANDS
 from housewise.commands.reporting import compare, export, report
+from housewise.commands.ruling import COMMANDS as RULE_COMMANDS
+from housewise.commands.ruling import learn
 from housewise.core.console import guarded
 
 
@@ -51,6 +53,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "export": export,
     "replay": replay,
     "selftrain": selftrain,
+    "learn": learn,
     "list": list_,
     "doctor": doctor,
 }
@@ -63,8 +66,11 @@ def _register(commands: dict[str, Callable[..., None]], place: typer.Typer) -> N
 
 _memory = typer.Typer(no_args_is_help=True, help="See, correct, forget and take along what is remembered of people.")
 _register(MEMORY_COMMANDS, _memory)
+_rules = typer.Typer(no_args_is_help=True, help="See and correct the rules that people have agreed to.")
+_register(RULE_COMMANDS, _rules)
 _register(_COMMANDS, app)
 app.add_typer(_memory, name="memory")
+app.add_typer(_rules, name="rules")
 
 
 def main() -> None:

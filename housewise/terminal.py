@@ -143,7 +143,10 @@ def summary_table(figures: dict[str, Any], scores: Sequence[Score]) -> Fitted:
 
 def _cells(row: dict[str, Any], scores: Sequence[Score]) -> Iterator[str]:
     for score in scores:
-        value = row["prompt_tokens"] + row["completion_tokens"] if score.name == "tokens" else row[score.name]
+        value = row["prompt_tokens"] + row["completion_tokens"] if score.name == "tokens" else row.get(score.name)
+        if value is None:
+            yield from ["–"] * (2 if score.error else 1)
+            continue
         narrow = score.name in ("plans", "steps", "tokens", "seconds")
         yield f"{score.shown * value:.{0 if narrow else 1}f}"
         if score.error:

@@ -24,6 +24,11 @@ _LOOK_ALIKE = str.maketrans("АВЕКМНОРСТХаеорсухі", "ABEKMHOPC
 _TOKEN = re.compile(r"\d+/\d+|\d+(?:\.\d+)?|[a-z]+(?:'s\b)?")
 
 
+def one_line(text: str) -> str:
+    """A text on one line, without what cannot be seen."""
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+
+
 @lru_cache(maxsize=1 << 15)
 def plain(text: str) -> str:
     """Lower case, Latin letters without accents."""

@@ -108,6 +108,8 @@ def summary(
 ) -> dict[str, Any]:
     """Mean figures of some episodes, by name of the score; ``<name>_stderr`` is a mean's standard error.
 
+    What no episode has, as a system may score one kind of tasks alone, is left out.
+
     Args:
         results: of the episodes.
         scores: of their system; usage comes with them.
@@ -117,7 +119,7 @@ def summary(
         return {"episodes": 0}
     found: dict[str, Any] = {"episodes": len(results)}
     for score in (*scores, *USAGE):
-        if score.name == "tokens":
+        if score.name == "tokens" or (score.weight is None and all(score.of(result) is None for result in results)):
             continue
         found[score.name] = score.mean(results)
         if score.error:

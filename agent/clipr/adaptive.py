@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import mean, pstdev
 from typing import Literal
 
 from housewise.agent.clipr.elicitation import PersonLeft, ask
 from housewise.agent.clipr.inference import Decision, Inference, accuracy, batches, judged
-from housewise.agent.clipr.language import Exchange, Guidance
+from housewise.agent.clipr.language import Exchange, Guidance, Judged, Language
 from housewise.agent.clipr.rules import Rule
 from housewise.core.errors import UserError
 from housewise.worlds.choices.person import Person
@@ -98,6 +98,60 @@ def intervenes(batch: float, history: Sequence[float], sensitivity: float) -> bo
     return mean(history) - sensitivity * pstdev(history) - batch > 1e-12
 
 
+@dataclass(frozen=True)
+class Critic:
+    """The judgements of a review in their order, each of which may end it.
+
+    Args:
+        language: judges.
+        settings: F, τ, K and the accuracy gate.
+        seed: of what the accuracy gate runs again.
+    """
+
+    language: Language
+    settings: CriticSettings
+    seed: int = 0
+
+    def question(
+        self, batch: Sequence[Decision], history: Sequence[float], rules: Sequence[Rule], judged: Sequence[Judged]
+    ) -> tuple[str | None, Outcome]:
+        """What to ask the person, if anything, else where the review ends.
+
+        Args:
+            batch: the current decisions.
+            history: accuracies of the batches before it.
+            rules: in force.
+            judged: what was processed with them.
+        """
+        if not intervenes(accuracy(batch), history, self.settings.sensitivity):
+            return None, "gate closed"
+        if not self.language.investigate(sum(decision.right for decision in batch), len(batch)):
+            return None, "not worth it"
+        question = self.language.feedback_question(rules, self._recent(judged))
+        if question is not None:
+            self.language.usage.questions += 1
+        return question, "no question"
+
+    def proposal(
+        self, exchange: Exchange, rules: tuple[Rule, ...], judged: Sequence[Judged]
+    ) -> tuple[tuple[Rule, ...], Outcome]:
+        """New rules from an answer; none where the review ends."""
+        if not exchange.answer or not self.language.should_update(rules, exchange):
+            return (), "no update"
+        proposed = self.language.update(rules, exchange, self._recent(judged))
+        return ((), "unchanged") if not proposed or proposed == rules else (proposed, "accepted")
+
+    def replayed(self, count: int) -> list[int]:
+        """The places of what the accuracy gate runs again, of so many scenarios."""
+        most = self.settings.most_replayed
+        if most is None or most >= count:
+            return list(range(count))
+        return sorted(random.Random(f"{self.seed}/{count}").sample(range(count), most))
+
+    def _recent(self, judged: Sequence[Judged]) -> Sequence[Judged]:
+        return judged[-self.settings.recent :]
+
+
 @dataclass
 class AdaptiveClipr:
     """Chooses with rules and revises them.
@@ -144,52 +198,31 @@ class AdaptiveClipr:
         batch: list[Decision],
         rules: tuple[Rule, ...],
     ) -> tuple[Review, dict[int, Decision]]:
-        """The critic's judgements in their order, each of which may end it."""
-        language, now = self.inference.language, accuracy(batch)
-
-        def ended(outcome: Outcome, exchange: Exchange | None = None) -> tuple[Review, dict[int, Decision]]:
-            return Review(len(processed), now, outcome, exchange), {}
-
-        if not intervenes(now, history, self.settings.sensitivity):
-            return ended("gate closed")
-        if not language.investigate(sum(decision.right for decision in batch), len(batch)):
-            return ended("not worth it")
-        recent = judged(processed, current)[-self.settings.recent :]
-        question = language.feedback_question(rules, recent)
+        critic = Critic(self.inference.language, self.settings, self.inference.seed)
+        review, seen = Review(len(processed), accuracy(batch), "no question"), judged(processed, current)
+        question, outcome = critic.question(batch, history, rules, seen)
         if question is None:
-            return ended("no question")
-        language.usage.questions += 1
+            return replace(review, outcome=outcome), {}
         try:
             exchange = Exchange(question, ask(self.person, question))
         except PersonLeft:
-            return ended("left")
-        if not exchange.answer or not language.should_update(rules, exchange):
-            return ended("no update", exchange)
-        proposed = language.update(rules, exchange, recent)
-        if not proposed or proposed == rules:
-            return ended("unchanged", exchange)
-        return self._test(processed, current, now, exchange, proposed)
-
-    def _test(
-        self,
-        processed: list[Scenario],
-        current: list[Decision],
-        now: float,
-        exchange: Exchange,
-        proposed: tuple[Rule, ...],
-    ) -> tuple[Review, dict[int, Decision]]:
-        """The accuracy gate: the processed scenarios again with the new rules."""
-        if not self.settings.accuracy_gate:
-            return Review(len(processed), now, "accepted", exchange, proposed), {}
-        places = self._replayed(len(processed))
+            return replace(review, outcome="left"), {}
+        proposed, outcome = critic.proposal(exchange, rules, seen)
+        review = replace(review, outcome=outcome, exchange=exchange, proposed=proposed)
+        if not proposed or not self.settings.accuracy_gate:
+            return review, {}
+        places = critic.replayed(len(processed))
         again = self.inference.decide([processed[place] for place in places], Guidance(rules=proposed))
-        before, after = accuracy([current[place] for place in places]), accuracy(again)
-        outcome: Outcome = "accepted" if after >= before else "rejected"
-        review = Review(len(processed), now, outcome, exchange, proposed, before, after)
+        review = tested(review, [current[place] for place in places], again)
         return review, dict(zip(places, again, strict=True))
 
-    def _replayed(self, count: int) -> list[int]:
-        most = self.settings.most_replayed
-        if most is None or most >= count:
-            return list(range(count))
-        return sorted(random.Random(f"{self.inference.seed}/{count}").sample(range(count), most))
+
+def tested(review: Review, before: Sequence[Decision], after: Sequence[Decision]) -> Review:
+    """The accuracy gate: proposed rules are accepted unless what was processed goes worse with them.
+
+    Args:
+        review: with proposed rules.
+        before, after: decisions on the same scenarios with the rules in force and with the proposed ones.
+    """
+    was, now = accuracy(before), accuracy(after)
+    return replace(review, outcome="accepted" if now >= was else "rejected", before=was, after=now)

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from housewise.agent.clipr.language import Dimension, Exchange, Language
+from housewise.agent.clipr.language import Dimension, Exchange, Interviewer
 from housewise.agent.clipr.rules import Rule
 from housewise.core.errors import UserError
+from housewise.language.words import one_line
 from housewise.worlds.choices.person import Person
 from housewise.worlds.choices.scenario import Situation
 
 MOST_ANSWER = 2000
 """Characters of an answer that are kept."""
-_MOST_SILENCES = 2
+MOST_SILENCES = 2
+"""So many questions in a row that are not answered end a conversation."""
 
 
 class PersonLeft(UserError):
@@ -36,17 +38,17 @@ class Elicited:
 
 
 def ask(person: Person, question: str) -> str:
-    """What the person says, cut to what anybody says in one turn.
+    """What the person says, cut to what anybody says in one turn, and without what cannot be seen.
 
     Raises:
         PersonLeft: they ended the conversation.
     """
-    answer = " ".join(person.answer(question)[: 4 * MOST_ANSWER].split())
+    answer = one_line(person.answer(question)[: 4 * MOST_ANSWER])
     return answer if len(answer) <= MOST_ANSWER else answer[:MOST_ANSWER] + " …"
 
 
 def elicit(
-    language: Language,
+    language: Interviewer,
     person: Person,
     examples: Sequence[Situation],
     budget: int = 10,
@@ -77,13 +79,13 @@ def elicit(
         said.append(exchange)
         keep(exchange)
         silences = 0 if exchange.answer else silences + 1
-        if silences == _MOST_SILENCES:
+        if silences == MOST_SILENCES:
             return Elicited(tuple(said), tuple(unresolved), "silent")
     return Elicited(tuple(said), tuple(unresolved), "budget")
 
 
 def learn(
-    language: Language, person: Person, examples: Sequence[Situation], budget: int = 10
+    language: Interviewer, person: Person, examples: Sequence[Situation], budget: int = 10
 ) -> tuple[Elicited, tuple[Rule, ...]]:
     """Algorithm 1: elicitation, then synthesis in one call; without any answer there are no rules and no call."""
     elicited = elicit(language, person, examples, budget)

@@ -49,18 +49,23 @@ class Inference:
 
     def decide(self, scenarios: Sequence[Scenario], guidance: Guidance) -> list[Decision]:
         """One decision for each scenario, in order."""
-        return [decision for batch in batches(scenarios, self.batch_size) for decision in self._batch(batch, guidance)]
+        choices = self.choose([scenario.situation for scenario in scenarios], guidance)
+        return [scored(scenario, choice) for scenario, choice in zip(scenarios, choices, strict=True)]
 
     def decide_one(self, scenario: Scenario, guidance: Guidance) -> Decision:
         """One scenario in a call of its own."""
-        return self._batch([scenario], guidance)[0]
+        return self.decide([scenario], guidance)[0]
 
-    def _batch(self, batch: Sequence[Scenario], guidance: Guidance) -> list[Decision]:
-        orders = [self._order(scenario) for scenario in batch]
-        shown = [_shown(scenario.situation, order) for scenario, order in zip(batch, orders, strict=True)]
+    def choose(self, situations: Sequence[Situation], guidance: Guidance) -> list[Choice]:
+        """One choice for each situation, in order; its action counts as the situation's own do."""
+        return [choice for batch in batches(situations, self.batch_size) for choice in self._batch(batch, guidance)]
+
+    def _batch(self, batch: Sequence[Situation], guidance: Guidance) -> list[Choice]:
+        orders = [self._order(situation) for situation in batch]
+        shown = [_shown(situation, order) for situation, order in zip(batch, orders, strict=True)]
         choices = self.language.choose(shown, guidance)
-        usage, decisions = self.language.usage, []
-        for scenario, order, situation, first in zip(batch, orders, shown, choices, strict=True):
+        usage, found = self.language.usage, []
+        for order, situation, first in zip(orders, shown, choices, strict=True):
             choice = first
             if not _readable(choice, situation):
                 usage.malformed += 1
@@ -68,11 +73,11 @@ class Inference:
                 if not _readable(choice, situation):
                     usage.unreadable += 1
                     choice = Choice(None, choice.reasoning)
-            decisions.append(_scored(scenario, order, choice))
-        return decisions
+            found.append(replace(choice, action=None if choice.action is None else order[choice.action]))
+        return found
 
-    def _order(self, scenario: Scenario) -> list[int]:
-        return shown_order(scenario.id, self.language.name, self.seed, len(scenario.situation.actions))
+    def _order(self, situation: Situation) -> list[int]:
+        return shown_order(situation.id, self.language.name, self.seed, len(situation.actions))
 
 
 def accuracy(decisions: Sequence[Decision]) -> float:
@@ -102,13 +107,13 @@ def _readable(choice: Choice, situation: Situation) -> bool:
     return choice.action is not None and 0 <= choice.action < len(situation.actions)
 
 
-def _scored(scenario: Scenario, order: Sequence[int], choice: Choice) -> Decision:
-    action = None if choice.action is None else order[choice.action]
+def scored(scenario: Scenario, choice: Choice) -> Decision:
+    """What a choice is worth; an action that there is not is neither right nor does it satisfy."""
     return Decision(
         scenario.id,
-        action,
-        action == scenario.preferred,
-        action in scenario.satisfying,
+        choice.action,
+        choice.action == scenario.preferred,
+        choice.action in scenario.satisfying,
         choice.reasoning,
         choice.confidence,
     )

@@ -112,8 +112,8 @@ class Judged:
     reasoning: str = ""
 
 
-class Language(Protocol):
-    """Does the language steps; every method below is one call unless it says otherwise.
+class Interviewer(Protocol):
+    """Does the steps of algorithm 1; each is one call.
 
     Attributes:
         name: the model or the components.
@@ -130,6 +130,10 @@ class Language(Protocol):
     def synthesize(self, examples: Sequence[Situation], dialogue: Sequence[Exchange]) -> tuple[Rule, ...]:
         """Rules from dialogue and examples."""
         ...
+
+
+class Language(Interviewer, Protocol):
+    """Does all language steps; every method below is one call unless it says otherwise."""
 
     def choose(self, situations: Sequence[Situation], guidance: Guidance) -> list[Choice]:
         """One choice for each situation, all of them in one call."""

@@ -12,7 +12,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from housewise.language.words import content_words
+from housewise.language.words import content_words, one_line
 
 MOST_RULES = 200
 """A list that is longer is cut: nobody agreed to more in ten answers."""
@@ -155,19 +155,32 @@ def numbered(rules: Sequence[Rule]) -> str:
 
 
 def contradictions(rules: Sequence[Rule]) -> list[tuple[int, int]]:
-    """Pairs of rules, from 0, of one condition of which one avoids what the other wants most."""
+    """Pairs of understood rules, from 0, of one condition that want something else.
+
+    One avoids what the other wants most, or both say what is wanted most in some case and not the same.
+    """
+    alike: dict[frozenset[str], list[int]] = {}
     pairs = []
     for later, rule in enumerate(rules):
-        for earlier, other in enumerate(rules[:later]):
-            if rule.typed and other.typed and _same(rule.condition, other.condition):
-                first, second = rule.preferred[:1], other.preferred[:1]
-                if set(first) & set(other.avoided) or set(second) & set(rule.avoided):
-                    pairs.append((earlier, later))
-    return pairs
+        if rule.typed:
+            others = alike.setdefault(frozenset(content_words(rule.condition)), [])
+            pairs += [(earlier, later) for earlier in others if _against(rules[earlier], rule)]
+            others.append(later)
+    return sorted(pairs, key=lambda pair: (pair[1], pair[0]))
 
 
-def _same(one: str, other: str) -> bool:
-    return set(content_words(one)) == set(content_words(other))
+def with_newer(rules: Sequence[Rule], newer: Sequence[Rule]) -> tuple[Rule, ...]:
+    """Rules with newer ones behind them, and without those that one of the newer contradicts."""
+    pairs = contradictions([*rules, *newer])
+    gone = {earlier for earlier, later in pairs if earlier < len(rules) <= later}
+    return (*(rule for number, rule in enumerate(rules) if number not in gone), *newer)
+
+
+def _against(one: Rule, other: Rule) -> bool:
+    first, second = one.preferred[:1], other.preferred[:1]
+    if set(first) & set(other.avoided) or set(second) & set(one.avoided):
+        return True
+    return bool(one.condition and first and second and first != second)
 
 
 def _phrases(text: str | None) -> tuple[str, ...]:
@@ -179,5 +192,4 @@ def _phrase(text: str) -> str:
 
 
 def _one_line(text: str, most: int) -> str:
-    printable = "".join(letter if letter.isprintable() else " " for letter in text[: 4 * most])
-    return " ".join(printable.split())[:most].strip()
+    return one_line(text[: 4 * most])[:most].strip()

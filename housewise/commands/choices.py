@@ -19,6 +19,7 @@ Choices = dict[str, str]
 """A line about each name."""
 
 SYSTEMS: Choices = {
+    "clipr": "a person answers a few questions, and choices follow the rules that are written down (CLIPR)",
     "personalize": "a robot tidies a house, for people who react to where it puts things (LLM-Personalize)",
 }
 PLANNERS: Choices = {

@@ -75,13 +75,17 @@ def run(
       # any OpenAI-compatible server, test tasks of the Housekeep data
       housewise run --data ~/housekeep --scene Merom_1_int --episodes test \\
           --model my-model --base-url http://localhost:8000/v1
+
+      # CLIPR: a simulated person answers questions, and choices follow the rules; docs/clipr.md
+      housewise run --system clipr --runs 5 --workers 2
     """
     from housewise.rollout.system import find_system
     from housewise.systems.personalize.settings import PersonalizeSettings
     from housewise.terminal import play
 
+    played = system or _named(overrides or [])
     options = {
-        "data": data_folder(data, houses),
+        "data": data_folder(data, houses, played),
         "scenes": scene or None,
         "episodes": episode_numbers(episodes),
         "houses": houses,
@@ -98,7 +102,7 @@ def run(
         "ray": ray,
         "memory": {"start": memory} if memory else None,
     }
-    chosen = find_system(system or _named(overrides or []))
+    chosen = find_system(played)
     settings = chosen.load(config, given(options), overrides or [])
     if isinstance(settings, PersonalizeSettings):
         check(settings)

@@ -25,15 +25,19 @@ def given(options: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in nested.items() if value is not None}
 
 
-def data_folder(data: Path | None, houses: int | None) -> str | None:
-    """The Housekeep folder, where it is wanted: who asks for generated houses may have it in the environment.
+def data_folder(data: Path | None, houses: int | None, system: str = "personalize") -> str | None:
+    """The data, where they are wanted: who asks for generated houses, or plays no houses, may have Housekeep's folder
+    in the environment.
 
     Raises:
-        UserError: when both are asked for.
+        UserError: when houses of both kinds are asked for.
     """
+    from_environment = data is not None and str(data) == os.environ.get("HOUSEKEEP_DATA")
+    if from_environment and system != "personalize":
+        return None
     if data is None or houses is None:
         return str(data) if data else None
-    if str(data) == os.environ.get("HOUSEKEEP_DATA"):
+    if from_environment:
         return None
     raise UserError("--houses are generated, and --data is for houses of the Housekeep data; give one of them")
 

@@ -152,14 +152,16 @@ def _row(experiment: tuple[str, ...], scene: str, episodes: Sequence[Finished]) 
     error = float(means[f"{main}_stderr"]) if len(episodes) > 1 and f"{main}_stderr" in means else None
     cells = {
         "episodes": str(len(episodes)),
-        **{score.label or score.name: _cell(score, means[score.name]) for score in scores[1:]},
+        **{score.label or score.name: _cell(score, means.get(score.name)) for score in scores[1:]},
         "tokens": f"{tokens:,.0f}" if tokens else "–",
         "seconds": _short(means["seconds"]),
     }
     return Row(experiment, scene, cells, float(means.get(main, 0.0)), error)
 
 
-def _cell(score: Score, mean: float) -> str:
+def _cell(score: Score, mean: float | None) -> str:
+    if mean is None:
+        return "–"
     value = score.shown * mean
     if score.unit == "%":
         return f"{value:.0f} %"

@@ -208,8 +208,12 @@ class EventsView:
         """See View."""
         return [Began("", name, text) for name, text in _fields(header.setting).items()]
 
-    def shown(self, number: int, record: Record, path: Path, simulator: str, keep: KeepFilm | None) -> EventsShown:
+    def shown(self, number: int, record: Record, path: Path, simulator: str, keep: KeepFilm | None) -> Shown:
         """See View."""
+        return self.plain(number, record)
+
+    def plain(self, number: int, record: Record) -> EventsShown:
+        """An episode as its events, with the figures that any page shows."""
         cards = [
             Card(event.kind, _fields(event.data))
             if isinstance(event, UnknownEvent)

@@ -1,0 +1,121 @@
+"""Answers and rules as notes of a person's memory, and back: what was said in a conversation goes on in the next one.
+
+A note of either kind names the topic that it belongs to as its task (``kitchen``), an answer the question as its
+situation. Rules about the house name no task; see housewise.agent.clipr.house.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+
+from housewise.agent.clipr.language import Exchange
+from housewise.agent.clipr.rules import MOST_RULES, Rule, contradictions, read_rule
+from housewise.people.memory import About, Memory, Note
+from housewise.people.memory.note import LONGEST_NAME, LONGEST_TEXT, just_after, now
+
+_WRITTEN = "written down"
+
+
+def topic_of(name: str) -> str:
+    """A data set's name as notes write it."""
+    return About(task=name[:LONGEST_NAME]).task or "choices"
+
+
+def answer_note(person: str, topic: str, exchange: Exchange) -> Note:
+    """What a person said, with the question.
+
+    Raises:
+        ValueError: they said nothing.
+    """
+    about = About(task=topic, situation=exchange.question[:LONGEST_TEXT])
+    return Note(person=person, kind="answer", text=exchange.answer[:LONGEST_TEXT], about=about)
+
+
+def answers_in(memory: Memory, topic: str) -> list[Note]:
+    """What was asked and answered about a topic, the oldest first."""
+    return [note for note in _said(memory, topic) if note.value != _WRITTEN]
+
+
+def unwritten_in(memory: Memory, topic: str) -> list[Note]:
+    """The answers about a topic that no conversation has ended behind: rules are still to be written of them."""
+    notes = _said(memory, topic)
+    ended = max((place for place, note in enumerate(notes, 1) if note.value == _WRITTEN), default=0)
+    return notes[ended:]
+
+
+def written_note(person: str, topic: str, after: str) -> Note:
+    """The end of a conversation: rules are written of all answers before it, and stay as people leave them.
+
+    Args:
+        person: whose.
+        topic: of the conversation.
+        after: time of its last note.
+    """
+    about, text = About(task=topic), "What was answered before this is written down as rules."
+    return Note(
+        person=person, kind="answer", text=text, about=about, value=_WRITTEN, time=max(now(), just_after(after))
+    )
+
+
+def exchange_of(answer: Note) -> Exchange:
+    """A question and its answer."""
+    return Exchange(answer.about.situation or "", answer.text)
+
+
+def rule_notes(
+    person: str,
+    topic: str,
+    rules: Iterable[Rule],
+    origins: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    time: str | None = None,
+) -> list[Note]:
+    """Rules that are kept, each a little later than the one before, so that they keep their order.
+
+    Args:
+        person: whose.
+        topic: that they belong to.
+        rules: to keep.
+        origins: for each rule's text the ids of the answers that it was concluded from.
+        time: of the first; now by default.
+    """
+    notes: list[Note] = []
+    for rule in rules:
+        at, about = just_after(notes[-1].time) if notes else time or now(), About(task=topic)
+        derived = tuple(origins.get(rule.text, ()))
+        notes.append(Note(person=person, kind="rule", text=rule.text, about=about, time=at, derived_from=derived))
+    return notes
+
+
+def rules_in(memory: Memory, topic: str) -> tuple[Rule, ...]:
+    """The rules of a topic that are in force, the oldest first: of those that contradict each other the newest.
+
+    At most :data:`MOST_RULES`, the newest.
+    """
+    notes = [note for note in memory.notes if note.kind == "rule" and note.about.task == topic and note.text]
+    gone = overruled(notes)
+    return tuple(read_rule(note.text) for number, note in enumerate(notes) if number not in gone)[-MOST_RULES:]
+
+
+def overruled(notes: Sequence[Note]) -> dict[int, int]:
+    """For rules of one topic that a later one contradicts, which one, by number from 0.
+
+    Rules that were concluded together are meant to hold together.
+    """
+    pairs = contradictions([read_rule(note.text or "-") for note in notes])
+    return {
+        earlier: later
+        for earlier, later in pairs
+        if not notes[earlier].derived_from or notes[earlier].derived_from != notes[later].derived_from
+    }
+
+
+def origins_of(rules: Sequence[Rule], answers: Sequence[Note]) -> dict[str, tuple[str, ...]]:
+    """For each rule's text the ids of the answers that it comes from; all of them where it does not say which."""
+    every = tuple(note.id for note in answers)
+    # A slice is empty where there is no such turn.
+    return {rule.text: every[rule.source - 1 : rule.source] if rule.source else every for rule in rules}
+
+
+def _said(memory: Memory, topic: str) -> list[Note]:
+    return [note for note in memory.notes if note.kind == "answer" and note.about.task == topic]

@@ -1,0 +1,168 @@
+"""Rules about where things belong, in the words of houses: which kinds of things, which kinds of places.
+
+"For drinkware: prefer shelf in the kitchen; avoid table." says of every thing of the group drinkware, and of every such
+place, whether it is wanted there. A sentence with any word that houses do not have is not understood: nobody knows what
+that word was to change.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from housewise.agent.clipr.rules import Rule
+from housewise.language.words import STOP_WORDS, tokens
+from housewise.worlds.house.names import spoken
+from housewise.worlds.house.preferences import ANY_ROOM, RECEPTACLE_KINDS, ROOM_KINDS, Places, base_groups
+
+_WHERE = r"(?P<places>(?:on|in|into|onto|at) .+)$"
+_BELONGS = re.compile(
+    r"^(?P<things>.+?) (?P<not>(?:(?:do|does|should|must) not |don't |doesn't |shouldn't |never )?)"
+    r"(?:belongs?|go(?:es)?|stays?|lives?|be(?: kept)?|(?:should|must) (?:be|go|stay)|(?:is|are) kept) " + _WHERE,
+    re.IGNORECASE,
+)
+_PUT = re.compile(
+    r"^(?:always |please )*(?P<not>(?:never |do not |don't )?)(?:put|keep|place|leave) (?P<things>.+?) " + _WHERE,
+    re.IGNORECASE,
+)
+_PARTS = re.compile(r"\s*(?:[,;]|\b(?:and|or|then)\b)\s*", re.IGNORECASE)
+_CLAUSES = re.compile(r"[.;:!?]+")
+_FILLERS = frozenset({"anywhere", "place", "thing", "all", "everything", "every", "our", "inside"})
+"""Words of places and things that change nothing of what is meant."""
+
+
+@dataclass(frozen=True)
+class Spot:
+    """Where things may be: a kind of receptacle, of room, or both; at least one of them is given."""
+
+    receptacle: str | None = None
+    room: str | None = None
+
+    @property
+    def phrase(self) -> str:
+        """In words, as in ``shelf in the kitchen``."""
+        return f"{self.receptacle or 'anywhere'} in {f'the {self.room}' if self.room else ANY_ROOM}"
+
+
+@dataclass(frozen=True)
+class HouseRule:
+    """A rule that a robot in a house can go by.
+
+    Attributes:
+        things: kinds of things.
+        wanted, unwanted: where they belong, the best first, and where they do not.
+    """
+
+    things: tuple[str, ...]
+    wanted: tuple[Spot, ...] = ()
+    unwanted: tuple[Spot, ...] = ()
+
+
+def house_rule(rule: Rule) -> HouseRule | None:
+    """What a rule says of a house; None where it is not understood, or says nothing of one."""
+    text = " ".join(rule.text.rstrip(".! ").split())
+    if rule.typed and rule.condition:
+        read = _read(rule.condition, rule.preferred, rule.avoided)
+        if read is not None:
+            return read
+    said = _BELONGS.match(text) or _PUT.match(text)
+    if said is None:
+        return None
+    places = (said["places"],)
+    return _read(said["things"], (), places) if said["not"] else _read(said["things"], places, ())
+
+
+def spots_of(places: Places) -> tuple[Spot, ...]:
+    """Places as people's files have them, as spots."""
+    rooms = ((None if room == ANY_ROOM else room, kinds) for room, kinds in places.items())
+    return tuple(Spot(kind, room) for room, kinds in rooms for kind in kinds)
+
+
+def spots_in(text: str, strict: bool = False) -> tuple[Spot, ...] | None:
+    """The places that a text names, in order, each once.
+
+    A clause's only room is where all that it names stands; else each part of it has its own.
+
+    Args:
+        text: any words.
+        strict: whether other words than of places make it not understood, which is None.
+    """
+    found: dict[Spot, None] = {}
+    for clause in _CLAUSES.split(text):
+        parts = [_places(part) for part in _PARTS.split(clause) if part.strip()]
+        if strict and any(left for *_, left in parts):
+            return None
+        rooms = list(dict.fromkeys(room for _, room, _ in parts if room))
+        only = rooms[0] if len(rooms) == 1 else None
+        shared = only and any(receptacle and not room for receptacle, room, _ in parts)
+        for receptacle, room, _ in parts:
+            if receptacle or (_room(room) and not shared):
+                found[Spot(receptacle, _room(room or only))] = None
+    return tuple(found)
+
+
+def things_in(text: str) -> tuple[str, ...] | None:
+    """The kinds of things that a text names, by group or one by one; None where it names anything else."""
+    known = _things()
+    whole = _without_fillers(text)
+    if whole in known:
+        return known[whole]
+    found: dict[str, None] = {}
+    for part in _PARTS.split(text):
+        kinds = known.get(_without_fillers(part))
+        if kinds is None:
+            return None
+        found |= dict.fromkeys(kinds)
+    return tuple(found)
+
+
+def _read(things: str, wanted: Sequence[str], unwanted: Sequence[str]) -> HouseRule | None:
+    kinds = things_in(things)
+    places = [spots_in(" then ".join(phrases), strict=True) for phrases in (wanted, unwanted)]
+    if not kinds or places[0] is None or places[1] is None or not (places[0] or places[1]):
+        return None
+    return HouseRule(kinds, places[0], tuple(spot for spot in places[1] if spot not in places[0]))
+
+
+def _places(text: str) -> tuple[str | None, str | None, list[str]]:
+    """The receptacle and the room that a part names, and what words are left."""
+    words = tokens(text)
+    room, words = _taken(words, _ROOMS)
+    receptacle, words = _taken(words, _RECEPTACLES)
+    return receptacle, room, [word for word in words if word not in STOP_WORDS | _FILLERS]
+
+
+def _room(name: str | None) -> str | None:
+    return None if name == ANY_ROOM else name
+
+
+def _taken(words: list[str], names: Mapping[tuple[str, ...], str]) -> tuple[str | None, list[str]]:
+    """The first and longest of some names that stands in words, and the words without it."""
+    for length in (3, 2, 1):
+        for start in range(len(words) - length + 1):
+            name = names.get(tuple(words[start : start + length]))
+            if name is not None:
+                return name, words[:start] + words[start + length :]
+    return None, words
+
+
+def _without_fillers(text: str) -> tuple[str, ...]:
+    return tuple(word for word in tokens(text.replace("_", " ")) if word not in STOP_WORDS | _FILLERS)
+
+
+def _by_words(names: Iterable[str]) -> dict[tuple[str, ...], str]:
+    return {tuple(tokens(name)): name for name in names}
+
+
+_ROOMS = _by_words((*ROOM_KINDS, ANY_ROOM))
+_RECEPTACLES = _by_words(RECEPTACLE_KINDS)
+
+
+@lru_cache(maxsize=1)
+def _things() -> Mapping[tuple[str, ...], tuple[str, ...]]:
+    """Kinds of things by the words of a group's name, or of their own."""
+    groups = {name: tuple(map(spoken, group.things)) for name, group in base_groups().items()}
+    single = {_without_fillers(kind): (kind,) for kinds in groups.values() for kind in kinds}
+    return single | {_without_fillers(name): kinds for name, kinds in groups.items()}

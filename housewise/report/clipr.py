@@ -1,0 +1,143 @@
+"""How episodes of CLIPR are shown: what was said, which rules came of it, what each decided and became."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from pathlib import Path
+
+from housewise.core.record import Event, Record
+from housewise.report.views import EventsView, KeepFilm, Shown
+from housewise.rollout.experiment import planner_of
+from housewise.systems.clipr.record import AnswerEvent, DecisionEvent, QuestionEvent, ReviewEvent, RulesEvent
+
+_MOST_DECISIONS = 2000
+_MOST_FAILURES = 20
+_UNTOLD = "no rule, as far as the reasoning tells"
+
+
+@dataclass(frozen=True)
+class Said:
+    """A question with its answer, and when it was asked."""
+
+    question: QuestionEvent
+    answer: AnswerEvent | None
+
+
+@dataclass
+class RuleRow:
+    """A rule, over all versions.
+
+    Attributes:
+        text: of it.
+        numbers: by version its number, None where the version lacks it.
+        understood: whether it is typed.
+        decisions: that it decided.
+    """
+
+    text: str
+    numbers: list[int | None]
+    understood: bool = True
+    decisions: list[DecisionEvent] = field(default_factory=list)
+
+    @property
+    def right(self) -> int:
+        """How many of its decisions were right."""
+        return sum(decision.right for decision in self.decisions)
+
+    @property
+    def failures(self) -> list[DecisionEvent]:
+        """Some of the others."""
+        return [decision for decision in self.decisions if not decision.right][:_MOST_FAILURES]
+
+
+@dataclass(frozen=True)
+class CliprShown:
+    """An episode of CLIPR; see Shown."""
+
+    number: int
+    record: Record
+    facts: dict[str, str]
+    rate: float
+    measure: str
+    dialogue: list[Said]
+    versions: list[RulesEvent]
+    rules: list[RuleRow]
+    reviews: list[ReviewEvent]
+    decisions: list[DecisionEvent]
+    left_out: int
+    template: str = "clipr.html"
+    complete: bool = True
+
+    @property
+    def title(self) -> str:
+        """See Shown."""
+        header = self.record.header
+        return f"{header.task} · run {header.run} · {planner_of(header)}"
+
+
+class CliprView(EventsView):
+    """Episodes of CLIPR; see View."""
+
+    def __init__(self) -> None:
+        super().__init__("clipr")
+        self.explanation = (
+            "Accuracy: share of the tests in which the action was chosen that the person prefers; in distribution, "
+            "where the examples were about the same, and out of it. Every choice counts as it was made first. "
+            "Figures are means of an episode ± standard error over tasks."
+        )
+
+    def faults(self, record: Record, path: Path) -> dict[str, int]:
+        """See View: wrong choices by tier, and replies that could not be read."""
+        found: dict[str, int] = {}
+        for decision in record.of_type(DecisionEvent):
+            if not decision.right:
+                what = "unreadable" if decision.action is None else f"wrong, {decision.tier}"
+                found[what] = found.get(what, 0) + 1
+        return found
+
+    def shown(self, number: int, record: Record, path: Path, simulator: str, keep: KeepFilm | None) -> Shown:
+        """See View."""
+        plain = self.plain(number, record)
+        decisions, versions = record.of_type(DecisionEvent), record.of_type(RulesEvent)
+        return CliprShown(
+            number,
+            record,
+            plain.facts,
+            plain.rate,
+            plain.measure,
+            dialogue(record.events),
+            versions,
+            rule_rows(versions, decisions),
+            record.of_type(ReviewEvent),
+            decisions[:_MOST_DECISIONS],
+            len(decisions[_MOST_DECISIONS:]),
+        )
+
+
+def dialogue(events: Sequence[Event]) -> list[Said]:
+    """Questions, each with what was said to it."""
+    spoken = [event for event in events if isinstance(event, QuestionEvent | AnswerEvent)]
+    return [
+        Said(event, then if isinstance(then, AnswerEvent) else None)
+        for event, then in zip_longest(spoken, spoken[1:])
+        if isinstance(event, QuestionEvent)
+    ]
+
+
+def rule_rows(versions: Sequence[RulesEvent], decisions: Sequence[DecisionEvent]) -> list[RuleRow]:
+    """Every rule of any version once, in the order in which they came, and last what no rule decided."""
+    rows: dict[str, RuleRow] = {}
+    for place, version in enumerate(versions):
+        for number, line in enumerate(version.rules, 1):
+            row = rows.setdefault(line.text, RuleRow(line.text, [None] * len(versions), line.typed))
+            row.numbers[place] = number
+    by_version = {version.version: version.rules for version in versions}
+    none = RuleRow(_UNTOLD, [None] * len(versions))
+    for decision in decisions:
+        lines = by_version.get(decision.version, ())
+        told = decision.rule is not None and 1 <= decision.rule <= len(lines)
+        row = rows[lines[decision.rule - 1].text] if told and decision.rule is not None else none
+        row.decisions.append(decision)
+    return [*rows.values(), *([none] if none.decisions else [])]

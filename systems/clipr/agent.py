@@ -1,0 +1,217 @@
+"""CLIPR as an agent: it asks, writes rules down, chooses by them, and revises them when choices fail."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field, replace
+
+from housewise.agent.base import Decision as Decided
+from housewise.agent.base import Past
+from housewise.agent.clipr.adaptive import Critic, Outcome, Review, tested
+from housewise.agent.clipr.elicitation import MOST_SILENCES
+from housewise.agent.clipr.inference import Decision, Inference, accuracy
+from housewise.agent.clipr.language import Choice, Exchange, Guidance, Judged
+from housewise.agent.clipr.notes import (
+    answer_note,
+    answers_in,
+    exchange_of,
+    origins_of,
+    rule_notes,
+    rules_in,
+    unwritten_in,
+    written_note,
+)
+from housewise.agent.clipr.rules import Rule, with_newer
+from housewise.core.record import Event, Usage
+from housewise.people.base import Question
+from housewise.people.memory import About, Memory, Note
+from housewise.rollout.notes import NoteEvent
+from housewise.systems.clipr.record import Origin, QuestionEvent, ReviewEvent, RulesEvent
+from housewise.systems.clipr.world import Act, Ask, Choose, Rehearse, Seen
+from housewise.worlds.choices.scenario import Situation
+
+_RULE = re.compile(r"\brules?\s+#?(\d{1,3})\b", re.IGNORECASE)
+
+
+@dataclass
+class _Move:
+    """What is done next, with what is recorded before it."""
+
+    act: Act | None = None
+    events: list[Event] = field(default_factory=list)
+
+
+_Play = Generator[_Move, Seen, None]
+
+
+class CliprAgent:
+    """Learns rules from a conversation and follows them; see Agent.
+
+    Args:
+        inference: chooses, with the language that does all other steps as well.
+        critic: judges what becomes of the rules; None where they stay as they are.
+        budget: most questions before the first choice, those that are remembered among them.
+        topic: what the choices are about, for notes.
+        memory: what is remembered of the person, with whose conversation it goes on; None where nothing is to be.
+    """
+
+    name = "clipr"
+
+    def __init__(
+        self, inference: Inference, critic: Critic | None, budget: int, topic: str, memory: Memory | None
+    ) -> None:
+        self._inference, self._critic, self._budget = inference, critic, budget
+        self._topic, self._memory = topic, memory
+        self._rules: tuple[Rule, ...] = rules_in(memory, topic) if memory else ()
+        self._version, self._known = 0, {rule.text for rule in self._rules}
+        self._origins: dict[str, tuple[str, ...]] = {}
+        self._learned: list[Note] = []  # answers of which rules are written
+        self._play: _Play | None = None
+        self._history: list[float] = []
+        self._over: list[Situation] = []
+        self._current: list[Decision] = []  # with the rules in force
+        self._since = 0
+
+    def decide(self, observation: Seen, past: Past[Seen]) -> Decided[Act]:
+        """See Agent.decide."""
+        usage, began = self._inference.language.usage, time.perf_counter()
+        read, written = usage.prompt_tokens, usage.completion_tokens
+        if self._play is None:
+            self._play = self._played(observation)
+            move = next(self._play)
+        else:
+            move = self._play.send(observation)
+        took = Usage(
+            prompt_tokens=usage.prompt_tokens - read,
+            completion_tokens=usage.completion_tokens - written,
+            model_seconds=time.perf_counter() - began,
+        )
+        return Decided([] if move.act is None else [move.act], tuple(move.events), move.act is None, took)
+
+    def _played(self, seen: Seen) -> _Play:
+        """The whole episode: what is done next, given what has come of it."""
+        events: list[Event] = []
+        if self._rules:
+            events.append(self._in_force("memory"))
+        events = yield from self._interview(seen.examples, events)
+        while seen.batch:
+            batch = seen.batch
+            choices = self._inference.choose(batch, Guidance(rules=self._rules))
+            deciding = tuple(cited(choice, self._rules) for choice in choices)
+            seen = yield _Move(Choose(tuple(choices), self._version, deciding), events)
+            self._over += batch
+            self._current += seen.decisions
+            self._since += len(batch)
+            events = []
+            if self._critic and self._since >= self._critic.settings.interval:
+                self._since = 0
+                events = yield from self._review(self._critic, seen.decisions)
+            self._history.append(accuracy(seen.decisions))
+        yield _Move(events=[*events, *self._rule_notes()])
+
+    def _interview(self, examples: Sequence[Situation], events: list[Event]) -> Generator[_Move, Seen, list[Event]]:
+        """Algorithm 1, which goes on with what is remembered; what is still to be recorded."""
+        language, silences = self._inference.language, 0
+        said = [exchange_of(note) for note in answers_in(self._memory, self._topic)] if self._memory else []
+        notes = unwritten_in(self._memory, self._topic) if self._memory else []
+        new = [exchange_of(note) for note in notes]
+        while len(said) < self._budget and silences < MOST_SILENCES:
+            inquiry = language.inquire(examples, said, self._budget - len(said))
+            if inquiry.question is None:
+                break
+            language.usage.questions += 1
+            unresolved = tuple(f"{each.name}: {', '.join(each.values)}" for each in inquiry.unresolved)
+            asked = QuestionEvent(text=inquiry.question, unresolved=unresolved)
+            seen = yield _Move(self._ask(inquiry.question), [*events, asked])
+            events = []
+            if seen.answer is None:
+                break
+            exchange = Exchange(inquiry.question, seen.answer)
+            said.append(exchange)
+            silences = 0 if exchange.answer else silences + 1
+            if exchange.answer:
+                new.append(exchange)
+                events = self._answer_notes(exchange, notes)
+        if new:
+            written = language.synthesize(examples, new)
+            self._origins |= origins_of(written, notes)
+            self._learned = list(notes)
+            self._rules = with_newer(self._rules, written)
+            events.append(self._in_force("interview"))
+        return events
+
+    def _review(self, critic: Critic, batch: Sequence[Decision]) -> Generator[_Move, Seen, list[Event]]:
+        """Algorithm 2 from its gate on; what is still to be recorded."""
+        judged = [
+            Judged(situation, decision.action, decision.right, decision.reasoning)
+            for situation, decision in zip(self._over, self._current, strict=True)
+        ]
+        review = Review(len(self._over), accuracy(batch), "left")
+        question, outcome = critic.question(batch, self._history, self._rules, judged)
+        if question is None:
+            return [_told(review, outcome=outcome)]
+        seen = yield _Move(self._ask(question), [QuestionEvent(text=question, during="review")])
+        if seen.answer is None:
+            return [ReviewEvent.of(review)]
+        exchange, notes = Exchange(question, seen.answer), list[Note]()
+        events = self._answer_notes(exchange, notes) if exchange.answer else []
+        proposed, outcome = critic.proposal(exchange, self._rules, judged)
+        if not proposed:
+            return [*events, _told(review, outcome=outcome)]
+        review = Review(review.processed, review.accuracy, outcome, exchange, proposed)
+        if critic.settings.accuracy_gate:
+            places = tuple(critic.replayed(len(self._over)))
+            choices = self._inference.choose([self._over[place] for place in places], Guidance(rules=proposed))
+            seen = yield _Move(Rehearse(places, tuple(choices)), events)
+            events = []
+            review = tested(review, [self._current[place] for place in places], seen.decisions)
+            if review.outcome == "accepted":
+                for place, decision in zip(places, seen.decisions, strict=True):
+                    self._current[place] = decision
+        events.append(ReviewEvent.of(review))
+        if review.outcome == "accepted":
+            texts = {rule.text for rule in self._rules}
+            self._origins |= {
+                rule.text: tuple(note.id for note in notes) for rule in proposed if rule.text not in texts
+            }
+            self._rules = proposed
+            events.append(self._in_force("review"))
+        return events
+
+    def _ask(self, question: str) -> Ask:
+        return Ask(Question(question, about=About(task=self._topic)))
+
+    def _in_force(self, origin: Origin) -> RulesEvent:
+        self._version += 1
+        return RulesEvent.of(self._version, origin, self._rules)
+
+    def _answer_notes(self, exchange: Exchange, notes: list[Note]) -> list[Event]:
+        if self._memory is None:
+            return []
+        notes.append(answer_note(self._memory.person, self._topic, exchange))
+        self._learned.append(notes[-1])
+        return [NoteEvent(note=notes[-1])]
+
+    def _rule_notes(self) -> list[Event]:
+        """The rules that the episode ends with, but for those that were remembered."""
+        if self._memory is None or not self._learned:
+            return []
+        person, new = self._memory.person, [rule for rule in self._rules if rule.text not in self._known]
+        notes = rule_notes(person, self._topic, new, self._origins)
+        ended = written_note(person, self._topic, notes[-1].time if notes else self._learned[-1].time)
+        return [NoteEvent(note=note) for note in (*notes, ended)]
+
+
+def cited(choice: Choice, rules: Sequence[Rule]) -> int | None:
+    """The number of the rule that a choice says it follows, from 1: by its words, or as in "rule 3"."""
+    for number, rule in enumerate(rules, 1):
+        if rule.text in choice.reasoning:
+            return number
+    found = _RULE.search(choice.reasoning)
+    return int(found[1]) if found and 1 <= int(found[1]) <= len(rules) else None
+
+
+def _told(review: Review, outcome: Outcome) -> ReviewEvent:
+    return ReviewEvent.of(replace(review, outcome=outcome))

@@ -1,0 +1,97 @@
+"""The settings of CLIPR's runs."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from housewise.agent.clipr.adaptive import CriticSettings
+from housewise.agent.clipr.chat import TEMPERATURE
+from housewise.core.errors import UserError
+from housewise.core.settings import MOST_COUNTED, Settings
+from housewise.language.settings import ModelSettings, SamplingSettings
+from housewise.rollout.settings import ModelsSettings, RunSettings, TaskSettings
+from housewise.worlds.choices.sets import OWN
+
+Components = Literal["local", "chat"]
+
+_SAMPLING = SamplingSettings(temperature=TEMPERATURE, max_tokens=2048)
+_MOST_QUESTIONS = 100
+
+
+class ChoiceTasks(TaskSettings):
+    """Which choices, and for whom.
+
+    Attributes:
+        data: ``kitchen``, or the path of a file; see housewise.worlds.choices.sets.
+        examples: that are drawn of AmbiK and IntroPlan; the kitchen's are fixed.
+        training: whether the examples are chosen in as well, before the tests; it counts in no score but its own.
+        person: cooperative, or adversarial: says the opposite, changes, is vague.
+        profile: what the person thinks: kitchen, ambik or introplan; None for the data's own.
+        speech: who words the answers: local phrases, or a chat model (``models.person``).
+    """
+
+    data: str = OWN
+    examples: int = Field(default=10, ge=1, le=MOST_COUNTED)
+    training: bool = True
+    person: Literal["cooperative", "adversarial"] = "cooperative"
+    profile: Literal["kitchen", "ambik", "introplan"] | None = None
+    speech: Components = "local"
+
+
+class CliprAgent(Settings):
+    """How rules are learned and followed; see housewise.agent.clipr.adaptive.CriticSettings for what has its names.
+
+    Attributes:
+        method: rules stay as they were written, or are revised when choices fail.
+        components: what does the steps that need language: local components, or a chat model (``models.agent``).
+        budget: most questions before the first choice.
+    """
+
+    method: Literal["clipr", "adaptive"] = "adaptive"
+    components: Components = "local"
+    budget: int = Field(default=10, ge=0, le=_MOST_QUESTIONS)
+    batch: int = Field(default=10, ge=1, le=MOST_COUNTED)
+    interval: int = Field(default=20, ge=1, le=MOST_COUNTED)
+    sensitivity: float = Field(default=1.0, ge=0)
+    recent: int = Field(default=10, ge=1, le=MOST_COUNTED)
+    accuracy_gate: bool = True
+    most_replayed: int | None = Field(default=None, ge=1, le=MOST_COUNTED)
+
+    @model_validator(mode="after")
+    def _intervals_hold_batches(self) -> CliprAgent:
+        try:
+            self.critic  # noqa: B018
+        except UserError as error:
+            raise ValueError(str(error)) from error
+        return self
+
+    @property
+    def critic(self) -> CriticSettings:
+        """B, F, τ, K and the accuracy gate."""
+        return CriticSettings(
+            self.batch, self.interval, self.sensitivity, self.recent, self.accuracy_gate, self.most_replayed
+        )
+
+
+class CliprModels(ModelsSettings):
+    """The models by role."""
+
+    agent: ModelSettings = ModelSettings(sampling=_SAMPLING)
+    person: ModelSettings = ModelSettings(sampling=_SAMPLING)
+
+
+class CliprSettings(RunSettings):
+    """One run of CLIPR."""
+
+    system: Literal["clipr"] = "clipr"
+    tasks: ChoiceTasks = ChoiceTasks()
+    models: CliprModels = CliprModels()
+    agent: CliprAgent = CliprAgent()
+
+    def bearing(self, asks: bool) -> dict[str, Any]:
+        """See RunSettings.bearing; the critic's settings say nothing where rules stay as they are."""
+        adaptive = {"agent.interval", "agent.sensitivity", "agent.recent", "agent.accuracy_gate", "agent.most_replayed"}
+        free = set() if self.agent.method == "adaptive" else adaptive
+        return {key: value for key, value in super().bearing(asks).items() if key not in free}

@@ -1,0 +1,152 @@
+"""CLIPR (arXiv 2605.12682): at most ten questions to a person, rules that people can read, and choices that follow."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from housewise.agent.clipr.adaptive import Critic
+from housewise.agent.clipr.chat import ChatLanguage
+from housewise.agent.clipr.inference import Inference, batches
+from housewise.agent.clipr.language import Language
+from housewise.agent.clipr.local.components import LocalComponents
+from housewise.agent.clipr.notes import answers_in, rules_in, topic_of
+from housewise.language.base import ChatModel, Sampling
+from housewise.language.embedder import minilm_folder, shared_minilm
+from housewise.language.settings import ModelSettings
+from housewise.people.memory import Memory
+from housewise.rollout.episode import Limits, Progress
+from housewise.rollout.scores import Score
+from housewise.rollout.system import Job, Opened, System, Task
+from housewise.systems.clipr.agent import CliprAgent
+from housewise.systems.clipr.people import Answering, ChatPerson
+from housewise.systems.clipr.record import (
+    AnswerEvent,
+    ChoiceSetting,
+    DecisionEvent,
+    QuestionEvent,
+    ReviewEvent,
+    RulesEvent,
+)
+from housewise.systems.clipr.settings import CliprSettings
+from housewise.systems.clipr.world import ChoiceWorld
+from housewise.worlds.choices.person import PROFILES, UNSEEN_SPEECH, Person, SimulatedPerson, read_profile
+from housewise.worlds.choices.scenario import ChoiceSet
+from housewise.worlds.choices.sets import OWN, read_choices
+
+_LOCAL = "local"
+
+
+class Clipr(System[CliprSettings]):
+    """Rules from a conversation, and choices by them; see System. An episode is one person and all the choices."""
+
+    name = "clipr"
+    Settings = CliprSettings
+    events = (QuestionEvent, AnswerEvent, RulesEvent, DecisionEvent, ReviewEvent)
+    scores = (
+        Score("accuracy", column="accuracy", unit="%", better="higher", scale=100, error=True),
+        Score("accuracy_in_distribution", "in distribution", "in", "%", "higher", scale=100, error=True),
+        Score("accuracy_out_of_distribution", "out of distribution", "out", "%", "higher", scale=100, error=True),
+        Score("accuracy_training", "examples", unit="%", better="higher", scale=100),
+        Score("satisfied", "requests satisfied", unit="%", better="higher", scale=100),
+        Score("calls", "model calls", "calls", better="lower"),
+        Score("questions", "questions to the person", "asked", better="lower"),
+        Score("unreadable", "unreadable replies"),
+    )
+
+    @classmethod
+    def advice(cls, settings: CliprSettings) -> Mapping[str, Any]:
+        """See System.advice: a model that is named is asked."""
+        asked, usual = settings.models.agent, ModelSettings()
+        named = any(getattr(asked, key) != getattr(usual, key) for key in ("model", "base_url", "adapter"))
+        return {"agent": {"components": "chat"}} if named else {}
+
+    @classmethod
+    def essence(cls, setting: Mapping[str, Any]) -> Any:
+        """See System.essence: the tests, as they come."""
+        return setting.get("data"), setting.get("order")
+
+    @property
+    def roles(self) -> Sequence[str]:
+        """See System.roles."""
+        asked = {"agent": self.settings.agent.components, "person": self.settings.tasks.speech}
+        return tuple(role for role, components in asked.items() if components != _LOCAL)
+
+    @property
+    def agent(self) -> str:
+        """See System.agent."""
+        return f"{self.settings.agent.method} ({self.settings.agent.components})"
+
+    @property
+    def remembers(self) -> bool:
+        """See System.remembers: where a memory is named."""
+        return self.settings.memory.start is not None
+
+    def tasks(self) -> Sequence[Task]:
+        """See System.tasks: one, of the person."""
+        chosen = self.settings.tasks
+        data = chosen.data if chosen.data == OWN else Path(chosen.data).stem
+        return [Task(data, data, chosen.person)]
+
+    def check(self) -> None:
+        """See System.check."""
+        if _LOCAL in (self.settings.agent.components, self.settings.tasks.speech):
+            minilm_folder()
+
+    def files(self) -> dict[str, Path]:
+        """See System.files: the choices, where they are a file of the user's."""
+        data = self.settings.tasks.data
+        return {"choices": Path(data)} if data != OWN and Path(data).is_file() else {}
+
+    def material(self, job: Job) -> ChoiceSet:
+        """See System.material: the choices, read where the command is given.
+
+        Raises:
+            DataError: there are none.
+        """
+        return read_choices(self.settings.tasks.data, self.settings.tasks.examples, job.seed)
+
+    def open(
+        self,
+        job: Job,
+        models: Mapping[str, ChatModel],
+        memory: Memory | None,
+        material: Any,
+        progress: Progress,
+    ) -> Opened:
+        """See System.open."""
+        choices, chosen = material, self.settings.agent
+        language, topic = self._language(job, models), topic_of(choices.name)
+        test = tuple(random.Random(job.seed).sample(choices.test, len(choices.test)))
+        examples = tuple(replace(each, tier="training") for each in choices.examples)
+        training = examples if self.settings.tasks.training else ()
+        in_turn = [batch for some in (training, test) for batch in batches(some, chosen.batch)]
+        person = Answering(self._person(job, models, choices))
+        world = ChoiceWorld([each.situation for each in choices.examples], in_turn, person, language.usage)
+        inference = Inference(language, chosen.batch, job.seed)
+        critic = Critic(language, chosen.critic, job.seed) if chosen.method == "adaptive" else None
+        agent = CliprAgent(inference, critic, chosen.budget, topic, memory)
+        known = (len(answers_in(memory, topic)), len(rules_in(memory, topic))) if memory else (0, 0)
+        # A question, a choice, a review's question and its rehearsal, and the end.
+        most = chosen.budget + 3 * len(in_turn) + 2
+        return Opened(world, agent, ChoiceSetting.of(choices, training, test, *known), Limits(most, most))
+
+    def _language(self, job: Job, models: Mapping[str, ChatModel]) -> Language:
+        if self.settings.agent.components == _LOCAL:
+            return LocalComponents(shared_minilm())
+        return ChatLanguage(models["agent"], sampling=_sampling(self.settings.models.agent, job))
+
+    def _person(self, job: Job, models: Mapping[str, ChatModel], choices: ChoiceSet) -> Person:
+        chosen = self.settings.tasks
+        there = choices.name if (PROFILES / f"{choices.name}.yaml").is_file() else OWN
+        profile, misleads = read_profile(chosen.profile or there), chosen.person == "adversarial"
+        if chosen.speech == _LOCAL:
+            return SimulatedPerson(profile, shared_minilm(), job.seed, misleads, UNSEEN_SPEECH)
+        return ChatPerson(models["person"], profile, misleads, _sampling(self.settings.models.person, job))
+
+
+def _sampling(settings: ModelSettings, job: Job) -> Sampling:
+    return Sampling(**settings.sampling.model_dump(), seed=job.seed)

