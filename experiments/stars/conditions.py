@@ -21,13 +21,14 @@ from rich.table import Table
 from housewise.agent.stars.analysis import Analyser
 from housewise.agent.stars.conditions import CONDITIONS, Condition
 from housewise.agent.stars.language import Language
-from housewise.agent.stars.learner import Episode, Learner, Retrieval
+from housewise.agent.stars.learner import Episode, Learner
 from housewise.agent.stars.learning import GoalMemory
 from housewise.agent.stars.ledger import Ledger, RememberedModel
 from housewise.agent.stars.oversight import SimulatedUser
 from housewise.agent.stars.prompts import Prompts, load_prompts
 from housewise.agent.stars.record import record, write
 from housewise.agent.stars.retrieval import Thresholds
+from housewise.agent.stars.retriever import Retrieval
 from housewise.agent.stars.selection import Likelihood, Numbered, Selector
 from housewise.agent.stars.settings import load_robot, load_task
 from housewise.agent.stars.tasks import Task
@@ -62,7 +63,7 @@ class Setup:
     def selector(self, condition: Condition, model: Continuer) -> Selector:
         """Who selects under a condition."""
         if self.selection == "likelihood":
-            return Likelihood(model, self.prompts)
+            return Likelihood(model, self.prompts, condition.hints)
         return Numbered(model, self.prompts, hints=condition.hints)
 
 

@@ -11,17 +11,19 @@ import pytest
 from housewise.agent.stars.analysis import Analyser
 from housewise.agent.stars.conditions import CONDITIONS
 from housewise.agent.stars.language import Language
-from housewise.agent.stars.learner import Episode, Learner, Retrieval
+from housewise.agent.stars.learner import Episode, Learner
 from housewise.agent.stars.learning import Generalisation, GoalMemory
-from housewise.agent.stars.oversight import SimulatedUser, TerminalUser
+from housewise.agent.stars.oversight import AskedUser, SimulatedUser
 from housewise.agent.stars.prompts import load_prompts
 from housewise.agent.stars.record import record, write
 from housewise.agent.stars.retrieval import Thresholds
+from housewise.agent.stars.retriever import Retrieval
 from housewise.agent.stars.selection import Numbered
 from housewise.agent.stars.settings import load_robot, load_task
 from housewise.agent.stars.tasks import Task, TaskObject
 from housewise.core.errors import DataError, UserError
 from housewise.language.continuing import Bounds, Continuation, Rating, Token
+from housewise.people.terminal import TerminalPerson
 from tests.agent.stars.scripted import ScriptedModel, Written, steps
 
 
@@ -110,7 +112,7 @@ def test_second_time_needs_neither_model_nor_user(tmp_path: Path) -> None:
     task, analyser = analysed("store groceries")
     again = Learner(
         task, analyser, CONDITIONS["STARS+O"], Retrieval(Refusing({}), load_prompts()),
-        user=TerminalUser(lambda question: pytest.fail(question), analyser, task),
+        user=AskedUser(TerminalPerson(lambda question: pytest.fail(question)), analyser, task),
         memory=GoalMemory.load(tmp_path / "goals.jsonl"),
     ).play(["Store groceries."])  # fmt: skip
     assert again.completion.percent == 100
@@ -164,7 +166,8 @@ def test_a_terminal_user_is_asked_again_and_told_why() -> None:
         "x" * 1_000_000,
     ])  # fmt: skip
     asked: list[str] = []
-    user = TerminalUser(lambda question: asked.append(question) or next(said), analyser, task)  # type: ignore[func-returns-value]
+    person = TerminalPerson(lambda question: asked.append(question) or next(said))  # type: ignore[func-returns-value]
+    user = AskedUser(person, analyser, task)
     user.states(task["folder"])
     assert "no goal that I understand" in asked[1] and "about a pen" in asked[2]
 
