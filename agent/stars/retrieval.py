@@ -224,7 +224,7 @@ def _keep(found: list[Retrieved], seen: Seen, tokens: Sequence[Token], source: s
     said = _text(tokens)
     # Who answers in a turn of their own may begin the sentence anew.
     repeated = lead and said.strip().lower().startswith(lead.lower())
-    text = seen.add(said if repeated else lead + said) if tokens else None
+    text = seen.add(said if repeated else f"{lead} {said}") if tokens else None
     if text is not None:
         found.append(Retrieved(text, _mean(tokens), source))
 
