@@ -87,6 +87,7 @@ class AgentSettings(Settings):
     grounded: bool = False
     second_look: bool = False
     move_on: bool = False
+    checked: bool = False
     confidence: float = Field(default=0.0, ge=0, le=1)
     explore: bool = False
     demonstrator: DemonstratorSettings = DemonstratorSettings()
@@ -139,7 +140,7 @@ class PersonalizeSettings(RunSettings):
         """See RunSettings.bearing; how a model would be asked says nothing where none is."""
         free = {"tasks.data", "agent.records"}
         if not asks:
-            free |= {f"agent.{key}" for key in ("prompt", "grounded", "second_look", "most_steps_per_plan")}
+            free |= {f"agent.{key}" for key in ("prompt", "grounded", "second_look", "checked", "most_steps_per_plan")}
         if self.agent.planner != "demonstrator":
             free |= {f"agent.demonstrator.{key}" for key in DemonstratorSettings.model_fields}
         return {key: value for key, value in super().bearing(asks).items() if key not in free}
