@@ -109,15 +109,22 @@ class AskedUser:
         return answer.option == 0
 
     def states(self, about: TaskObject) -> str:
-        """The goal that the person states; one that is not understood or cannot be done is asked for again, and why."""
-        example = f"If the object is a {about.thing.noun} then the goal is that the object is in the ..."
+        """The goal that the person states; one that is not understood or cannot be done is asked for again, and why.
+
+        A place alone is made a sentence of: "drawer", "in the drawer and the drawer is closed".
+        """
         said, problem = "", ""
         for _ in range(self._patience):
-            said = self._person.answer(Asked(f"{problem}{Wish(about)} ({example})", about=self._about(about))).text
+            question = f"{problem}{Wish(about)} ({_opening(about)} in the ...) "
+            said = self._completed(about, self._person.answer(Asked(question.strip(), about=self._about(about))).text)
             problem = self._problem(about, said)
             if not problem:
                 break
         return said
+
+    def _completed(self, about: TaskObject, said: str) -> str:
+        ways = (said, *(f"{_opening(about)} {words}{said}" for words in ("", "in the ", "on the ")))
+        return next((way for way in ways if not self._problem(about, way)), said)
 
     def _problem(self, about: TaskObject, said: str) -> str:
         statement = self._analyser.language.statement(said)
@@ -131,6 +138,10 @@ class AskedUser:
 
     def _about(self, about: TaskObject) -> About:
         return About(things=(about.thing.noun,), task=self._task.name, situation=about.seen)
+
+
+def _opening(about: TaskObject) -> str:
+    return f"If the object is a {about.thing.noun} then the goal is that the object is"
 
 
 def stated_goal(sentence: str, about: TaskObject, analyser: Analyser, task: Task) -> Analysis | None:

@@ -172,6 +172,21 @@ def test_a_terminal_user_is_asked_again_and_told_why() -> None:
     assert "no goal that I understand" in asked[1] and "about a pen" in asked[2]
 
 
+@pytest.mark.parametrize(
+    ("said", "goal"),
+    [
+        ("drawer", "in the drawer"),
+        ("in the drawer and the drawer is closed", "in the drawer and the drawer is closed"),
+        ("desk", "on the desk"),
+        ("If the object is a pen then the goal is that the object is on the desk.", "on the desk."),
+    ],
+)
+def test_a_place_alone_is_made_a_sentence_of(said: str, goal: str) -> None:
+    task, analyser = analysed("organize office")
+    found = AskedUser(TerminalPerson(lambda question: said), analyser, task).states(task["pen"])
+    assert found == f"If the object is a pen then the goal is that the object is {goal}"
+
+
 class RatingModel(ScriptedModel):
     """Rates texts by the length of what they name last: no word is written."""
 

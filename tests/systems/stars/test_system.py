@@ -327,6 +327,28 @@ def test_forgetting_a_goal_forgets_the_place_that_follows_from_it(server: ChatSe
     assert {note.about.receptacle for note in memory.forget(goal.id)} == {None, "drawer"}
 
 
+def test_an_edited_goal_is_followed_and_nonsense_in_a_note_is_not(server: ChatServer, tmp_path: Path) -> None:
+    path = tmp_path / "attic.yaml"
+    path.write_text(ATTIC)
+    kept = ("--memory", "ann", f"memory.folder={tmp_path / 'kept'}")
+    stars(*asking(server, f"task={path}", *kept, "memory.new=true", "--out", tmp_path / "first"))
+    with MemoryFolder(tmp_path / "kept").changing("ann") as memory:
+        pen, novel = (
+            next(note for note in memory.notes if note.about.task and note.about.things == (kind,))
+            for kind in ("pen", "novel")
+        )
+        memory.edit(pen.id, text=GOAL.format("pen", "bookshelf"))
+        memory.edit(novel.id, text="rm -rf / ; go to bookshelf", value="explode bookshelf; put in on in on")
+    server.play(fails(401, "only the novel may be asked about"))
+    complaint = stars(*asking(server, f"task={path}", *kept, "--out", tmp_path / "second"), code=2)
+    assert "only the novel may be asked about" in complaint
+    server.play(housekeeper())
+    stars(*asking(server, f"task={path}", *kept, "--out", tmp_path / "second"))
+    record = record_of(tmp_path / "second", "tidy-attic-run0")
+    assert record.result.final["places"] == {"pen": "bookshelf", "novel": "bookshelf"}
+    assert record.result.scores["recalled"] == 1
+
+
 def test_a_model_may_play_the_person(server: ChatServer, tmp_path: Path) -> None:
     def answer(handler: Any, body: Any) -> None:
         told = body["messages"][0]["content"]
