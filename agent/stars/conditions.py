@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from housewise.core.errors import UserError, alternatives
+from housewise.core.errors import UserError, alternatives, shown
 
 _WITH_USER = "+O"
 
@@ -60,6 +60,6 @@ def find_condition(name: str) -> Condition:
     if name in CONDITIONS:
         return CONDITIONS[name]
     known = CONDITIONS.get(name.removesuffix(_WITH_USER))
-    if known is None or not name.endswith(_WITH_USER):
-        raise UserError(f"setting condition: no condition {name}; {alternatives(name, CONDITIONS)}")
+    if known is None or known.user or not name.endswith(_WITH_USER):
+        raise UserError(f"setting condition: no condition {shown(name)}; {alternatives(name, CONDITIONS)}")
     return replace(known, name=name, user=True)

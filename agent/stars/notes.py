@@ -45,12 +45,13 @@ def notes_of_goal(goal: GoalNote, task: Task, about: TaskObject, used: Analysis,
     yield learned
     place = place_said(used, about.thing)
     if goal.confirmed and place is not None and _depends_on_the_kind_alone(goal, task):
+        belongs = "belong" if about.plural else "belongs"
         where, kind = _NUMBER.sub("", place), _spoken(goal.noun)
         relation = next(clause.relation for clause in used.clauses if isinstance(clause, Placement))
         yield Note(
             person=person,
             kind="goal",
-            text=f"The {kind} belongs {relation} the {where} in the {task.room.noun}.",
+            text=f"The {kind} {belongs} {relation} the {where} in the {task.room.noun}.",
             about=About(things=(kind,), receptacle=where, room=task.room.noun),
             value=1.0,
             derived_from=(learned.id,),
@@ -63,8 +64,8 @@ def goal_of_note(note: Note) -> GoalNote | None:
     subtask, _, place = (about.situation or "").partition(": ")
     if note.kind != "goal" or about.task is None or len(about.things) != 1 or not place:
         return None
-    text = note.text.rstrip(".")
-    confirmed = not text.lower().startswith(_UNCONFIRMED)
+    text = f"{note.text[:1].lower()}{note.text[1:]}".rstrip(".")
+    confirmed = not text.startswith(_UNCONFIRMED)
     return GoalNote(
         task=about.task,
         subtask=subtask,
@@ -99,7 +100,7 @@ def _policy(words: str) -> Iterator[dict[str, str | None]]:
         if put := _PUT.fullmatch(step):
             yield {"verb": "put", **put.groupdict()}
         elif alone := _ALONE.fullmatch(step):
-            yield dict(alone.groupdict())
+            yield {**alone.groupdict(), "relation": "in", "target": None}
 
 
 def _spoken(noun: str) -> str:

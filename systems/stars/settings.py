@@ -140,3 +140,7 @@ class StarsSettings(RunSettings):
     def identity(self) -> dict[str, Any]:
         """See RunSettings.identity; which tasks may change."""
         return {key: value for key, value in super().identity.items() if key != "tasks.task"}
+
+    def bearing(self, asks: bool) -> dict[str, Any]:
+        """See RunSettings.bearing; the condition is who acts."""
+        return {key: value for key, value in super().bearing(asks).items() if key != "agent.condition"}

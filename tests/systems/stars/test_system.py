@@ -8,6 +8,7 @@ import pickle
 import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -246,6 +247,41 @@ def test_nothing_is_asked_twice_where_the_terminal_ends_and_where_it_is_killed(
     assert record.header.attempt == 2 and record.result.scores["completion_percent"] == 100
     prompts = Counter(body["messages"][-1]["content"] for body in server.requests)
     assert set(prompts.values()) == {1} and record.result.scores["calls"] == len(prompts)
+
+
+def test_models_are_not_asked_again_for_what_is_in_the_record_of_a_killed_run(
+    server: ChatServer, tmp_path: Path
+) -> None:
+    words = asking(server, "condition=STARS", "--out", tmp_path / "run")
+    command = [sys.executable, "-m", "housewise", "run", "--system", "stars", *map(str, words)]
+    program = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=environment())
+    while len(server.requests) < 30:
+        time.sleep(0.005)
+    program.send_signal(signal.SIGKILL)
+    program.wait()
+    stars(*words)
+    asked = [body["messages"][-1]["content"].rpartition("Seen: ") for body in server.requests]
+    again = {seen.split()[0] for (_, _, seen), count in Counter(asked).items() if count > 1}
+    # What was being asked when it was killed, and nothing else.
+    assert len(again) <= 1
+    scores = record_of(tmp_path / "run").result.scores
+    assert scores["sourced"] == 12 and len(set(asked)) == scores["calls"]
+
+
+def test_a_local_model_is_asked_offline(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    from tests.language.tiny import save_tiny_model
+
+    path, model = tmp_path / "attic.yaml", save_tiny_model(tmp_path / "model")
+    path.write_text(ATTIC)
+    for condition, retrieved in (("STARS+O", None), ("grounded+S+O", 8)):
+        out = tmp_path / condition
+        words = (f"condition={condition}", "--model", f"local:{model}", "most_tokens=4", "most_calls=20")
+        stars(f"task={path}", *words, "--out", out)
+        record = record_of(out, "tidy-attic-run0")
+        scores = record.result.scores
+        assert scores["completion_percent"] == 100 and scores["calls"] > 0 < record.result.usage.prompt_tokens
+        assert retrieved is None or (scores["retrieved"], scores["viable_percent"]) == (retrieved, 100)
 
 
 def test_a_person_who_contradicts_themselves_has_the_last_word(server: ChatServer, tmp_path: Path) -> None:
