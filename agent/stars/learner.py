@@ -20,6 +20,9 @@ from housewise.agent.stars.usage import Usage
 from housewise.worlds.kitchen.handling import Act
 from housewise.worlds.kitchen.state import State
 
+MOST_OPTIONS = 40
+"""Goals among which one is selected; a model that goes on and on brings more, of which the likeliest are taken."""
+
 
 @dataclass(frozen=True)
 class Brought:
@@ -220,7 +223,7 @@ class Learner:
         retriever = self._retriever
         if retriever is None:
             return
-        seen = Seen(about.thing.noun)
+        seen, before = Seen(about.thing.noun), self.usage.copy()
 
         def analyse(text: str) -> Analysis:
             return self._analyser.analyse(text, self._task.situation.asked_about(about.thing))
@@ -236,17 +239,23 @@ class Learner:
 
         first = [Candidate(response, analyse(response.text)) for response in ask(None)]
         yield Brought(tuple(first))
-        if self._condition.repairs:
-            for wrong, found in repairs(first, ask, analyse):
-                yield Brought(tuple(found), wrong)
+        if not self._condition.repairs:
+            return
+        for wrong, found in repairs(first, ask, analyse):
+            yield Brought(tuple(found), wrong)
+            # What bounds a tree bounds all trees of an object: a model may go on and on.
+            if sum(self.usage.since(before).calls.values()) >= retriever.most_calls:
+                return
 
     def _pool(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """The goals that may be used: viable ones alone where the condition acts on the analysis."""
         return [each for each in candidates if each.analysis.viable or not self._condition.repairs]
 
     def _select(self, about: TaskObject, pool: Sequence[Candidate]) -> Choice:
-        told = self._earlier.chosen(about, pool, self.usage) if self._earlier else None
-        return told or self._selector.select(self._task, about, pool, self.usage)
+        best = sorted(pool, key=lambda each: -each.response.probability)[:MOST_OPTIONS]
+        options = [each for each in pool if each in best] if len(pool) > MOST_OPTIONS else pool
+        told = self._earlier.chosen(about, options, self.usage) if self._earlier else None
+        return told or self._selector.select(self._task, about, options, self.usage)
 
     def _confirmed(
         self,

@@ -111,7 +111,7 @@ class AskedUser:
     def states(self, about: TaskObject) -> str:
         """The goal that the person states; one that is not understood or cannot be done is asked for again, and why.
 
-        A place alone is made a sentence of: "drawer", "in the drawer and the drawer is closed".
+        A sentence is made of a goal or a place alone: "drawer", "in the drawer and the drawer is closed".
         """
         said, problem = "", ""
         for _ in range(self._patience):
@@ -123,7 +123,8 @@ class AskedUser:
         return said
 
     def _completed(self, about: TaskObject, said: str) -> str:
-        ways = (said, *(f"{_opening(about)} {words}{said}" for words in ("", "in the ", "on the ")))
+        goal = f"If the object is a {about.thing.noun} then {said}"
+        ways = (said, goal, *(f"{_opening(about)} {words}{said}" for words in ("", "in the ", "on the ")))
         return next((way for way in ways if not self._problem(about, way)), said)
 
     def _problem(self, about: TaskObject, said: str) -> str:

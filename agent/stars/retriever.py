@@ -57,6 +57,11 @@ class Retriever:
         self._task, self._analyser, self._condition, self._how = task, analyser, condition, how
         self._tree = SearchTree(how.model, how.bounds, how.thresholds)
 
+    @property
+    def most_calls(self) -> int:
+        """Calls for one object after which nothing more is mended."""
+        return self._how.thresholds.most_calls
+
     def goals(self, about: TaskObject, seen: Seen, usage: Usage) -> list[Retrieved]:
         """New goals for an object, the likeliest first.
 

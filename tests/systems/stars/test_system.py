@@ -249,6 +249,30 @@ def test_nothing_is_asked_twice_where_the_terminal_ends_and_where_it_is_killed(
     assert set(prompts.values()) == {1} and record.result.scores["calls"] == len(prompts)
 
 
+def test_an_episode_that_failed_is_gone_on_with_where_it_failed(server: ChatServer, tmp_path: Path) -> None:
+    path, answer = tmp_path / "attic.yaml", housekeeper()
+    path.write_text(ATTIC)
+
+    def refusing(handler: Any, body: Any) -> None:
+        long = "novel" in json.dumps(body["messages"])
+        fails(413, "too long")(handler, body) if long else answer(handler, body)
+
+    server.play(refusing)
+    words = asking(server, f"task={path}", "--person", "terminal", "--out", tmp_path / "run")
+    complaint = stars(*words, code=3, input="yes\n")
+    assert "1 of 1 episodes failed" in complaint and "413" in complaint
+    assert len(list((tmp_path / "run" / "episodes").glob("*.failed"))) == 1
+    asked = len(server.requests)
+    server.play(answer)
+    told = stars(*words, input="in the bookshelf\n")
+    assert told.count("What is the goal for novel") == 1 and "pen on desk" not in told
+    assert all("novel" in json.dumps(body["messages"]) for body in server.requests[asked:])
+    record = record_of(tmp_path / "run", "tidy-attic-run0")
+    said = [event.text for event in record.of_type(AnswerEvent)]
+    assert said == ["yes", GOAL.format("novel", "bookshelf")[:-1]]
+    assert not list((tmp_path / "run" / "episodes").glob("*.failed"))
+
+
 def test_models_are_not_asked_again_for_what_is_in_the_record_of_a_killed_run(
     server: ChatServer, tmp_path: Path
 ) -> None:
