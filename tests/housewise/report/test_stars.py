@@ -22,8 +22,8 @@ from housewise.systems.stars.record import MismatchLine, ResponseLine
 from housewise.systems.stars.system import Stars
 from tests.housewise.report.test_page import Page
 from tests.language.conftest import ChatServer
+from tests.systems.stars.playing import ATTIC
 from tests.systems.stars.server import housekeeper
-from tests.systems.stars.test_system import ATTIC
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\x1b[31m\u202e{{ 7 * 7 }}"
 NAME = "tidy-attic-run0.jsonl"

@@ -13,8 +13,8 @@ pytest.importorskip("ray", reason="the extra housewise[distributed] is not insta
 from housewise.people.memory import MemoryFolder
 from tests.language.conftest import ChatServer
 from tests.language.tiny import save_tiny_model
+from tests.systems.stars.playing import ATTIC, asking, record_of, stars
 from tests.systems.stars.server import housekeeper
-from tests.systems.stars.test_system import ATTIC, asking, record_of, stars
 
 
 @pytest.fixture(scope="module")
