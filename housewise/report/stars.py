@@ -80,10 +80,16 @@ Mended = Callable[[str], list[Tree]]
 
 @dataclass(frozen=True)
 class Turn:
-    """What was put to the person, and what they said."""
+    """What was chosen by a model, or put to the person, and what they said.
 
-    question: str
-    answer: str
+    Attributes:
+        choice: among several goals; None where this is a question.
+        question, answer: of a person; empty where this is a choice.
+    """
+
+    choice: SelectionEvent | None = None
+    question: str = ""
+    answer: str = ""
 
 
 @dataclass(frozen=True)
@@ -96,7 +102,7 @@ class Told:
         recalled: the goal that was known; empty for none.
         tree: what a model brought; None where none was asked.
         left_out: responses that are not shown.
-        selections, turns: in order.
+        turns: choices and questions, in order.
         goal: that was used.
         wrong: what is wrong with that.
         acts: what was done.
@@ -110,7 +116,6 @@ class Told:
     recalled: str
     tree: Tree | None
     left_out: int
-    selections: list[SelectionEvent]
     turns: list[Turn]
     goal: GoalEvent | None
     wrong: str
@@ -285,8 +290,6 @@ def _told(about: ObjectEvent, events: Sequence[Event], setting: StarsSetting, fi
     goals, recalled = _of(events, GoalEvent), _of(events, RecalledEvent)
     goal = goals[-1] if goals else None
     tree, left_out = _tree(events)
-    answers = _of(events, AnswerEvent)
-    said = {answer.question: answer.text for answer in answers}
     return Told(
         mood="right" if place in setting.wanted.get(about.thing, []) else "wrong",
         seen=about.seen,
@@ -295,13 +298,21 @@ def _told(about: ObjectEvent, events: Sequence[Event], setting: StarsSetting, fi
         recalled=recalled[0].statement if recalled else "",
         tree=tree,
         left_out=left_out,
-        selections=_of(events, SelectionEvent),
-        turns=[Turn(each.text, said.get(each.text, "")) for each in _of(events, QuestionEvent)],
+        turns=list(_turns(events)),
         goal=goal,
         wrong=wrong_with(goal.mismatches) if goal else "",
         acts=_of(events, ActionEvent),
         notes=[each.note.text for each in _of(events, NoteEvent)],
     )
+
+
+def _turns(events: Sequence[Event]) -> Iterator[Turn]:
+    said = {answer.question: answer.text for answer in _of(events, AnswerEvent)}
+    for event in events:
+        if isinstance(event, SelectionEvent) and event.options:
+            yield Turn(choice=event)
+        elif isinstance(event, QuestionEvent):
+            yield Turn(question=event.text, answer=said.get(event.text, ""))
 
 
 def _tree(events: Sequence[Event]) -> tuple[Tree | None, int]:
