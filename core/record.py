@@ -231,10 +231,10 @@ class RecordWriter:
 
     def __init__(self, folder: Path, name: str) -> None:
         self._final, self._failed = folder / f"{name}{FINISHED}", folder / f"{name}{FAILED}"
-        self._partial = folder / f"{name}{PARTIAL}"
+        self._partial, self._interrupted = folder / f"{name}{PARTIAL}", folder / f"{name}{FINISHED}.interrupted-"
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self.attempt = _set_aside(self._partial, folder / f"{name}{FINISHED}.interrupted-")
+            self.attempt = _set_aside(self._partial, self._interrupted)
             self._partial.unlink(missing_ok=True)
             self._stream: IO[str] = open_new(self._partial, "w", encoding="utf-8")
         except OSError as error:
@@ -252,6 +252,7 @@ class RecordWriter:
             if isinstance(event, Result | Failure):
                 os.fsync(self._stream.fileno())
                 self._stream.close()
+                _set_aside(self._failed, self._interrupted)
                 self._partial.replace(self._final if isinstance(event, Result) else self._failed)
             if isinstance(event, Result):
                 self._failed.unlink(missing_ok=True)
@@ -267,17 +268,17 @@ class RecordWriter:
             self._stream.close()
 
 
-def _set_aside(partial: Path, interrupted: Path) -> int:
+def _set_aside(left: Path, interrupted: Path) -> int:
     """Number what is left of an attempt with a person's answers; how many of them there are."""
-    earlier = len(list(partial.parent.glob(f"{interrupted.name}*")))
-    if not partial.is_file() or partial.is_symlink() or not _answered(partial):
+    earlier = len(list(left.parent.glob(f"{interrupted.name}*")))
+    if not left.is_file() or left.is_symlink() or not _answered(left):
         return earlier
-    partial.replace(interrupted.with_name(f"{interrupted.name}{earlier + 1}"))
+    left.replace(interrupted.with_name(f"{interrupted.name}{earlier + 1}"))
     return earlier + 1
 
 
-def _answered(partial: Path) -> bool:
-    with partial.open("rb") as stream:
+def _answered(left: Path) -> bool:
+    with left.open("rb") as stream:
         return any(line.startswith(b'{"type":"answer"') for line in stream)
 
 

@@ -158,7 +158,7 @@ def placed(given: Any, base: Mapping[str, Any], source: str, prefix: str = "") -
     """
     found: dict[str, Any] = {}
     for key, value in given.items():
-        path = key if key in base else _path_of(str(key), base, source, prefix)
+        path = key if key in base else _path_of(str(key), base, source, prefix, isinstance(value, Mapping))
         known = _at(base, path)
         if isinstance(known, Mapping):
             if isinstance(value, Mapping):
@@ -195,9 +195,10 @@ def _nested(path: str, value: Any) -> dict[str, Any]:
     return {first: _nested(rest, value) if dot else value}
 
 
-def _path_of(key: str, base: Mapping[str, Any], source: str, prefix: str) -> str:
-    """Where the one key of that name is."""
-    paths = [path for path in _paths(base) if path.rpartition(".")[2] == key]
+def _path_of(key: str, base: Mapping[str, Any], source: str, prefix: str, section: bool = False) -> str:
+    """Where the one key of that name is: a section of that name is meant where it is given keys of its own."""
+    named = [path for path in _paths(base) if path.rpartition(".")[2] == key]
+    paths = [path for path in named if isinstance(_at(base, path), Mapping) == section] or named
     acting = [path for path in paths if path.startswith(_ACTING)]
     # A role may be called as a setting is: who plays it has keys of its own.
     values = [path for path in paths if not isinstance(_at(base, path), Mapping)]

@@ -88,8 +88,13 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], lef
     return Fitted(title, columns, list(rows), left)
 
 
-def bars(console: Console) -> Progress:
-    """Progress that is gone when it is over, with the time left."""
+def bars(console: Console, shown: bool = True) -> Progress:
+    """Progress that is gone when it is over, with the time left.
+
+    Args:
+        console: where it goes.
+        shown: whether it is to be seen at all.
+    """
     return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
@@ -98,4 +103,5 @@ def bars(console: Console) -> Progress:
         TimeRemainingColumn(),
         console=console,
         transient=True,
+        disable=not shown,
     )

@@ -44,7 +44,7 @@ def _play(session: Run, curves: Curves, console: Console) -> dict[str, Any]:
             f"{done} of {len(session.jobs)} episodes are there already; playing the other {len(session.open)}"
         )
     try:
-        with going_on(console, out), bars(console) as progress:
+        with going_on(console, out), bars(console, shown=not system.talks) as progress:
             figures = session.play(TrackedEpisodes(Live(progress, session), curves, session))
     except FailedEpisodesError as error:
         _show(error.figures, system.scores, out, console)

@@ -75,9 +75,14 @@ class Continuer(Protocol):
 
     Attributes:
         name: what records call it.
+        branches: whether it tells what else was likely and can go on from there; what is behind a server may turn out
+            not to, with its first reply.
     """
 
     name: str
+
+    @property
+    def branches(self) -> bool: ...
 
     def extend(self, prompt: str, branches: Sequence[Sequence[Token]], bounds: Bounds) -> list[Continuation]:
         """Go on at temperature 0 behind a prompt and each of several beginnings of an answer, all at once.

@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from housewise.core.record import Event
 from housewise.people.memory import Memory, Note
 from housewise.rollout.settings import Learn
 from housewise.rollout.system import Job
@@ -38,6 +39,7 @@ class Lanes:
         person: whose memory an episode goes by.
         learned: what was learned in an episode that is over.
         learn: when that is recalled; see MemorySettings.
+        earlier: what happened in attempts at an episode that were cut off.
     """
 
     def __init__(
@@ -48,8 +50,9 @@ class Lanes:
         person: Callable[[Job], str] = lambda job: job.task.person,
         learned: Callable[[Job], Iterable[Note]] = lambda job: (),
         learn: Learn = "episode",
+        earlier: Callable[[Job], tuple[Event, ...]] = lambda job: (),
     ) -> None:
-        self._material, self._learned = material, learned
+        self._material, self._learned, self._earlier = material, learned, earlier
         self._memories, self._person = memories, person
         self._ordered = memories is not None and learn == "episode"
         self._lanes: dict[str, deque[Job]] = {}
@@ -80,7 +83,7 @@ class Lanes:
             memory = None if self._memories is None else self._memories[self._person(job)]
             if self._ordered and memory is not None:
                 memory = memory.copy()
-        return Assignment(job, memory, self._material(job))
+        return Assignment(replace(job, earlier=self._earlier(job)), memory, self._material(job))
 
     def wait(self) -> Assignment | None:
         """The next episode, when one may begin; None where all have begun."""

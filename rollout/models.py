@@ -2,13 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
-from housewise.language.base import ChatModel
+from housewise.language.base import ChatModel, ChatModelError, ChatRequest, Reply
 from housewise.language.settings import ModelSettings
 from housewise.rollout.system import System
+
+
+class Deferred:
+    """A chat model that is opened when it is first asked; any number of threads may ask.
+
+    Args:
+        name: of the model, as settings name it.
+        open: opens it.
+    """
+
+    def __init__(self, name: str, open: Callable[[], ChatModel]) -> None:
+        self.name = name
+        self._open = open
+        self._opened: ChatModel | None = None
+        self._closed = False
+        self._opening = threading.Lock()
+
+    @property
+    def opened(self) -> ChatModel:
+        """The model itself.
+
+        Raises:
+            ChatModelError: when it cannot be opened, or has been closed.
+        """
+        with self._opening:
+            if self._closed:
+                raise ChatModelError(f"model {self.name}: it has been closed; open it again")
+            if self._opened is None:
+                self._opened = self._open()
+            return self._opened
+
+    def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
+        """See ChatModel.complete."""
+        return self.opened.complete(requests)
+
+    def close(self) -> None:
+        """See ChatModel.close; one that was never asked is not opened for it."""
+        self._closed = True
+        if self._opened is not None:
+            self._opened.close()
 
 
 def model_settings(system: System[Any]) -> dict[str, ModelSettings]:
@@ -30,7 +72,8 @@ def open_models(system: System[Any]) -> dict[str, ChatModel]:
             if twin is not None:
                 opened[role] = opened[twin]
                 continue
-            opened[role] = settings.open(system.settings.execution.workers)
+            open_it = partial(settings.open, system.settings.execution.workers)
+            opened[role] = Deferred(settings.model, open_it) if system.asks_at_need else open_it()
             undone.callback(opened[role].close)
         undone.pop_all()
     return opened

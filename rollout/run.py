@@ -11,9 +11,10 @@ from typing import Any
 
 from housewise.core.errors import UserError
 from housewise.core.files import alone, write_json, write_text
-from housewise.core.record import FAILED, FINISHED
+from housewise.core.record import FAILED, FINISHED, Event, Header
 from housewise.core.settings import known_only, merged, placed, short_name, validated
 from housewise.people.memory import Memory, Note
+from housewise.rollout.attempts import earlier_events
 from housewise.rollout.executors import Silent, Watcher, open_executor
 from housewise.rollout.failures import FailedEpisodesError, read_failures
 from housewise.rollout.lanes import Lanes
@@ -81,7 +82,7 @@ class Run:
             keep_files(self.system.files(), self.folder, anew=not begun(self.episodes))
             with self._remembering() as memories:
                 learn = self.settings.memory.learn
-                lanes = Lanes(jobs, self.system.material, memories, self._person, self._learned, learn)
+                lanes = Lanes(jobs, self.system.material, memories, self._person, self._learned, learn, self._earlier)
                 open_executor(self.system, self.episodes, watcher).play(lanes)
         else:
             self._keep_what_was_learned()
@@ -129,6 +130,19 @@ class Run:
 
     def _learned(self, job: Job) -> list[Note]:
         return list(notes_of(read_record(self.episodes / f"{job.name}{FINISHED}")))
+
+    def _earlier(self, job: Job) -> tuple[Event, ...]:
+        """What happened in attempts at an episode that were cut off: where nothing was finished yet, the settings may
+        have been changed since."""
+
+        def fits(header: Header) -> bool:
+            try:
+                then = settings_from(header.system, header.settings, job.name, strict=False)
+            except UserError:
+                return False
+            return header.seed == job.seed and not differing(then.identity, self.settings.identity)
+
+        return earlier_events(self.episodes, job.name, self.system.events, fits)
 
     def _check_folder(self) -> None:
         path = self.folder / "config.json"

@@ -59,11 +59,13 @@ class Job:
         task: what is to be done.
         run: how many times it has been played before.
         seed: of everything that is drawn.
+        earlier: what happened in attempts at it that were cut off, for systems that ask nothing twice.
     """
 
     task: Task
     run: int = 0
     seed: int = 0
+    earlier: tuple[Event, ...] = ()
 
     @property
     def name(self) -> str:
@@ -105,7 +107,9 @@ class System(ABC, Generic[S]):
         events: types of what happens in its episodes.
         scores: what is measured; the first is the one that counts.
         roles: the models that its episodes ask.
+        asks_at_need: whether episodes may do without their models, which are opened when one asks.
         remembers: whether its episodes go by a person's memory, and add to it.
+        talks: whether somebody at this terminal is asked, where nothing else may be written meanwhile.
     """
 
     name: ClassVar[str]
@@ -160,8 +164,18 @@ class System(ABC, Generic[S]):
         return self.name
 
     @property
+    def asks_at_need(self) -> bool:
+        """Whether episodes may do without their models, which are opened when one asks."""
+        return False
+
+    @property
     def remembers(self) -> bool:
         """Whether its episodes go by a person's memory, and add to it."""
+        return False
+
+    @property
+    def talks(self) -> bool:
+        """Whether somebody at this terminal is asked, where nothing else may be written meanwhile."""
         return False
 
     @abstractmethod

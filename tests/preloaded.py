@@ -9,6 +9,7 @@ import housewise.report.views
 import housewise.rollout.compare
 import housewise.rollout.executors.threads
 import housewise.systems.personalize.system
+import housewise.systems.stars.system
 import housewise.terminal
 import housewise.worlds.house.simulator.raycast  # noqa: F401
 

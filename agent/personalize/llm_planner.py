@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from housewise.agent.personalize.asker import Asker
+from housewise.agent.personalize.checking import MOST_REPAIRS, checked
 from housewise.agent.personalize.grammar import plan_grammar
 from housewise.agent.personalize.judgement import apart, read, written
 from housewise.agent.personalize.judging import Judge, Rating, Saying
@@ -42,6 +43,8 @@ class Habits:
         rated: judge what nothing is known about by the probability of every place instead of the model's words.
         confidence: what a judgement that nothing is known about has to come up to if it is to move anything, in [0, 1]:
             its probability, or where places are rated its share beside that of the present place.
+        checked: leave out steps that cannot be understood or done as far as the robot knows.
+        repairs: how often a plan with such steps is asked for again before, where it is checked.
     """
 
     grounded: bool = False
@@ -49,6 +52,8 @@ class Habits:
     move_on: bool = False
     rated: bool = False
     confidence: float = 0.0
+    checked: bool = False
+    repairs: int = MOST_REPAIRS
 
 
 class LLMPlanner:
@@ -92,6 +97,8 @@ class LLMPlanner:
         """See Planner.plan."""
         told = promising(graph, attempts, self.context.template.most_tries)
         plan = self._in_two(told, attempts) if self._twice else self._at_once(told)
+        if self.habits.checked:
+            plan = self._checked(told, attempts, plan)
         if self.habits.move_on and _brings_nothing(plan, graph, attempts):
             plan = self._moved_on(graph, told, attempts, plan)
         if self.habits.second_look and plan.complete and graph.holding is None:
@@ -117,6 +124,24 @@ class LLMPlanner:
         replies = self._asker.ask_all(messages, f"{words.prefix}{thoughts}", grammar)
         plans = [self._read(told, messages, replace(reply, text=f"{thoughts}{reply.text}")) for reply in replies]
         return replace(plans[0], earlier=judged.exchanges, scores=judged.ratings, others=tuple(plans[1:]))
+
+    def _checked(self, told: SceneGraph, attempts: Sequence[Attempt], plan: Plan) -> Plan:
+        """The plan without steps that cannot be done, asked for again where there are any."""
+        words, messages, others = self.context.template, plan.messages, plan.others
+        plan, problem = checked(plan, told, attempts)
+        for _ in range(self.habits.repairs):
+            if not problem or plan.reply is None:
+                break
+            said = Message("assistant", f"{words.prefix}{plan.text}")
+            asked = (*messages, said, Message("user", words.feedback.format(problem=problem).strip()))
+            # What has been judged stands.
+            judged = f"{apart(plan.text)[0].rstrip()}\nstep 1:" if words.judging else ""
+            grammar = self._grammar(told, judging=False) if self.habits.grounded else None
+            reply = self._asker.ask(asked, f"{words.prefix}{judged}", grammar)
+            earlier = (*plan.earlier, Exchange(plan.messages, plan.reply))
+            again = self._read(told, asked, replace(reply, text=f"{judged}{reply.text}"))
+            plan, problem = checked(replace(again, earlier=earlier), told, attempts)
+        return replace(plan, others=others)
 
     def _moved_on(self, graph: SceneGraph, told: SceneGraph, attempts: Sequence[Attempt], plan: Plan) -> Plan:
         """What follows from the plan's judgements, or visits to what has been passed by; not for the model to learn."""

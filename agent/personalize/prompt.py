@@ -234,16 +234,19 @@ class PromptTemplate(HouseTemplate):
     Attributes:
         judging: replies begin with a judgement of every object; see housewise.agent.personalize.judgement.
         most_tries: see housewise.agent.personalize.planner.promising.
+        feedback: said of a plan that cannot be done, where plans are checked.
     """
 
     placeholders: ClassVar[Placeholders] = {
         **HOUSE_FIELDS,
         "system": {"most_steps"},
         "user": {"holding", "rooms", "things", "notes", "memory"},
+        "feedback": {"problem"},
     }
     packaged = "planner"
     judging: bool = False
     most_tries: int | None = Field(default=None, ge=1)
+    feedback: str = "No: {problem}. Write all steps again, without that mistake."
     system: str
     user: str
     prefix: str

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
+
+from housewise.core.errors import UserError, alternatives, shown
+
+_WITH_USER = "+O"
 
 
 @dataclass(frozen=True)
@@ -45,3 +49,17 @@ CONDITIONS: Mapping[str, Condition] = {
         Condition("grounded+S+O", retrieval="grounded", choice="selection", user=True),
     )
 }
+
+
+def find_condition(name: str) -> Condition:
+    """A condition by name; ``+O`` behind any of them adds the user.
+
+    Raises:
+        UserError: when there is none.
+    """
+    if name in CONDITIONS:
+        return CONDITIONS[name]
+    known = CONDITIONS.get(name.removesuffix(_WITH_USER))
+    if known is None or known.user or not name.endswith(_WITH_USER):
+        raise UserError(f"setting condition: no condition {shown(name)}; {alternatives(name, CONDITIONS)}")
+    return replace(known, name=name, user=True)

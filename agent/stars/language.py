@@ -33,20 +33,48 @@ class Statement:
     clauses: tuple[Clause, ...]
 
 
+@dataclass(frozen=True)
+class Grammar:
+    """Rules of goal sentences as text.
+
+    Attributes:
+        name: for errors.
+        rules: as Lark writes them, without the words that the vocabulary gives.
+    """
+
+    name: str
+    rules: str
+
+    @classmethod
+    def load(cls, name: str) -> Grammar:
+        """A grammar that comes with the package, by name, or a file.
+
+        Raises:
+            UserError: when there is none.
+        """
+        packaged = resources.files("housewise.housekeep_configs") / "stars" / f"{name}.lark"
+        path = packaged if packaged.is_file() else Path(name)
+        try:
+            return cls(name, path.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError) as error:
+            raise UserError(f"{name}: no such grammar of goals; give a .lark file, or '{PAPER}'") from error
+
+
 class Language:
     """A grammar of goal sentences over the words of a vocabulary.
 
     Args:
         vocabulary: gives the grammar its nouns, modifiers and states.
-        grammar: name of a grammar that comes with the package, or a file.
+        grammar: one that was loaded, or the name of one that comes with the package, or a file.
 
     Raises:
         UserError: when there is no such grammar, or it is none; the message says where.
     """
 
-    def __init__(self, vocabulary: Vocabulary, grammar: str = PAPER) -> None:
+    def __init__(self, vocabulary: Vocabulary, grammar: str | Grammar = PAPER) -> None:
         self.vocabulary = vocabulary
-        rules = _grammar(grammar)
+        grammar = Grammar.load(grammar) if isinstance(grammar, str) else grammar
+        rules = grammar.rules
         # What the grammar itself names is known: the rest of a word class comes from the vocabulary.
         self._function_words = frozenset(
             word for quoted in re.findall(r'"([^"]*)"', re.sub(r"//.*", "", rules)) for word in quoted.split()
@@ -56,7 +84,7 @@ class Language:
         try:
             self._lark = Lark(f"{rules}\n{words}\n", start=_STARTS, parser="earley")
         except LarkError as error:
-            raise DataError(f"grammar {grammar}: {str(error).splitlines()[0]}; mend the grammar's file") from error
+            raise DataError(f"grammar {grammar.name}: {str(error).splitlines()[0]}; mend the grammar's file") from error
 
     def knows(self, word: str) -> bool:
         """Whether a word is of the vocabulary, or one that the grammar names."""
@@ -154,15 +182,6 @@ def _last_named(clauses: Sequence[Clause]) -> Referent:
         raise LarkError("nothing has been named that 'it' could mean")
     last = clauses[-1]
     return last.target if isinstance(last, Placement) else last.subject
-
-
-def _grammar(name: str) -> str:
-    packaged = resources.files("housewise.housekeep_configs") / "stars" / f"{name}.lark"
-    path = packaged if packaged.is_file() else Path(name)
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{name}: no such grammar of goals; give a .lark file, or '{PAPER}'") from error
 
 
 def _one_of(words: Iterable[str]) -> str:

@@ -2,28 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
 from housewise.agent.stars.analysis import Analyser, Analysis
 from housewise.agent.stars.conditions import Condition
-from housewise.agent.stars.learning import Generalisation, GoalMemory, Recalled, note_of
-from housewise.agent.stars.oversight import MOST_QUESTIONS, Dialogue, Question, User
+from housewise.agent.stars.learning import Generalisation, GoalMemory, GoalNote, Recalled, note_of
+from housewise.agent.stars.oversight import MOST_QUESTIONS, NO, YES, Dialogue, Question, User, Wish, stated_goal
 from housewise.agent.stars.planning import execute, goal_of, plan
-from housewise.agent.stars.possible import possible_goals
-from housewise.agent.stars.prompts import Prompts
-from housewise.agent.stars.repair import Candidate, repaired
-from housewise.agent.stars.retrieval import Retrieved, SearchTree, Seen, Thresholds, draw
+from housewise.agent.stars.repair import Candidate, repairs
+from housewise.agent.stars.retrieval import Retrieved, Seen
+from housewise.agent.stars.retriever import Retrieval, Retriever
 from housewise.agent.stars.selection import Choice, Likeliest, Selector
 from housewise.agent.stars.tasks import Completion, Task, TaskObject
 from housewise.agent.stars.usage import Usage
-from housewise.core.errors import UserError
-from housewise.language.continuing import Bounds, Continuer, Rater
 from housewise.worlds.kitchen.handling import Act
 from housewise.worlds.kitchen.state import State
 
-# As many as a tree brings, so that a question with numbered options stays readable.
-_MOST_RATED = 8
+MOST_OPTIONS = 40
+"""Goals among which one is selected; a model that goes on and on brings more, of which the likeliest are taken."""
+
+
+@dataclass(frozen=True)
+class Brought:
+    """What asking a model once for goals brought.
+
+    Attributes:
+        candidates: new goals and what is made of them.
+        mends: the goal that they are to replace; None for those of the first prompt.
+    """
+
+    candidates: tuple[Candidate, ...]
+    mends: Candidate | None = None
+
+
+Happening = Brought | Choice | Question | Wish
+"""What happens while a goal is found; a question or a wish waits for what the user says."""
+Course = Generator[Happening, str | None, "Lesson"]
+"""How one object is learned, step by step."""
+
+
+class Earlier(Protocol):
+    """What models were asked before a run was cut off: they are not asked again."""
+
+    def brought(self, about: TaskObject, mends: Candidate | None, usage: Usage) -> list[Retrieved] | None:
+        """What came of asking for goals, or of a repair; None where that had not been asked. Usage is added."""
+        ...
+
+    def chosen(self, about: TaskObject, pool: Sequence[Candidate], usage: Usage) -> Choice | None:
+        """What was selected among candidates; None where that had not been asked. Usage is added."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -39,6 +68,7 @@ class Lesson:
         stated: the goal that the user stated, None where none was needed.
         used: the analysis of the goal that was used, None where there was none.
         path: what was done; None where nothing could be done.
+        learned: what was learned of it.
     """
 
     about: TaskObject
@@ -49,6 +79,7 @@ class Lesson:
     stated: str | None = None
     used: Analysis | None = None
     path: tuple[Act, ...] | None = None
+    learned: GoalNote | None = None
 
     @property
     def sourced(self) -> bool:
@@ -75,30 +106,6 @@ class Episode:
     completion: Completion
 
 
-@dataclass(frozen=True)
-class Retrieval:
-    """How goals are asked for.
-
-    Attributes:
-        model: goes on with texts.
-        prompts: what it reads.
-        thresholds: where the tree branches.
-        lead: words that the model's goal begins with, ``{name}`` for the object and ``{are}`` for is or are.
-        most_tokens: of a reply.
-    """
-
-    model: Continuer
-    prompts: Prompts
-    thresholds: Thresholds = field(default_factory=Thresholds)
-    lead: str = ""
-    most_tokens: int = 50
-
-    @property
-    def bounds(self) -> Bounds:
-        """How far a reply goes."""
-        return Bounds(self.most_tokens, self.prompts.stop)
-
-
 class Learner:
     """Learns goals for the objects of a task and brings them about.
 
@@ -108,9 +115,11 @@ class Learner:
         condition: which parts are at work.
         retrieval: how a model is asked for goals; None where all is known already.
         selector: chooses among goals; None for the likeliest.
-        user: confirms and states goals, where the condition has one.
+        user: confirms and states goals, where the condition has one and nobody else puts them to them.
         memory: known goals, and where new ones go.
         carry: how far known goals are carried over.
+        questions: how many goals of an object are put to the user at most.
+        earlier: what models were asked before; None for nothing.
     """
 
     def __init__(
@@ -124,9 +133,12 @@ class Learner:
         user: User | None = None,
         memory: GoalMemory | None = None,
         carry: Generalisation | None = None,
+        questions: int = MOST_QUESTIONS,
+        earlier: Earlier | None = None,
     ) -> None:
         self._task, self._analyser, self._condition = task, analyser, condition
-        self._retrieval, self._user = retrieval, user
+        self._retriever = Retriever(task, analyser, condition, retrieval) if retrieval else None
+        self._user, self._questions, self._earlier = user, questions, earlier
         self._selector = selector if selector and condition.choice == "selection" else Likeliest()
         self.memory = memory if memory is not None else GoalMemory()
         self._carry = carry
@@ -149,101 +161,128 @@ class Learner:
         return Episode(tuple(lessons), self.dialogue, self.usage, state, self._task.completion(state))
 
     def learn(self, about: TaskObject, state: State) -> Lesson:
-        """Find out where one object belongs, and how to get it there."""
-        known = self.memory.recall(self._task, about, state, self._analyser, self._carry)
+        """Find out where one object belongs, and how to get it there, asking the user at once."""
+        course, said = self.course(about, state), None
+        try:
+            while True:
+                said = self._put(course.send(said))
+        except StopIteration as end:
+            lesson: Lesson = end.value
+            return lesson
+
+    def recall(self, about: TaskObject, state: State) -> Recalled | None:
+        """What is known of an object."""
+        return self.memory.recall(self._task, about, state, self._analyser, self._carry)
+
+    def course(self, about: TaskObject, state: State) -> Course:
+        """Find out where one object belongs, and how to get it there.
+
+        Yields:
+            What happens; what the user says to a question or a wish has to be sent.
+
+        Returns:
+            What has been learned.
+        """
+        known = self.recall(about, state)
         if known is not None:
             return Lesson(about, recalled=known, used=known.analysis, path=known.path)
-        candidates = self._candidates(about)
+        candidates: list[Candidate] = []
+        for brought in self._brought(about):
+            candidates += brought.candidates
+            yield brought
         choices: list[Choice] = []
         answers: list[tuple[str, bool]] = []
-        stated = None
-        if self._user is not None and self._condition.user:
-            used = self._confirmed(self._user, about, candidates, choices, answers)
+        stated, used = None, None
+        if self._condition.user:
+            used = yield from self._confirmed(about, candidates, choices, answers)
             if used is None:
-                stated, used = self._stated(self._user, about)
-        else:
-            choices = [self._select(about, pool)] if (pool := self._pool(candidates)) else []
-            used = choices[0].candidate.analysis if choices else None
+                stated, used = yield from self._stated(about)
+        elif pool := self._pool(candidates):
+            choices.append(self._select(about, pool))
+            used = choices[0].candidate.analysis
+            yield choices[0]
         path = self._plan(used, state)
+        learned = None
         if used is not None and path is not None:
             confirmed = stated is not None or any(answer for _, answer in answers)
-            self.memory.learn(note_of(self._task, about, used, path, confirmed))
-        return Lesson(about, None, tuple(candidates), tuple(choices), tuple(answers), stated, used, path)
+            learned = note_of(self._task, about, used, path, confirmed)
+            self.memory.learn(learned)
+        return Lesson(about, None, tuple(candidates), tuple(choices), tuple(answers), stated, used, path, learned)
 
-    def _candidates(self, about: TaskObject) -> list[Candidate]:
+    def _put(self, happening: Happening) -> str | None:
+        """What the user says to what happens, where it is for them to say something."""
+        if not isinstance(happening, Question | Wish):
+            return None
+        assert self._user is not None, "a condition with a user has one"
+        if isinstance(happening, Wish):
+            return self._user.states(happening.about)
+        return YES if self._user.confirms(happening) else NO
+
+    def _brought(self, about: TaskObject) -> Iterator[Brought]:
         """Goals for an object: retrieved, analysed and, where the condition says so, repaired."""
-        if self._retrieval is None:
-            return []
-        seen, how = Seen(about.thing.noun), self._retrieval
-        tree = SearchTree(how.model, how.bounds, how.thresholds)
-        lead = how.lead.format(name=about.thing.noun, are="are" if about.plural else "is")
-        behind = f" {lead}" if lead else ""
+        retriever = self._retriever
+        if retriever is None:
+            return
+        seen, before = Seen(about.thing.noun), self.usage.copy()
 
         def analyse(text: str) -> Analysis:
             return self._analyser.analyse(text, self._task.situation.asked_about(about.thing))
 
-        def ask(wrong: Candidate) -> list[Retrieved]:
-            prompt = how.prompts.for_repair(self._task, about, wrong.text, wrong.analysis.mismatches[0])
-            return tree.grow(prompt + behind, seen, self.usage, "repair", lead)
+        def ask(wrong: Candidate | None) -> list[Retrieved]:
+            told = self._earlier.brought(about, wrong, self.usage) if self._earlier else None
+            if told is not None:
+                seen.texts.update(response.text for response in told)
+                return told
+            if wrong is None:
+                return retriever.goals(about, seen, self.usage)
+            return retriever.mended(about, wrong, seen, self.usage)
 
-        prompt = how.prompts.for_goal(self._task, about)
-        if self._condition.retrieval == "grounded":
-            found = self._rated(how.model, prompt, about)
-        elif self._condition.retrieval == "tree":
-            found = tree.grow(prompt + behind, seen, self.usage, "initial", lead)
-        else:
-            found = draw(how.model, prompt + behind, seen, self.usage, how.bounds, lead)
-        candidates = [Candidate(response, analyse(response.text)) for response in found]
-        return repaired(candidates, ask, analyse) if self._condition.repairs else candidates
-
-    def _rated(self, model: Continuer, prompt: str, about: TaskObject) -> list[Retrieved]:
-        """The likeliest of all goals that are viable."""
-        if not isinstance(model, Rater):
-            raise UserError(
-                f"model {model.name}: it does not rate texts, as the grounded condition asks; use a local one"
-            )
-        goals = possible_goals(self._task, about, self._analyser)
-        ratings = model.rate(prompt, [f" {goal}" for goal in goals])
-        self.usage.add("rating", ratings)
-        found = [Retrieved(goal, rate.probability, "grounded") for goal, rate in zip(goals, ratings, strict=True)]
-        return sorted(found, key=lambda response: -response.probability)[:_MOST_RATED]
+        first = [Candidate(response, analyse(response.text)) for response in ask(None)]
+        yield Brought(tuple(first))
+        if not self._condition.repairs:
+            return
+        for wrong, found in repairs(first, ask, analyse):
+            yield Brought(tuple(found), wrong)
+            # What bounds a tree bounds all trees of an object: a model may go on and on.
+            if sum(self.usage.since(before).calls.values()) >= retriever.most_calls:
+                return
 
     def _pool(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """The goals that may be used: viable ones alone where the condition acts on the analysis."""
         return [each for each in candidates if each.analysis.viable or not self._condition.repairs]
 
     def _select(self, about: TaskObject, pool: Sequence[Candidate]) -> Choice:
-        return self._selector.select(self._task, about, pool, self.usage)
+        best = sorted(pool, key=lambda each: -each.response.probability)[:MOST_OPTIONS]
+        options = [each for each in pool if each in best] if len(pool) > MOST_OPTIONS else pool
+        told = self._earlier.chosen(about, options, self.usage) if self._earlier else None
+        return told or self._selector.select(self._task, about, options, self.usage)
 
     def _confirmed(
         self,
-        user: User,
         about: TaskObject,
         candidates: Sequence[Candidate],
         choices: list[Choice],
         answers: list[tuple[str, bool]],
-    ) -> Analysis | None:
+    ) -> Generator[Happening, str | None, Analysis | None]:
         """The first goal that the user says yes to, None when questions or goals are used up."""
         pool = self._pool(candidates)
-        while pool and len(answers) < MOST_QUESTIONS:
+        while pool and len(answers) < self._questions:
             choices.append(self._select(about, pool))
+            yield choices[-1]
             candidate = choices[-1].candidate
             pool.remove(candidate)
-            yes = user.confirms(Question(about, candidate.text, candidate.analysis))
+            yes = (yield Question(about, candidate.text, candidate.analysis)) == YES
             answers.append((candidate.text, yes))
             self.dialogue.answer(yes)
             if yes:
                 return candidate.analysis
         return None
 
-    def _stated(self, user: User, about: TaskObject) -> tuple[str, Analysis | None]:
+    def _stated(self, about: TaskObject) -> Generator[Happening, str | None, tuple[str, Analysis | None]]:
         """The goal that the user states; None for its analysis where it is not understood or not about the object."""
-        sentence = user.states(about)
+        sentence = (yield Wish(about)) or ""
         self.dialogue.goal(sentence)
-        statement = self._analyser.language.statement(sentence)
-        if statement is None or statement.name not in (about.thing.noun, "object"):
-            return sentence, None
-        return sentence, self._analyser.check(statement.clauses, self._task.situation.asked_about(about.thing))
+        return sentence, stated_goal(sentence, about, self._analyser, self._task)
 
     def _plan(self, used: Analysis | None, state: State) -> tuple[Act, ...] | None:
         goal = goal_of(used) if used is not None and used.viable else None

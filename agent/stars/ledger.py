@@ -91,6 +91,11 @@ class RememberedModel:
         self.name = model.name if model is not None else name
         self._drawn: Counter[str] = Counter()
 
+    @property
+    def branches(self) -> bool:
+        """See Continuer."""
+        return self._model is None or self._model.branches
+
     def extend(self, prompt: str, branches: Sequence[Sequence[Token]], bounds: Bounds) -> list[Continuation]:
         """See Continuer; branches that are remembered are not asked for with the others."""
         texts = [[token.text for token in branch] for branch in branches]

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from housewise.agent.stars.analysis import Analyser, Analysis
 from housewise.agent.stars.clauses import InState, Placement, Referent
 from housewise.agent.stars.situation import Thing
 from housewise.agent.stars.tasks import Task, TaskObject
+from housewise.people.base import Person
+from housewise.people.base import Question as Asked
+from housewise.people.memory import About
 
 MOST_QUESTIONS = 5
+YES, NO = "yes", "no"
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,16 @@ class Question:
     def __str__(self) -> str:
         goal = self.goal.strip().rstrip(".")
         return f"For {self.about.seen}: is it right that {goal[:1].lower()}{goal[1:]}?"
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What the goal is, where none is left to ask about."""
+
+    about: TaskObject
+
+    def __str__(self) -> str:
+        return f"What is the goal for {self.about.seen}?"
 
 
 class User(Protocol):
@@ -76,49 +89,68 @@ class SimulatedUser:
         return f"If the object is a {about.thing.noun} then the goal is that {goal}."
 
 
-class TerminalUser:
+class AskedUser:
     """A person who is asked in words and answers in words.
 
     Args:
-        ask: puts a text to the person and brings what they say, for example ``input``.
+        person: whoever it is.
         analyser: tells whether a goal that they state is understood.
         task: what the goals are about.
-        patience: how often an answer is asked for again before it counts as no, or as no goal.
+        patience: how often a goal is asked for that is none.
     """
 
-    name = "terminal"
-
-    def __init__(self, ask: Callable[[str], str], analyser: Analyser, task: Task, patience: int = 3) -> None:
-        self._ask, self._analyser, self._task, self._patience = ask, analyser, task, patience
+    def __init__(self, person: Person[Any], analyser: Analyser, task: Task, patience: int = 3) -> None:
+        self.name = person.name
+        self._person, self._analyser, self._task, self._patience = person, analyser, task, patience
 
     def confirms(self, question: Question) -> bool:
-        """What the person says; anything but yes or no is asked for again."""
-        for _ in range(self._patience):
-            said = self._ask(f"{question} (yes/no) ").strip().lower().rstrip(".!")
-            if said in ("yes", "y", "no", "n"):
-                return said.startswith("y")
-        return False
+        """Whether the person says yes; an answer that is neither yes nor no counts as no."""
+        answer = self._person.answer(Asked(str(question), (YES, NO), self._about(question.about)))
+        return answer.option == 0
 
     def states(self, about: TaskObject) -> str:
-        """The goal that the person states; one that is not understood or cannot be done is asked for again, and why."""
-        example = f"If the object is a {about.thing.noun} then the goal is that the object is in the ..."
+        """The goal that the person states; one that is not understood or cannot be done is asked for again, and why.
+
+        A sentence is made of a goal or a place alone: "drawer", "in the drawer and the drawer is closed".
+        """
         said, problem = "", ""
         for _ in range(self._patience):
-            said = self._ask(f"{problem}What is the goal for {about.seen}? ({example}) ")
+            question = f"{problem}{Wish(about)} ({_opening(about)} in the ...) "
+            said = self._completed(about, self._person.answer(Asked(question.strip(), about=self._about(about))).text)
             problem = self._problem(about, said)
             if not problem:
                 break
         return said
 
+    def _completed(self, about: TaskObject, said: str) -> str:
+        goal = f"If the object is a {about.thing.noun} then {said}"
+        ways = (said, goal, *(f"{_opening(about)} {words}{said}" for words in ("", "in the ", "on the ")))
+        return next((way for way in ways if not self._problem(about, way)), said)
+
     def _problem(self, about: TaskObject, said: str) -> str:
         statement = self._analyser.language.statement(said)
         if statement is None:
             return "That is no goal that I understand. "
-        if statement.name != about.thing.noun:
+        analysis = stated_goal(said, about, self._analyser, self._task)
+        if analysis is None:
             return f"That is about a {statement.name}. "
-        analysis = self._analyser.check(statement.clauses, self._task.situation.asked_about(about.thing))
         wrong = next(iter(analysis.mismatches), None)
         return f"That cannot be done ({wrong.thing or wrong.what}: {wrong.kind.value}). " if wrong else ""
+
+    def _about(self, about: TaskObject) -> About:
+        return About(things=(about.thing.noun,), task=self._task.name, situation=about.seen)
+
+
+def _opening(about: TaskObject) -> str:
+    return f"If the object is a {about.thing.noun} then the goal is that the object is"
+
+
+def stated_goal(sentence: str, about: TaskObject, analyser: Analyser, task: Task) -> Analysis | None:
+    """What a goal that a user states means; None where it is not understood, or about something else."""
+    statement = analyser.language.statement(sentence)
+    if statement is None or statement.name not in (about.thing.noun, "object"):
+        return None
+    return analyser.check(statement.clauses, task.situation.asked_about(about.thing))
 
 
 def place_said(analysis: Analysis, thing: Thing) -> str | None:

@@ -55,11 +55,20 @@ class _Selection(_Part):
     question: str
     hints: str = ""
 
+    def told(self, hints: bool) -> str:
+        """What the model is told beforehand, with or without what holds in this house."""
+        return "\n".join(filter(None, (self.system, self.hints if hints else "")))
+
 
 class Prompts(_Part):
-    """Templates of goals, repairs and selections, of one wording."""
+    """Templates of goals, repairs and selections, of one wording.
+
+    Attributes:
+        chat: what a model is told that answers in turns, so that it goes on with the text instead.
+    """
 
     name: str
+    chat: str = ""
     opening: str
     closing: str
     example: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from housewise.agent.stars.analysis import Analysis, MismatchKind
@@ -37,32 +37,31 @@ class Candidate:
         return self.analysis.kind in _ORDER and self.repairs < MOST_REPAIRS
 
 
-def repaired(
+def repairs(
     candidates: Sequence[Candidate],
     ask: Callable[[Candidate], Sequence[Retrieved]],
     analyse: Callable[[str], Analysis],
-) -> list[Candidate]:
-    """Candidates, with those that repairs of the unviable ones bring.
+) -> Iterator[tuple[Candidate, list[Candidate]]]:
+    """What repairs of unviable candidates bring, one after the other.
 
-    One goal is repaired after the other: fewer mismatches first, then affordances before what is not seen before
-    unknown words, then the likelier one. Each is repaired once, and what came of two repairs is not.
+    Fewer mismatches come first, then affordances before what is not seen before unknown words, then the likelier one.
+    Each is repaired once, and what came of two repairs is not.
 
     Args:
         candidates: from the first prompt.
         ask: new responses to the prompt that repairs a candidate.
         analyse: a sentence's analysis.
+
+    Yields:
+        The candidate that was repaired, and what came of it.
     """
-    found = list(candidates)
-    waiting = [candidate for candidate in found if candidate.repairable]
+    waiting = [candidate for candidate in candidates if candidate.repairable]
     while waiting:
         wrong = min(waiting, key=_urgency)
         waiting.remove(wrong)
-        for response in ask(wrong):
-            candidate = Candidate(response, analyse(response.text), wrong.text, wrong.repairs + 1)
-            found.append(candidate)
-            if candidate.repairable:
-                waiting.append(candidate)
-    return found
+        found = [Candidate(response, analyse(response.text), wrong.text, wrong.repairs + 1) for response in ask(wrong)]
+        waiting += [candidate for candidate in found if candidate.repairable]
+        yield wrong, found
 
 
 def _urgency(candidate: Candidate) -> tuple[int, int, float]:

@@ -147,7 +147,15 @@ class SearchTree:
                 yield branch
 
 
-def draw(model: Continuer, prompt: str, seen: Seen, usage: Usage, bounds: Bounds, lead: str = "") -> list[Retrieved]:
+def draw(
+    model: Continuer,
+    prompt: str,
+    seen: Seen,
+    usage: Usage,
+    bounds: Bounds,
+    lead: str = "",
+    kind: Prompt = "initial",
+) -> list[Retrieved]:
     """Template-based prompting: the likeliest reply, then others at higher temperatures until there are three.
 
     Four replies are drawn at 0.9, of which two new ones at most are taken, then up to four single ones at 1.0.
@@ -159,6 +167,7 @@ def draw(model: Continuer, prompt: str, seen: Seen, usage: Usage, bounds: Bounds
         usage: calls and tokens are added.
         bounds: of each reply.
         lead: words of the goal that the prompt ends with already.
+        kind: of the prompt.
     """
     found: list[Retrieved] = []
     rounds: list[tuple[float, int]] = [(0.0, 1), (0.9, 4), *[(1.0, 1)] * 4]
@@ -169,10 +178,10 @@ def draw(model: Continuer, prompt: str, seen: Seen, usage: Usage, bounds: Bounds
             replies = model.sample(prompt, count, temperature, bounds)
         else:
             replies = model.extend(prompt, [()], bounds)
-        usage.add("initial", replies)
+        usage.add(kind, replies)
         for reply in replies:
             if len(found) < 3:
-                _keep(found, seen, _sentence((), reply, 0).tokens, "initial", lead)
+                _keep(found, seen, _sentence((), reply, 0).tokens, kind, lead)
     return sorted(found, key=lambda response: -response.probability)
 
 
@@ -212,7 +221,10 @@ def hyphenated(sentence: str, name: str) -> str:
 
 
 def _keep(found: list[Retrieved], seen: Seen, tokens: Sequence[Token], source: str, lead: str = "") -> None:
-    text = seen.add(lead + _text(tokens)) if tokens else None
+    said = _text(tokens)
+    # Who answers in a turn of their own may begin the sentence anew.
+    repeated = lead and said.strip().lower().startswith(lead.lower())
+    text = seen.add(said if repeated else f"{lead} {said}") if tokens else None
     if text is not None:
         found.append(Retrieved(text, _mean(tokens), source))
 

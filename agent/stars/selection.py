@@ -61,7 +61,7 @@ class Numbered:
 
     def __init__(self, model: Continuer, prompts: Prompts, rotation: int = 0, hints: bool = False) -> None:
         self._model, self._prompts, self._rotation = model, prompts, rotation
-        self._system = "\n".join(filter(None, (prompts.selection.system, prompts.selection.hints if hints else "")))
+        self._system = prompts.selection.told(hints)
 
     def select(self, task: Task, about: TaskObject, candidates: Sequence[Candidate], usage: Usage) -> Choice:
         """The goal whose number the model says; the likeliest where it says no number of an option."""
@@ -88,10 +88,12 @@ class Likelihood:
     Args:
         model: tells alternatives of its answer's token.
         prompts: has the question.
+        hints: whether the model is told what holds in this house (STARS*).
     """
 
-    def __init__(self, model: Continuer, prompts: Prompts) -> None:
+    def __init__(self, model: Continuer, prompts: Prompts, hints: bool = False) -> None:
         self._model, self._prompts = model, prompts
+        self._system = prompts.selection.told(hints)
 
     def select(self, task: Task, about: TaskObject, candidates: Sequence[Candidate], usage: Usage) -> Choice:
         """The goal of the largest sum; the likeliest where no number is among the alternatives."""
@@ -100,7 +102,7 @@ class Likelihood:
         shown = sorted(candidates, key=lambda candidate: candidate.response.probability)
         turns = [shown[turn:] + shown[:turn] for turn in range(len(shown))]
         questions = [self._prompts.for_selection(task, about, [each.text for each in order]) for order in turns]
-        replies = self._model.answer(self._prompts.selection.system, questions)
+        replies = self._model.answer(self._system, questions)
         usage.add("selection", replies)
         scores = [0.0] * len(shown)
         for turn, reply in enumerate(replies):

@@ -15,17 +15,20 @@ from housewise.agent.stars.analysis import Demand, Embodiment
 from housewise.agent.stars.situation import Thing
 from housewise.agent.stars.tasks import Task, TaskObject
 from housewise.agent.stars.vocabulary import Kind, Vocabulary
-from housewise.core.errors import DataError, UserError
+from housewise.core.errors import DataError, UserError, alternatives, shown
 from housewise.core.yamls import parse_yaml
 from housewise.worlds.kitchen.state import Relation
 
 T = TypeVar("T", bound=BaseModel)
 Word = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9'-]*$", max_length=40)]
-Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9' -]*$", max_length=60)]
+Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9'-]*( [a-z0-9'-]+)*$", max_length=60)]
 
 VOCABULARY = "vocabulary"
 ROBOT = "robot"
 DIALOGUE = "dialogue"
+PERSON = "person"
+TASKS = ("tidy kitchen", "store groceries", "organize office")
+"""Those that come with the package."""
 
 
 class _Settings(BaseModel):
@@ -76,11 +79,17 @@ class _PlaceSettings(BaseModel):
 
 
 class _TaskSettings(_Settings):
+    name: Name
     room: Word
     fixtures: tuple[Name, ...]
     closed: tuple[Name, ...] = ()
     open: tuple[Name, ...] = ()
     places: tuple[_PlaceSettings, ...]
+
+
+class _PersonSettings(_Settings):
+    told: str
+    wish: str
 
 
 class _DialogueSettings(_Settings):
@@ -133,6 +142,11 @@ def load_task(
     Raises:
         UserError: as :func:`load_vocabulary`; also where a kind is not known.
     """
+    if name_or_path not in TASKS and not Path(name_or_path).is_file():
+        raise UserError(
+            f"setting task: {shown(name_or_path)}: no such task, and no file of one; "
+            f"{alternatives(name_or_path, TASKS)}, or give a .yaml file"
+        )
     settings, source = read(name_or_path.replace(" ", "_"), _TaskSettings, name_or_path)
     vocabulary = vocabulary or load_vocabulary()
     kinds = dict(vocabulary.kinds)
@@ -158,6 +172,22 @@ def load_task(
         source=source,
     )
     return task, vocabulary
+
+
+def wishes_of(task: Task, name_or_path: str = PERSON) -> str:
+    """What a model is told that plays the person of a task.
+
+    Raises:
+        UserError: as :func:`load_vocabulary`.
+    """
+    settings, source = read(name_or_path, _PersonSettings)
+    try:
+        lines = [settings.wish.format(seen=each.seen, places=" or ".join(each.wanted)) for each in task.objects]
+        return settings.told.format(wishes="\n".join(dict.fromkeys(lines)))
+    except (KeyError, IndexError, ValueError) as error:
+        raise DataError(
+            f"{source}: cannot be filled in ({error}); known are wishes, and in wish seen, places"
+        ) from error
 
 
 def read(name_or_path: str, model: type[T], called: str | None = None) -> tuple[T, str]:

@@ -31,6 +31,29 @@ class Usage:
         ):
             counted[kind] = counted.get(kind, 0) + amount
 
+    def copy(self) -> Usage:
+        """The same counts, which do not change with these."""
+        return Usage(dict(self.calls), dict(self.prompt_tokens), dict(self.completion_tokens))
+
+    def include(self, other: Usage) -> None:
+        """Add what was asked elsewhere."""
+        for counts, more in zip(self._counts, other._counts, strict=True):
+            for kind, amount in more.items():
+                counts[kind] = counts.get(kind, 0) + amount
+
+    def since(self, before: Usage) -> Usage:
+        """What has been asked since it was as before."""
+        return Usage(
+            *(
+                {kind: amount - less.get(kind, 0) for kind, amount in counts.items() if amount != less.get(kind, 0)}
+                for counts, less in zip(self._counts, before._counts, strict=True)
+            )
+        )
+
+    @property
+    def _counts(self) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
+        return self.calls, self.prompt_tokens, self.completion_tokens
+
     @property
     def total_tokens(self) -> int:
         """Tokens sent and received over all kinds of prompts."""

@@ -21,15 +21,17 @@ from rich.table import Table
 from housewise.agent.stars.analysis import Analyser
 from housewise.agent.stars.conditions import CONDITIONS, Condition
 from housewise.agent.stars.language import Language
-from housewise.agent.stars.learner import Episode, Learner, Retrieval
+from housewise.agent.stars.learner import Episode, Learner
 from housewise.agent.stars.learning import GoalMemory
 from housewise.agent.stars.ledger import Ledger, RememberedModel
+from housewise.agent.stars.measures import measures
 from housewise.agent.stars.oversight import SimulatedUser
 from housewise.agent.stars.prompts import Prompts, load_prompts
 from housewise.agent.stars.record import record, write
 from housewise.agent.stars.retrieval import Thresholds
+from housewise.agent.stars.retriever import Retrieval
 from housewise.agent.stars.selection import Likelihood, Numbered, Selector
-from housewise.agent.stars.settings import load_robot, load_task
+from housewise.agent.stars.settings import TASKS, load_robot, load_task
 from housewise.agent.stars.tasks import Task
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
@@ -40,7 +42,6 @@ from housewise.language.local.continuer import LocalContinuer
 from housewise.language.local.model import LocalChatModel
 from housewise.language.local.weights import SMOLLM2
 
-TASKS = ("tidy kitchen", "store groceries", "organize office")
 TRIAL_2 = "Trial 2"
 
 
@@ -62,7 +63,7 @@ class Setup:
     def selector(self, condition: Condition, model: Continuer) -> Selector:
         """Who selects under a condition."""
         if self.selection == "likelihood":
-            return Likelihood(model, self.prompts)
+            return Likelihood(model, self.prompts, condition.hints)
         return Numbered(model, self.prompts, hints=condition.hints)
 
 
@@ -89,24 +90,14 @@ def trial_2(task: Task, analyser: Analyser, memory: GoalMemory) -> Episode:
 
 
 def figures(episode: Episode) -> dict[str, Any]:
-    """The paper's measures of an episode (STARS, tables 2 and 11 to 13, figure 6)."""
+    """The measures of an episode, with its responses by category (STARS, figure 6)."""
     responses = [(lesson.about, each) for lesson in episode.lessons for each in lesson.candidates]
     categories = Counter(category(each.analysis, about) for about, each in responses)
-    done, talk, usage = episode.completion, episode.dialogue, episode.usage
+    usage = episode.usage
     return {
-        "completion_percent": done.percent,
-        "objects_percent": 100 * done.in_place / done.objects,
-        "retrieved": len(responses),
-        "viable_percent": 100 * sum(each.analysis.viable for _, each in responses) / max(1, len(responses)),
-        "proposed": talk.questions,
-        "sourced": sum(lesson.sourced for lesson in episode.lessons),
-        "stated": talk.stated,
-        "calls": sum(usage.calls.values()),
+        **measures(episode),
         "prompt_tokens": sum(usage.prompt_tokens.values()),
         "completion_tokens": sum(usage.completion_tokens.values()),
-        "total_tokens": usage.total_tokens,
-        "instructions": len(talk.turns),
-        "words": talk.words,
         "categories": dict(categories),
     }
 

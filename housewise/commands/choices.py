@@ -21,6 +21,7 @@ Choices = dict[str, str]
 SYSTEMS: Choices = {
     "clipr": "a person answers a few questions, and choices follow the rules that are written down (CLIPR)",
     "personalize": "a robot tidies a house, for people who react to where it puts things (LLM-Personalize)",
+    "stars": "a robot learns where things belong, checks what a model says, and asks (STARS)",
 }
 PLANNERS: Choices = {
     "llm": "asks a language model for some steps, carries them out, and asks again (LLM-Personalize)",

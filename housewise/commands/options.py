@@ -74,7 +74,7 @@ PersonOption = Annotated[
     str | None,
     typer.Option(
         metavar="NAME|FILE",
-        help="Whose preferences: majority (the default), ada, ..., or annotator-3 of the data.",
+        help="Whose preferences: majority (the default), ada, ..., or annotator-3 of the data; stars: terminal.",
         autocompletion=completing("people"),
         rich_help_panel=TASK,
     ),

@@ -28,6 +28,8 @@ class LocalContinuer:
         seed: of what is drawn at a temperature.
     """
 
+    branches = True
+
     def __init__(self, model: LocalChatModel, seed: int = 0) -> None:
         self.name = model.name
         self._model = model

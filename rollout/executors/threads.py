@@ -60,8 +60,10 @@ class Threads:
             future.result()
 
     def _end(self, pool: ThreadPoolExecutor, pending: Sequence[Future[None]], models: Mapping[str, ChatModel]) -> None:
-        """Wait for what is being played; after an interrupt not for long, since a server may take its time."""
-        _, left = wait(pending, _PATIENCE if self._interrupted.is_set() else None)
+        """Wait for what is being played; after an interrupt not for long, since a server may take its time, and not at
+        all for somebody at the terminal, who has just said so."""
+        patience = 0.0 if self._system.talks else _PATIENCE
+        _, left = wait(pending, patience if self._interrupted.is_set() else None)
         pool.shutdown(wait=not left, cancel_futures=True)
         if not left:
             for stage in self._stages:

@@ -89,7 +89,7 @@ class LLM:
         """See PlannerFactory."""
         chosen = self._settings
         confidence = 0.0 if chosen.explore else chosen.confidence
-        habits = Habits(chosen.grounded, chosen.second_look, chosen.move_on, chosen.rated, confidence)
+        habits = Habits(chosen.grounded, chosen.second_look, chosen.move_on, chosen.rated, confidence, chosen.checked)
         return LLMPlanner(situation.answers, self._context, situation.sampling, "llm", habits, situation.knowledge)
 
 
@@ -99,11 +99,13 @@ class Replay:
     asks = False
 
     def __init__(self, settings: AgentSettings) -> None:
-        self._context, self._grounded = context_of(settings), settings.grounded
+        self._context = context_of(settings)
+        # What was asked again is in the record.
+        self._habits = Habits(settings.grounded, checked=settings.checked, repairs=0)
 
     def __call__(self, situation: Situation) -> Planner:
         """See PlannerFactory."""
-        return LLMPlanner(situation.answers, self._context, situation.sampling, "replay", Habits(self._grounded))
+        return LLMPlanner(situation.answers, self._context, situation.sampling, "replay", self._habits)
 
 
 class SayPlan:

@@ -88,6 +88,7 @@ class AgentSettings(Settings):
     second_look: bool = False
     move_on: bool = False
     rated: bool = False
+    checked: bool = False
     confidence: float = Field(default=0.0, ge=0, le=1)
     explore: bool = False
     demonstrator: DemonstratorSettings = DemonstratorSettings()
@@ -140,7 +141,8 @@ class PersonalizeSettings(RunSettings):
         """See RunSettings.bearing; how a model would be asked says nothing where none is."""
         free = {"tasks.data", "agent.records"}
         if not asks:
-            free |= {f"agent.{key}" for key in ("prompt", "grounded", "second_look", "rated", "most_steps_per_plan")}
+            asking = ("prompt", "grounded", "second_look", "rated", "checked", "most_steps_per_plan")
+            free |= {f"agent.{key}" for key in asking}
         if self.agent.planner != "demonstrator":
             free |= {f"agent.demonstrator.{key}" for key in DemonstratorSettings.model_fields}
         return {key: value for key, value in super().bearing(asks).items() if key not in free}

@@ -17,10 +17,12 @@ class Foresight:
     Args:
         graph: all that the robot knows; not changed.
         attempts: everything tried in this episode, which tells where the robot is.
+        looks: whether a place has to be looked at before something there is picked up or placed, and can be from where
+            it is alone.
     """
 
-    def __init__(self, graph: SceneGraph, attempts: Sequence[Attempt] = ()) -> None:
-        self._graph = graph
+    def __init__(self, graph: SceneGraph, attempts: Sequence[Attempt] = (), looks: bool = True) -> None:
+        self._graph, self._looks = graph, looks
         self._places = {thing: graph.place_of(thing) or ROBOT for thing in graph.objects}
         self._at: str | None = None
         self._looking_at: str | None = None
@@ -53,7 +55,7 @@ class Foresight:
                 if holding
                 else self._out_of_reach(target, self._place(target))
             )
-        if kind == ActionKind.LOOK_AT and self._place(target) != self._at:
+        if kind == ActionKind.LOOK_AT and self._looks and self._place(target) != self._at:
             return f"you are not there; go to {target} first"
         return ""
 
@@ -88,7 +90,7 @@ class Foresight:
     def _out_of_reach(self, name: str, place: str) -> str:
         if place != self._at:
             return f"you are not there; go to {name} first"
-        return "" if place == self._looking_at else f"you do not look there; look at {name} first"
+        return "" if place == self._looking_at or not self._looks else f"you do not look there; look at {name} first"
 
     def _place(self, name: str) -> str:
         """Where one goes to get to a thing: the receptacle of an object, else the thing itself."""

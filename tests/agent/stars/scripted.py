@@ -27,6 +27,7 @@ class ScriptedModel:
     """
 
     name = "scripted"
+    branches = True
 
     def __init__(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,17 +12,19 @@ import pytest
 from housewise.agent.stars.analysis import Analyser
 from housewise.agent.stars.conditions import CONDITIONS
 from housewise.agent.stars.language import Language
-from housewise.agent.stars.learner import Episode, Learner, Retrieval
+from housewise.agent.stars.learner import MOST_OPTIONS, Episode, Learner
 from housewise.agent.stars.learning import Generalisation, GoalMemory
-from housewise.agent.stars.oversight import SimulatedUser, TerminalUser
+from housewise.agent.stars.oversight import AskedUser, Question, SimulatedUser, stated_goal
 from housewise.agent.stars.prompts import load_prompts
 from housewise.agent.stars.record import record, write
 from housewise.agent.stars.retrieval import Thresholds
+from housewise.agent.stars.retriever import Retrieval
 from housewise.agent.stars.selection import Numbered
 from housewise.agent.stars.settings import load_robot, load_task
 from housewise.agent.stars.tasks import Task, TaskObject
 from housewise.core.errors import DataError, UserError
 from housewise.language.continuing import Bounds, Continuation, Rating, Token
+from housewise.people.terminal import TerminalPerson
 from tests.agent.stars.scripted import ScriptedModel, Written, steps
 
 
@@ -110,7 +113,7 @@ def test_second_time_needs_neither_model_nor_user(tmp_path: Path) -> None:
     task, analyser = analysed("store groceries")
     again = Learner(
         task, analyser, CONDITIONS["STARS+O"], Retrieval(Refusing({}), load_prompts()),
-        user=TerminalUser(lambda question: pytest.fail(question), analyser, task),
+        user=AskedUser(TerminalPerson(lambda question: pytest.fail(question)), analyser, task),
         memory=GoalMemory.load(tmp_path / "goals.jsonl"),
     ).play(["Store groceries."])  # fmt: skip
     assert again.completion.percent == 100
@@ -164,9 +167,68 @@ def test_a_terminal_user_is_asked_again_and_told_why() -> None:
         "x" * 1_000_000,
     ])  # fmt: skip
     asked: list[str] = []
-    user = TerminalUser(lambda question: asked.append(question) or next(said), analyser, task)  # type: ignore[func-returns-value]
+    person = TerminalPerson(lambda question: asked.append(question) or next(said))  # type: ignore[func-returns-value]
+    user = AskedUser(person, analyser, task)
     user.states(task["folder"])
     assert "no goal that I understand" in asked[1] and "about a pen" in asked[2]
+
+
+@pytest.mark.parametrize(
+    ("said", "goal"),
+    [
+        ("drawer", "in the drawer"),
+        ("in the drawer and the drawer is closed", "in the drawer and the drawer is closed"),
+        ("desk", "on the desk"),
+        ("If the object is a pen then the goal is that the object is on the desk.", "on the desk."),
+    ],
+)
+def test_a_place_alone_is_made_a_sentence_of(said: str, goal: str) -> None:
+    task, analyser = analysed("organize office")
+    found = AskedUser(TerminalPerson(lambda question: said), analyser, task).states(task["pen"])
+    assert found == f"If the object is a pen then the goal is that the object is {goal}"
+
+
+def test_a_wider_grammar_takes_what_people_say() -> None:
+    task, vocabulary = load_task("organize office")
+    analyser = Analyser(Language(vocabulary, "wide"), load_robot())
+    person = TerminalPerson(lambda question: "put the pen in the drawer and close it")
+    found = AskedUser(person, analyser, task).states(task["pen"])
+    assert found == "If the object is a pen then put the pen in the drawer and close it"
+    analysis = stated_goal(found, task["pen"], analyser, task)
+    assert analysis is not None and SimulatedUser(task).confirms(Question(task["pen"], found, analysis))
+
+
+class Chatterbox(ScriptedModel):
+    """Never says the same twice, and finds everything else it might have said as likely."""
+
+    said = 0
+
+    def extend(self, prompt: str, branches: list[tuple[Token, ...]], bounds: Bounds) -> list[Continuation]:  # type: ignore[override]
+        return [self._reply(steps([self._word() for _ in range(5)])) for _ in branches]
+
+    def _word(self) -> tuple[str, float, dict[str, float]]:
+        self.said += 5
+        return (f" word{self.said}", 0.2, {f" word{self.said + more}": 0.2 for more in range(1, 5)})
+
+
+@pytest.mark.parametrize("condition", ["STS", "STARS", "STARS+O"])
+def test_a_model_that_goes_on_and_on_is_asked_so_often_and_no_more(condition: str) -> None:
+    task, analyser = analysed("organize office")
+    model, asked = Chatterbox({}), list[int]()
+
+    def choose(question: str) -> Written:
+        asked.append(len(re.findall(r"^\d+\. ", question.rpartition("Seen: ")[2], re.MULTILINE)))
+        return [("1", 1.0)]
+
+    model.choose = choose
+    retrieval = Retrieval(model, load_prompts(), Thresholds(mean=0, most_calls=60))
+    learner = Learner(
+        task, analyser, CONDITIONS[condition], retrieval, selector=Numbered(model, load_prompts()),
+        user=SimulatedUser(task),
+    )  # fmt: skip
+    lesson = learner.learn(task["pen"], task.start())
+    assert len(lesson.candidates) > 40 and sum(learner.usage.calls.values()) <= 60 + 60 + 1
+    assert asked == ([MOST_OPTIONS] if condition == "STS" else [])
 
 
 class RatingModel(ScriptedModel):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 from housewise.agent.stars.analysis import Analysis, Mismatch, MismatchKind
-from housewise.agent.stars.oversight import Dialogue, Question, SimulatedUser, TerminalUser
+from housewise.agent.stars.oversight import AskedUser, Dialogue, Question, SimulatedUser
 from housewise.agent.stars.prompts import load_prompts
-from housewise.agent.stars.repair import Candidate, repaired
+from housewise.agent.stars.repair import Candidate, repairs
 from housewise.agent.stars.retrieval import Retrieved
 from housewise.agent.stars.selection import Likeliest, Likelihood, Numbered
 from housewise.agent.stars.settings import load_task
 from housewise.agent.stars.usage import Usage
+from housewise.people.terminal import TerminalPerson
 from tests.agent.stars.conftest import Analyse
 from tests.agent.stars.scripted import ScriptedModel, Written
 
@@ -41,7 +42,7 @@ def test_repairs_come_in_order_once_each_and_twice_in_a_chain() -> None:
         wrong("odd", 0.9, UNINTERPRETABLE),
         wrong("fine", 0.9),
     ]
-    found = repaired(first, ask, analyse)
+    found = [*first, *(each for _, brought in repairs(first, ask, analyse) for each in brought)]
     # Those of one mismatch, by kind and probability; what repairs bring (all unknown words) takes its place among them.
     assert asked == ["sink", "rack", "shelf", "word", "sink'", "rack'", "shelf'", "word'", "both", "both'"]
     assert [each.repairs for each in found[len(first) :]].count(2) == 5
@@ -141,11 +142,12 @@ def test_the_simulated_user_wants_this_object_in_its_place_and_everything_closed
 def test_a_terminal_user_is_asked_the_question_until_it_is_answered(analyse: Analyse) -> None:
     task, _ = load_task("tidy kitchen")
     said, asked = iter(["perhaps", "YES."]), []
-    user = TerminalUser(lambda text: asked.append(text) or next(said), None, task)  # type: ignore[arg-type, func-returns-value]
+    person = TerminalPerson(lambda text: asked.append(text) or next(said))  # type: ignore[func-returns-value]
+    user = AskedUser(person, None, task)  # type: ignore[arg-type]
     sentence = "The goal is that the mug is in the sink."
     assert user.confirms(Question(task["mug 1"], sentence, analyse(sentence, "mug 1")))
     assert asked == ["For mug on counter: is it right that the goal is that the mug is in the sink? (yes/no) "] * 2
-    assert not TerminalUser(lambda text: "what?", None, task).confirms(  # type: ignore[arg-type]
+    assert not AskedUser(TerminalPerson(lambda text: "what?"), None, task).confirms(  # type: ignore[arg-type]
         Question(task["mug 1"], sentence, analyse(sentence, "mug 1"))
     )
 

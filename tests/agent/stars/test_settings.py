@@ -113,7 +113,7 @@ def test_a_bad_task_is_one_line_that_names_file_and_field(tmp_path: Path, change
 
 
 def test_files_that_are_none(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"tidy attic: no such file"):
+    with pytest.raises(UserError, match=r"tidy attic: no such task"):
         load_task("tidy attic")
     broken = tmp_path / "robot.yaml"
     broken.write_text("moves: [")

@@ -1,0 +1,110 @@
+"""How a model is asked for goals: by the tree, by draws, or by rating what is viable (STARS, retrieval)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from housewise.agent.stars.analysis import Analyser
+from housewise.agent.stars.conditions import Condition
+from housewise.agent.stars.possible import possible_goals
+from housewise.agent.stars.prompts import Prompts
+from housewise.agent.stars.repair import Candidate
+from housewise.agent.stars.retrieval import Prompt, Retrieved, SearchTree, Seen, Thresholds, draw
+from housewise.agent.stars.tasks import Task, TaskObject
+from housewise.agent.stars.usage import Usage
+from housewise.core.errors import UserError
+from housewise.language.continuing import Bounds, Continuer, Rater
+
+# As many as a tree brings, so that a question with numbered options stays readable.
+_MOST_RATED = 8
+
+
+@dataclass(frozen=True)
+class Retrieval:
+    """How goals are asked for.
+
+    Attributes:
+        model: goes on with texts.
+        prompts: what it reads.
+        thresholds: where the tree branches.
+        lead: words that the model's goal begins with, ``{name}`` for the object and ``{are}`` for is or are.
+        most_tokens: of a reply.
+    """
+
+    model: Continuer
+    prompts: Prompts
+    thresholds: Thresholds = field(default_factory=Thresholds)
+    lead: str = ""
+    most_tokens: int = 50
+
+    @property
+    def bounds(self) -> Bounds:
+        """How far a reply goes."""
+        return Bounds(self.most_tokens, self.prompts.stop)
+
+
+class Retriever:
+    """Asks for goals for one object after the other.
+
+    Args:
+        task: what there is.
+        analyser: tells which goals are viable, where the model only rates them.
+        condition: which way of asking is taken.
+        how: the model, and what it reads.
+    """
+
+    def __init__(self, task: Task, analyser: Analyser, condition: Condition, how: Retrieval) -> None:
+        self._task, self._analyser, self._condition, self._how = task, analyser, condition, how
+        self._tree = SearchTree(how.model, how.bounds, how.thresholds)
+
+    @property
+    def most_calls(self) -> int:
+        """Calls for one object after which nothing more is mended."""
+        return self._how.thresholds.most_calls
+
+    def goals(self, about: TaskObject, seen: Seen, usage: Usage) -> list[Retrieved]:
+        """New goals for an object, the likeliest first.
+
+        Args:
+            about: the object.
+            seen: what has been retrieved for it; what is new is added.
+            usage: calls and tokens are added.
+
+        Raises:
+            UserError: when the model cannot do what the condition asks.
+        """
+        prompt = self._how.prompts.for_goal(self._task, about)
+        if self._condition.retrieval == "grounded":
+            return self._rated(prompt, about, usage)
+        return self._asked(prompt, about, seen, usage, "initial")
+
+    def mended(self, about: TaskObject, wrong: Candidate, seen: Seen, usage: Usage) -> list[Retrieved]:
+        """New goals in the place of one that is not viable; see goals."""
+        prompt = self._how.prompts.for_repair(self._task, about, wrong.text, wrong.analysis.mismatches[0])
+        return self._asked(prompt, about, seen, usage, "repair")
+
+    def _asked(self, prompt: str, about: TaskObject, seen: Seen, usage: Usage, kind: Prompt) -> list[Retrieved]:
+        how = self._how
+        lead = how.lead.format(name=about.thing.noun, are="are" if about.plural else "is")
+        prompt += f" {lead}" if lead else ""
+        found: list[Retrieved] = []
+        if self._condition.retrieval == "tree" and how.model.branches:
+            found = self._tree.grow(prompt, seen, usage, kind, lead)
+            if how.model.branches:
+                return found
+        # Where a model tells no alternatives, its first reply is all that is left of a tree.
+        drawn = draw(how.model, prompt, seen, usage, how.bounds, lead, kind)
+        return [*found, *(replace(each, source=f"{each.source}_drawn") if found else each for each in drawn)]
+
+    def _rated(self, prompt: str, about: TaskObject, usage: Usage) -> list[Retrieved]:
+        """The likeliest of all goals that are viable."""
+        model = self._how.model
+        if not isinstance(model, Rater):
+            raise UserError(
+                f"model {model.name}: it does not rate texts, as the grounded condition asks; use a local one"
+            )
+        goals = possible_goals(self._task, about, self._analyser)
+        ratings = model.rate(prompt, [f" {goal}" for goal in goals])
+        usage.add("rating", ratings)
+        found = [Retrieved(goal, rate.probability, "grounded") for goal, rate in zip(goals, ratings, strict=True)]
+        return sorted(found, key=lambda response: -response.probability)[:_MOST_RATED]

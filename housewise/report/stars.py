@@ -1,0 +1,376 @@
+"""How episodes of STARS are shown: object by object, what a model said, what is wrong with it, what was done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from housewise.core.errors import UserError
+from housewise.core.record import Event, Header, Record, Result
+from housewise.report.text import plural
+from housewise.report.views import Began, Cell, KeepFilm
+from housewise.rollout.experiment import planner_of
+from housewise.rollout.notes import NoteEvent
+from housewise.systems.stars.record import (
+    ActionEvent,
+    AnswerEvent,
+    GoalEvent,
+    MismatchLine,
+    ObjectEvent,
+    QuestionEvent,
+    RecalledEvent,
+    RepairEvent,
+    ResponseLine,
+    RetrievedEvent,
+    SelectionEvent,
+    StarsFinal,
+    StarsSetting,
+)
+
+_MOST_RESPONSES = 80
+"""Of an object that a page shows; the others are counted."""
+_LONGEST = 300
+
+_M = TypeVar("_M", bound=BaseModel)
+_E = TypeVar("_E", bound=Event)
+
+
+@dataclass
+class Branch:
+    """A piece of a goal that responses have in common, and how they go on.
+
+    Attributes:
+        words: of the piece.
+        response: the one that ends here; None where none does.
+        further: what comes behind.
+        repairs: what came of mending the response.
+    """
+
+    words: str
+    response: ResponseLine | None = None
+    further: list[Branch] = field(default_factory=list)
+    repairs: list[Tree] = field(default_factory=list)
+
+    @property
+    def verdict(self) -> str:
+        """What is wrong with the response, in words; empty where nothing is."""
+        return wrong_with(self.response.mismatches) if self.response else ""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """What a model brought at once.
+
+    Attributes:
+        branches: the responses, what they begin with alike once.
+        reason: what the model was told is wrong with the goal that they are to replace; empty for none.
+    """
+
+    branches: list[Branch]
+    reason: str = ""
+
+
+Mended = Callable[[str], list[Tree]]
+"""What came of mending a response, by its text."""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What was chosen by a model, or put to the person, and what they said.
+
+    Attributes:
+        choice: among several goals; None where this is a question.
+        question, answer: of a person; empty where this is a choice.
+    """
+
+    choice: SelectionEvent | None = None
+    question: str = ""
+    answer: str = ""
+
+
+@dataclass(frozen=True)
+class Told:
+    """All about one object.
+
+    Attributes:
+        mood: right where it ended where it is wanted, else wrong.
+        seen, place, wanted: where it was found, where it ended, and where it is wanted.
+        recalled: the goal that was known; empty for none.
+        tree: what a model brought; None where none was asked.
+        left_out: responses that are not shown.
+        turns: choices and questions, in order.
+        goal: that was used.
+        wrong: what is wrong with that.
+        acts: what was done.
+        notes: what was learned, in words.
+    """
+
+    mood: str
+    seen: str
+    place: str
+    wanted: str
+    recalled: str
+    tree: Tree | None
+    left_out: int
+    turns: list[Turn]
+    goal: GoalEvent | None
+    wrong: str
+    acts: list[ActionEvent]
+    notes: list[str]
+
+    @property
+    def fault(self) -> str:
+        """Why it did not end where it is wanted, the same words for all such objects; empty where it did."""
+        if self.mood == "right":
+            return ""
+        if self.goal is None or self.goal.by == "nobody":
+            return "no goal"
+        if self.goal.mismatches:
+            return f"unviable goal ({self.goal.mismatches[0].kind})"
+        return "another place" if self.acts else "nothing done"
+
+
+@dataclass(frozen=True)
+class StarsShown:
+    """An episode object by object; see Shown."""
+
+    number: int
+    title: str
+    rate: float
+    mood: str
+    story: str
+    facts: dict[str, str]
+    objects: list[Told]
+    measure: str
+    template: str = "stars.html"
+    complete: bool = True
+
+
+class StarsView:
+    """Episodes of STARS; see View."""
+
+    measure = "completion"
+    explanation = (
+        "Completion: objects that are in or on a fixture where the person wants them, and fixtures that are closed as "
+        "they should be, of all of these, mean ± standard error over tasks. The other numbers are means of an episode."
+    )
+    standing = "objects in place"
+    columns = ("goals retrieved", "asked", "stated", "recalled", "words")
+
+    def title(self, header: Header) -> str:
+        """See View."""
+        return f"{header.task} · run {header.run}"
+
+    def faults(self, record: Record, path: Path) -> dict[str, int]:
+        """See View: objects that are not where they are wanted, by why."""
+        found: dict[str, int] = {}
+        for told in _objects(record, path):
+            if told.fault:
+                found[told.fault] = found.get(told.fault, 0) + 1
+        return found
+
+    def state(self, result: Result) -> str:
+        """See View."""
+        return f"{_count(result, 'in_place')} of {_count(result, 'objects')}"
+
+    def gained(self, result: Result) -> float:
+        """See View."""
+        return _count(result, "in_place")
+
+    def cells(self, result: Result) -> list[Cell]:
+        """See View."""
+        names = ("retrieved", "proposed", "stated", "recalled", "words")
+        return [Cell(str(_count(result, name)), _count(result, name)) for name in names]
+
+    def perfect(self, result: Result) -> bool:
+        """See View."""
+        return result.scores.get("completion_percent") == 100
+
+    def ending(self, header: Header, result: Result) -> str:
+        """See View."""
+        wrong = _count(result, "objects") - _count(result, "in_place")
+        is_open = _count(result, "fixtures") - _count(result, "closed")
+        parts = [f"{plural(wrong, 'object')} out of place"] if wrong else []
+        parts += [f"{plural(is_open, 'fixture')} left open"] if is_open else []
+        if _count(result, "recalled") == _count(result, "objects"):
+            parts.append("all of it by memory")
+        return "; ".join(parts) or "all in place, all closed"
+
+    def began(self, header: Header) -> list[Began]:
+        """See View: where everything was found and where it is wanted."""
+        try:
+            setting = StarsSetting.model_validate(header.setting)
+        except ValidationError:
+            return []
+        return [
+            Began("", thing, f"{place}; wanted in {_places(setting, thing)}") for thing, place in setting.places.items()
+        ]
+
+    def shown(self, number: int, record: Record, path: Path, simulator: str, keep: KeepFilm | None) -> StarsShown:
+        """See View."""
+        header, result = record.header, record.result
+        usage = result.usage
+        facts = {"condition": planner_of(header), "person": header.person, "ended": self.ending(header, result)}
+        facts |= {"objects in place": self.state(result)}
+        facts |= {name: cell.text for name, cell in zip(self.columns, self.cells(result), strict=True)}
+        facts |= {"tokens": str(usage.prompt_tokens + usage.completion_tokens), "seconds": f"{usage.seconds:.1f}"}
+        return StarsShown(
+            number,
+            f"{self.title(header)} · {planner_of(header)}",
+            result.scores.get("completion_percent", 0.0),
+            "right" if self.perfect(result) else "partly",
+            " ".join(_setting(record, path).instructions)[:_LONGEST],
+            {what: text for what, text in facts.items() if text},
+            list(_objects(record, path)),
+            self.measure,
+        )
+
+
+def wrong_with(mismatches: Sequence[MismatchLine]) -> str:
+    """Why a goal is not viable, in words; empty where it is."""
+    return ", ".join(_said(each) for each in mismatches[:3])
+
+
+def tree_of(lines: Sequence[ResponseLine], mended: Mended = lambda text: []) -> list[Branch]:
+    """Responses as a tree of words: what several begin with stands once.
+
+    Args:
+        lines: the responses.
+        mended: what came of mending a response, by its text.
+    """
+    return _branches([(line.text[:_LONGEST].split(), line) for line in lines], mended)
+
+
+def _branches(texts: Sequence[tuple[list[str], ResponseLine]], mended: Mended) -> list[Branch]:
+    groups: dict[str, list[tuple[list[str], ResponseLine]]] = {}
+    for words, line in texts:
+        groups.setdefault(words[0] if words else "", []).append((words, line))
+    found = []
+    for group in groups.values():
+        shared = _shared([words for words, _ in group])
+        ending = [line for words, line in group if len(words) == shared]
+        branch = Branch(" ".join(group[0][0][:shared]), ending[0] if ending else None)
+        branch.further = _branches([(words[shared:], line) for words, line in group if len(words) > shared], mended)
+        branch.repairs = mended(ending[0].text) if ending else []
+        found.append(branch)
+    return found
+
+
+def _shared(texts: Sequence[list[str]]) -> int:
+    """How many words several texts begin with alike."""
+    count = 0
+    for several in zip(*texts, strict=False):
+        if len(set(several)) > 1:
+            break
+        count += 1
+    return count
+
+
+def _objects(record: Record, path: Path) -> Iterator[Told]:
+    """What happened with each object, in order."""
+    setting, final = _setting(record, path), _validated(StarsFinal, record.result.final, path)
+    groups: list[list[Event]] = []
+    for event in record.events:
+        if isinstance(event, ObjectEvent):
+            groups.append([])
+        if groups:
+            groups[-1].append(event)
+    for events in groups:
+        first = events[0]
+        assert isinstance(first, ObjectEvent), "groups begin with one"
+        yield _told(first, events, setting, final)
+
+
+def _told(about: ObjectEvent, events: Sequence[Event], setting: StarsSetting, final: StarsFinal) -> Told:
+    place = final.places.get(about.thing, "")
+    goals, recalled = _of(events, GoalEvent), _of(events, RecalledEvent)
+    goal = goals[-1] if goals else None
+    tree, left_out = _tree(events)
+    return Told(
+        mood="right" if place in setting.wanted.get(about.thing, []) else "wrong",
+        seen=about.seen,
+        place=place,
+        wanted=_places(setting, about.thing),
+        recalled=recalled[0].statement if recalled else "",
+        tree=tree,
+        left_out=left_out,
+        turns=list(_turns(events)),
+        goal=goal,
+        wrong=wrong_with(goal.mismatches) if goal else "",
+        acts=_of(events, ActionEvent),
+        notes=[each.note.text for each in _of(events, NoteEvent)],
+    )
+
+
+def _turns(events: Sequence[Event]) -> Iterator[Turn]:
+    said = {answer.question: answer.text for answer in _of(events, AnswerEvent)}
+    for event in events:
+        if isinstance(event, SelectionEvent) and event.options:
+            yield Turn(choice=event)
+        elif isinstance(event, QuestionEvent):
+            yield Turn(question=event.text, answer=said.get(event.text, ""))
+
+
+def _tree(events: Sequence[Event]) -> tuple[Tree | None, int]:
+    """What a model brought for an object, with repairs below what they mend, and how many responses are left out."""
+    first, repairs = _of(events, RetrievedEvent), _of(events, RepairEvent)
+    if not first:
+        return None, 0
+    left = _MOST_RESPONSES
+    total = sum(len(event.responses) for event in first) + sum(len(event.responses) for event in repairs)
+
+    def taken(lines: Sequence[ResponseLine]) -> list[ResponseLine]:
+        nonlocal left
+        found = list(lines[: max(0, left)])
+        left -= len(found)
+        return found
+
+    def mended(depth: int) -> Mended:
+        """Repairs of that depth, with those of what they brought."""
+        return lambda text: [
+            Tree(tree_of(taken(each.responses), mended(depth + 1)), each.reason)
+            for each in repairs
+            if (each.wrong, each.depth) == (text, depth)
+        ]
+
+    tree = Tree(tree_of(taken(first[0].responses), mended(1)))
+    return tree, max(0, total - (_MOST_RESPONSES - left))
+
+
+def _said(mismatch: MismatchLine) -> str:
+    what, thing = (mismatch.what or "")[:_LONGEST], (mismatch.thing or "")[:_LONGEST]
+    return {
+        "uninterpretable": "not understood",
+        "unknown-word": f"unknown word: {what}",
+        "ungrounded-object": f"not seen: {what}",
+        "affordance-mismatch": f"{thing}: not {what}",
+    }.get(mismatch.kind, mismatch.kind)
+
+
+def _places(setting: StarsSetting, thing: str) -> str:
+    return " or ".join(setting.wanted.get(thing, [])) or "nothing here"
+
+
+def _of(events: Sequence[Event], kind: type[_E]) -> list[_E]:
+    return [event for event in events if isinstance(event, kind)]
+
+
+def _count(result: Result, name: str) -> int:
+    return round(result.scores.get(name, 0))
+
+
+def _setting(record: Record, path: Path) -> StarsSetting:
+    return _validated(StarsSetting, record.header.setting, path)
+
+
+def _validated(kind: type[_M], content: object, path: Path) -> _M:
+    try:
+        return kind.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise UserError(f"{path}: {where}: {first['msg']}; delete the file to run the episode again") from error

@@ -1,0 +1,54 @@
+"""What is left of earlier attempts at an episode that were cut off: what was told in them is not asked for again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import count, takewhile
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from housewise.core.errors import UserError
+from housewise.core.record import FAILED, FINISHED, PARTIAL, Event, Header, read_lines
+from housewise.rollout.notes import NoteEvent
+from housewise.rollout.records import read_header
+
+
+def earlier_events(
+    folder: Path, name: str, events: Sequence[type[Event]], fits: Callable[[Header], bool]
+) -> tuple[Event, ...]:
+    """What happened in earlier attempts at an episode, the oldest first.
+
+    An attempt may have been cut off anywhere: lines that are no events are left out.
+
+    Args:
+        folder: of the records.
+        name: of the episode's record.
+        events: types of the system's.
+        fits: whether an attempt with this header was one at the same.
+    """
+    known: dict[str, type[Event]] = {NoteEvent.type: NoteEvent, **{event.type: event for event in events}}
+    return tuple(event for path in _attempts(folder, name) for event in _events(path, known, fits))
+
+
+def _attempts(folder: Path, name: str) -> list[Path]:
+    aside = (folder / f"{name}{FINISHED}.interrupted-{number}" for number in count(1))
+    last = (folder / f"{name}{ending}" for ending in (FAILED, PARTIAL))
+    return [*takewhile(Path.is_file, aside), *(path for path in last if path.is_file() and not path.is_symlink())]
+
+
+def _events(path: Path, known: Mapping[str, type[Event]], fits: Callable[[Header], bool]) -> Iterator[Event]:
+    try:
+        first, *texts = path.read_bytes().split(b"\n")
+    except OSError:
+        return
+    header = read_header(path, first)
+    if header is None or not fits(header):
+        return
+    for text in texts[:-1]:
+        try:
+            [line] = read_lines(path, [text])
+            if line.type in known:
+                yield line.read(known)
+        except (UserError, ValidationError):
+            continue

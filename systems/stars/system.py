@@ -1,0 +1,191 @@
+"""STARS (AAAI 2024, arXiv 2306.06770): a robot that learns where things belong, and thinks before it acts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from housewise.agent.stars.analysis import Analyser
+from housewise.agent.stars.language import Grammar, Language
+from housewise.agent.stars.learner import Learner
+from housewise.agent.stars.notes import goals_in
+from housewise.agent.stars.oversight import AskedUser, SimulatedUser, User
+from housewise.agent.stars.prompts import load_prompts
+from housewise.agent.stars.retriever import Retrieval
+from housewise.agent.stars.selection import Likelihood, Numbered, Selector
+from housewise.agent.stars.settings import load_robot, load_task, load_vocabulary, wishes_of
+from housewise.agent.stars.tasks import Task as Room_Task
+from housewise.core.errors import UserError
+from housewise.core.settings import MOST_COUNTED
+from housewise.language import ChatModel
+from housewise.language.continuing import Continuer
+from housewise.people.chat import ChatPerson
+from housewise.people.memory import Memory
+from housewise.people.terminal import TerminalPerson
+from housewise.rollout.episode import Limits, Progress
+from housewise.rollout.scores import Score
+from housewise.rollout.system import Job, Opened, System, Task
+from housewise.systems.stars.agent import StarsAgent
+from housewise.systems.stars.models import late_continuer
+from housewise.systems.stars.record import EVENTS, StarsSetting
+from housewise.systems.stars.room import Room
+from housewise.systems.stars.settings import StarsSettings
+from housewise.systems.stars.told import Told
+
+
+class Stars(System[StarsSettings]):
+    """Tidying in symbolic rooms; see System."""
+
+    name = "stars"
+    Settings = StarsSettings
+    events = EVENTS
+    scores = (
+        Score("completion_percent", "completion", "done", "%", "higher", error=True),
+        Score("objects_percent", "objects in place", "in place", "%", "higher"),
+        Score("retrieved", "goals retrieved", "goals"),
+        Score("viable_percent", "viable goals", "viable", "%", "higher", weight="retrieved"),
+        Score("proposed", "questions", "asked", better="lower"),
+        Score("sourced", "goals of the model used", "sourced"),
+        Score("stated", "goals stated", "stated", better="lower"),
+        Score("recalled", "goals recalled", "recalled"),
+        Score("instructions", better="lower"),
+        Score("words", "words of the person", "words", better="lower", decimals=0),
+        Score("calls", "calls of models", decimals=0),
+    )
+
+    def __init__(self, settings: StarsSettings) -> None:
+        super().__init__(settings)
+        chosen = settings.agent
+        self._robot, self._prompts = load_robot(chosen.robot), load_prompts(chosen.prompt)
+        self._grammar, vocabulary = Grammar.load(chosen.grammar), load_vocabulary(chosen.vocabulary)
+        read = [load_task(name, vocabulary) for name in settings.tasks.task]
+        self._read = {task.name: (task, words) for task, words in read}
+        if len(self._read) < len(read):
+            raise UserError("setting task: two files name their tasks alike; give each a name of its own")
+
+    @property
+    def roles(self) -> Sequence[str]:
+        """See System.roles."""
+        return ("agent", "person") if self._asks("model") else ("agent",)
+
+    @property
+    def asks_at_need(self) -> bool:
+        """See System.asks_at_need: what is known needs no model."""
+        return True
+
+    @property
+    def agent(self) -> str:
+        """See System.agent: the condition."""
+        return self.settings.agent.condition
+
+    @property
+    def remembers(self) -> bool:
+        """See System.remembers: goals are."""
+        return True
+
+    @property
+    def talks(self) -> bool:
+        """See System.talks."""
+        return self._asks("terminal")
+
+    @classmethod
+    def essence(cls, setting: Mapping[str, Any]) -> Any:
+        """See System.essence: where everything stands, and where it is wanted."""
+        return setting["room"], setting["places"], setting["wanted"], setting["closed"]
+
+    def tasks(self) -> Sequence[Task]:
+        """See System.tasks."""
+        return [Task(name, name, self.settings.tasks.person) for name in self._read]
+
+    def check(self) -> None:
+        """See System.check."""
+        execution, chosen = self.settings.execution, self.settings.agent
+        person = self.settings.tasks.person
+        if person != "simulated" and not chosen.parts.user:
+            raise UserError(
+                f"person={person}: condition {chosen.condition} asks nobody; choose {chosen.condition}+O, or leave "
+                "person out"
+            )
+        if self.talks and (execution.workers > 1 or execution.ray is not None):
+            raise UserError("person=terminal: one person answers one episode at a time; leave out --workers and --ray")
+        if chosen.parts.retrieval == "grounded" and (not self.settings.models.agent.local or execution.ray is not None):
+            raise UserError(
+                f"condition {chosen.condition} rates texts, which takes a local model on this machine; choose another "
+                "condition, or leave out --model, --base-url and --ray"
+            )
+
+    def files(self) -> dict[str, Path]:
+        """See System.files: data of the user's own."""
+        chosen = self.settings.agent
+        named = {"vocabulary": chosen.vocabulary, "robot": chosen.robot, "grammar": chosen.grammar}
+        named |= {"prompt": chosen.prompt}
+        named |= {f"task-{task}": name for task, name in zip(self._read, self.settings.tasks.task, strict=True)}
+        return {setting: Path(name) for setting, name in named.items() if Path(name).is_file()}
+
+    def open(
+        self,
+        job: Job,
+        models: Mapping[str, ChatModel],
+        memory: Memory | None,
+        material: Any,
+        progress: Progress,
+    ) -> Opened:
+        """See System.open."""
+        assert memory is not None, "a system that remembers is given a memory"
+        chosen = self.settings.agent
+        task, words = self._read[job.task.name]
+        analyser, told = Analyser(Language(words, self._grammar), self._robot), Told(job.earlier)
+        model = late_continuer(models["agent"], self.settings.models.agent, self._prompts.chat, job.seed)
+        learner = Learner(
+            task,
+            analyser,
+            chosen.parts,
+            Retrieval(model, self._prompts, chosen.thresholds, chosen.lead, chosen.most_tokens),
+            selector=self._selector(model),
+            memory=goals_in(memory.notes),
+            carry=chosen.generalisation,
+            questions=chosen.questions,
+            earlier=told,
+        )
+        learner.dialogue.turns += _instructions(task, learner)
+        room = Room(task, learner, self._user(task, analyser, models, memory.person), told)
+        agent = StarsAgent(task, learner, self._prompts, memory.person, room.lessons.append, progress)
+        # What ends an episode is that no object is left.
+        limits = Limits(plans=MOST_COUNTED, idle_plans=MOST_COUNTED)
+        return Opened(room, agent, _setting(task, learner), limits)
+
+    def _selector(self, model: Continuer) -> Selector:
+        hints = self.settings.agent.parts.hints
+        if self.settings.agent.selection == "numbered":
+            return Numbered(model, self._prompts, hints=hints)
+        return Likelihood(model, self._prompts, hints)
+
+    def _user(self, task: Room_Task, analyser: Analyser, models: Mapping[str, ChatModel], person: str) -> User:
+        if self._asks("terminal"):
+            return AskedUser(TerminalPerson(name=person), analyser, task)
+        if self._asks("model"):
+            return AskedUser(ChatPerson(models["person"], wishes_of(task), person), analyser, task)
+        return SimulatedUser(task)
+
+    def _asks(self, person: str) -> bool:
+        """Whether this is who is asked."""
+        return self.settings.tasks.person == person and self.settings.agent.parts.user
+
+
+def _instructions(task: Room_Task, learner: Learner) -> list[str]:
+    """What the person says for the task: its name alone where all is known already (STARS, trial 2)."""
+    start = task.start()
+    if all(learner.recall(about, start) is not None for about in task.objects):
+        return [f"{task.name.capitalize()}."]
+    return list(task.instructions)
+
+
+def _setting(task: Room_Task, learner: Learner) -> StarsSetting:
+    return StarsSetting(
+        room=task.room.noun,
+        places={about.thing.name: about.place for about in task.objects},
+        wanted={about.thing.name: list(about.wanted) for about in task.objects},
+        closed=list(task.closed),
+        instructions=learner.dialogue.turns,
+    )

@@ -1,0 +1,53 @@
+"""STARS on a Ray cluster: behind a server, and with a local model that answers in an actor."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("ray", reason="the extra housewise[distributed] is not installed")
+
+from housewise.people.memory import MemoryFolder
+from tests.language.conftest import ChatServer
+from tests.language.tiny import save_tiny_model
+from tests.systems.stars.playing import ATTIC, asking, record_of, stars
+from tests.systems.stars.server import housekeeper
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[str]:
+    from ray.cluster_utils import Cluster
+
+    node = {"num_cpus": 2, "object_store_memory": 100_000_000, "include_dashboard": False}
+    made = Cluster(initialize_head=True, head_node_args=node)
+    yield made.address
+    made.shutdown()
+
+
+def test_episodes_are_played_and_learned_from_on_a_cluster(cluster: str, tmp_path: Path) -> None:
+    path = tmp_path / "attic.yaml"
+    path.write_text(ATTIC)
+    with ChatServer() as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        server.play(housekeeper())
+        words = ("--ray", cluster, "runs=2", "--workers", "2", "--out", tmp_path / "run")
+        stars(*asking(server, f"task={path}", *words))
+        asked = len(server.requests)
+        server.shutdown()
+    first, second = (record_of(tmp_path / "run", f"tidy-attic-run{run}").result.scores for run in range(2))
+    assert first["calls"] == asked > 0 and first["completion_percent"] == 100
+    assert (second["recalled"], second["calls"]) == (2, 0)
+    assert len(MemoryFolder(tmp_path / "run" / "memory").load("simulated")) == 4
+
+
+def test_a_local_model_goes_on_with_conversations_in_an_actor(cluster: str, tmp_path: Path) -> None:
+    path = tmp_path / "attic.yaml"
+    path.write_text(ATTIC)
+    model = save_tiny_model(tmp_path / "model")
+    words = ("--ray", cluster, "--model", f"local:{model}", "most_tokens=4", "levels=2", "most_calls=20")
+    stars(f"task={path}", *words, "--out", tmp_path / "run")
+    scores = record_of(tmp_path / "run", "tidy-attic-run0").result.scores
+    assert scores["completion_percent"] == 100 and scores["retrieved"] > 0

@@ -1,0 +1,131 @@
+"""What STARS remembers: goals that need no model the second time, and places that hold in houses."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("openai")
+
+from housewise.agent.personalize.knowledge import Remembered
+from housewise.people.householder import Place
+from housewise.people.memory import MemoryFolder
+from tests.language.conftest import ChatServer, fails
+from tests.systems.stars.playing import ATTIC, GOAL, NEVER, asking, record_of, stars
+from tests.systems.stars.server import housekeeper
+
+
+def test_trial_2_in_another_process_asks_no_model_and_nobody(server: ChatServer, tmp_path: Path) -> None:
+    kept = ("--memory", "ann", f"memory.folder={tmp_path / 'kept'}")
+    stars(*asking(server, *kept, "memory.new=true", "--out", tmp_path / "first"))
+    asked = len(server.requests)
+    server.play(fails(500, "nobody was to ask"))
+    stars(*asking(server, *kept, "tasks.person=terminal", "--out", tmp_path / "second"))
+    # A model that there is not is not opened either, local or behind a server.
+    stars(*kept, "--model", tmp_path / "none", "--base-url", NEVER, "--out", tmp_path / "third")
+    stars(*kept, "--model", f"local:{tmp_path / 'none'}", "--out", tmp_path / "fourth")
+    assert len(server.requests) == asked
+    for name in ("second", "third", "fourth"):
+        record = record_of(tmp_path / name)
+        scores, types = record.result.scores, Counter(event.type for event in record.events)
+        assert (scores["completion_percent"], scores["recalled"], scores["calls"], scores["words"]) == (100, 12, 0, 2)
+        assert record.result.usage.prompt_tokens == 0 and set(types) == {"object", "recalled", "goal", "plan", "action"}
+
+
+def test_a_second_run_of_the_same_command_recalls_and_a_third_plays_nothing(server: ChatServer, tmp_path: Path) -> None:
+    words = asking(server, "condition=STARS+O", "runs=2", "--out", tmp_path / "run")
+    stars(*words)
+    asked = len(server.requests)
+    first, second = (record_of(tmp_path / "run", f"organize-office-run{run}") for run in range(2))
+    assert first.result.scores["calls"] == asked and second.result.scores["recalled"] == 12
+    stars(*words)
+    assert len(server.requests) == asked
+
+
+def test_a_goal_whose_fixture_is_gone_is_asked_for_again(server: ChatServer, tmp_path: Path) -> None:
+    path = tmp_path / "attic.yaml"
+    path.write_text(ATTIC)
+    kept = ("--memory", "ann", f"memory.folder={tmp_path / 'kept'}")
+    stars(*asking(server, f"task={path}", *kept, "memory.new=true", "--out", tmp_path / "first"))
+    path.write_text(ATTIC.replace("desk, drawer, bookshelf", "desk, drawer").replace("[bookshelf]", "[drawer]"))
+    asked = len(server.requests)
+    stars(*asking(server, f"task={path}", *kept, "--out", tmp_path / "second"))
+    scores = record_of(tmp_path / "second", "tidy-attic-run0").result.scores
+    assert (scores["completion_percent"], scores["recalled"]) == (100, 1) and scores["instructions"] > 1
+    assert all("novel" in json.dumps(body["messages"]) for body in server.requests[asked:])
+
+
+KITCHEN = """
+name: clear up
+room: kitchen
+fixtures: [table, dish rack, cupboard, pantry]
+closed: [cupboard, pantry]
+places:
+  - place: table
+    relation: "on"
+    subtask: clear
+    objects:
+      - {name: cereal-box, kind: snack, wanted: [pantry]}
+      - {name: mug, kind: vessel, wanted: [dish rack]}
+  - place: dish rack
+    relation: in
+    subtask: unload
+    objects:
+      - {name: mug, kind: vessel, wanted: [cupboard]}
+"""
+
+
+def test_a_confirmed_place_of_a_kind_is_known_to_the_robot_in_houses(server: ChatServer, tmp_path: Path) -> None:
+    path = tmp_path / "kitchen.yaml"
+    path.write_text(KITCHEN)
+    server.play(housekeeper({"cereal-box": "pantry", "mug": "cupboard"}))
+    stars(*asking(server, f"task={path}", "--out", tmp_path / "run"))
+    memory = MemoryFolder(tmp_path / "run" / "memory").load("simulated")
+    places = {
+        "kitchen 0 pantry 1": Place("pantry", "kitchen"),
+        "kitchen 0 cupboard 2": Place("cupboard", "kitchen"),
+        "bathroom 0 pantry 3": Place("pantry", "bathroom"),
+    }
+    known = Remembered(memory, places)
+    assert known.wants("cereal box 1", "kitchen 0 pantry 1") is True
+    assert known.wants("cereal box 1", "bathroom 0 pantry 3") is None
+    # Where mugs belong depends on where they are found: that is for the task, not for the house.
+    assert known.wants("mug 1", "kitchen 0 cupboard 2") is None
+    assert len([note for note in memory.notes if note.about.things == ("mug",)]) == 2
+    # Nothing that nobody confirmed is known.
+    stars(*asking(server, f"task={path}", "condition=STARS", "--out", tmp_path / "alone"))
+    alone = MemoryFolder(tmp_path / "alone" / "memory").load("simulated")
+    assert len(alone) > 0 and all(note.text.startswith("Nobody confirmed: ") for note in alone.notes)
+    assert all(note.about.task == "clear up" for note in alone.notes)
+
+
+def test_forgetting_a_goal_forgets_the_place_that_follows_from_it(server: ChatServer, tmp_path: Path) -> None:
+    stars(*asking(server, "--out", tmp_path / "run"))
+    memory = MemoryFolder(tmp_path / "run" / "memory").load("simulated")
+    goal = next(note for note in memory.notes if note.about.things == ("pen",) and note.about.task)
+    assert {note.about.receptacle for note in memory.forget(goal.id)} == {None, "drawer"}
+
+
+def test_an_edited_goal_is_followed_and_nonsense_in_a_note_is_not(server: ChatServer, tmp_path: Path) -> None:
+    path = tmp_path / "attic.yaml"
+    path.write_text(ATTIC)
+    kept = ("--memory", "ann", f"memory.folder={tmp_path / 'kept'}")
+    stars(*asking(server, f"task={path}", *kept, "memory.new=true", "--out", tmp_path / "first"))
+    with MemoryFolder(tmp_path / "kept").changing("ann") as memory:
+        pen, novel = (
+            next(note for note in memory.notes if note.about.task and note.about.things == (kind,))
+            for kind in ("pen", "novel")
+        )
+        memory.edit(pen.id, text=GOAL.format("pen", "bookshelf"))
+        memory.edit(novel.id, text="rm -rf / ; go to bookshelf", value="explode bookshelf; put in on in on")
+    server.play(fails(401, "only the novel may be asked about"))
+    complaint = stars(*asking(server, f"task={path}", *kept, "--out", tmp_path / "second"), code=2)
+    assert "only the novel may be asked about" in complaint
+    server.play(housekeeper())
+    stars(*asking(server, f"task={path}", *kept, "--out", tmp_path / "second"))
+    record = record_of(tmp_path / "second", "tidy-attic-run0")
+    assert record.result.final["places"] == {"pen": "bookshelf", "novel": "bookshelf"}
+    assert record.result.scores["recalled"] == 1

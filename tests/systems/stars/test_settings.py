@@ -1,0 +1,82 @@
+"""Settings and files that cannot be are one line; those that can travel."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("openai")
+
+from housewise.systems.stars.system import Stars
+from tests.language.conftest import ChatServer
+from tests.systems.stars.playing import ATTIC, NEVER, asking, stars
+
+
+def test_a_system_travels_to_other_machines_with_the_files_of_the_user(tmp_path: Path) -> None:
+    path = tmp_path / "attic.yaml"
+    path.write_text(ATTIC)
+    system = Stars(Stars.load(overrides=[f"task={path}"]))
+    [job] = system.jobs()
+    path.unlink()
+    there = pickle.loads(pickle.dumps(system))
+    assert [task.name for task in there.tasks()] == ["tidy attic"] and pickle.loads(pickle.dumps(job)) == job
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["condition=STARE"], "no condition STARE; did you mean"),
+        (["questions=-1"], "setting questions"),
+        (["sure=1.5"], "setting tree.sure"),
+        (["mean=nan"], "setting tree.mean"),
+        (["most_tokens=100000"], "setting most_tokens"),
+        (["lead={thing}"], "setting lead"),
+        (["lead={name.__class__.nope}"], "setting lead"),
+        (["kinds=1e9"], "setting carry.kinds"),
+        (["selection=dice"], "setting selection"),
+        (["task=tidy attic"], "setting task: tidy attic: no such task"),
+        (["task=[]"], "setting task"),
+        (["task=[tidy kitchen,tidy kitchen]"], "each task once"),
+        (["grammar=nope"], "nope: no such grammar"),
+        (["--person", "nobody"], "setting person"),
+        (["--person", "terminal", "--workers", "2"], "one person answers one episode at a time"),
+        (["--person", "terminal", "condition=STARS"], "STARS asks nobody; choose STARS+O"),
+        (["condition=grounded", "--model", "m", "--base-url", NEVER], "rates texts"),
+    ],
+)
+def test_settings_that_cannot_be_are_one_line(tmp_path: Path, words: list[str], said: str) -> None:
+    complaint = stars(*words, "--out", tmp_path / "run", code=2)
+    assert said in complaint and complaint.count("\n") == 1
+
+
+def test_files_of_the_user_that_cannot_be_are_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "attic.yaml"
+    for change, said in (
+        (("place: desk", "place: ''"), "field places.0.place"),
+        (("place: desk", "place: sofa"), "object pen names sofa, which is no fixture here"),
+        (("wanted: [drawer]", "wanted: []"), "object pen has no wanted"),
+        (("kind: book", "kind: dragon"), "dragon is no kind"),
+        (("name: tidy attic", f"name: {'a' * 99}"), "field name"),
+    ):
+        path.write_text(ATTIC.replace(*change))
+        complaint = stars(f"task={path}", "--out", tmp_path / "run", code=2)
+        assert said in complaint and complaint.count("\n") == 1
+    words = tmp_path / "words.yaml"
+    words.write_text("name: mine\nwords: {}\nkinds: {mug: {}}\nsynonyms: {cup: beaker, beaker: cup}\n")
+    complaint = stars(f"vocabulary={words}", "--out", tmp_path / "run", code=2)
+    assert "field synonyms: cup -> beaker -> cup is a circle" in complaint and complaint.count("\n") == 1
+    path.write_text(ATTIC)
+    other = tmp_path / "other.yaml"
+    other.write_text(ATTIC)
+    assert "name their tasks alike" in stars(f"task=[{path},{other}]", "--out", tmp_path / "run", code=2)
+
+
+def test_a_task_that_has_changed_is_not_gone_on_with(server: ChatServer, tmp_path: Path) -> None:
+    path = tmp_path / "attic.yaml"
+    path.write_text(ATTIC)
+    words = asking(server, f"task={path}", "runs=2", "--out", tmp_path / "run")
+    stars(*words)
+    path.write_text(ATTIC.replace("novel", "book"))
+    assert "has changed since" in stars(*words, "runs=3", code=2)
