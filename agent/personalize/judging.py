@@ -107,7 +107,8 @@ class Rating:
 
     To move what is wrong to a wrong place loses nothing, to move what is right loses one: so it pays to move where the
     likeliest other place is likelier than the present one, however likely it is that the thing belongs elsewhere still.
-    A thing is judged when every room has been entered, and what the robot has put somewhere stays there.
+    While there are rooms that have not been entered, a thing waits that more likely belongs on none of the places known
+    than on the likeliest of them. What the robot has put somewhere stays there.
 
     Args:
         model: tells how likely it finds texts.
@@ -123,8 +124,9 @@ class Rating:
             raise UserError(
                 f"model {model.name} does not tell how likely texts are; set agent.rated=false, or ask a local model"
             )
-        self._model, self._words, self._confidence = model, words, confidence
-        self._rated: dict[tuple[str, Options], tuple[str | None, dict[str, float]]] = {}
+        self._model: Scorer = model
+        self._words, self._confidence = words, confidence
+        self._rated: dict[tuple[str, Options], dict[str | None, float]] = {}
 
     def judge(
         self,
@@ -137,7 +139,7 @@ class Rating:
         placed = {
             tried.action.target for tried in attempts if tried.succeeded and tried.action.kind == ActionKind.PLACE
         }
-        rooms_left = bool(unentered(graph, attempts))
+        may_wait = bool(unentered(graph, attempts))
         found: dict[str, str | None] = {}
         ratings: dict[str, float] = {}
         for thing, each in options.items():
@@ -145,47 +147,48 @@ class Rating:
                 found[thing] = each.places[0]
             elif each.here is not None and thing in placed and not each.unwanted:
                 found[thing] = each.here
-            elif each.here is not None and rooms_left:
-                found[thing] = None
             else:
-                found[thing], rated = self._judged(graph, thing, each, messages, found)
-                ratings |= rated
+                scores = self._scores(graph, thing, each, messages, found)
+                best = _likeliest(scores, each.here)
+                found[thing] = self._decided(each, scores, best, may_wait=may_wait and each.here is not None)
+                compared = [place for place in (best, each.here) if place in scores and place is not None]
+                ratings |= {f"{thing} on {place}": scores[place] for place in compared}
         return Judged(found, ratings=ratings)
 
-    def _judged(
-        self, graph: SceneGraph, thing: str, options: Options, messages: tuple[Message, ...], before: Judgements
-    ) -> tuple[str | None, dict[str, float]]:
-        """Where a thing is taken to belong, and the probabilities that decided it."""
-        key = thing, options
-        if key not in self._rated:
-            self._rated[key] = self._compared(graph, thing, options, messages, before)
-        return self._rated[key]
-
-    def _compared(
-        self, graph: SceneGraph, thing: str, options: Options, messages: tuple[Message, ...], before: Judgements
-    ) -> tuple[str | None, dict[str, float]]:
-        here = None if options.unwanted else options.here
-        others = _kinds_of([place for place in options.places if place != here])
-        if not others:
-            return options.here, {}
-        scores = self._scores(graph, thing, [*others, *([here] if here else [])], messages, before)
-        best = max(others, key=lambda place: scores[place])
-        told = {f"{thing} on {place}": scores[place] for place in (best, here) if place}
-        if here is None:
-            return best, told
-        share = 1 / (1 + math.exp(min(scores[here] - scores[best], 500.0)))
-        return best if share > self._confidence else here, told
+    def _decided(
+        self, options: Options, scores: Mapping[str | None, float], best: str | None, *, may_wait: bool
+    ) -> str | None:
+        """Where a thing is taken to belong; None to wait for other places."""
+        if best is None:
+            return options.here
+        if may_wait and scores[None] > scores[best]:
+            return None
+        if options.here is None or options.here not in scores:
+            return best
+        share = 1 / (1 + math.exp(min(scores[options.here] - scores[best], 500.0)))
+        return best if share > self._confidence else options.here
 
     def _scores(
-        self, graph: SceneGraph, thing: str, places: Sequence[str], messages: tuple[Message, ...], before: Judgements
-    ) -> dict[str, float]:
-        called = self._words.called(graph)
-        # A blank belongs to the word behind it, as models read them.
-        opening = opening_of(thing, graph, called).rstrip(" ")
-        request = ChatRequest(messages, prefix=f"{self._words.prefix}{written(before, graph, called)}{opening}")
-        texts = [f" {verdict_of(thing, place, graph, called)}\n" for place in places]
-        assert isinstance(self._model, Scorer)
-        return dict(zip(places, self._model.score(request, texts), strict=True))
+        self, graph: SceneGraph, thing: str, options: Options, messages: tuple[Message, ...], before: Judgements
+    ) -> dict[str | None, float]:
+        """The natural-log probability of each judgement: a place of each kind, where it is, and none of those known."""
+        key = thing, options
+        if key not in self._rated:
+            called = self._words.called(graph)
+            here = [options.here] if options.here in options.places else []
+            others = _kinds_of([place for place in options.places if place != options.here])
+            # A blank belongs to the word behind it, as models read them.
+            opening = opening_of(thing, graph, called).rstrip(" ")
+            request = ChatRequest(messages, prefix=f"{self._words.prefix}{written(before, graph, called)}{opening}")
+            judgements: list[str | None] = [*others, *here, None]
+            texts = [f" {verdict_of(thing, place, graph, called)}\n" for place in judgements]
+            self._rated[key] = dict(zip(judgements, self._model.score(request, texts), strict=True))
+        return self._rated[key]
+
+
+def _likeliest(scores: Mapping[str | None, float], here: str | None) -> str | None:
+    """The place that is rated highest, but for where the thing is; None without any."""
+    return max((place for place in scores if place not in (None, here)), key=scores.__getitem__, default=None)
 
 
 def _kinds_of(places: Sequence[str]) -> list[str]:
