@@ -31,6 +31,7 @@ lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	rm -rf build && $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target build/installed .
+	rm -rf housewise.egg-info  # left by the build: in this folder it would be found before what is installed
 	$(BIN)/mypy
 	cd build/installed && $(CURDIR)/$(BIN)/lint-imports --config $(CURDIR)/pyproject.toml --no-cache
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
@@ -73,7 +73,7 @@ def _show(found: Comparison, entries: dict[str, list[Entry]], console: Console) 
     if found.other_tasks:
         say(f"not the same task in both: {_listed(found.other_tasks)}")
     for warning in found.warnings:
-        console.print(f"[bold yellow]warning:[/] {escape(inert(warning))}", soft_wrap=True, highlight=False)
+        console.print(Text.assemble(("warning: ", "bold yellow"), inert(warning)), soft_wrap=True, highlight=False)
     table = Table(title="B less A, over the episodes in common")
     table.add_column("mean of", no_wrap=True)
     for column in ("A", "B", "B - A", "±", "95 % interval", "> = <"):

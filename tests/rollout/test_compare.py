@@ -117,6 +117,8 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     ]
     told = json.loads((tmp_path / "c.json").read_text())
     assert told["common"] == 5 and told["differences"][0]["mean"] == pytest.approx(20)
+    short = saved(tmp_path / "short", A, settings={"world": {"max_steps": 200}})
+    assert "\nwarning: " in (said := compared(a, short).stdout) and "most steps: 1000 against 200" in said
     both = saved(saved(tmp_path / "both", A[:1]), B[1:2], agent="scripted")
     for wrong, said in ((both, "holds 2 experiments"), (tmp_path, "holds"), (tmp_path / "no", "no such folder")):
         refused = compared(a, wrong)
