@@ -32,6 +32,7 @@ SECTIONS = ("tasks", "world", "agent", "models", "memory", "execution")
 """Of a run's settings."""
 
 _LONGEST_VALUE = 200
+_MOST_NAMED = 40
 # Of several models the one that acts is meant where none is named.
 _ACTING = "models.agent."
 _STANDS_FOR = re.compile(r"\$\{([a-z][a-z0-9_.]*)\}")
@@ -212,7 +213,9 @@ def _path_of(key: str, base: Mapping[str, Any], source: str, prefix: str, sectio
     names = list(dict.fromkeys(path.rpartition(".")[2] for path in _paths(base)))
     close = difflib.get_close_matches(key, names, n=1)
     leaves = [name for name in names if name not in base or not isinstance(base[name], Mapping)]
-    hint = f"did you mean {short_name(prefix + close[0])}?" if close else f"known keys: {', '.join(leaves)}"
+    more = f" and {len(leaves) - _MOST_NAMED} more" if len(leaves) > _MOST_NAMED else ""
+    known = f"known keys: {', '.join(leaves[:_MOST_NAMED])}{more}"
+    hint = f"did you mean {short_name(prefix + close[0])}?" if close else known
     raise UserError(f"{source}: unknown setting {short_name(prefix + key)!r}; {hint}")
 
 

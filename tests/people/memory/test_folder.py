@@ -116,6 +116,9 @@ def test_two_programs_at_once_lose_nothing_even_if_one_is_killed(folder: MemoryF
     other.stdout.close()
     kept = texts(folder.load("ada"))
     assert set(told) <= kept and f"other {59}" in kept
+    # What was half written goes with the next that is written, if the other program had not been at it any more.
+    with folder.changing("ada") as memory:
+        memory.add(reaction("mug", "sink", 1.0))
     assert {path.name for path in folder.file("ada").parent.iterdir()} <= {NOTES, ".lock"}
 
 
