@@ -125,6 +125,23 @@ def load_settings(
     return validated(model, whole)
 
 
+def written(key: str, file: Path | None = None, overrides: Sequence[str] = ()) -> list[Any]:
+    """What a user wrote of a key that is in no section, what wins last.
+
+    Args:
+        key: of the setting.
+        file, overrides: see load_settings.
+
+    Raises:
+        UserError: when they cannot be read.
+    """
+    parts = [*([_from_file(find_config(file))] if file else []), _from_overrides(overrides)]
+    try:
+        return [found for part in parts if (found := OmegaConf.select(part, key)) is not None]
+    except OmegaConfBaseException as error:
+        raise UserError(f"setting {key}: {without_passwords(_first_line(error))}") from error
+
+
 def validated(model: type[_Model], content: Any) -> _Model:
     """Settings of values by key, every key in its section.
 

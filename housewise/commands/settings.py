@@ -25,6 +25,17 @@ def given(options: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in nested.items() if value is not None}
 
 
+def named_system(config: Path | None, overrides: list[str]) -> str:
+    """The system that settings name.
+
+    Raises:
+        UserError: when they cannot be read.
+    """
+    from housewise.core.settings import written
+
+    return str(["personalize", *written("system", config, overrides)][-1])
+
+
 def data_folder(data: Path | None, houses: int | None, system: str = "personalize") -> str | None:
     """The data, where they are wanted: who asks for generated houses, or plays no houses, may have Housekeep's folder
     in the environment.

@@ -159,6 +159,18 @@ def test_mistakes_end_in_one_line(arguments: list[str], said: str, tmp_path: Pat
     assert not list(tmp_path.rglob("*.jsonl"))
 
 
+def test_a_file_of_settings_says_which_system_it_is_for(tmp_path: Path) -> None:
+    file, out = tmp_path / "mine.yaml", ("--out", tmp_path / "run")
+    file.write_text("system: clipr\ninterval: 15\n")
+    assert "give a multiple of the batch (10)" in one_line(housewise("run", "--config", file, *out))
+    for words in (("--system", "stars"), ("system=stars",)):
+        said = one_line(housewise("run", "--config", file, *words, *out))
+        assert said.endswith("setting system: these are settings of clipr, not of stars"), said
+    file.write_text("system: nowhere\n")
+    assert "no system 'nowhere' is installed" in one_line(housewise("run", "--config", file, *out))
+    assert not (tmp_path / "run").exists()
+
+
 def test_an_unreachable_server_is_named(tmp_path: Path) -> None:
     arguments = ("run", "--houses", "1", "--model", "m", "--base-url", "http://127.0.0.1:9/v1", "--out", tmp_path)
     assert "127.0.0.1:9" in one_line(housewise(*arguments))
