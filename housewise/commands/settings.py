@@ -1,4 +1,4 @@
-"""From the options of a command to settings; settings are what systems.personalize.config and
+"""From the options of a command to settings; settings are what systems.personalize.settings and
 selftrain.personalize.settings say."""
 
 from __future__ import annotations
