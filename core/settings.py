@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import re
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -31,7 +32,7 @@ LARGEST_SEED = 2**63 - 1
 SECTIONS = ("tasks", "world", "agent", "models", "memory", "execution")
 """Of a run's settings."""
 
-_LONGEST_VALUE = 200
+_LONGEST_VALUE, _LONGEST_LIST = 200, 400
 # Of several models the one that acts is meant where none is named.
 _ACTING = "models.agent."
 _STANDS_FOR = re.compile(r"\$\{([a-z][a-z0-9_.]*)\}")
@@ -229,7 +230,8 @@ def _path_of(key: str, base: Mapping[str, Any], source: str, prefix: str, sectio
     names = list(dict.fromkeys(path.rpartition(".")[2] for path in _paths(base)))
     close = difflib.get_close_matches(key, names, n=1)
     leaves = [name for name in names if name not in base or not isinstance(base[name], Mapping)]
-    hint = f"did you mean {short_name(prefix + close[0])}?" if close else f"known keys: {', '.join(leaves)}"
+    listed = textwrap.shorten(", ".join(leaves), _LONGEST_LIST, placeholder=" ...")
+    hint = f"did you mean {short_name(prefix + close[0])}?" if close else f"known keys: {listed}"
     raise UserError(f"{source}: unknown setting {short_name(prefix + key)!r}; {hint}")
 
 

@@ -124,6 +124,14 @@ def test_a_folder_of_another_run_is_refused(tmp_path: Path) -> None:
     assert "--out" in message
 
 
+def test_a_folder_with_settings_of_another_system_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "config.json"
+    path.write_text('{"system": "clipr", "world": {"max_steps": 30}}')
+    said = one_line(housewise("run", "--houses", "1", "--planner", "scripted", "--out", tmp_path))
+    assert said.startswith(f"error: {path}: not the settings of a run of clipr (unknown setting 'world'"), said
+    assert said.count(str(path)) == 1
+
+
 def test_more_houses_may_join_a_run(tmp_path: Path) -> None:
     arguments = ("run", "--planner", "scripted", "--out", tmp_path, "max_steps=30")
     assert housewise(*arguments, "--houses", "1").returncode == 0
