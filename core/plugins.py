@@ -47,7 +47,7 @@ def load_plugin(group: str, name: str, what: str) -> Any:
         raise UserError(f"{what} {name!r} is there more than once ({told}); uninstall all but one of these packages")
     try:
         return found[0].load()
-    except Exception as error:  # a module may raise anything
+    except (Exception, SystemExit) as error:  # a module may raise anything
         told = " ".join(f"{type(error).__name__}: {error}".split())
         raise UserError(
             f"{what} {name!r} cannot be imported from {found[0].value} of {_package(found[0])} ({told}); mend or "

@@ -386,5 +386,7 @@ def _texts(path: Path) -> Iterator[str]:
     try:
         # Only at line feeds: JSON texts may hold other letters at which splitlines breaks.
         return iter(path.read_text(encoding="utf-8").removesuffix("\n").split("\n"))
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
         raise UserError(f"{path}: cannot be read ({error})") from error
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path}: is no text ({error}); delete the file to run the episode again") from error

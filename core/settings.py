@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import re
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -31,8 +32,7 @@ LARGEST_SEED = 2**63 - 1
 SECTIONS = ("tasks", "world", "agent", "models", "memory", "execution")
 """Of a run's settings."""
 
-_LONGEST_VALUE = 200
-_MOST_NAMED = 40
+_LONGEST_VALUE, _LONGEST_LIST = 200, 400
 # Of several models the one that acts is meant where none is named.
 _ACTING = "models.agent."
 _STANDS_FOR = re.compile(r"\$\{([a-z][a-z0-9_.]*)\}")
@@ -126,6 +126,23 @@ def load_settings(
     return validated(model, whole)
 
 
+def written(key: str, file: Path | None = None, overrides: Sequence[str] = ()) -> list[Any]:
+    """What a user wrote of a key that is in no section, what wins last.
+
+    Args:
+        key: of the setting.
+        file, overrides: see load_settings.
+
+    Raises:
+        UserError: when they cannot be read.
+    """
+    parts = [*([_from_file(find_config(file))] if file else []), _from_overrides(overrides)]
+    try:
+        return [found for part in parts if (found := OmegaConf.select(part, key)) is not None]
+    except OmegaConfBaseException as error:
+        raise UserError(f"setting {key}: {without_passwords(_first_line(error))}") from error
+
+
 def validated(model: type[_Model], content: Any) -> _Model:
     """Settings of values by key, every key in its section.
 
@@ -213,9 +230,8 @@ def _path_of(key: str, base: Mapping[str, Any], source: str, prefix: str, sectio
     names = list(dict.fromkeys(path.rpartition(".")[2] for path in _paths(base)))
     close = difflib.get_close_matches(key, names, n=1)
     leaves = [name for name in names if name not in base or not isinstance(base[name], Mapping)]
-    more = f" and {len(leaves) - _MOST_NAMED} more" if len(leaves) > _MOST_NAMED else ""
-    known = f"known keys: {', '.join(leaves[:_MOST_NAMED])}{more}"
-    hint = f"did you mean {short_name(prefix + close[0])}?" if close else known
+    listed = textwrap.shorten(", ".join(leaves), _LONGEST_LIST, placeholder=" ...")
+    hint = f"did you mean {short_name(prefix + close[0])}?" if close else f"known keys: {listed}"
     raise UserError(f"{source}: unknown setting {short_name(prefix + key)!r}; {hint}")
 
 

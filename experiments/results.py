@@ -33,7 +33,7 @@ class Figure:
 
     Attributes:
         mean: of all episodes.
-        error: the mean's standard error, in which the runs of a task count once; see rollout.metrics. One task tells
+        error: the mean's standard error, in which the runs of a task count once; see rollout.scores. One task tells
             none.
         episodes: how many there were, None where nobody said.
     """

@@ -10,8 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from housewise.programs import generated_task, make_env, play
-    from housewise.rollout.compare import compare
+    from housewise.programs import compare, generated_task, make_env, play
     from housewise.rollout.records import read_records
     from housewise.rollout.run import load_run
 
@@ -23,7 +22,7 @@ _HOMES = {
     "play": "housewise.programs",
     "make_env": "housewise.programs",
     "generated_task": "housewise.programs",
-    "compare": "housewise.rollout.compare",
+    "compare": "housewise.programs",
     "read_records": "housewise.rollout.records",
     "load_run": "housewise.rollout.run",
 }

@@ -24,6 +24,7 @@ from housewise.agent.clipr.rules import Rule
 from housewise.language.words import one_line
 from housewise.people.memory import Memory, MemoryFolder, Note
 from housewise.people.memory.note import just_after
+from housewise.people.terminal import bounded
 from housewise.rulebook import give_way
 from housewise.worlds.choices.scenario import Situation
 
@@ -95,7 +96,7 @@ class AtTheTerminal:
 
     def _read(self) -> str:
         self._console.print("> ", end="")
-        line = _bounded(self._stream)
+        line = bounded(self._stream, 4 * MOST_ANSWER)
         if line is None or line.strip().lower() in _LEAVING:
             raise PersonLeft(f"{self.name} has left")
         return one_line(line)
@@ -173,15 +174,6 @@ def conversation_about(topic: str, interviewer: Interviewer, examples: Sequence[
     if isinstance(interviewer, HouseInterview):
         return Conversation(topic, interviewer, (), interviewer.complaint)
     return Conversation(topic, interviewer, tuple(examples))
-
-
-def _bounded(stream: TextIO) -> str | None:
-    """A line, as much of it as anybody says in one turn; None at the end of all."""
-    line = stream.readline(4 * MOST_ANSWER)
-    rest = line
-    while rest and not rest.endswith("\n"):
-        rest = stream.readline(1 << 16)
-    return line if line else None
 
 
 def _ending(elicited: Elicited) -> str:

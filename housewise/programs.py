@@ -1,7 +1,8 @@
-"""What a program wants of Housewise without a command line: play a task, and an environment of its own."""
+"""What a program wants of Housewise without a command line: play a task, compare runs, an environment of its own."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import closing, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -9,8 +10,11 @@ from tempfile import TemporaryDirectory
 from housewise.agent.personalize.planner import Planner
 from housewise.controller.robot import RobotInHouse
 from housewise.controller.skills import Controller
-from housewise.core.record import Header, RecordWriter
+from housewise.core.record import Header, Record, RecordWriter
+from housewise.rollout import compare as comparing
 from housewise.rollout.episode import Episode, Limits
+from housewise.rollout.records import read_records
+from housewise.rollout.scores import Finished
 from housewise.systems.personalize.house import HouseWorld, PlannerAgent
 from housewise.systems.personalize.planners import scripted_planner
 from housewise.systems.personalize.record import HouseRecord, read_house_record
@@ -20,7 +24,10 @@ from housewise.worlds.house.registered import generated_env as make_env
 from housewise.worlds.house.simulator import SimulatorName, open_simulator
 from housewise.worlds.house.tasks import generated_task
 
-__all__ = ["generated_task", "make_env", "play"]
+__all__ = ["compare", "generated_task", "make_env", "play"]
+
+Episodes = Path | str | Iterable[Record | HouseRecord]
+"""The folder of a run or of its records, or the records."""
 
 
 def play(
@@ -71,3 +78,21 @@ def play(
             Episode(world, PlannerAgent(decides, world), writer, limits).play(header)
             record = read_house_record(place / f"{header.name}.jsonl")
     return record
+
+
+def compare(a: Episodes, b: Episodes, names: tuple[str, str] = ("A", "B")) -> comparing.Comparison:
+    """Compare two runs on the episodes that both played.
+
+    Args:
+        a, b: what each of them played.
+        names: what they are called.
+
+    Raises:
+        UserError: when a folder or a record cannot be read, or there is no episode that both played.
+    """
+    return comparing.compare(_finished(a), _finished(b), names)
+
+
+def _finished(episodes: Episodes) -> list[Finished]:
+    records = read_records(episodes) if isinstance(episodes, Path | str) else episodes
+    return [(record.header, record.result) for record in records]

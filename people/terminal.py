@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from typing import TextIO
 
 from housewise.core.errors import UserError, printable
 from housewise.people.base import Answer, Question
@@ -76,10 +77,15 @@ def typed(text: str) -> str:
     if sys.stdin.isatty():
         return input(text)
     print(text, flush=True)
-    line = sys.stdin.readline(LONGEST + 1)
-    if not line:
+    line = bounded(sys.stdin, LONGEST + 1)
+    if line is None:
         raise EOFError
-    rest = line
-    while rest and not rest.endswith("\n"):
-        rest = sys.stdin.readline(1 << 16)
     return line
+
+
+def bounded(stream: TextIO, most: int) -> str | None:
+    """A line of a stream, without what is beyond so many characters of it; None at the end of all."""
+    line = rest = stream.readline(most)
+    while rest and not rest.endswith("\n"):
+        rest = stream.readline(1 << 16)
+    return line or None

@@ -39,10 +39,17 @@ def read_record(path: Path) -> Record:
 def read_records(folder: Path | str) -> Iterator[Record]:
     """Every finished record of a folder, by name.
 
+    Args:
+        folder: of records, or of a run.
+
     Raises:
-        UserError: when one is damaged.
+        UserError: when there is no such folder, or a record is damaged.
     """
-    return (read_record(path) for path in sorted(Path(folder).glob(f"*{FINISHED}")))
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise UserError(f"{folder}: no such folder; name the folder of a run, or its episodes/")
+    episodes = folder / "episodes"
+    return (read_record(path) for path in sorted((episodes if episodes.is_dir() else folder).glob(f"*{FINISHED}")))
 
 
 def read_header(path: Path, line: bytes) -> Header | None:

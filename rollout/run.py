@@ -214,7 +214,10 @@ def settings_from(system: str, content: Mapping[str, Any], source: str, strict: 
         whole = merged(base, placed(known, base, source))
         return validated(found.Settings, whole | {"system": system})
     except UserError as error:
-        raise UserError(f"{source}: not the settings of a run ({error}); choose another folder with --out") from error
+        told = str(error).removeprefix(f"{source}: ")
+        raise UserError(
+            f"{source}: not the settings of a run of {system} ({told}); choose another folder with --out"
+        ) from error
 
 
 @lru_cache

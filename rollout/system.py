@@ -20,7 +20,7 @@ from housewise.agent.base import Agent
 from housewise.core.errors import UserError
 from housewise.core.plugins import SYSTEMS, load_plugin, plugins
 from housewise.core.record import Event, Frozen, Line, record_name
-from housewise.core.settings import load_as_advised
+from housewise.core.settings import load_as_advised, written
 from housewise.language.base import ChatModel
 from housewise.people.memory import Memory
 from housewise.rollout.episode import Limits, Progress
@@ -136,12 +136,15 @@ class System(ABC, Generic[S]):
     def load(
         cls, file: Path | None = None, settings: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
     ) -> Any:
-        """Put a run's settings together; see core.settings.load_settings."""
-        base = cls.defaults()
-        chosen = load_as_advised(cls.Settings, base, cls.advice, file, settings, overrides)
-        if chosen.system != cls.name:
-            raise UserError(f"setting system: these are settings of {chosen.system}, not of {cls.name}")
-        return chosen
+        """Put a run's settings together; see core.settings.load_settings.
+
+        Raises:
+            UserError: when they are another system's, or do not fit.
+        """
+        for named in written("system", file, overrides):
+            if named != cls.name:
+                raise UserError(f"setting system: these are settings of {named}, not of {cls.name}")
+        return load_as_advised(cls.Settings, cls.defaults(), cls.advice, file, settings, overrides)
 
     @classmethod
     def upgraded(cls, lines: Sequence[Line]) -> Sequence[Line]:

@@ -15,8 +15,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from housewise.agent.stars.oversight import Question, User
-from housewise.agent.stars.tasks import TaskObject
 from housewise.core.errors import DataError, UserError
 from housewise.language.continuing import Bounds, Continuation, Continuer, Rater, Rating, Step, Token
 
@@ -143,28 +141,6 @@ class RememberedModel:
         if self._model is None:
             raise DataError(f"the ledger does not have what {self.name or 'the model'} says; give the model")
         return self._model
-
-
-class RememberedUser:
-    """A person who is asked everything once.
-
-    Args:
-        user: answers.
-        ledger: remembers.
-        run: tells the questions of one run from those of another.
-    """
-
-    def __init__(self, user: User, ledger: Ledger, run: str) -> None:
-        self._user, self._ledger, self._run, self.name = user, ledger, run, user.name
-
-    def confirms(self, question: Question) -> bool:
-        """See User."""
-        asked = ["confirms", self._run, question.about.thing.name, question.goal]
-        return bool(self._ledger.ask(asked, lambda: self._user.confirms(question)))
-
-    def states(self, about: TaskObject) -> str:
-        """See User."""
-        return str(self._ledger.ask(["states", self._run, about.thing.name], lambda: self._user.states(about)))
 
 
 def _unasked() -> Any:

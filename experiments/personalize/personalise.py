@@ -32,6 +32,7 @@ from housewise.core.tables import table
 from housewise.experiments.personalize.obstacles import obstacles
 from housewise.experiments.personalize.paper import (
     AdapterOption,
+    JsonOption,
     OutOption,
     QuickOption,
     ShowOption,
@@ -237,6 +238,7 @@ def main(
     quick: QuickOption = False,
     show: ShowOption = False,
     out: OutOption = None,
+    json_file: JsonOption = None,
 ) -> None:
     """Teach one person's robot, and try it out for others.
 
@@ -262,7 +264,7 @@ def main(
         raise UserError(f"nobody to tidy for; leave --people or --annotators out, or name two{where}")
     console = Console()
     experiment = Personalise(pairs, out)
-    carry_out(experiment, out, show, console, {"config": shareable(taught), "quick": quick})
+    carry_out(experiment, out, show, console, {"config": shareable(taught), "quick": quick}, json_file=json_file)
     experiment.show_things(console)
 
 

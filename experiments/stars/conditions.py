@@ -112,6 +112,7 @@ def main(
     lead: Annotated[str, typer.Option(help="words that every goal begins with")] = "the goal is that the {name} {are}",
     mean: Annotated[float, typer.Option(help="mean probability that a second recursion needs")] = 0.5,
     selection: Annotated[str, typer.Option(help="numbered or likelihood")] = "likelihood",
+    json_file: Annotated[Path | None, typer.Option("--json", help="write the figures there as well")] = None,
 ) -> None:
     """Run conditions from scratch and tabulate them."""
     chosen = [_condition(name) for name in condition or CONDITIONS]
@@ -139,7 +140,8 @@ def main(
         floor = world.completion(world.start()).percent
         Console().print(_table(world.name, floor, found))
     content = {"model": local.name, "lead": lead, "mean": mean, "selection": selection, "tasks": rows}
-    write_json(out / "figures.json", {**content, **made})
+    for path in (out / "figures.json", *([json_file] if json_file else [])):
+        write_json(path, {**content, **made})
 
 
 def _condition(name: str) -> Condition:

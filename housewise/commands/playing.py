@@ -31,7 +31,7 @@ from housewise.commands.options import (
     SystemOption,
     WorkersOption,
 )
-from housewise.commands.settings import check, data_folder, episode_numbers, given
+from housewise.commands.settings import check, data_folder, episode_numbers, given, named_system
 from housewise.core.console import Console
 
 
@@ -83,7 +83,7 @@ def run(
     from housewise.systems.personalize.settings import PersonalizeSettings
     from housewise.terminal import play
 
-    played = system or _named(overrides or [])
+    played = system or named_system(config, overrides or [])
     options = {
         "data": data_folder(data, houses, played),
         "scenes": scene or None,
@@ -109,12 +109,6 @@ def run(
     plays = chosen(settings)
     with run_folder(out, dated(plays.agent)) as folder:
         play(plays, folder, Console(), log_to or [])
-
-
-def _named(overrides: list[str]) -> str:
-    """The system that a setting names."""
-    named = [text.partition("=")[2].strip() for text in overrides if text.partition("=")[0].strip() == "system"]
-    return named[-1] if named else "personalize"
 
 
 def replay(

@@ -1,4 +1,4 @@
-"""From the options of a command to settings; settings are what systems.personalize.config and
+"""From the options of a command to settings; settings are what systems.personalize.settings and
 selftrain.personalize.settings say."""
 
 from __future__ import annotations
@@ -23,6 +23,17 @@ def given(options: dict[str, Any]) -> dict[str, Any]:
     """Options without those that were not given."""
     nested = {key: given(value) if isinstance(value, dict) else value for key, value in options.items()}
     return {key: value for key, value in nested.items() if value is not None}
+
+
+def named_system(config: Path | None, overrides: list[str]) -> str:
+    """The system that settings name.
+
+    Raises:
+        UserError: when they cannot be read.
+    """
+    from housewise.core.settings import written
+
+    return str(["personalize", *written("system", config, overrides)][-1])
 
 
 def data_folder(data: Path | None, houses: int | None, system: str = "personalize") -> str | None:

@@ -124,6 +124,14 @@ def test_a_folder_of_another_run_is_refused(tmp_path: Path) -> None:
     assert "--out" in message
 
 
+def test_a_folder_with_settings_of_another_system_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "config.json"
+    path.write_text('{"system": "clipr", "world": {"max_steps": 30}}')
+    said = one_line(housewise("run", "--houses", "1", "--planner", "scripted", "--out", tmp_path))
+    assert said.startswith(f"error: {path}: not the settings of a run of clipr (unknown setting 'world'"), said
+    assert said.count(str(path)) == 1
+
+
 def test_more_houses_may_join_a_run(tmp_path: Path) -> None:
     arguments = ("run", "--planner", "scripted", "--out", tmp_path, "max_steps=30")
     assert housewise(*arguments, "--houses", "1").returncode == 0
@@ -157,6 +165,18 @@ def test_more_houses_may_join_a_run(tmp_path: Path) -> None:
 def test_mistakes_end_in_one_line(arguments: list[str], said: str, tmp_path: Path) -> None:
     assert said in one_line(housewise("run", "--out", tmp_path / "run", *arguments))
     assert not list(tmp_path.rglob("*.jsonl"))
+
+
+def test_a_file_of_settings_says_which_system_it_is_for(tmp_path: Path) -> None:
+    file, out = tmp_path / "mine.yaml", ("--out", tmp_path / "run")
+    file.write_text("system: clipr\ninterval: 15\n")
+    assert "give a multiple of the batch (10)" in one_line(housewise("run", "--config", file, *out))
+    for words in (("--system", "stars"), ("system=stars",)):
+        said = one_line(housewise("run", "--config", file, *words, *out))
+        assert said.endswith("setting system: these are settings of clipr, not of stars"), said
+    file.write_text("system: nowhere\n")
+    assert "no system 'nowhere' is installed" in one_line(housewise("run", "--config", file, *out))
+    assert not (tmp_path / "run").exists()
 
 
 def test_an_unreachable_server_is_named(tmp_path: Path) -> None:

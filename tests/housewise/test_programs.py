@@ -7,14 +7,17 @@ import os
 import subprocess
 import sys
 import zipfile
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 import housewise
+from housewise.agent.personalize.planner import Attempt, Plan
 from housewise.core.errors import UserError
 from housewise.worlds.house.env import Task
+from housewise.worlds.house.scene_graph import SceneGraph
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("agent", "core", "experiments", "people", "rollout", "worlds", "systems", "tests", "controller", "language")
@@ -29,6 +32,15 @@ def crowded(tmp_path: Path) -> Path:
         (tmp_path / name).mkdir()
         (tmp_path / name / "__init__.py").write_text("raise RuntimeError('the wrong package')\n")
     return tmp_path
+
+
+class Done:
+    """A planner that finds nothing to do."""
+
+    name = "done"
+
+    def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
+        return Plan((), True)
 
 
 def program(folder: Path, *words: str) -> str:
@@ -89,6 +101,15 @@ def test_what_is_played_is_kept_where_a_folder_is_named(toy: Task, tmp_path: Pat
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         housewise.nothing  # noqa: B018
     assert set(housewise.__all__) <= set(dir(housewise))
+
+
+def test_runs_are_compared_by_folder_and_by_record(toy: Task, tmp_path: Path) -> None:
+    played = [housewise.play(toy), housewise.play(toy, Done(), folder=tmp_path / "run" / "episodes")]
+    found = housewise.compare(played[:1], tmp_path / "run")
+    assert found == housewise.compare([played[0].record], str(tmp_path / "run" / "episodes"))
+    assert (found.differences[0].figure, found.differences[0].mean) == ("success, %", -100.0)
+    with pytest.raises(UserError, match="no such folder"):
+        housewise.compare(tmp_path / "nowhere", played)
 
 
 def test_records_are_a_data_set(toy: Task, tmp_path: Path) -> None:

@@ -189,6 +189,7 @@ def test_a_record_that_is_no_text_is_named(tmp_path: Path) -> None:
         with pytest.raises(UserError) as refused:
             read_house_record(wrong)
         assert str(refused.value).startswith(f"{wrong}: ")
+        assert ("delete the file" in str(refused.value)) == (wrong == path)
 
 
 def test_fields_of_later_versions_do_no_harm(tmp_path: Path, first: Header) -> None:

@@ -144,7 +144,11 @@ def test_everybody_has_a_robot_and_both_try_all(tmp_path: Path) -> None:
     env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"} | {"OMP_NUM_THREADS": "1"}
     settings = [*few, *small, f"run.prompt={save_prompt(tmp_path / 'short.yaml')}"]
     done = subprocess.run(
-        [*command, "--out", str(tmp_path / "out"), *settings], capture_output=True, text=True, env=env, check=False
+        [*command, "--out", str(tmp_path / "out"), "--json", str(tmp_path / "figures.json"), *settings],
+        capture_output=True,
+        text=True,
+        env=env,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     pair = tmp_path / "out" / GENERATED / "ada-bruno"
@@ -153,9 +157,12 @@ def test_everybody_has_a_robot_and_both_try_all(tmp_path: Path) -> None:
         for taught in ("nobody", "majority", "ada", "bruno")
         for tested in ("ada", "bruno")
     }
-    assert all(config["person"] == tested for (_, tested), config in told.items())
-    assert told["nobody", "ada"]["adapter"] is None
-    assert told["bruno", "ada"]["adapter"] == str(pair / "bruno" / "selftraining" / "iteration-1" / "adapter")
-    assert json.loads((pair / "bruno" / "selftraining" / "config.json").read_text())["run"]["person"] == "bruno"
+    assert all(config["tasks"]["person"] == tested for (_, tested), config in told.items())
+    adapters = {key: config["models"]["agent"]["adapter"] for key, config in told.items()}
+    assert adapters["nobody", "ada"] is None
+    assert adapters["bruno", "ada"] == str(pair / "bruno" / "selftraining" / "iteration-1" / "adapter")
+    recipe = json.loads((pair / "bruno" / "selftraining" / "config.json").read_text())
+    assert recipe["run"]["tasks"]["person"] == "bruno"
     content = json.loads((tmp_path / "out" / "personalise.json").read_text())
+    assert json.loads((tmp_path / "figures.json").read_text()) == content
     assert [cell["ours"]["episodes"] for cell in content["tables"][0]["cells"]] == [1] * 8
