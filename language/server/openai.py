@@ -12,45 +12,24 @@ from collections.abc import Sequence
 from typing import Any
 
 import openai
-from pydantic import ValidationError
 
-from housewise.core.address import concealed, is_address, is_redacted, redacted, secrets, without_passwords
-from housewise.language.base import ChatModelError, ChatRequest, Reply, RequestError, TokenLogprob
+from housewise.language.base import ChatModelError, ChatRequest, Reply
 from housewise.language.gbnf import GrammarDialect, rooted
-from housewise.language.guidance import follows
 from housewise.language.server.answer import (
     MOST_ALTERNATIVES,
-    Choice,
     Completion,
     KnownModels,
-    alternatives,
-    count,
-    log_probabilities,
     refused,
     retry_after,
-    shares,
     told_by,
-    without,
 )
 from housewise.language.server.connection import BODY_LIMIT, Connection, TooLongError, setup_problem, together
+from housewise.language.server.endpoint import OPENAI_URL, Endpoint
 from housewise.language.server.failure import Failure
+from housewise.language.server.reading import GRAMMAR_FIELDS, OTHER_DIALECT, AnswerReader
 
-OPENAI_URL = "https://api.openai.com/v1"
-TEXT_LIMIT = 1_000_000
 LONGEST_PAUSE = 8.0
 MOST_STOPS = 4
-
-# Where each kind of server looks for a grammar.
-GRAMMAR_FIELDS: dict[GrammarDialect, str] = {
-    "vllm": "structured_outputs",
-    "vllm-guided": "guided_grammar",
-    "llama.cpp": "grammar",
-    "sglang": "ebnf",
-}
-
-# A key such as "x", as people give servers of their own that want one, is in many words of a reply.
-_LEAST_SECRET = 8
-_OTHER_DIALECT = f"set grammar_dialect to the kind of server ({', '.join(GRAMMAR_FIELDS)}), or grounded to false"
 
 
 class OpenAIChatModel:
@@ -104,27 +83,20 @@ class OpenAIChatModel:
         self.backoff = backoff
         self.continue_prefix = continue_prefix
         self.grammar_dialect = grammar_dialect
-        self._url = base_url or OPENAI_URL
-        if not is_address(self._url):
-            raise ChatModelError(f"model {model}: base_url is not a web address; give it as http://host:port/v1")
-        if is_redacted(self._url):
-            raise ChatModelError(f"model {model}: base_url {self._url} has lost its password; give it in full")
-        self._address = redacted(self._url)
-        self._key = (api_key or os.environ.get("OPENAI_API_KEY") or "").strip()
+        self.endpoint = Endpoint.of(model, base_url, api_key)
         if timeout <= 0 or max_retries < 0 or concurrency < 1:
-            raise self._error("timeout or concurrency is not positive, or max_retries is negative", "correct them")
-        if not self._key and not base_url:
-            raise self._error("there is no API key", "set OPENAI_API_KEY, or give base_url for a server of your own")
-        if not (self._key.isascii() and self._key.isprintable()):
-            raise self._error("the API key holds characters that no key has", "set OPENAI_API_KEY to the bare key")
+            what = "timeout or concurrency is not positive, or max_retries is negative"
+            raise self.endpoint.error(what, "correct them")
+        self._reader = AnswerReader(self.endpoint, continue_prefix)
         self._refused: set[str] = set()
-        self._length = "max_completion_tokens" if self._url.startswith("https://api.openai.com") else "max_tokens"
+        official = self.endpoint.url.startswith(OPENAI_URL.removesuffix("/v1"))
+        self._length = "max_completion_tokens" if official else "max_tokens"
         self._connection: Connection | None = None
         self._closed = False
         self._lock = threading.Lock()
 
     def __repr__(self) -> str:
-        return f"OpenAIChatModel({self.name!r}, base_url={self._address!r})"
+        return f"OpenAIChatModel({self.name!r}, base_url={self.endpoint.address!r})"
 
     def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
         """Answer several conversations, ``concurrency`` at a time.
@@ -153,13 +125,14 @@ class OpenAIChatModel:
     def _connect(self) -> Connection:
         with self._lock:
             if self._closed:
-                raise self._error("it has been closed", "open it again")
+                raise self.endpoint.error("it has been closed", "open it again")
             # The loop's thread does not live on in a forked process.
             if self._connection is None or self._connection.process != os.getpid():
+                at = self.endpoint
                 try:
-                    self._connection = Connection(self._url, self._key or "none", self.timeout, self.concurrency)
+                    self._connection = Connection(at.url, at.key or "none", self.timeout, self.concurrency)
                 except Exception as error:  # the HTTP library's many
-                    raise self._error(*setup_problem(error)) from None
+                    raise self.endpoint.error(*setup_problem(error)) from None
             return self._connection
 
     async def _complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
@@ -187,7 +160,7 @@ class OpenAIChatModel:
                 parameters = self._parameters(request, number, first)
                 try:
                     completion = await self._attempt(parameters, deadline - time.perf_counter())
-                    return self._read(request, completion, time.perf_counter() - start)
+                    return self._reader.replies(request, completion, time.perf_counter() - start)
                 except Failure as caught:
                     failure = failure if failure and caught.cut_short else caught
                 if failure.refused is not None:
@@ -200,7 +173,7 @@ class OpenAIChatModel:
                 await asyncio.sleep(pause)
         # Raised out here without a cause: what the HTTP library knows includes the key.
         tries = f" ({attempt} attempts)" if attempt > 1 else ""
-        raise self._error(failure.what + tries, failure.remedy, failure.reason)
+        raise self.endpoint.error(failure.what + tries, failure.remedy, failure.reason)
 
     def _parameters(self, request: ChatRequest, count: int, first: int) -> dict[str, Any]:
         sampling = request.sampling
@@ -228,16 +201,12 @@ class OpenAIChatModel:
             messages.append({"role": "assistant", "content": request.prefix})
             more |= {"add_generation_prompt": False, "continue_final_message": True}
         if request.grammar is not None:
-            grammar = rooted(request.grammar, self._unsent(request))
+            grammar = rooted(request.grammar, self._reader.unsent(request))
             field = GRAMMAR_FIELDS[self.grammar_dialect]
             more[field] = {"grammar": grammar} if self.grammar_dialect == "vllm" else grammar
         if more:
             parameters["extra_body"] = more
         return {name: value for name, value in parameters.items() if name not in self._refused}
-
-    def _unsent(self, request: ChatRequest) -> str:
-        """The prefix, where the server has to write it itself."""
-        return "" if self.continue_prefix else request.prefix
 
     async def _attempt(self, parameters: dict[str, Any], left: float) -> Completion:
         seconds = min(self.timeout, left)
@@ -254,7 +223,7 @@ class OpenAIChatModel:
             raise
         except Exception as error:  # the library's, and those of what it makes of an answer
             raise self._lost(error) from None
-        return self._parse(raw.http_response.content)
+        return self._reader.parse(raw.http_response.content)
 
     def _lost(self, error: Exception) -> Failure:
         cause = error.__cause__ or error
@@ -265,17 +234,21 @@ class OpenAIChatModel:
                 True,
             )
         return Failure(
-            f"the connection failed: {self._excerpt(str(cause) or type(cause).__name__)}",
+            f"the connection failed: {self.endpoint.excerpt(str(cause) or type(cause).__name__)}",
             "check base_url and that the server runs",
             True,
         )
 
     async def _status(self, error: openai.APIStatusError, parameters: dict[str, Any]) -> Failure:
         status, told = error.status_code, told_by(error.body)
-        message = self._excerpt(told or error.response.reason_phrase)
+        message = self.endpoint.excerpt(told or error.response.reason_phrase)
         what = f"it answered {status}" + (f" ({message})" if message else "")
         if status == 401:
-            sent = "OPENAI_API_KEY or api_key is not valid there" if self._key else "it wants a key: set OPENAI_API_KEY"
+            sent = (
+                "OPENAI_API_KEY or api_key is not valid there"
+                if self.endpoint.key
+                else "it wants a key: set OPENAI_API_KEY"
+            )
             return Failure(what, sent)
         if status == 403:
             return Failure(what, "use an API key that may use this model")
@@ -287,7 +260,7 @@ class OpenAIChatModel:
             about = re.search(rf"{field}|grammar|structured|guided|extra", f"{error.param} {told}", re.IGNORECASE)
             grammar = about is not None and field in parameters.get("extra_body", {})
             if grammar:
-                return Failure(what, _OTHER_DIALECT, refused=optional)
+                return Failure(what, OTHER_DIALECT, refused=optional)
             remedy = "change the request or the model's options as it says"
             return Failure(what, remedy, refused=optional, reason=f"it answered {status}")
         if status == 413:
@@ -310,63 +283,7 @@ class OpenAIChatModel:
         except Exception:  # whatever comes in place of a list
             return remedy
         more = f" and {len(names) - 8} more" if len(names) > 8 else ""
-        return f"{remedy}; it has {self._excerpt(', '.join(names[:8]))}{more}" if names else remedy
-
-    def _parse(self, body: bytes) -> Completion:
-        remedy = "check that base_url is an OpenAI-compatible server (it usually ends in /v1)"
-        if not body.strip():
-            raise Failure("it answered with an empty body", remedy, True)
-        try:
-            completion = Completion.model_validate_json(body)
-        except ValidationError:
-            start = self._excerpt(body[:2000].decode(errors="replace"), 60)
-            what = f"it answered with {len(body)} bytes that are no chat completion: {start}"
-            raise Failure(what, remedy, True) from None
-        if completion.error and not completion.choices:
-            told = self._excerpt(told_by(completion.error))
-            raise Failure(f"it answered with an error: {told}", "see the server's log or try later", True)
-        if not completion.choices:
-            raise Failure("it answered without any choice", remedy, True)
-        return completion
-
-    def _read(self, request: ChatRequest, completion: Completion, seconds: float) -> list[Reply]:
-        choices = completion.choices or []
-        counts = completion.usage if isinstance(completion.usage, dict) else {}
-        written = shares(count(counts.get("completion_tokens")), len(choices))
-        return [
-            Reply(
-                *self._text(request, choice),
-                prompt_tokens=count(counts.get("prompt_tokens")),
-                completion_tokens=share,
-                seconds=seconds,
-                token_logprobs=log_probabilities(choice.logprobs) if request.sampling.logprobs else None,
-                alternatives=self._alternatives(request, choice),
-            )
-            for choice, share in zip(choices, written, strict=True)
-        ]
-
-    def _text(self, request: ChatRequest, choice: Choice) -> tuple[str, str]:
-        """A choice's text and why it ended."""
-        text, finish = choice.message.content, choice.finish_reason or "stop"
-        if text is None:
-            remedy = "raise max_tokens" if finish == "length" else "change the messages or the model"
-            what = f"it answered without a text (finish_reason {self._excerpt(finish)})"
-            raise Failure(what, remedy, reason="it answered without a text")
-        if len(text) > TEXT_LIMIT:
-            raise Failure(f"it replied with {len(text)} characters", "lower max_tokens", reason="its reply is too long")
-        if request.grammar is not None and not follows(text, request.grammar, self._unsent(request)):
-            raise Failure(f"it did not keep to the grammar it was sent: {self._excerpt(text, 60)}", _OTHER_DIALECT)
-        text = self._redact(without(text, request.prefix), _LEAST_SECRET)
-        cuts = [cut for stop in request.sampling.stop if (cut := text.find(stop)) >= 0]
-        return (text[: min(cuts)], "stop") if cuts else (text, "length" if finish == "length" else "stop")
-
-    def _alternatives(self, request: ChatRequest, choice: Choice) -> tuple[tuple[TokenLogprob, ...], ...] | None:
-        if not request.sampling.alternatives:
-            return None
-        places = alternatives(choice.logprobs, min(request.sampling.alternatives, MOST_ALTERNATIVES))
-        return places and tuple(
-            tuple(TokenLogprob(self._redact(text, _LEAST_SECRET), value) for text, value in place) for place in places
-        )
+        return f"{remedy}; it has {self.endpoint.excerpt(', '.join(names[:8]))}{more}" if names else remedy
 
     def _leave_out(self, name: str) -> None:
         if name == "max_tokens":
@@ -377,17 +294,3 @@ class OpenAIChatModel:
     def _pause(self, attempt: int) -> float:
         # Jitter keeps requests that failed together from coming back together.
         return min(self.backoff * 2.0 ** (attempt - 1), LONGEST_PAUSE) * random.uniform(0.75, 1.0)
-
-    def _error(self, what: str, remedy: str, reason: str = "") -> ChatModelError:
-        message = self._redact(f"model {self.name} at {self._address}: {what}; {remedy}")
-        return RequestError(message, f"{self._address}: {reason}") if reason else ChatModelError(message)
-
-    def _redact(self, text: str, shortest: int = 1) -> str:
-        hidden = concealed(text, [each for each in secrets(self._key, self._url) if len(each) >= shortest])
-        return without_passwords(hidden) if shortest == 1 else hidden
-
-    def _excerpt(self, text: str, length: int = 200) -> str:
-        """One printable line of what a server sent; redacted before it is cut, lest half a key remain."""
-        line = " ".join(self._redact(text).split())
-        line = "".join(character if character.isprintable() else "?" for character in line)
-        return line if len(line) <= length else line[:length] + "..."

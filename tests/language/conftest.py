@@ -175,7 +175,7 @@ def failure(model: OpenAIChatModel, request: ChatRequest | None = None, name: st
         model.complete([request or ask()])
     line = str(caught.value)
     assert "\n" not in line and len(line) < 600
-    assert line.startswith(f"model {name} at {model._address}: ")
+    assert line.startswith(f"model {name} at {model.endpoint.address}: ")
     assert ";" in line
     shown = "".join(traceback.format_exception(caught.value))
     assert KEY not in shown

@@ -1,0 +1,75 @@
+"""A model at an address, with a key; nothing that is told of it shows a secret."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+
+from housewise.core.address import concealed, is_address, is_redacted, redacted, secrets, without_passwords
+from housewise.language.base import ChatModelError, RequestError
+
+OPENAI_URL = "https://api.openai.com/v1"
+
+# A key such as "x", as people give servers of their own that want one, is in many words of a reply.
+_LEAST_SECRET = 8
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Where requests go.
+
+    Attributes:
+        model: the server's name of the model.
+        url: the server's address, which may hold a password.
+        key: empty where the server wants none.
+    """
+
+    model: str
+    url: str = field(repr=False)
+    key: str = field(repr=False)
+
+    @classmethod
+    def of(cls, model: str, base_url: str | None, api_key: str | None) -> Endpoint:
+        """The endpoint that is asked for: by default OpenAI's, with ``$OPENAI_API_KEY``.
+
+        Raises:
+            ChatModelError: when the address or the key cannot be used.
+        """
+        url = base_url or OPENAI_URL
+        if not is_address(url):
+            raise ChatModelError(f"model {model}: base_url is not a web address; give it as http://host:port/v1")
+        if is_redacted(url):
+            raise ChatModelError(f"model {model}: base_url {url} has lost its password; give it in full")
+        found = cls(model, url, (api_key or os.environ.get("OPENAI_API_KEY") or "").strip())
+        if not found.key and not base_url:
+            raise found.error("there is no API key", "set OPENAI_API_KEY, or give base_url for a server of your own")
+        if not (found.key.isascii() and found.key.isprintable()):
+            raise found.error("the API key holds characters that no key has", "set OPENAI_API_KEY to the bare key")
+        return found
+
+    @property
+    def address(self) -> str:
+        """The address without a password."""
+        return redacted(self.url)
+
+    def error(self, what: str, remedy: str, reason: str = "") -> ChatModelError:
+        """One line of what happened; with a reason it concerns one request alone."""
+        message = self._concealed(f"model {self.model} at {self.address}: {what}; {remedy}")
+        return RequestError(message, f"{self.address}: {reason}") if reason else ChatModelError(message)
+
+    def redact(self, text: str) -> str:
+        """What a model wrote, without the key."""
+        return concealed(text, [each for each in self._secrets if len(each) >= _LEAST_SECRET])
+
+    def excerpt(self, text: str, length: int = 200) -> str:
+        """One printable line of what a server sent; redacted before it is cut, lest half a key remain."""
+        line = " ".join(self._concealed(text).split())
+        line = "".join(character if character.isprintable() else "?" for character in line)
+        return line if len(line) <= length else line[:length] + "..."
+
+    def _concealed(self, text: str) -> str:
+        return without_passwords(concealed(text, self._secrets))
+
+    @property
+    def _secrets(self) -> list[str]:
+        return secrets(self.key, self.url)
