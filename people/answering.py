@@ -24,7 +24,7 @@ from housewise.worlds.kitchen.tracking import Trace
 
 FLEXIBLE = "I am flexible about that."
 NO_PLACES = "I will not tell you where things are; please look around."
-NONE_TODAY = "But today that cannot be, so do without."
+NONE_TODAY = "That is, when there is what it takes; today there is not."
 LONGEST = 1000  # characters of a question that are heard
 MOST_TOLD = 3  # wishes in one answer
 
