@@ -158,7 +158,7 @@ def main(
 
       python -m housewise.experiments.adapt.asking --json asking.json
     """
-    console = Console(highlight=False)
+    console, made = Console(highlight=False), provenance()
     found = load_people(people or PEOPLE)
     table = Table(found, shared_minilm())
     tasks = task or list(load_kitchen().tasks.tasks)
@@ -177,7 +177,7 @@ def main(
                 markup=False,
             )
     if json_file is not None:
-        write_json(json_file, {**result, "people": len(found), "seed": seed, **provenance()})
+        write_json(json_file, {**result, "people": len(found), "seed": seed, **made})
 
 
 if __name__ == "__main__":

@@ -202,7 +202,7 @@ class Adapt(System[AdaptSettings]):
             told = self._prompts.person.format(
                 task=kitchen.task.text,
                 wishes="\n".join(f"- {wish.text}" for wish in person.preferences if kitchen.number in wish.tasks),
-                things=", ".join(start[id].description or id for id in kitchen.trace.available),
+                things=", ".join(start[id].description or id for id in sorted(kitchen.trace.available)),
             )
             return ChatPerson(models["person"], told, remembered)
         return AnsweringPerson(person, judge, kitchen.trace, shared_minilm())
