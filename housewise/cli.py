@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from housewise.commands.cooking import COMMANDS as PLAY_COMMANDS
 from housewise.commands.learning import selftrain
 from housewise.commands.looking import demo, doctor, list_
 from housewise.commands.playing import replay, run
@@ -68,7 +69,10 @@ _memory = typer.Typer(no_args_is_help=True, help="See, correct, forget and take 
 _register(MEMORY_COMMANDS, _memory)
 _rules = typer.Typer(no_args_is_help=True, help="See and correct the rules that people have agreed to.")
 _register(RULE_COMMANDS, _rules)
+_play = typer.Typer(no_args_is_help=True, help="Be the robot yourself.")
+_register(PLAY_COMMANDS, _play)
 _register(_COMMANDS, app)
+app.add_typer(_play, name="play")
 app.add_typer(_memory, name="memory")
 app.add_typer(_rules, name="rules")
 

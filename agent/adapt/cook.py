@@ -45,8 +45,8 @@ class ScriptedCook:
         return [*work.actions, DONE]
 
     def act(self, cooking: Cooking) -> str:
-        """The next action; it plans anew when something else was done than it said."""
-        done = cooking.trace.actions
+        """The next action; it plans anew when something else was done than it said. Questions change nothing."""
+        done = [action for action in cooking.trace.actions if not action.lower().startswith("ask ")]
         so_far = self._expected[: len(done)]
         if so_far != done or len(self._expected) <= len(done):
             self._expected = [*done, *self.plan(cooking)]

@@ -19,6 +19,7 @@ Choices = dict[str, str]
 """A line about each name."""
 
 SYSTEMS: Choices = {
+    "adapt": "a robot makes breakfast in a text kitchen for a person whose tastes it finds out (ADAPT)",
     "clipr": "a person answers a few questions, and choices follow the rules that are written down (CLIPR)",
     "personalize": "a robot tidies a house, for people who react to where it puts things (LLM-Personalize)",
     "stars": "a robot learns where things belong, checks what a model says, and asks (STARS)",

@@ -1,14 +1,16 @@
-"""Cook in the text kitchen at the terminal, and hear what the person thinks of it."""
+"""``housewise play kitchen``: cook in the text kitchen, ask the person, and hear what they think of it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from rich.console import Console
 
 from housewise.core.errors import UserError
+from housewise.language.embedder import INSTALL, has_minilm, shared_minilm
+from housewise.people.answering import AnsweringPerson
+from housewise.people.base import Question
 from housewise.people.judging import Judge, satisfaction
 from housewise.people.person import PEOPLE, Person, load_people
 from housewise.worlds.kitchen.actions import TEMPLATES
@@ -17,26 +19,30 @@ from housewise.worlds.kitchen.world import TextKitchen
 _HELP = "help shows what can be said, made what has been made, wishes what the person wants, quit ends it."
 
 
-def main(
-    task: Annotated[int, typer.Option(min=1, help="Number of the task.")] = 1,
-    person: Annotated[str | None, typer.Option(help="For whom; one of the sixteen, or of --people.")] = None,
-    people: Annotated[Path | None, typer.Option(help="File or folder of people.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the scene.")] = 0,
+def cook(
+    task: int, person: str | None, people: Path | None, seed: int, console: Console, read: Callable[[], str]
 ) -> None:
-    """Prepare a breakfast by hand.
+    """Prepare a breakfast line by line.
 
-    Examples:
+    Args:
+        task: its number.
+        person: for whom; None for nobody, or the first of ``people``.
+        people: file or folder of people; None for the sixteen that come along.
+        seed: of the scene.
+        console: where everything is shown.
+        read: brings a line; EOFError or KeyboardInterrupt where there is none.
 
-      python -m housewise.experiments.adapt.play --task 2 --person nalini
+    Raises:
+        UserError: nobody is named so, or there is no such task.
     """
-    console = Console(highlight=False)
     cooked_for = _chosen(person, people) if person or people else None
     world = TextKitchen(task, seed)
+    answers = _answers(world, cooked_for)
     console.print(world.layout(), markup=False)
     console.print(f"\nTask: {world.task.text}. {_HELP}", markup=False)
     while True:
         try:
-            line = console.input("> ").strip()
+            line = read().strip()
         except (EOFError, KeyboardInterrupt):
             break
         if line == "quit":
@@ -45,11 +51,23 @@ def main(
             console.print(_told(line, world, cooked_for), markup=False)
             continue
         step = world.step(line)
-        console.print(("Not done: " if step.failed else "") + (step.observation or "(asked)"), markup=False)
+        asked = step.action is not None and step.action.name == "ask" and not step.failed
+        said = answers(step.action.x) if asked and step.action else step.observation
+        console.print(("Not done: " if step.failed else "") + said, markup=False)
         if step.ended or step.truncated:
             break
     if cooked_for is not None:
         _judge(console, world, cooked_for)
+
+
+def _answers(world: TextKitchen, person: Person | None) -> Callable[[str], str]:
+    """What is said to a question."""
+    if person is None:
+        return lambda question: "Nobody is there to answer; start with --person NAME."
+    if not has_minilm():
+        return lambda question: f"{person.name} cannot answer without sentence embeddings: run `{INSTALL}`"
+    speaker = AnsweringPerson(person, Judge(world.number, world.kitchen), world.trace, shared_minilm())
+    return lambda question: f"{person.name}: {speaker.answer(Question(question)).text}"
 
 
 def _chosen(name: str | None, path: Path | None) -> Person:
@@ -80,9 +98,3 @@ def _judge(console: Console, world: TextKitchen, person: Person) -> None:
     share = satisfaction(verdicts)
     said = "no wish applies" if share is None else f"{100 * share:.0f} % of the wishes that apply"
     console.print(f"{person.name}: {said}", markup=False)
-
-
-if __name__ == "__main__":
-    from housewise.core.console import guarded
-
-    guarded(lambda: typer.run(main))

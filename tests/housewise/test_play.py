@@ -1,12 +1,13 @@
-"""Cooking at the terminal, in a process of its own."""
+"""Cooking at the terminal, by the command that users run."""
 
-import subprocess
-import sys
+import pytest
+
+from housewise.language.embedder import has_minilm
+from tests.commands import run_module
 
 
 def play(text, *arguments):
-    command = [sys.executable, "-m", "housewise.experiments.adapt.play", *arguments]
-    return subprocess.run(command, input=text, capture_output=True, text=True, timeout=120)
+    return run_module("housewise", ["play", "kitchen", *arguments], input=text)
 
 
 def test_a_breakfast_by_hand_is_judged():
@@ -20,6 +21,18 @@ def test_a_breakfast_by_hand_is_judged():
     assert "miranda: 0 % of the wishes that apply" in " ".join(result.stdout.split())
 
 
+@pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
+def test_the_person_answers():
+    result = play('Ask "Where do you sit?"\nAsk "Where is the salt?"\n', "--task", "1", "--person", "miranda")
+    assert result.returncode == 0, result.stderr
+    assert "miranda: I eat on the patio." in result.stdout
+    assert "I will not tell you where things are" in result.stdout
+
+
+def test_nobody_answers_where_nobody_is():
+    assert "Nobody is there to answer" in play('Ask "Where do you sit?"\n').stdout
+
+
 def test_the_end_of_input_ends_it():
     result = play("Open fridge_0\n")
     assert result.returncode == 0, result.stderr
@@ -30,3 +43,4 @@ def test_somebody_unknown_is_refused_in_one_line():
     result = play("", "--person", "nobody")
     assert result.returncode != 0
     assert "nobody is named 'nobody'; use one of juan" in " ".join((result.stderr + result.stdout).split())
+    assert "there is no task 9" in play("", "--task", "9").stderr

@@ -1,0 +1,208 @@
+"""Whether the person who answers by meaning understands questions in human wording.
+
+``--choose`` looks for the thresholds on the development questions by cross-validation. Those called unseen are used for
+no choice.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from rich.console import Console
+
+from housewise.core.configs import CONFIGS
+from housewise.core.errors import DataError, UserError
+from housewise.core.files import write_json
+from housewise.core.machine import provenance
+from housewise.language.embedder import Embedder, shared_minilm
+from housewise.people.answering import LONGEST, AnsweringPerson, Thresholds
+from housewise.people.judging import Judge
+from housewise.people.person import PEOPLE, Person, load_people
+
+OWN = CONFIGS / "adapt" / "questions"
+FOLDS = 5
+_LEAST = (0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6)
+_SLACK = (-0.05, -0.02, 0.0, 0.02, 0.05, 0.08, 0.12, 0.2)
+
+
+class Asked(BaseModel):
+    """A question in somebody's words.
+
+    Attributes:
+        person, task: who is asked during what.
+        preference: id of the wish that it is about; None for none.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    person: str
+    task: int
+    question: str = Field(min_length=1, max_length=LONGEST)
+    preference: str | None = None
+
+
+def read_questions(path: Path, people: Sequence[Person]) -> list[Asked]:
+    """The questions of a file of JSON lines.
+
+    Raises:
+        DataError: a line naming the file, the line and what is wrong.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: cannot be read ({error}); give a file of JSON lines") from error
+    wishes = {person.name: {wish.id: wish for wish in person.preferences} for person in people}
+    found = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        where = f"{path}, line {number}"
+        try:
+            asked = Asked.model_validate_json(line)
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise DataError(f"{where}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+        if asked.person not in wishes:
+            raise DataError(f"{where}: nobody is named {asked.person!r}; use one of {', '.join(wishes)}, or --people")
+        if not 1 <= asked.task <= 8:
+            raise DataError(f"{where}: there is no task {asked.task}; use 1 to 8")
+        wish = wishes[asked.person].get(asked.preference) if asked.preference is not None else None
+        if asked.preference is not None and (wish is None or asked.task not in wish.tasks):
+            raise DataError(f"{where}: {asked.person} has no preference {asked.preference!r} in task {asked.task}")
+        found.append(asked)
+    if not found:
+        raise DataError(f"{path}: has no questions; give one JSON object a line")
+    return found
+
+
+class Listeners:
+    """The people who answer, each made once for a task and thresholds."""
+
+    def __init__(self, people: Sequence[Person], embedder: Embedder) -> None:
+        self._people, self._embedder = {person.name: person for person in people}, embedder
+        self._made: dict[tuple[str, int, Thresholds], AnsweringPerson] = {}
+
+    def understood(self, asked: Asked, thresholds: Thresholds) -> str | None:
+        """Id of the wish that is taken to be meant first; None for none."""
+        key = (asked.person, asked.task, thresholds)
+        if key not in self._made:
+            person, judge = self._people[asked.person], Judge(asked.task)
+            self._made[key] = AnsweringPerson(person, judge, None, self._embedder, thresholds=thresholds)
+        found = self._made[key].find(asked.question)
+        return found.wishes[0].id if found.wishes else None
+
+
+def figures(listeners: Listeners, questions: Sequence[Asked], thresholds: Thresholds) -> dict[str, Any]:
+    """How many were understood.
+
+    Returns:
+        ``found``: of the questions about a wish, those for which that wish is told first (0 to 1); ``flexible``: of the
+        others, those to which none is told; both None where there are no such questions; ``n``; ``about_a_wish``;
+        ``wrong``: the others with what was understood.
+    """
+    pairs = [(asked, listeners.understood(asked, thresholds)) for asked in questions]
+    about = [asked.preference == said for asked, said in pairs if asked.preference is not None]
+    free = [said is None for asked, said in pairs if asked.preference is None]
+    return {
+        "found": float(np.mean(about)) if about else None,
+        "flexible": float(np.mean(free)) if free else None,
+        "n": len(pairs),
+        "about_a_wish": len(about),
+        "wrong": [{**asked.model_dump(), "understood": said} for asked, said in pairs if asked.preference != said],
+    }
+
+
+def choose(listeners: Listeners, questions: Sequence[Asked]) -> dict[str, Any]:
+    """The thresholds for which the worse of the two shares is best.
+
+    Returns:
+        ``least`` and ``slack``; ``found`` and ``flexible`` in folds that the thresholds used there were not chosen on.
+    """
+    grid = [Thresholds(least, slack) for least, slack in product(_LEAST, _SLACK)]
+    right = np.array([[listeners.understood(asked, each) == asked.preference for asked in questions] for each in grid])
+    about = np.array([asked.preference is not None for asked in questions])
+    fold = _folds(about)
+
+    def best(some: np.ndarray) -> int:
+        """In the middle of those that are best, so that it hangs on no single question."""
+        worse = np.minimum(right[:, some & about].mean(1), right[:, some & ~about].mean(1))
+        both = right[:, some & about].mean(1) + right[:, some & ~about].mean(1)
+        places = np.flatnonzero((worse == worse.max()) & (both == both[worse == worse.max()].max()))
+        return int(places[len(places) // 2])
+
+    held_out = np.zeros(len(questions), bool)
+    for number in range(FOLDS):
+        held_out[fold == number] = right[best(fold != number)][fold == number]
+    chosen = grid[best(np.ones(len(questions), bool))]
+    return {
+        "least": chosen.least,
+        "slack": chosen.slack,
+        "found": float(held_out[about].mean()),
+        "flexible": float(held_out[~about].mean()),
+        "folds": FOLDS,
+    }
+
+
+def _folds(about: np.ndarray) -> np.ndarray:
+    """A fold for each question, with as many of both sorts in each."""
+    fold = np.zeros(len(about), int)
+    for sort in (about, ~about):
+        fold[sort] = np.arange(sort.sum()) % FOLDS
+    return fold
+
+
+def main(
+    questions: Annotated[Path | None, typer.Option(help="JSON lines; Housewise's own without it.")] = None,
+    people: Annotated[Path | None, typer.Option(help="File or folder of people; the sixteen of ADAPT.")] = None,
+    choose_: Annotated[bool, typer.Option("--choose", help="Look for the best thresholds as well.")] = False,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures there.")] = None,
+) -> None:
+    """Ask the person who answers by meaning, and count what they understand.
+
+    A line of --questions is {"person": ..., "task": ..., "question": ..., "preference": ID or null}.
+
+    Examples:
+
+      python -m housewise.experiments.adapt.answers --json answers.json
+
+      python -m housewise.experiments.adapt.answers --questions mine.jsonl --people mine.yaml --json mine.json
+    """
+    console = Console(highlight=False)
+    found = load_people(people or PEOPLE)
+    listeners = Listeners(found, shared_minilm())
+    files = {questions.stem: questions} if questions else {path.stem: path for path in sorted(OWN.glob("*.jsonl"))}
+    sets = {name: read_questions(path, found) for name, path in files.items()}
+    told = {name: figures(listeners, asked, Thresholds()) for name, asked in sets.items()}
+    result: dict[str, Any] = {**next(iter(told.values()))} if questions else {"sets": told}
+    if choose_:
+        name = next(iter(sets))
+        asked_about = {asked.preference is not None for asked in sets[name]}
+        if len(sets[name]) < 2 * FOLDS or len(asked_about) < 2:
+            raise UserError(f"{files[name]}: has too few questions to choose by; give {2 * FOLDS} of both sorts")
+        result["chosen"] = choose(listeners, sets[name])
+        console.print(json.dumps(result["chosen"]), markup=False)
+    for name, each in told.items():
+        console.print(
+            f"{name}: {each['n']} questions, the right wish found for {_share(each['found'])}, flexible where there is "
+            f"none {_share(each['flexible'])}",
+            markup=False,
+        )
+    if json_file is not None:
+        write_json(json_file, {**result, **provenance()})
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{100 * value:.1f} %"
+
+
+if __name__ == "__main__":
+    from housewise.core.console import guarded
+
+    guarded(lambda: typer.run(main))

@@ -1,0 +1,165 @@
+"""A person of the kitchen who answers without a language model: by meaning, from the wishes in their file.
+
+A question is compared with everything that can be asked (``people.topics``). Where what comes closest is about one of
+the person's wishes, they say it in the words of their file; else they are flexible.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from housewise.language.embedder import Embedder
+from housewise.language.words import one_line
+from housewise.people.base import Answer, Question
+from housewise.people.cases import TooManyCases, cases
+from housewise.people.judging import Judge
+from housewise.people.language import Predicate
+from housewise.people.person import Person, Preference
+from housewise.people.topics import Topic, usual_topics
+from housewise.worlds.kitchen.tracking import Trace
+
+FLEXIBLE = "I am flexible about that."
+NO_PLACES = "I will not tell you where things are; please look around."
+NONE_TODAY = "That is, when there is what it takes; today there is not."
+LONGEST = 1000  # characters of a question that are heard
+MOST_TOLD = 3  # wishes in one answer
+
+_PLACES = re.compile(
+    r"\b(where|which|what|in which|in what)\b.{0,40}"
+    r"\b(is|are|find|kept?|keep|stor(e|ed)|put|have|has|hidden|located|leave|left|drawer|shelf|cupboard|cabinet)\b",
+    re.IGNORECASE,
+)
+_WHERE = re.compile(r"\b(where|drawers?|shelf|shelves|cupboards?|cabinets?)\b", re.IGNORECASE)
+_DINING = re.compile(
+    r"\b(eat\w*|serv\w*|sit\w*|seat\w*|din(e|ing)|breakfast|have it|bring\w*|carry|take (it|this)|lay|enjoy\w*)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """When a question is about a wish; chosen by cross-validation (``experiments.adapt.answers --choose``).
+
+    Attributes:
+        least: cosine to a question about the wish from which it may be meant.
+        slack: by how much a question that no wish is about may come closer all the same.
+        close: wishes told together differ by no more.
+    """
+
+    least: float = 0.4
+    slack: float = 0.05
+    close: float = 0.1
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a question is about.
+
+    Attributes:
+        wishes: the one that is most likely meant first; () for none.
+        places: whether it asks where something is.
+    """
+
+    wishes: tuple[Preference, ...] = ()
+    places: bool = False
+
+
+class AnsweringPerson:
+    """Answers about one breakfast, the same whenever the same is asked; see people.base.Person.
+
+    Args:
+        person: whose wishes.
+        judge: of the task.
+        start: how the scene is found; everything counts as there without it.
+        embedder: compares meanings.
+    """
+
+    def __init__(
+        self,
+        person: Person,
+        judge: Judge,
+        start: Trace | None,
+        embedder: Embedder,
+        topics: tuple[Topic, ...] | None = None,
+        thresholds: Thresholds | None = None,
+    ) -> None:
+        self.name = person.name
+        self._judge, self._start, self._embedder = judge, start, embedder
+        self._wishes = [wish for wish in person.preferences if judge.task in wish.tasks]
+        self._thresholds = thresholds or Thresholds()
+        asked = [(topic, *each) for topic in topics or usual_topics() for each in topic.asked(judge.dishes)]
+        self._questions = [question for _, question, _ in asked]
+        self._about = [[wish for wish in self._wishes if topic.concerns(wish, dish)] for topic, _, dish in asked]
+
+    def answer(self, question: Question) -> Answer:
+        """The wishes that the question is about, in the words of the person's file; or that they are flexible."""
+        found = self.find(question.text)
+        if found.places:
+            return Answer(NO_PLACES)
+        if not found.wishes:
+            return Answer(FLEXIBLE)
+        return Answer(" ".join(self._told(wish) for wish in found.wishes))
+
+    def judge(self, record: Trace) -> Mapping[str, float]:
+        """See people.base.Person; the judge of the task decides on the whole trajectory."""
+        return {}
+
+    def find(self, question: str) -> Found:
+        """What is asked."""
+        heard = one_line(question[:LONGEST])
+        if asks_for_places(heard):
+            return Found(places=True)
+        if not heard or not self._wishes:
+            return Found()
+        vector = self._embedder.embed([heard])[0]
+        nearness = self._embedder.embed(self._questions) @ vector
+        by_text = self._embedder.embed([wish.text for wish in self._wishes]) @ vector
+        return Found(self._meant(nearness.tolist(), by_text.tolist()))
+
+    def _meant(self, nearness: list[float], by_text: list[float]) -> tuple[Preference, ...]:
+        """The wishes that are meant.
+
+        Args:
+            nearness: cosine of the question to each that can be asked.
+            by_text: cosine of the question to each wish.
+        """
+        ids = [wish.id for wish in self._wishes]
+        topical = dict.fromkeys(ids, -1.0)
+        other = -1.0
+        for cosine, about in zip(nearness, self._about, strict=True):
+            for wish in about:
+                topical[wish.id] = max(topical[wish.id], cosine)
+            other = other if about else max(other, cosine)
+        scores = np.array([topical[id] + text for id, text in zip(ids, by_text, strict=True)])
+        best = int(scores.argmax())
+        if topical[ids[best]] < max(self._thresholds.least, other - self._thresholds.slack):
+            return ()
+        order = [int(place) for place in np.argsort(-scores, kind="stable")]
+        near = [place for place in order if scores[place] >= scores[best] - self._thresholds.close]
+        return tuple(self._wishes[place] for place in near[:MOST_TOLD])
+
+    def _told(self, wish: Preference) -> str:
+        return wish.text if self._may_apply(wish) else f"{wish.text} {NONE_TODAY}"
+
+    def _may_apply(self, wish: Preference) -> bool:
+        """Whether what the wish depends on can hold in this scene."""
+        if wish.condition is None or self._start is None:
+            return True
+        start = self._start
+
+        def decide(predicate: Predicate) -> bool | None:
+            return self._judge.holds(predicate, start) if predicate.name in ("available", "task_says") else None
+
+        try:
+            return bool(cases(wish.condition, decide))
+        except TooManyCases:
+            return True
+
+
+def asks_for_places(question: str) -> bool:
+    """Whether a question asks where something is, not where to eat."""
+    return bool(_WHERE.search(question) and _PLACES.search(question) and not _DINING.search(question))

@@ -1,0 +1,108 @@
+"""What can be asked about a breakfast, as data: questions in words, and which wishes they are about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, RootModel
+
+from housewise.core.configs import CONFIGS
+from housewise.core.errors import DataError
+from housewise.people.language import Condition, ConditionError, parse_condition, predicates
+from housewise.people.person import Preference
+from housewise.worlds.kitchen.data import Kitchen, load_kitchen, read_model
+
+TOPICS = CONFIGS / "adapt" / "topics.yaml"
+_CALLED = {"yoghurt": "yoghurt parfait"}
+
+
+@dataclass(frozen=True)
+class Topic:
+    """Something that can be asked.
+
+    Attributes:
+        name: of it.
+        questions: ways to ask, ``{dish}`` for the dish.
+        dishes: that it is about; () for any.
+        predicates: by which a wish is about it.
+        things: a wish is about it where one of its predicates is about nothing else.
+        supposed: what the person may want.
+    """
+
+    name: str
+    questions: tuple[str, ...]
+    dishes: tuple[str, ...]
+    predicates: frozenset[str]
+    things: frozenset[str]
+    supposed: tuple[Condition, ...]
+
+    def asked(self, dishes: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+        """Questions about dishes of a task, each with its dish."""
+        for dish in dishes:
+            if not self.dishes or dish in self.dishes:
+                for question in self.questions:
+                    yield question.format(dish=_CALLED.get(dish, dish)), dish
+
+    def concerns(self, wish: Preference, dish: str) -> bool:
+        """Whether a wish is about it, where it is about that dish."""
+        if wish.dishes and dish not in wish.dishes:
+            return False
+        return any(
+            predicate.name in self.predicates and any(ids <= self.things for ids in predicate.ids)
+            for predicate in predicates(wish.wish)
+        )
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    questions: tuple[str, ...] = Field(min_length=1)
+    dishes: tuple[str, ...] = ()
+    predicates: tuple[str, ...] = ("used", "together", "cooked")
+    things: tuple[str, ...] = Field(min_length=1)
+    supposed: tuple[str, ...] = ()
+
+
+class _File(RootModel[dict[str, _Line]]):
+    pass
+
+
+def load_topics(path: Path = TOPICS, kitchen: Kitchen | None = None) -> tuple[Topic, ...]:
+    """The topics of a file, in its order.
+
+    Raises:
+        DataError: a line naming the file, the topic and what is wrong.
+    """
+    kitchen = kitchen or load_kitchen()
+
+    def lookup(name: str) -> frozenset[str] | None:
+        return kitchen.groups.get(name) or (frozenset({name}) if name in kitchen.ids else None)
+
+    def things(name: str, line: _Line) -> frozenset[str]:
+        found = [(word, lookup(word)) for word in line.things]
+        for word, ids in found:
+            if ids is None:
+                raise DataError(f"{path}: {name}: things: {word!r} is neither a group nor a thing of the kitchen")
+        return frozenset().union(*(ids for _, ids in found if ids))
+
+    topics = []
+    for name, line in read_model(path, _File).root.items():
+        for dish in line.dishes:
+            if dish not in kitchen.tasks.dishes:
+                raise DataError(f"{path}: {name}: unknown dish {dish!r}; use {', '.join(kitchen.tasks.dishes)}")
+        try:
+            supposed = tuple(parse_condition(text, lookup) for text in line.supposed)
+        except ConditionError as error:
+            raise DataError(f"{path}: {name}: supposed: {error}") from error
+        about = frozenset(line.predicates)
+        topics.append(Topic(name, line.questions, line.dishes, about, things(name, line), supposed))
+    return tuple(topics)
+
+
+@lru_cache(maxsize=1)
+def usual_topics() -> tuple[Topic, ...]:
+    """Those that come along."""
+    return load_topics()

@@ -1,0 +1,97 @@
+"""The settings of a run of ADAPT; docs/kitchen.md explains them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, field_validator
+
+from housewise.core.settings import MOST_COUNTED, Settings
+from housewise.language.settings import ModelSettings, SamplingSettings
+from housewise.rollout.settings import ModelsSettings, RunSettings, TaskSettings
+from housewise.worlds.kitchen.world import MAX_STEPS
+
+Planner = Literal["cook", "never", "always", "llm"]
+_Name = Annotated[str, Field(min_length=1, max_length=1000)]
+_Number = Annotated[int, Field(ge=1, le=MOST_COUNTED)]
+
+
+class AdaptTaskSettings(TaskSettings):
+    """Which breakfasts, and for whom.
+
+    Attributes:
+        task: their numbers; none for all.
+        person: names; none for everybody.
+        people: file or folder of people; the sixteen that come along without it.
+        answering: who answers for them: meaning (finds the wish that a question is about), model (a chat model that is
+            told who it is), or terminal (whoever sits there).
+    """
+
+    task: tuple[_Number, ...] = ()
+    person: tuple[_Name, ...] = ()
+    people: _Name | None = None
+    answering: Literal["meaning", "model", "terminal"] = "meaning"
+
+    @field_validator("task", "person", mode="before")
+    @classmethod
+    def _one(cls, said: Any) -> Any:
+        return (said,) if isinstance(said, str | int) else said
+
+    @field_validator("task", "person")
+    @classmethod
+    def _each_once(cls, said: tuple[Any, ...]) -> tuple[Any, ...]:
+        if len(set(said)) < len(said):
+            raise ValueError("each once; runs=N plays all of them so often")
+        return said
+
+
+class AdaptAgentSettings(Settings):
+    """Who cooks.
+
+    Attributes:
+        planner: cook (knows all that the person wants), never and always (cooks that know what they were told, and
+            never ask, or ask whatever their next action turns on), or llm (a chat model, ``models.agent``).
+        most_questions: that always and llm may ask in an episode; an llm without any has no such action.
+        most_steps: actions in an episode, failed ones and questions among them; always has twice as many.
+        grounded: whether a model's replies are held to the grammar of actions.
+        turns: actions that a model is shown of those that are over.
+        prompt: a file of templates; those that come along without it.
+    """
+
+    planner: Planner = "always"
+    most_questions: int = Field(default=MAX_STEPS, ge=0, le=MOST_COUNTED)
+    most_steps: _Number = MAX_STEPS
+    grounded: bool = True
+    turns: int = Field(default=20, ge=0, le=MOST_COUNTED)
+    prompt: _Name | None = None
+
+    @property
+    def asks(self) -> bool:
+        """Whether the person is ever asked."""
+        return self.planner in ("always", "llm") and self.most_questions > 0
+
+
+class AdaptModelsSettings(ModelsSettings):
+    """The models: of the cook, and of a person who is played by one."""
+
+    agent: ModelSettings = ModelSettings(sampling=SamplingSettings(temperature=0.0, max_tokens=64))
+    person: ModelSettings = ModelSettings()
+
+
+class AdaptSettings(RunSettings):
+    """One run of ADAPT."""
+
+    system: Literal["adapt"] = "adapt"
+    tasks: AdaptTaskSettings = AdaptTaskSettings()
+    agent: AdaptAgentSettings = AdaptAgentSettings()
+    models: AdaptModelsSettings = AdaptModelsSettings()
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """See RunSettings.identity; which breakfasts may change."""
+        return {key: value for key, value in super().identity.items() if key not in ("tasks.task", "tasks.person")}
+
+    def bearing(self, asks: bool) -> dict[str, Any]:
+        """See RunSettings.bearing; the planner is who acts, and what is said of models bears on llm alone."""
+        models = {"agent.planner"} | (set() if asks else {"agent.grounded", "agent.turns", "agent.prompt"})
+        return {key: value for key, value in super().bearing(asks).items() if key not in models}

@@ -1,0 +1,225 @@
+"""ADAPT (arXiv 2504.04040): breakfast in a text kitchen for a person whose tastes have to be found out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from housewise.agent.adapt.asking import AskingCook, PhraseBook
+from housewise.agent.adapt.cook import ScriptedCook
+from housewise.agent.adapt.planner import Briefing, ModelCook
+from housewise.agent.adapt.prompts import PROMPTS, load_prompts
+from housewise.agent.base import Agent
+from housewise.core.errors import UserError
+from housewise.core.settings import MOST_COUNTED
+from housewise.language.base import ChatModel, Sampling
+from housewise.language.embedder import minilm_folder, shared_minilm
+from housewise.people.answering import AnsweringPerson
+from housewise.people.base import Person as Speaker
+from housewise.people.chat import ChatPerson
+from housewise.people.judging import Judge
+from housewise.people.memory import Memory
+from housewise.people.memory.note import check_person
+from housewise.people.person import PEOPLE, Person, load_people
+from housewise.people.terminal import TerminalPerson
+from housewise.people.topics import usual_topics
+from housewise.rollout.episode import Limits, Progress
+from housewise.rollout.scores import Score
+from housewise.rollout.system import Job, Opened, System, Task
+from housewise.systems.adapt.agents import Model, Scripted, told_lines
+from housewise.systems.adapt.record import EVENTS, AdaptSetting, AnswerEvent
+from housewise.systems.adapt.settings import AdaptSettings
+from housewise.systems.adapt.world import BREAKFAST, Breakfast, Seen
+from housewise.worlds.kitchen.data import load_kitchen
+from housewise.worlds.kitchen.world import TextKitchen
+
+
+class Adapt(System[AdaptSettings]):
+    """Breakfasts; see System. An episode is one person, one task and one scene."""
+
+    name = "adapt"
+    Settings = AdaptSettings
+    events = EVENTS
+    scores = (
+        Score("satisfaction", column="satisfaction", unit="%", better="higher", scale=100, error=True),
+        Score("satisfied", "wishes satisfied", "satisfied", better="higher"),
+        Score("applicable", "wishes that apply", "apply"),
+        Score("questions", column="asked", better="lower"),
+        Score("executed", "actions", "actions", better="lower"),
+        Score("failed", "failed actions", "failed", better="lower"),
+    )
+
+    def __init__(self, settings: AdaptSettings) -> None:
+        super().__init__(settings)
+        chosen = settings.tasks
+        self._people = {person.name: person for person in load_people(chosen.people or PEOPLE)}
+        self._prompts = load_prompts(Path(settings.agent.prompt) if settings.agent.prompt else PROMPTS)
+        tasks = load_kitchen().tasks.tasks
+        self._cooked_for = [self._named(name) for name in chosen.person] or list(self._people.values())
+        for number in chosen.task:
+            if number not in tasks:
+                raise UserError(f"setting task: there is no task {number} in the kitchen; use one of {sorted(tasks)}")
+        self._numbers = {
+            f"{person.name}-{number}": (person, number)
+            for person in self._cooked_for
+            for number in chosen.task or tuple(tasks)
+        }
+
+    @classmethod
+    def advice(cls, settings: AdaptSettings) -> Mapping[str, Any]:
+        """See System.advice: a model that is named is asked."""
+        asked = settings.models.agent
+        return {"agent": {"planner": "llm"}} if (asked.model, asked.base_url, asked.adapter) != _UNNAMED else {}
+
+    @classmethod
+    def essence(cls, setting: Mapping[str, Any]) -> Any:
+        """See System.essence: the task, the person and what is there."""
+        return setting["number"], setting["person"], setting["things"]
+
+    @property
+    def roles(self) -> Sequence[str]:
+        """See System.roles."""
+        chosen, person = self.settings.agent, self.settings.tasks.answering == "model"
+        return (*(("agent",) if chosen.planner == "llm" else ()), *(("person",) if person and chosen.asks else ()))
+
+    @property
+    def agent(self) -> str:
+        """See System.agent."""
+        return self.settings.agent.planner
+
+    @property
+    def remembers(self) -> bool:
+        """See System.remembers: answers are."""
+        return True
+
+    @property
+    def talks(self) -> bool:
+        """See System.talks."""
+        return self.settings.agent.asks and self.settings.tasks.answering == "terminal"
+
+    def tasks(self) -> Sequence[Task]:
+        """See System.tasks."""
+        return [Task(name, f"task-{number}", person.name) for name, (person, number) in self._numbers.items()]
+
+    def check(self) -> None:
+        """See System.check."""
+        chosen, answering = self.settings.agent, self.settings.tasks.answering
+        for person in self._cooked_for:
+            check_person(person.name)
+        if not chosen.asks:
+            return
+        if answering == "meaning":
+            minilm_folder()
+        elif chosen.planner == "always":
+            raise UserError(
+                f"answering={answering}: the scripted cook understands the sentences of people's files alone; choose "
+                "planner=llm, or leave answering out"
+            )
+        execution = self.settings.execution
+        if self.talks and (execution.workers > 1 or execution.ray is not None):
+            raise UserError(
+                "answering=terminal: one person answers one episode at a time; leave out --workers and --ray"
+            )
+
+    def files(self) -> dict[str, Path]:
+        """See System.files: people and prompts of the user's own."""
+        named = {"people": self.settings.tasks.people, "prompt": self.settings.agent.prompt}
+        return {setting: Path(name) for setting, name in named.items() if name and Path(name).is_file()}
+
+    def open(
+        self,
+        job: Job,
+        models: Mapping[str, ChatModel],
+        memory: Memory | None,
+        material: Any,
+        progress: Progress,
+    ) -> Opened:
+        """See System.open."""
+        assert memory is not None, "a system that remembers is given a memory"
+        chosen = self.settings.agent
+        person, number = self._numbers[job.task.name]
+        steps = 2 * chosen.most_steps if chosen.planner == "always" else chosen.most_steps
+        kitchen, judge = TextKitchen(number, job.seed, max_steps=steps), Judge(number)
+        told = _answers_in(memory)
+        earlier = {event.question: event.text for event in reversed(job.earlier) if isinstance(event, AnswerEvent)}
+
+        def speaker() -> Speaker[Any]:
+            return self._speaker(person, kitchen, judge, models, memory.person)
+
+        world = Breakfast(kitchen, person, judge, speaker, memory.person, earlier)
+        things = sorted(kitchen.state.entities.keys() - kitchen.kitchen.furniture.keys())
+        setting = AdaptSetting(
+            task=kitchen.task.text,
+            number=number,
+            person=person.name,
+            about=person.about,
+            things=things,
+            told=len(told),
+        )
+        # The world ends an episode whose steps are used up.
+        limits = Limits(plans=MOST_COUNTED, idle_plans=MOST_COUNTED)
+        return Opened(world, self._agent(job, person, kitchen, models, told, progress), setting, limits)
+
+    def _agent(
+        self,
+        job: Job,
+        person: Person,
+        kitchen: TextKitchen,
+        models: Mapping[str, ChatModel],
+        told: Sequence[tuple[str, str]],
+        progress: Progress,
+    ) -> Agent[Seen, str]:
+        chosen, number = self.settings.agent, kitchen.number
+        if chosen.planner == "llm":
+            sampling = Sampling(**self.settings.models.agent.sampling.model_dump(), seed=job.seed, stop=("\n",))
+            verbs = kitchen.kitchen.verbs
+            cook = ModelCook(
+                models["agent"], self._prompts, sampling, verbs.open, chosen.asks, chosen.grounded, chosen.turns
+            )
+            briefing = Briefing(kitchen.task.text, kitchen.layout(), told_lines(told))
+            return Model(cook, briefing, verbs, progress)
+        if chosen.planner == "cook":
+            return Scripted(chosen.planner, ScriptedCook(person, number), progress)
+        # The person's own sentences are understood as they mean them, whoever else says the same.
+        phrases = PhraseBook([*self._people.values(), person])
+        most = chosen.most_questions if chosen.planner == "always" else 0
+        return Scripted(chosen.planner, AskingCook(number, phrases, usual_topics(), most, told), progress)
+
+    def _speaker(
+        self,
+        person: Person,
+        kitchen: TextKitchen,
+        judge: Judge,
+        models: Mapping[str, ChatModel],
+        remembered: str,
+    ) -> Speaker[Any]:
+        answering = self.settings.tasks.answering
+        if answering == "terminal":
+            return TerminalPerson(name=remembered)
+        if answering == "model":
+            start = kitchen.trace.start
+            told = self._prompts.person.format(
+                task=kitchen.task.text,
+                wishes="\n".join(f"- {wish.text}" for wish in person.preferences if kitchen.number in wish.tasks),
+                things=", ".join(start[id].description or id for id in sorted(kitchen.trace.available)),
+            )
+            return ChatPerson(models["person"], told, remembered)
+        return AnsweringPerson(person, judge, kitchen.trace, shared_minilm())
+
+    def _named(self, name: str) -> Person:
+        if name not in self._people:
+            raise UserError(f"setting person: nobody is named {name!r}; use one of {', '.join(self._people)}")
+        return self._people[name]
+
+
+_UNNAMED = ("local", None, None)
+
+
+def _answers_in(memory: Memory) -> list[tuple[str, str]]:
+    """Questions about breakfasts that are answered in a memory, the oldest first."""
+    return [
+        (note.about.situation or "", note.text)
+        for note in memory.notes
+        if note.kind == "answer" and note.about.task == BREAKFAST
+    ]

@@ -1,0 +1,135 @@
+"""The text kitchen as a world, with the person in it: they answer questions at once, and judge at the end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from housewise.core.record import Event
+from housewise.language.words import one_line
+from housewise.people.base import Person as Speaker
+from housewise.people.base import Question
+from housewise.people.judging import Judge, satisfaction
+from housewise.people.memory import About, Note
+from housewise.people.person import Person
+from housewise.rollout.notes import NoteEvent
+from housewise.systems.adapt.record import ActionEvent, AdaptFinal, AnswerEvent, VerdictLine
+from housewise.worlds.base import Step
+from housewise.worlds.kitchen.cooking import Cooking
+from housewise.worlds.kitchen.world import Step as Done
+from housewise.worlds.kitchen.world import TextKitchen
+
+BREAKFAST = "breakfast"
+"""The task of notes about what people want of it."""
+LONGEST_ANSWER = 1000  # characters of an answer that are heard
+_WORD = re.compile(r"[a-z][a-z0-9_]*")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a robot perceives.
+
+    Attributes:
+        text: what came of its last action, or the layout at the beginning; the answer after a question.
+        made: what has been made so far.
+        named: rooms, furniture, and what was named in observations so far.
+        last: what was done last; None at the beginning.
+        question: that was answered last; None where the last action was none.
+        cooking: the scene as it is; of robots that have to find things out only scripted cooks look at it.
+    """
+
+    text: str
+    made: str
+    named: tuple[str, ...]
+    cooking: Cooking
+    last: Done | None = None
+    question: str | None = None
+
+
+class Breakfast:
+    """A breakfast that is made for somebody.
+
+    Args:
+        kitchen: where.
+        person: judges.
+        judge: of the task.
+        speaker: answers for the person; opened when something is asked.
+        remembered: whose memory answers go into.
+        earlier: what was answered in attempts that were cut off, by question.
+    """
+
+    def __init__(
+        self,
+        kitchen: TextKitchen,
+        person: Person,
+        judge: Judge,
+        speaker: Callable[[], Speaker[Any]],
+        remembered: str,
+        earlier: Mapping[str, str],
+    ) -> None:
+        self._kitchen, self._person, self._judge = kitchen, person, judge
+        self._open = speaker
+        self._speaker: Speaker[Any] | None = None
+        self._remembered, self._earlier = remembered, earlier
+
+    def reset(self) -> Seen:
+        """See World.reset."""
+        layout = self._kitchen.reset()
+        self._named = dict.fromkeys([*self._kitchen.kitchen.house.rooms, *self._kitchen.kitchen.furniture])
+        self._made = self._kitchen.made_so_far()
+        self._questions = 0
+        return self._seen(layout)
+
+    def step(self, action: str) -> Step[Seen]:
+        """See World.step."""
+        done = self._kitchen.step(action)
+        made = self._kitchen.made_so_far()
+        changed, self._made = made if made != self._made else "", made
+        event = ActionEvent(said=action, observation=done.observation, failed=done.failed, made=changed)
+        if done.action is not None and done.action.name == "ask" and not done.failed:
+            answer, events = self._asked(done.action.x)
+            return Step(self._seen(answer, done, done.action.x), (event, *events), over=done.truncated)
+        state = self._kitchen.state
+        self._named |= dict.fromkeys(word for word in _WORD.findall(done.observation) if word in state)
+        return Step(self._seen(done.observation, done), (event,), blocked=done.failed, over=done.truncated)
+
+    def scores(self) -> Mapping[str, float]:
+        """See World.scores."""
+        verdicts = self._judge.verdicts(self._person, self._kitchen.trace)
+        decisions = [verdict.decision for verdict in verdicts]
+        share = satisfaction(verdicts)
+        found = {} if share is None else {"satisfaction": share}
+        counted = self._kitchen.scores()
+        return found | {
+            "satisfied": decisions.count("satisfied"),
+            "applicable": len(decisions) - decisions.count("inapplicable"),
+            "questions": self._questions,
+            "executed": counted["executed"] - self._questions,
+            "failed": counted["failed"],
+        }
+
+    def final(self) -> Mapping[str, Any]:
+        """See World.final."""
+        verdicts = self._judge.verdicts(self._person, self._kitchen.trace, when=True)
+        return AdaptFinal(verdicts=[VerdictLine.of(each) for each in verdicts], made=self._made).model_dump()
+
+    def _asked(self, question: str) -> tuple[str, Sequence[Event]]:
+        self._questions += 1
+        said = self._earlier.get(question)
+        if said is None:
+            self._speaker = self._speaker or self._open()
+            said = self._speaker.answer(Question(question, about=self._about(question))).text
+        said = one_line(said[:LONGEST_ANSWER])
+        events: list[Event] = [AnswerEvent(question=question, text=said)]
+        if said:
+            note = Note(person=self._remembered, kind="answer", text=said, about=self._about(question))
+            events.append(NoteEvent(note=note))
+        return said, events
+
+    def _about(self, question: str) -> About:
+        return About(task=BREAKFAST, situation=question)
+
+    def _seen(self, text: str, last: Done | None = None, question: str | None = None) -> Seen:
+        return Seen(text, self._made, tuple(self._named), self._kitchen.cooking, last, question)

@@ -1,0 +1,85 @@
+"""The grammar of actions: what scripted cooks do follows it, and all that follows it is understood."""
+
+import random
+
+import pytest
+
+pytest.importorskip("llguidance")
+
+from housewise.agent.adapt.cook import ScriptedCook
+from housewise.agent.adapt.grammar import Nameable, action_grammar
+from housewise.language.guidance import follows
+from housewise.people.person import PEOPLE, load_people
+from housewise.worlds.kitchen.actions import parse
+from housewise.worlds.kitchen.world import TextKitchen
+
+MIRANDA = next(person for person in load_people(PEOPLE) if person.name == "miranda")
+
+
+def grammar(world, seen=None, asks=True):
+    named = Nameable.of(world.state, world.state.entities if seen is None else seen)
+    return action_grammar(named, world.kitchen.verbs.open, asks, lead="")
+
+
+def test_whatever_the_scripted_cook_does_can_be_said():
+    for task in (2, 8):
+        world = TextKitchen(task, seed=4)
+        cook = ScriptedCook(MIRANDA, task)
+        while not world.ended:
+            action = cook.act(world.cooking)
+            assert follows(action, grammar(world)), action
+            world.step(action)
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        'Ask "How do you like your eggs?"',
+        "Look for milk",
+        "Search fridge_0",
+        "Turn on stove_0",
+        "Declare Done",
+        "Open fridge_0",
+    ],
+)
+def test_what_can_be_said_at_the_beginning(action):
+    world = TextKitchen(1, seed=4)
+    start = [*world.kitchen.house.rooms, *world.kitchen.furniture]
+    assert follows(action, grammar(world, start))
+    assert parse(action, world.kitchen.verbs)
+
+
+@pytest.mark.parametrize(
+    "action", ["Move salt_box_0 to table_0", "Open the fridge", "Burn stove_0", "Ask why", "Search fridge_0\nOpen", "x"]
+)
+def test_what_was_not_seen_or_is_no_action_cannot_be_said(action):
+    world = TextKitchen(1, seed=4)
+    start = [*world.kitchen.house.rooms, *world.kitchen.furniture]
+    assert not follows(action, grammar(world, start))
+
+
+def test_a_robot_that_does_not_ask_cannot():
+    world = TextKitchen(1, seed=4)
+    assert not follows('Ask "Why?"', grammar(world, asks=False))
+
+
+def test_whole_replies_at_random_are_understood():
+    """Letter by letter, at random among those that the grammar allows."""
+    rng, world = random.Random(0), TextKitchen(1, seed=4)
+    rules = grammar(world, ["stove_0", "pan_0", "egg_0", "table_0"])
+    for begun in ("Move ", "Look for "):
+        said = begun
+        while not _complete(said, world):
+            letters = [letter for letter in "abcdefghijklmnopqrstuvwxyz0123_ " if follows(said + letter, rules)]
+            assert letters, said
+            said += rng.choice(letters)
+        assert follows(said, rules)
+
+
+def _complete(said, world):
+    try:
+        action = parse(said, world.kitchen.verbs)
+    except Exception:
+        return False
+    named = [each for each in (action.x, action.y) if each]
+    return action.name == "look_for" or all(each in world.state for each in named)

@@ -1,0 +1,49 @@
+"""Questions put to the person who answers by meaning, by the command that users run."""
+
+import json
+
+import pytest
+
+from housewise.experiments.adapt.answers import OWN
+from housewise.language.embedder import has_minilm
+from tests.commands import run_module
+
+pytestmark = pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
+MODULE = "housewise.experiments.adapt.answers"
+
+
+def test_the_unseen_questions_are_understood(tmp_path):
+    out = tmp_path / "out.json"
+    result = run_module(MODULE, ["--questions", OWN / "unseen.jsonl", "--json", out])
+    assert result.returncode == 0, result.stderr
+    figures = json.loads(out.read_text(encoding="utf-8"))
+    assert figures["n"] == 50
+    assert figures["found"] >= 0.85
+    assert figures["flexible"] >= 0.85
+    assert "50 questions" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ('{"person": "nobody", "task": 1, "question": "Salt?"}', "line 1: nobody is named 'nobody'"),
+        ('{"person": "juan", "task": 9, "question": "Salt?"}', "line 1: there is no task 9"),
+        ('{"person": "juan", "task": 1, "question": "Salt?", "preference": "1.3"}', "juan has no preference '1.3'"),
+        ('{"person": "juan", "task": 1}', "line 1: question"),
+        ("no json", "line 1"),
+        ("", "has no questions"),
+    ],
+)
+def test_questions_that_cannot_be_put_are_refused_in_one_line(tmp_path, line, complaint):
+    (tmp_path / "mine.jsonl").write_text(line + "\n", encoding="utf-8")
+    result = run_module(MODULE, ["--questions", tmp_path / "mine.jsonl"])
+    assert result.returncode != 0
+    assert complaint in " ".join((result.stderr + result.stdout).split())
+    assert "Traceback" not in result.stderr
+
+
+def test_the_own_questions_are_as_many_as_the_documents_say():
+    lines = {path.stem: path.read_text(encoding="utf-8").splitlines() for path in OWN.glob("*.jsonl")}
+    assert {name: len(each) for name, each in lines.items()} == {"development": 100, "unseen": 50}
+    questions = [json.loads(line)["question"] for each in lines.values() for line in each]
+    assert len(set(questions)) == len(questions)

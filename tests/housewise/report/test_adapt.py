@@ -1,0 +1,69 @@
+"""A report on ADAPT: the transcript, each wish with when and why, and hostile words that stay words."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from housewise.core.errors import UserError
+from housewise.language.embedder import has_minilm
+from housewise.report import write_report
+from housewise.rollout.records import read_record
+from housewise.systems.adapt.record import ActionEvent, AnswerEvent
+from tests.housewise.report.test_page import Page, page_of
+from tests.systems.adapt.playing import adapt
+
+EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\x1b[31m\u202e"
+pytestmark = pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("adapt") / "run"
+    adapt("person=miranda", "task=[8]", "most_questions=4", "--out", folder)
+    return folder
+
+
+def changed(played: Path, target: Path, **words: object) -> Path:
+    """The run with other words in its actions, answers and verdicts."""
+    shutil.copytree(played, target)
+    (path,) = (target / "episodes").glob("*.jsonl")
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    for line in lines:
+        data = line["data"]
+        for part in (data, *data.get("final", {}).get("verdicts", [])):
+            part.update({name: value for name, value in words.items() if name in part})
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return target
+
+
+def test_the_page_has_the_transcript_and_the_wishes(played: Path) -> None:
+    index = Page(write_report(played))
+    assert "satisfaction, %" in index.text and "violated: " in index.text
+    record = read_record(next((played / "episodes").glob("*.jsonl")))
+    page = Page(page_of(played))
+    for event in record.of_type(ActionEvent):
+        assert event.said in page.text and event.made.splitlines() == [
+            line for line in event.made.splitlines() if line in page.text
+        ]
+    assert all(event.text in page.text for event in record.of_type(AnswerEvent))
+    for line in record.result.final["verdicts"]:
+        assert line["text"] in page.text and line["why"] in page.text
+    assert "made so far" in page.text and "for miranda" in page.text
+
+
+def test_words_stay_words(played: Path, tmp_path: Path) -> None:
+    evil = changed(played, tmp_path / "evil", said=EVIL, observation=EVIL, text=EVIL, why=EVIL, made=EVIL)
+    write_report(evil)
+    page = Page(page_of(evil))
+    assert not page.all("script") and not page.all("img") and "<script>alert(1)</script>" in page.text
+    assert "\x1b" not in page.text and "\u202e" not in page.text
+
+
+def test_a_damaged_record_is_named(played: Path, tmp_path: Path) -> None:
+    damaged = changed(played, tmp_path / "damaged", decision="perhaps")
+    with pytest.raises(UserError, match=r"miranda-8-run0\.jsonl: verdicts\.0\.decision: .*delete the file"):
+        write_report(damaged)

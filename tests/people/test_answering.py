@@ -1,0 +1,107 @@
+"""The person who answers by meaning, with the real embeddings."""
+
+import pytest
+
+from housewise.language.embedder import has_minilm, shared_minilm
+from housewise.people.answering import FLEXIBLE, NO_PLACES, NONE_TODAY, AnsweringPerson, asks_for_places
+from housewise.people.base import Question
+from housewise.people.judging import Judge
+from housewise.people.person import PEOPLE, load_people
+from housewise.people.topics import load_topics, usual_topics
+from housewise.worlds.kitchen.scene import scene_with
+from housewise.worlds.kitchen.world import TextKitchen
+
+pytestmark = pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
+SIXTEEN = {person.name: person for person in load_people(PEOPLE)}
+
+
+def answering(name, task, present=None):
+    world = TextKitchen(task, scene=None if present is None else scene_with(present))
+    return AnsweringPerson(SIXTEEN[name], Judge(task), None if present is None else world.trace, shared_minilm())
+
+
+def said(person, question):
+    return person.answer(Question(question)).text
+
+
+def test_a_wish_is_told_in_the_words_of_the_file():
+    person = answering("miranda", 1)
+    assert "Sprinkle some salt on my eggs." in said(person, "Should I salt the eggs?")
+    assert said(person, "Where will you have your breakfast?") == "I eat on the patio."
+
+
+def test_the_same_question_has_the_same_answer_however_often_it_is_asked():
+    person, other = answering("leila", 2), answering("leila", 2)
+    question = "What may I chop into it?"
+    first = said(person, question)
+    said(person, "Which pan do you like?")
+    assert said(person, question) == first == said(other, question)
+
+
+def test_wishes_of_other_tasks_are_not_told():
+    assert said(answering("miranda", 7), "Should I salt the eggs?") != "Sprinkle some salt on my eggs."
+    assert said(answering("samantha", 3), "Which tea do you drink?") == FLEXIBLE
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Where is the salt?",
+        "Which cupboard has the mugs?",
+        "In which drawer do you keep the spatula?",
+        "Where can I find the eggs?",
+        "Where did you leave the skillet, on which shelf?",
+    ],
+)
+def test_places_are_never_told(question):
+    assert said(answering("miranda", 1), question) == NO_PLACES
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Where do you want to eat?", "Where should I put you up for breakfast?", "Which pan do you have in mind?"],
+)
+def test_asking_where_to_eat_is_not_asking_for_places(question):
+    assert not asks_for_places(question)
+
+
+def test_what_the_scene_lacks_is_told_with_that_reservation():
+    question = "Would you like lemon in your tea?"
+    assert NONE_TODAY in said(answering("miranda", 8, ["tea_bags_0"]), question)
+    assert NONE_TODAY not in said(answering("miranda", 8, ["tea_bags_0", "lemon_0"]), question)
+
+
+@pytest.mark.parametrize(
+    "question", ["", "   ", "\x00\u200b", "eggs " * 300_000, "¿", "Who won the cup final in 1966?"]
+)
+def test_what_cannot_be_understood_is_answered_all_the_same(question):
+    assert said(answering("sarah", 5), question) in {FLEXIBLE, *(w.text for w in SIXTEEN["sarah"].preferences)}
+
+
+def test_every_wish_of_the_sixteen_is_about_a_topic():
+    dishes = {task: Judge(task).dishes for task in range(1, 9)}
+    for person in SIXTEEN.values():
+        for wish in person.preferences:
+            for task in wish.tasks:
+                asked = [
+                    topic
+                    for topic in usual_topics()
+                    for _, dish in topic.asked(dishes[task])
+                    if topic.concerns(wish, dish)
+                ]
+                assert asked, (wish.id, task)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("a: {questions: [Why?], things: [gold]}", "a: things: 'gold' is neither"),
+        ("a: {questions: [Why?], things: [egg], dishes: [soup]}", "a: unknown dish 'soup'"),
+        ("a: {questions: [Why?], things: [egg], supposed: [flies(egg)]}", "a: supposed: unknown predicate"),
+        ("a: {questions: [], things: [egg]}", "questions"),
+    ],
+)
+def test_topics_that_cannot_be_are_refused(tmp_path, text, complaint):
+    (tmp_path / "topics.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(Exception, match=complaint):
+        load_topics(tmp_path / "topics.yaml")

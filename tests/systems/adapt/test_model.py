@@ -1,0 +1,113 @@
+"""A chat model that cooks, held to the grammar of actions, and persons who answer in other ways."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("openai")
+
+from housewise.systems.adapt.record import ActionEvent, AnswerEvent
+from tests.language.conftest import Answer, ChatServer, says
+from tests.systems.adapt.playing import adapt, record_of
+
+ASK = 'Ask "How do you take your coffee?"'
+
+
+@pytest.fixture
+def server() -> Iterator[ChatServer]:
+    with ChatServer() as made:
+        threading.Thread(target=made.serve_forever, daemon=True).start()
+        yield made
+        made.shutdown()
+
+
+def asking(server: ChatServer, *words: object) -> list[object]:
+    return ["--model", "m", "--base-url", server.url, *words]
+
+
+def lines(*actions: str) -> Sequence[Answer]:
+    return [says(f"Action: {action}") for action in actions]
+
+
+def test_a_model_cooks_asks_and_is_held_to_a_grammar(server: ChatServer, tmp_path: Path) -> None:
+    server.play(*lines("Search cabinet_0", ASK, "Open fridge_0", "Declare Done"))
+    adapt(*asking(server, "person=juan", "task=[4]", "--out", tmp_path))
+    record = record_of(tmp_path, "juan-4-run0")
+    assert record.header.agent == "llm" and record.header.models == {"agent": "m"}
+    assert [event.said for event in record.of_type(ActionEvent)] == [
+        "Search cabinet_0", ASK, "Open fridge_0", "Declare Done"
+    ]  # fmt: skip
+    [answer] = record.of_type(AnswerEvent)
+    assert answer.text.startswith("I drink coffee black; leave milk and sugar out of it.")
+    assert record.result.ended == "complete" and record.result.usage.prompt_tokens == 4 * 11
+    first, second, third, _ = server.requests
+    assert "Make toast and coffee" in first["messages"][1]["content"]
+    assert "Nothing is known of the person yet." in first["messages"][0]["content"]
+    heard = [message["content"] for message in third["messages"]]
+    assert f"The person says: {answer.text}" in heard[-1 if third["messages"][-1]["role"] == "user" else -2]
+    grammars = [str(request["structured_outputs"]["grammar"]) for request in (first, second)]
+    assert "Ask " in grammars[0] and "coffee_0" not in grammars[0]
+    assert "fridge_0" in grammars[0] and len(grammars[1]) > len(grammars[0]), "what was seen can be named"
+
+
+def test_what_was_said_on_other_days_is_told_and_no_questions_take_the_action_away(
+    server: ChatServer, tmp_path: Path
+) -> None:
+    server.play(*lines(ASK, "Declare Done"))
+    kept = ("--memory", "juan", f"memory.folder={tmp_path / 'kept'}")
+    adapt(*asking(server, "person=juan", "task=[4]", *kept, "memory.new=true", "--out", tmp_path / "first"))
+    server.requests.clear()
+    server.play(*lines("Declare Done"))
+    adapt(*asking(server, "person=juan", "task=[7]", *kept, "most_questions=0", "--out", tmp_path / "second"))
+    [request] = server.requests
+    told = request["messages"][0]["content"]
+    assert "- How do you take your coffee? I drink coffee black" in told
+    assert "Ask " not in request["structured_outputs"]["grammar"] and "the person answers" not in told
+
+
+def test_a_model_that_says_anything_ends_no_run(server: ChatServer, tmp_path: Path) -> None:
+    said = ["", "x" * 100_000, 'Ask "' + "why " * 2000 + '"', "Move pan_0, pan_1 to stove_0", "Ignore all this\n\nhi"]
+    server.play(*lines(*said, ASK))
+    adapt(*asking(server, "person=juan", "task=[4]", "most_steps=12", "grounded=false", "--out", tmp_path))
+    record = record_of(tmp_path, "juan-4-run0")
+    assert record.result.ended == "out of steps"
+    assert len(record.of_type(ActionEvent)) == 12
+    # It asks the same for ever; after the second time nobody answers any more.
+    assert record.result.scores["questions"] <= 4
+    assert record.result.scores["failed"] >= 8
+    assert all(len(event.said) <= 1000 for event in record.of_type(ActionEvent))
+
+
+def test_a_person_at_the_terminal_is_not_asked_twice(server: ChatServer, tmp_path: Path) -> None:
+    other = 'Ask "Where do you sit?"'
+    words = asking(server, "person=juan", "task=[4]", "answering=terminal", "--out", tmp_path)
+    server.play(*lines(ASK, other, "Declare Done"))
+    complaint = adapt(*words, code=2, input="strong " * 200_000 + "\n")
+    assert "nobody answers at this terminal" in complaint
+    server.play(*lines(ASK, other, "Declare Done"))
+    shown = adapt(*words, input="\n")
+    assert "How do you take your coffee?" not in shown and shown.count("Where do you sit?") == 1
+    first, second = record_of(tmp_path, "juan-4-run0").of_type(AnswerEvent)
+    assert first.text.startswith("strong strong") and len(first.text) <= 1000
+    assert second.text == ""
+
+
+def test_a_model_may_play_the_person(server: ChatServer, tmp_path: Path) -> None:
+    cook = iter([ASK, "Declare Done"])
+
+    def answer(handler: Any, body: Any) -> None:
+        said = "Black, and over ice." if body["model"] == "p" else f"Action: {next(cook)}"
+        handler.reply(200, {"choices": [{"message": {"content": said}}]})
+
+    server.play(answer)
+    person = ("answering=model", "models.person.model=p", f"models.person.base_url={server.url}")
+    adapt(*asking(server, "person=juan", "task=[4]", *person, "--out", tmp_path))
+    [said] = record_of(tmp_path, "juan-4-run0").of_type(AnswerEvent)
+    assert said.text == "Black, and over ice."
+    [told] = [body["messages"][0]["content"] for body in server.requests if body["model"] == "p"]
+    assert "- Put ice into my coffee." in told and "My eggs should be filling" not in told
