@@ -86,7 +86,8 @@ class Run:
                 open_executor(self.system, self.episodes, watcher).play(lanes)
         else:
             self._keep_what_was_learned()
-        finished = [(record.header, record.result) for record in read_records(self.episodes)]
+        records = (each for each in read_records(self.episodes) if each.header.system == self.system.name)
+        finished = [(record.header, record.result) for record in records]
         failures = read_failures(self.episodes)
         figures = metrics(finished, self.system.scores, [each.reason for each in failures])
         write_json(self.folder / "metrics.json", figures)

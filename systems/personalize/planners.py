@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -18,7 +17,7 @@ from housewise.agent.personalize.planner import Planner
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.agent.personalize.scripted import Order, ScriptedPlanner, Wants
 from housewise.controller.robot import room_anchors
-from housewise.core.errors import UserError
+from housewise.core.errors import UserError, shown
 from housewise.core.plugins import PLANNERS, load_plugin
 from housewise.language.base import ChatModel, Sampling
 from housewise.language.embedder import INSTALL, has_minilm
@@ -71,10 +70,17 @@ def open_planner(settings: AgentSettings) -> PlannerFactory:
     """What makes the planners that the settings name.
 
     Raises:
-        UserError: when its prompt cannot be read.
+        UserError: when its prompt cannot be read, or what is found by that name makes no planners.
     """
-    made: Callable[[AgentSettings], PlannerFactory] = load_plugin(PLANNERS, settings.planner, "planner")
-    return made(settings)
+    found = load_plugin(PLANNERS, settings.planner, "planner")
+    no_factory = f"planner {settings.planner!r}: {found!r} makes no planners; see docs/extending.md"
+    try:
+        made: PlannerFactory = found(settings)
+    except TypeError as error:
+        raise UserError(f"{no_factory} ({shown(error)})") from error
+    if not callable(made) or not isinstance(getattr(made, "asks", None), bool):
+        raise UserError(no_factory)
+    return made
 
 
 class LLM:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -133,6 +134,15 @@ def test_settings_of_another_system_are_refused(beside: Path, played: Path, tmp_
     assert "unknown setting 'houses'" in error
 
 
+def test_a_record_of_another_system_is_in_no_mean(played: Path, beside: Path, tmp_path: Path) -> None:
+    command = ("run", "--houses", "1", "--planner", "scripted", "max_steps=20", "--out", tmp_path)
+    housewise(beside, *command)
+    before = json.loads((tmp_path / "metrics.json").read_text())
+    shutil.copy(next((played / "episodes").glob("*.jsonl")), tmp_path / "episodes")
+    housewise(beside, *command)
+    assert json.loads((tmp_path / "metrics.json").read_text()) == before and before["overall"]["episodes"] == 1
+
+
 def test_small_parts_are_found_by_name(beside: Path, tmp_path: Path) -> None:
     common = ("run", "--houses", "1", "max_steps=40")
     out = housewise(beside, *common, "--planner", "wanderer", "--simulator", "slow", "--out", tmp_path / "a")
@@ -150,12 +160,12 @@ def test_a_trainer_and_a_filter_are_found_by_name(beside: Path, tmp_path: Path) 
     assert json.loads((tmp_path / "imitate" / "model.json").read_text())["model"] == "local"
 
 
-def other(folder: Path, name: str, value: str) -> Path:
-    """A package that names a system."""
+def other(folder: Path, name: str, value: str, group: str = "systems") -> Path:
+    """A package that names a part."""
     info = folder / f"{name}-1.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n")
-    (info / "entry_points.txt").write_text(f"[housewise.systems]\ndrawers = {value}\n")
+    (info / "entry_points.txt").write_text(f"[housewise.{group}]\ndrawers = {value}\n")
     return folder
 
 
@@ -170,6 +180,12 @@ def other(folder: Path, name: str, value: str) -> Path:
 def test_an_entry_point_that_leads_nowhere_is_named(tmp_path: Path, value: str, told: str) -> None:
     error = housewise(other(tmp_path / "odd", "odd", value), "run", "--system", "drawers", code=2)
     assert told in error and len(error.strip().splitlines()) == 1
+
+
+def test_a_planner_that_makes_no_planners_is_named(tmp_path: Path) -> None:
+    odd = other(tmp_path / "odd", "odd", "json:loads", "planners")
+    error = housewise(odd, "run", "--houses", "1", "--planner", "drawers", "--out", tmp_path / "run", code=2)
+    assert "planner 'drawers'" in error and "makes no planners" in error and len(error.strip().splitlines()) == 1
 
 
 def test_a_name_that_two_packages_use_is_refused(beside: Path, tmp_path: Path) -> None:
