@@ -124,7 +124,10 @@ def test_its_records_are_read_where_it_is_not_installed(played: Path) -> None:
     for record in read_records(played / "episodes"):
         assert record.header.system == "drawers" and len(record.events) >= 12
     error = housewise(None, "run", "--system", "drawers", "--out", played, code=2)
-    assert "no system 'drawers' is installed; there are clipr, personalize" in error and "Traceback" not in error
+    assert (
+        "no system 'drawers' is installed; there are adapt, clipr, personalize, stars" in error
+        and "Traceback" not in error
+    )
 
 
 def test_settings_of_another_system_are_refused(beside: Path, played: Path, tmp_path: Path) -> None:

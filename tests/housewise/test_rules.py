@@ -121,7 +121,17 @@ def test_a_chat_model_asks_and_writes_the_rules(folder: MemoryFolder) -> None:
 
 
 def test_an_interrupt_ends_the_conversation_and_keeps_what_was_said(folder: MemoryFolder) -> None:
-    command = [sys.executable, "-m", "housewise.cli", "learn", "ada", "--about", "house"]
+    # Where tests run in the background, interrupts are ignored until somebody asks for them.
+    heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    command = [
+        sys.executable,
+        "-c",
+        f"{heard}; from housewise import cli; cli.main()",
+        "learn",
+        "ada",
+        "--about",
+        "house",
+    ]
     env = {**os.environ, "HOUSEWISE_MEMORY": str(folder.root), "COLUMNS": "300"}
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env) as program:
         assert program.stdin is not None and program.stdout is not None
