@@ -133,16 +133,16 @@ def test_an_interrupt_ends_the_conversation_and_keeps_what_was_said(folder: Memo
         "house",
     ]
     env = {**os.environ, "HOUSEWISE_MEMORY": str(folder.root), "COLUMNS": "300"}
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env) as program:
-        assert program.stdin is not None and program.stdout is not None
-        program.stdin.write("1\n")
-        program.stdin.flush()
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env) as talk:
+        assert talk.stdin is not None and talk.stdout is not None
+        talk.stdin.write("1\n")
+        talk.stdin.flush()
         # The second question is asked when the first answer is kept.
-        while groups()[1].question not in program.stdout.readline():
+        while groups()[1].question not in talk.stdout.readline():
             pass
-        program.send_signal(signal.SIGINT)
-        shown = program.stdout.read()
-    assert program.returncode == 0 and "What was said is kept." in shown and "new rules: 1;" in shown
+        talk.send_signal(signal.SIGINT)
+        shown = talk.stdout.read()
+    assert talk.returncode == 0 and "What was said is kept." in shown and "new rules: 1;" in shown
     assert len(listed(folder)) == 1
 
 
