@@ -173,6 +173,7 @@ class Rating:
     ) -> dict[str | None, float]:
         """The natural-log probability of each judgement: a place of each kind, where it is, and none of those known."""
         key = thing, options
+        # What is judged before it may have changed since; the same question is not paid for in every plan all the same.
         if key not in self._rated:
             called = self._words.called(graph)
             here = [options.here] if options.here in options.places else []
