@@ -36,6 +36,27 @@ class Judged:
     ratings: Mapping[str, float] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Confidence:
+    """What a judgement of a thing of which nothing is remembered has to come up to if it is to move the thing.
+
+    Attributes:
+        least: share in [0, 1]; 0 follows all.
+        alike: the same where it is remembered of others like it where they are wanted; None for no difference.
+    """
+
+    least: float = 0.0
+    alike: float | None = None
+
+    def of(self, options: Options) -> float:
+        """The share for one thing."""
+        return self.alike if options.alike and self.alike is not None else self.least
+
+    def __bool__(self) -> bool:
+        """Whether anything may be left alone."""
+        return bool(self.least or self.alike)
+
+
 class Judge(Protocol):
     """Judges things."""
 
@@ -66,14 +87,14 @@ class Saying:
         asker: asks it.
         words: the prompt's.
         grounded: whether replies are held to what may be judged.
-        confidence: the probability of its line below which a judgement moves nothing; 0 follows all.
+        confidence: the probability of its line below which a judgement moves nothing.
     """
 
     model: ChatModel
     asker: Asker
     words: PromptTemplate
     grounded: bool = False
-    confidence: float = 0.0
+    confidence: Confidence = Confidence()
 
     def judge(
         self,
@@ -94,7 +115,7 @@ class Saying:
             likely = line_probabilities(self.model, messages, words.prefix, reply, openings)
         said = read(reply.text, graph, called)
         judgements = {
-            thing: _settled(each, said.get(thing, each.here), sure=likely.get(thing, 1.0) >= self.confidence)
+            thing: _settled(each, said.get(thing, each.here), sure=likely.get(thing, 1.0) >= self.confidence.of(each))
             for thing, each in options.items()
         }
         # What a plan's own prompt says is not said again.
@@ -113,13 +134,13 @@ class Rating:
     Args:
         model: tells how likely it finds texts.
         words: the prompt's.
-        confidence: share in [0, 1] of the two probabilities that the other place's has to exceed; 0.5: they are equal.
+        confidence: the share of the two probabilities that the other place's has to exceed; 0.5: they are equal.
 
     Raises:
         UserError: when the model does not tell probabilities.
     """
 
-    def __init__(self, model: ChatModel, words: PromptTemplate, confidence: float) -> None:
+    def __init__(self, model: ChatModel, words: PromptTemplate, confidence: Confidence) -> None:
         if not isinstance(model, Scorer):
             raise UserError(
                 f"model {model.name} does not tell how likely texts are; set agent.rated=false, or ask a local model"
@@ -166,7 +187,7 @@ class Rating:
         if options.here is None or options.here not in scores:
             return best
         share = 1 / (1 + math.exp(min(scores[options.here] - scores[best], 500.0)))
-        return best if share > self._confidence else options.here
+        return best if share > self._confidence.of(options) else options.here
 
     def _scores(
         self, graph: SceneGraph, thing: str, options: Options, messages: tuple[Message, ...], before: Judgements

@@ -185,6 +185,7 @@ class Options:
         elsewhere: whether it may belong on none of those.
         known: whether that is recalled, of the thing or of similar ones, and nothing is left to judge.
         unwanted: whether it is known to be unwanted where it is.
+        alike: whether it is known of others like it where they are wanted.
     """
 
     here: str | None
@@ -192,6 +193,7 @@ class Options:
     elsewhere: bool = True
     known: bool = False
     unwanted: bool = False
+    alike: bool = False
 
 
 def outlook(
@@ -227,7 +229,8 @@ def _options(graph: SceneGraph, thing: str, knowledge: Knowledge, failed: Mappin
         return Options(here, (likely[0],), elsewhere=False, known=True, unwanted=unwanted)
     untried = [place for place in _listed(graph) if place != here and not failed.get(f"{thing} on {place}")]
     open_to = [place for place in untried if knowledge.wants(thing, place) is None]
-    return Options(here, (*([here] if here and not unwanted else []), *open_to), unwanted=unwanted)
+    places = (*([here] if here and not unwanted else []), *open_to)
+    return Options(here, places, unwanted=unwanted, alike=bool(known.alike))
 
 
 def _listed(graph: SceneGraph) -> Sequence[str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from housewise.agent.personalize.asker import Asker
 from housewise.agent.personalize.checking import MOST_REPAIRS, checked
 from housewise.agent.personalize.grammar import plan_grammar
 from housewise.agent.personalize.judgement import apart, read, written
-from housewise.agent.personalize.judging import Judge, Rating, Saying
+from housewise.agent.personalize.judging import Confidence, Judge, Rating, Saying
 from housewise.agent.personalize.knowledge import Knowledge, Nothing, outlook
 from housewise.agent.personalize.parser import parse_plan, spoken
 from housewise.agent.personalize.planner import (
@@ -41,8 +41,8 @@ class Habits:
         move_on: where nothing new can come of a plan, do what follows from its judgements instead, or go where the
             robot has not been.
         rated: judge what nothing is known about by the probability of every place instead of the model's words.
-        confidence: what a judgement that nothing is known about has to come up to if it is to move anything, in [0, 1]:
-            its probability, or where places are rated its share beside that of the present place.
+        confidence: what a judgement that nothing is known about has to come up to if it is to move anything: its
+            probability, or where places are rated its share beside that of the present place.
         checked: leave out steps that cannot be understood or done as far as the robot knows.
         repairs: how often a plan with such steps is asked for again before, where it is checked.
     """
@@ -51,7 +51,7 @@ class Habits:
     second_look: bool = False
     move_on: bool = False
     rated: bool = False
-    confidence: float = 0.0
+    confidence: Confidence = field(default_factory=Confidence)
     checked: bool = False
     repairs: int = MOST_REPAIRS
 
@@ -87,7 +87,7 @@ class LLMPlanner:
         self.habits = habits or Habits()
         self._knowledge = knowledge or Nothing()
         chosen = self.habits
-        self._twice = context.template.judging and (knowledge is not None or chosen.rated or chosen.confidence > 0)
+        self._twice = context.template.judging and (knowledge is not None or chosen.rated or bool(chosen.confidence))
         self._asker = Asker(model, self.sampling)
         self._judge: Judge = Saying(model, self._asker, context.template, chosen.grounded, chosen.confidence)
         if self._twice and chosen.rated:

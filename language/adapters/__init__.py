@@ -33,6 +33,7 @@ class AskedWith(BaseModel):
     move_on: bool | None = None
     rated: bool | None = None
     confidence: float | None = Field(default=None, ge=0, le=1)
+    confidence_alike: float | None = Field(default=None, ge=0, le=1)
     sampling: DrawnWith | None = None
 
 

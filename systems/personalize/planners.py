@@ -11,6 +11,7 @@ from housewise.agent.personalize.baselines.saycan import SayCanPlanner, SayCanTe
 from housewise.agent.personalize.baselines.sayplan import SayPlanPlanner, SayPlanTemplate
 from housewise.agent.personalize.demonstrator import Demonstrator
 from housewise.agent.personalize.guessing import Guesser, GuessingPlanner
+from housewise.agent.personalize.judging import Confidence
 from housewise.agent.personalize.knowledge import Knowledge, Nothing
 from housewise.agent.personalize.llm_planner import Habits, LLMPlanner
 from housewise.agent.personalize.planner import Planner
@@ -94,7 +95,7 @@ class LLM:
     def __call__(self, situation: Situation) -> Planner:
         """See PlannerFactory."""
         chosen = self._settings
-        confidence = 0.0 if chosen.explore else chosen.confidence
+        confidence = Confidence() if chosen.explore else Confidence(chosen.confidence, chosen.confidence_alike)
         habits = Habits(chosen.grounded, chosen.second_look, chosen.move_on, chosen.rated, confidence, chosen.checked)
         return LLMPlanner(situation.answers, self._context, situation.sampling, "llm", habits, situation.knowledge)
 

@@ -90,6 +90,7 @@ class AgentSettings(Settings):
     rated: bool = False
     checked: bool = False
     confidence: float = Field(default=0.0, ge=0, le=1)
+    confidence_alike: float | None = Field(default=None, ge=0, le=1)
     explore: bool = False
     demonstrator: DemonstratorSettings = DemonstratorSettings()
     records: str | None = None

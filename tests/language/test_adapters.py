@@ -39,12 +39,13 @@ def test_the_prompt_is_the_adapters_unless_another_is_asked_for(tmp_path: Path) 
 
 def test_an_adapter_says_how_it_is_asked_and_whoever_asks_has_the_last_word(tmp_path: Path) -> None:
     told = {"prompt": "judging", "grounded": True, "sampling": {"temperature": 0.25, "max_tokens": 400}}
-    told |= {"move_on": True, "rated": True, "confidence": 0.4}
+    told |= {"move_on": True, "rated": True, "confidence": 0.4, "confidence_alike": 0.2}
     (tmp_path / ASKED_WITH).write_text(json.dumps(told), encoding="utf-8")
     adapter = {"adapter": str(tmp_path)}
     config = house_settings(settings=adapter)
     assert config.agent.grounded and config.agent.prompt == "judging"
-    assert config.agent.move_on and config.agent.rated and config.agent.confidence == 0.4
+    assert config.agent.move_on and config.agent.rated
+    assert (config.agent.confidence, config.agent.confidence_alike) == (0.4, 0.2)
     assert (config.models.agent.sampling.temperature, config.models.agent.sampling.max_tokens) == (0.25, 400)
     assert config.models.agent.sampling.top_p == house_settings().models.agent.sampling.top_p
     own = house_settings(settings={**adapter, "grounded": False}, overrides=["sampling.max_tokens=50"])

@@ -67,3 +67,22 @@ def _words() -> Any:
     made.normalizer = normalizers.Replace(" ", "▁")
     made.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()])
     return made
+
+
+def save_tiny_adapter(model: Path, folder: Path, seed: int = 0) -> Path:
+    """Make a random LoRA adapter of a model, saved by PEFT.
+
+    Args:
+        model: folder of save_tiny_model.
+        folder: where it goes.
+        seed: of its weights.
+    """
+    import peft
+    import torch
+    import transformers
+
+    network = transformers.AutoModelForCausalLM.from_pretrained(model)
+    torch.manual_seed(seed)
+    config = peft.LoraConfig(r=2, target_modules=["q_proj", "v_proj"], init_lora_weights=False, task_type="CAUSAL_LM")
+    peft.get_peft_model(network, config).save_pretrained(folder, save_embedding_layers=False)
+    return folder

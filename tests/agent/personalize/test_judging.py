@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from housewise.agent.personalize.knowledge import Knowledge
+from housewise.agent.personalize.judging import Confidence
+from housewise.agent.personalize.knowledge import Knowledge, Options
 from housewise.agent.personalize.llm_planner import Habits, LLMPlanner
 from housewise.agent.personalize.planner import Attempt, Plan
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
@@ -42,7 +43,7 @@ def judged(
     attempts: Sequence[Attempt] = ENTERED,
     knowledge: Knowledge | None = None,
 ) -> Plan:
-    habits = Habits(rated=True, confidence=confidence)
+    habits = Habits(rated=True, confidence=Confidence(confidence))
     return LLMPlanner(model, JUDGING, habits=habits, knowledge=knowledge).plan(graph or house(), attempts)
 
 
@@ -53,6 +54,13 @@ def test_the_likeliest_other_place_is_compared_with_where_a_thing_is(confidence:
     assert plan.text.startswith(f"\nmug on kitchen sink: {verdict}\n")
     assert plan.scores["mug 1 on hall 1 shelf 4"] == pytest.approx(math.log(0.1))
     assert plan.scores["mug 1 on kitchen 0 sink 2"] == pytest.approx(math.log(0.4))
+
+
+def test_with_others_alike_a_model_may_be_less_sure() -> None:
+    plain, alike = Options("sink", ("sink",)), Options("sink", ("sink",), alike=True)
+    assert (Confidence(0.7).of(plain), Confidence(0.7).of(alike)) == (0.7, 0.7)
+    assert (Confidence(0.7, 0.2).of(plain), Confidence(0.7, 0.2).of(alike)) == (0.7, 0.2)
+    assert Confidence(0.0, 0.2) and not Confidence(0.0, 0.0) and not Confidence()
 
 
 def test_what_is_asked_goes_on_from_what_has_been_judged_before() -> None:
@@ -105,7 +113,7 @@ def test_what_it_has_put_somewhere_stays_there() -> None:
 
 def test_the_same_is_rated_once_in_an_episode() -> None:
     model = Rater(fine=0.9)
-    planner = LLMPlanner(model, JUDGING, habits=Habits(rated=True, confidence=0.5))
+    planner = LLMPlanner(model, JUDGING, habits=Habits(rated=True, confidence=Confidence(0.5)))
     for _ in range(2):
         planner.plan(house(), ENTERED)
     assert len(model.rated) == 2

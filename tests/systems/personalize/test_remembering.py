@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from housewise.agent.personalize.judging import Confidence
 from housewise.agent.personalize.llm_planner import LLMPlanner
 from housewise.core.errors import UserError
 from housewise.language import Sampling
@@ -159,9 +160,11 @@ def test_who_knows_nothing_moves_things_only_to_find_out(tmp_path: Path) -> None
 
 
 def test_exploring_a_model_is_followed_whatever_it_is_sure_of() -> None:
-    for explore, confidence in ((False, 0.7), (True, 0.0)):
-        settings = house_settings(settings={"confidence": 0.7, "explore": explore}).agent
-        made = open_planner(settings)(Situation(toy_task(), None, 0, ReplayChatModel([]), Sampling()))  # type: ignore[arg-type]
+    for explore, confidence in ((False, Confidence(0.7, 0.2)), (True, Confidence())):
+        asked = {"confidence": 0.7, "confidence_alike": 0.2, "explore": explore}
+        made = open_planner(house_settings(settings=asked).agent)(
+            Situation(toy_task(), None, 0, ReplayChatModel([]), Sampling())  # type: ignore[arg-type]
+        )
         assert isinstance(made, LLMPlanner) and made.habits.confidence == confidence
 
 
