@@ -14,6 +14,7 @@ from transformers.cache_utils import DynamicLayer
 from transformers.masking_utils import sdpa_mask
 
 from housewise.language.local.key_values import KeyValues, shared_prefix_attention
+from housewise.language.local.tree import Tree
 from housewise.language.local.weights import PLAIN_ATTENTION
 
 ATTENTION = "housewise_shared_prefix"
@@ -129,16 +130,20 @@ class Reader:
         Returns:
             For each continuation its tokens' natural-log probabilities.
         """
-        whole = [[*prompt, *continuation] for continuation in continuations]
-        slots = self._hold(whole, [len(prompt) - 1] * len(whole))
-        keep = max(map(len, continuations)) + 1
-        scores: list[list[float]] = [[] for _ in whole]
-        for part, logits in self._read(slots, whole, SCORE_TOKENS, keep):
-            for index, row in zip(part, logits, strict=True):
-                tokens = torch.tensor(continuations[index], device=row.device).unsqueeze(1)
-                steps = row[-len(tokens) - 1 : -1].float().log_softmax(-1)
-                scores[index] = steps.gather(1, tokens).squeeze(1).tolist()
-        return scores
+        return [score for part in _parts(continuations, SCORE_TOKENS) for score in self._score(list(prompt), part)]
+
+    def _score(self, prompt: list[int], continuations: Sequence[Sequence[int]]) -> list[list[float]]:
+        """Scores of as many continuations as one pass takes."""
+        (slot,) = self._hold([prompt], [len(prompt) - 1])
+        if len(self._cache.tokens[slot]) < len(prompt) - 1:
+            for _ in self._read([slot], [prompt[:-1]], self._pass_tokens, keep=1):
+                pass
+        tree = Tree.of(prompt[-1], continuations)
+        logprobs = self._branch(slot, tree).float().log_softmax(-1)
+        return [
+            logprobs[nodes, torch.tensor(tokens, device=logprobs.device)].tolist()
+            for nodes, tokens in zip(tree.paths, continuations, strict=True)
+        ]
 
     def _hold(self, prompts: Sequence[list[int]], most: Sequence[int]) -> list[int]:
         """Give each prompt one of the slots behind the rows, holding as much of it as has been read, up to the most."""
@@ -200,29 +205,51 @@ class Reader:
         positions = self._cache.aim(slots, pads, width)
         self._cache.place.shared = shared
         ids = [[0] * pad + list(own) for pad, own in zip(pads, tokens, strict=True)]
-        logits = self.model(
+        columns = torch.arange(self._cache.place.end, device=positions.device)
+        logits = self._forward(ids, positions, columns, columns <= positions.unsqueeze(-1), keep)
+        for slot, own in zip(slots, tokens, strict=True):
+            self._cache.tokens[slot] += own
+        return logits
+
+    def _branch(self, slot: int, tree: Tree) -> Any:
+        """One forward pass over a tree behind what a slot holds, which keeps the root; the logits of every node."""
+        start, device = len(self._cache.tokens[slot]), self.model.device
+        self._cache.aim([slot], [0], len(tree.tokens))
+        positions = start + torch.tensor([tree.depths], device=device)
+        columns = torch.cat([torch.arange(start, device=device), positions[0]])
+        seen = torch.ones(1, len(tree.tokens), len(columns), dtype=torch.bool, device=device)
+        seen[0, :, start:] = torch.tensor(tree.seen(), device=device)
+        logits = self._forward([tree.tokens], positions, columns, seen, len(tree.tokens))[0]
+        self._cache.tokens[slot].append(tree.tokens[0])
+        return logits
+
+    def _forward(self, ids: Sequence[Sequence[int]], positions: Any, columns: Any, seen: Any, keep: int) -> Any:
+        """One forward pass over tokens for which there is room in the cache.
+
+        Args:
+            ids: of the tokens, shape (rows, tokens).
+            positions: where in their texts they are, the same shape.
+            columns: where in its text the token of each column of the cache is, shape (columns,).
+            seen: which columns a token may look at, shape (rows, tokens, columns).
+            keep: of how many of the last tokens logits are kept.
+        """
+        return self.model(
             input_ids=torch.tensor(ids, device=self.model.device),
             position_ids=positions,
-            attention_mask=self._mask(positions),
+            attention_mask=self._mask(positions, columns, seen),
             past_key_values=self._cache,
             use_cache=True,
             logits_to_keep=keep,
             **({"key_values": self._cache} if self._split else {}),
         ).logits
-        for slot, own in zip(slots, tokens, strict=True):
-            self._cache.tokens[slot] += own
-        return logits
 
-    def _mask(self, positions: Any) -> Any:
+    def _mask(self, positions: Any, columns: Any, seen: Any) -> Any:
         """What is added to attention scores: for each kind of attention that the model has, where it has several."""
-        columns = torch.arange(self._cache.place.end, device=positions.device)
         masks = {}
         for kind, window in self._windows.items():
-            seen = columns <= positions.unsqueeze(-1)
-            if window:
-                seen &= columns > positions.unsqueeze(-1) - window
-            masks[kind] = torch.zeros(seen.shape, dtype=self.model.dtype, device=seen.device)
-            masks[kind] = masks[kind].masked_fill_(~seen, float("-inf")).unsqueeze(1)
+            near = seen & (columns > positions.unsqueeze(-1) - window) if window else seen
+            masks[kind] = torch.zeros(near.shape, dtype=self.model.dtype, device=near.device)
+            masks[kind] = masks[kind].masked_fill_(~near, float("-inf")).unsqueeze(1)
         return masks if len(masks) > 1 else next(iter(masks.values()))
 
     def _share(self) -> None:
@@ -312,6 +339,18 @@ def _invert(weights: Any, draws: Any) -> Any:
     found = torch.searchsorted(cumulative, draws * total, right=True)
     # A draw next to 1 may round up to the total; tokens behind the one that reaches it have no weight.
     return found.minimum(torch.searchsorted(cumulative, total))
+
+
+def _parts(texts: Sequence[Sequence[int]], most: int) -> Iterator[list[Sequence[int]]]:
+    """Texts in their order, as many at a time as have the most tokens together, or a longer one by itself."""
+    part: list[Sequence[int]] = []
+    for text in texts:
+        if part and sum(map(len, part)) + len(text) > most:
+            yield part
+            part = []
+        part.append(text)
+    if part:
+        yield part
 
 
 def _agree(one: list[int], *others: list[int]) -> int:

@@ -153,15 +153,9 @@ class LocalChatModel:
         """Natural-log probability of every token of several continuations of a prompt, all as token ids."""
         for ids in continuations:
             self.limit([*prompt, *ids])
-        scores: list[list[float]] = [[] for _ in continuations]
-        written = [index for index, ids in enumerate(continuations) if ids]
-        for first in range(0, len(written), self.batch_size):
-            batch = written[first : first + self.batch_size]
-            texts = [continuations[index] for index in batch]
-            found = self._guarded(self._open().ask, lambda reader, texts=texts: reader.score(prompt, texts))
-            for index, score in zip(batch, found, strict=True):
-                scores[index] = score
-        return scores
+        written = [ids for ids in continuations if ids]
+        found = iter(self._guarded(self._open().ask, lambda reader: reader.score(prompt, written)) if written else ())
+        return [next(found) if ids else [] for ids in continuations]
 
     def write(self, rows: Sequence[Row]) -> None:
         """Write replies, together with those of other threads.

@@ -211,11 +211,18 @@ def test_scores_are_sums_of_log_probabilities(kind: str, reuse: bool, monkeypatc
     monkeypatch.setattr("housewise.language.local.generation.SCORE_TOKENS", 30)
     model = network(kind)
     prompt, continuations = tokens(20, 1), [tokens(count, count) for count in (6, 1, 9, 3)]
+    # Some begin alike, one is the beginning of another, and one is there twice.
+    continuations += [[*continuations[0], 5], continuations[0][:3] + [7, 8], continuations[0][:2], continuations[1]]
     wanted = []
     for continuation in continuations:
         steps = model(torch.tensor([prompt + continuation])).logits[0].log_softmax(-1)[len(prompt) - 1 : -1]
         wanted.append(sum(float(step[token]) for step, token in zip(steps, continuation, strict=True)))
-    assert [sum(each) for each in Reader(model, reuse).score(prompt, continuations)] == pytest.approx(wanted, abs=1e-3)
+    steps = model(torch.tensor([prompt])).logits[0].log_softmax(-1)
+    whole = sum(float(step[token]) for step, token in zip(steps, prompt[1:], strict=False))
+    reader = Reader(model, reuse)
+    for _ in range(2):
+        assert [sum(each) for each in reader.score(prompt, continuations)] == pytest.approx(wanted, abs=1e-3)
+    assert [sum(each) for each in reader.score(prompt[:1], [prompt[1:]])] == pytest.approx([whole], abs=1e-3)
 
 
 def test_a_recurrent_model_is_refused() -> None:

@@ -1,0 +1,59 @@
+"""Several texts behind one prompt as a tree of tokens, which a model reads in one pass.
+
+What texts begin with in common is one branch. A token sees its own branch alone (tree attention, arXiv 2305.09781).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Tokens, each behind its parent.
+
+    Attributes:
+        tokens: of the nodes, parents first; the root is the last token of the prompt.
+        parents: of the nodes, as indices; the root is its own.
+        paths: for every token of every text the node that it follows.
+    """
+
+    tokens: list[int]
+    parents: list[int]
+    paths: list[list[int]]
+
+    @classmethod
+    def of(cls, root: int, texts: Sequence[Sequence[int]]) -> Tree:
+        """The tree of some texts, but for ends that nothing follows."""
+        tokens, parents, paths = [root], [0], []
+        nodes: dict[tuple[int, int], int] = {}
+        for text in texts:
+            path = [0]
+            for token in text[:-1]:
+                branch = path[-1], token
+                if branch not in nodes:
+                    nodes[branch] = len(tokens)
+                    tokens.append(token)
+                    parents.append(path[-1])
+                path.append(nodes[branch])
+            paths.append(path[: len(text)])
+        return cls(tokens, parents, paths)
+
+    @property
+    def depths(self) -> list[int]:
+        """How far below the root nodes are."""
+        depths = [0]
+        for parent in self.parents[1:]:
+            depths.append(depths[parent] + 1)
+        return depths
+
+    def seen(self) -> npt.NDArray[np.bool_]:
+        """Whether a node (row) sees another (column): itself and those above it."""
+        seen = np.eye(len(self.tokens), dtype=bool)
+        for node, parent in enumerate(self.parents[1:], start=1):
+            seen[node] |= seen[parent]
+        return seen
