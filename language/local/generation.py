@@ -22,6 +22,8 @@ ATTENTION = "housewise_shared_prefix"
 # Tokens of prompts read in one forward pass. More gain a CPU nothing but padding; other devices want PASS_FACTOR more.
 READ_TOKENS = 1024
 PASS_FACTOR = 16
+# Conversations that go on by turns, each read where it was left.
+KEPT = 16
 # Scoring keeps the logits of every token, a vocabulary each.
 SCORE_TOKENS = 1024
 # Likeliest tokens that a nucleus is looked for in before the whole vocabulary is sorted.
@@ -66,7 +68,7 @@ class Reader:
     def forget(self) -> None:
         """Drop all rows and what has been read."""
         self._cache = KeyValues(self.model.config.get_text_config().num_hidden_layers, self.model.device)
-        self.rows = self._shared = 0
+        self.rows = self._shared = self._clock = 0
 
     def admit(self, prompts: Sequence[Sequence[int]]) -> tuple[list[int], Any]:
         """Read prompts into new rows behind those being written.
@@ -151,13 +153,7 @@ class Reader:
         cache.reserve(self.rows + len(prompts), max(map(len, prompts)))
         # Those of which most has been read come first, before what they need is written over.
         order = sorted(range(len(wanted)), key=lambda index: -self._longest(wanted[index])[1])
-        lengths = {}
-        for slot, index in enumerate(order, self.rows):
-            source, lengths[slot] = self._longest(wanted[index])
-            if source > slot:
-                cache.swap(source, slot)
-            elif source < slot:
-                cache.copy(source, slot, lengths[slot])
+        lengths = {slot: self._place(slot, wanted[index]) for slot, index in enumerate(order, self.rows)}
         for slot, length in lengths.items():
             del cache.tokens[slot][length:]
         slots = [self.rows + order.index(index) for index in range(len(prompts))]
@@ -169,6 +165,26 @@ class Reader:
                 if len(cache.tokens[slot]) < common:
                     cache.copy(slots[0], slot, common)
         return slots
+
+    def _place(self, slot: int, prompt: list[int]) -> int:
+        """Have a slot hold the beginning of a prompt, as much as has been read; how many tokens that is.
+
+        A conversation that goes on takes its slot along; another begins in the one that was not used for longest.
+        """
+        cache = self._cache
+        source, length = self._longest(prompt)
+        if source < slot or 2 * length < len(cache.tokens[source]):
+            if len(cache.tokens) < KEPT and all(cache.tokens[slot:]):
+                cache.reserve(len(cache.tokens) + 1)
+            oldest = min(range(slot, len(cache.tokens)), key=cache.used.__getitem__)
+            cache.swap(oldest, slot)
+            source = {slot: oldest, oldest: slot}.get(source, source)
+            if source != slot:
+                cache.copy(source, slot, length)
+        else:
+            cache.swap(source, slot)
+        cache.used[slot] = self._clock = self._clock + 1
+        return length
 
     def _longest(self, prompt: list[int]) -> tuple[int, int]:
         """The slot that holds most of the beginning of a prompt, and how many tokens that is."""

@@ -90,10 +90,12 @@ class KeyValues(Cache):  # type: ignore[misc]
 
     Attributes:
         tokens: the sequence that every slot holds.
+        used: when each was last used; the reader's count.
     """
 
     def __init__(self, layers: int, device: Any) -> None:
         self.tokens: list[list[int]] = []
+        self.used: list[int] = []
         self.place, self._device = _Place(), device
         super().__init__(layers=[_Layer(self.place) for _ in range(layers)])
 
@@ -125,6 +127,7 @@ class KeyValues(Cache):  # type: ignore[misc]
         """Have memory for so many slots, and tokens of each."""
         place = self.place
         self.tokens += [[] for _ in range(slots - len(self.tokens))]
+        self.used += [0] * (slots - len(self.used))
         if slots > place.slots or columns >= place.capacity:
             place.slots = max(place.slots, slots)
             place.capacity = place.capacity if columns < place.capacity else columns + GROWTH
@@ -139,7 +142,10 @@ class KeyValues(Cache):  # type: ignore[misc]
 
     def swap(self, one: int, other: int) -> None:
         """Exchange what two slots hold."""
+        if one == other:
+            return
         self.tokens[one], self.tokens[other] = self.tokens[other], self.tokens[one]
+        self.used[one], self.used[other] = self.used[other], self.used[one]
         used = max(len(self.tokens[one]), len(self.tokens[other]))
         for memory in self._memories():
             memory[[one, other], :, :used] = memory[[other, one], :, :used]

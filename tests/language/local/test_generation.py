@@ -172,6 +172,20 @@ def test_rows_come_and_go(kind: str, reuse: bool, monkeypatch: pytest.MonkeyPatc
     assert texts == wanted
 
 
+def test_conversations_that_go_on_by_turns_are_not_read_again() -> None:
+    model = network()
+    reader, begun = Reader(model), [tokens(20, 1) + tokens(60, 10 + each) for each in range(3)]
+    read: list[int] = []
+    model.register_forward_pre_hook(lambda _, args, kwargs: read.append(kwargs["input_ids"].numel()), with_kwargs=True)
+    for number in range(3):
+        read.clear()
+        for prompt in begun:
+            reader.score(prompt, [[1, 2], [1, 3], [4]])
+            prompt += [5 + number]
+        # The prompt's end and the one token that two of the texts go on from.
+        assert sum(read) == 3 * 2 + (20 + 3 * 60 - 3 if number == 0 else 0)
+
+
 def test_a_conversation_that_goes_on_is_not_read_again() -> None:
     model = network()
     reader, talks = Reader(model), [tokens(60, seed=seed) for seed in range(3)]
