@@ -6,14 +6,17 @@ judgement is a short question of its own, and each is something to learn from (c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from housewise.language.gbnf import literal, one_of, rule
+from housewise.worlds.house.names import kind_of
 from housewise.worlds.house.scene_graph import SceneGraph
 
 FINE = "fine"
 ELSEWHERE = "elsewhere"
 _STEPS = "step 1:"
+_LINE = re.compile(r"^(.+?) (?:on [^:\n]+|in hand): \S", re.MULTILINE)
 
 Judgements = Mapping[str, str | None]
 """By object, where it belongs: the receptacle that it is on, a better one, or None for none of those known."""
@@ -66,6 +69,11 @@ def read(thoughts: str, graph: SceneGraph, called: Mapping[str, str] | None = No
         elif verdict == FINE or verdict in known:
             found[thing] = known.get(verdict, graph.place_of(thing))
     return found
+
+
+def judged_kinds(reply: str) -> set[str]:
+    """The kinds of things that a reply judges."""
+    return {kind_of(found[1]) for found in _LINE.finditer(apart(reply)[0])}
 
 
 def judgement_rules(graph: SceneGraph, called: Mapping[str, str] | None = None) -> Iterator[str]:

@@ -17,7 +17,7 @@ from housewise.agent.personalize.sureness import line_probabilities
 from housewise.core.errors import UserError
 from housewise.language.base import ChatModel, ChatRequest, Message, Scorer
 from housewise.worlds.house.actions import ActionKind
-from housewise.worlds.house.names import without_numbers
+from housewise.worlds.house.names import kind_of, without_numbers
 from housewise.worlds.house.scene_graph import SceneGraph
 
 
@@ -41,20 +41,28 @@ class Confidence:
     """What a judgement of a thing of which nothing is remembered has to come up to if it is to move the thing.
 
     Attributes:
-        least: share in [0, 1]; 0 follows all.
+        least: share in [0, 1]; 0 follows all, 1 none.
         alike: the same where it is remembered of others like it where they are wanted; None for no difference.
+        unfamiliar: the same for other things of kinds that the model was not taught to judge; None for no difference.
+        familiar: the kinds that it was taught to judge; None for all.
     """
 
     least: float = 0.0
     alike: float | None = None
+    unfamiliar: float | None = None
+    familiar: frozenset[str] | None = None
 
-    def of(self, options: Options) -> float:
-        """The share for one thing."""
-        return self.alike if options.alike and self.alike is not None else self.least
+    def of(self, thing: str, options: Options) -> float:
+        """The share for one thing, by name."""
+        if options.alike and self.alike is not None:
+            return self.alike
+        if self.unfamiliar is not None and self.familiar is not None and kind_of(thing) not in self.familiar:
+            return self.unfamiliar
+        return self.least
 
     def __bool__(self) -> bool:
         """Whether anything may be left alone."""
-        return bool(self.least or self.alike)
+        return bool(self.least or self.alike or self.unfamiliar)
 
 
 class Judge(Protocol):
@@ -114,9 +122,9 @@ class Saying:
             openings = {thing: opening_of(thing, graph, called) for thing in options if not options[thing].known}
             likely = line_probabilities(self.model, messages, words.prefix, reply, openings)
         said = read(reply.text, graph, called)
+        sure = {thing: likely.get(thing, 1.0) >= self.confidence.of(thing, each) for thing, each in options.items()}
         judgements = {
-            thing: _settled(each, said.get(thing, each.here), sure=likely.get(thing, 1.0) >= self.confidence.of(each))
-            for thing, each in options.items()
+            thing: _settled(each, said.get(thing, each.here), sure=sure[thing]) for thing, each in options.items()
         }
         # What a plan's own prompt says is not said again.
         return Judged(judgements, (Exchange((), reply),) if reply.text else ())
@@ -171,23 +179,11 @@ class Rating:
             else:
                 scores = self._scores(graph, thing, each, messages, found)
                 best = _likeliest(scores, each.here)
-                found[thing] = self._decided(each, scores, best, may_wait=may_wait and each.here is not None)
+                least = self._confidence.of(thing, each)
+                found[thing] = _decided(each, scores, best, least, may_wait=may_wait and each.here is not None)
                 compared = [place for place in (best, each.here) if place in scores and place is not None]
                 ratings |= {f"{thing} on {place}": scores[place] for place in compared}
         return Judged(found, ratings=ratings)
-
-    def _decided(
-        self, options: Options, scores: Mapping[str | None, float], best: str | None, *, may_wait: bool
-    ) -> str | None:
-        """Where a thing is taken to belong; None to wait for other places."""
-        if best is None:
-            return options.here
-        if may_wait and scores[None] > scores[best]:
-            return None
-        if options.here is None or options.here not in scores:
-            return best
-        share = 1 / (1 + math.exp(min(scores[options.here] - scores[best], 500.0)))
-        return best if share > self._confidence.of(options) else options.here
 
     def _scores(
         self, graph: SceneGraph, thing: str, options: Options, messages: tuple[Message, ...], before: Judgements
@@ -206,6 +202,20 @@ class Rating:
             texts = [f" {verdict_of(thing, place, graph, called)}\n" for place in judgements]
             self._rated[key] = dict(zip(judgements, self._model.score(request, texts), strict=True))
         return self._rated[key]
+
+
+def _decided(
+    options: Options, scores: Mapping[str | None, float], best: str | None, least: float, *, may_wait: bool
+) -> str | None:
+    """Where a thing is taken to belong; None to wait for other places."""
+    if best is None:
+        return options.here
+    if may_wait and scores[None] > scores[best]:
+        return None
+    if options.here is None or options.here not in scores:
+        return best
+    share = 1 / (1 + math.exp(min(scores[options.here] - scores[best], 500.0)))
+    return best if share > least else options.here
 
 
 def _likeliest(scores: Mapping[str | None, float], here: str | None) -> str | None:

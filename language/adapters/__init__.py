@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -25,6 +25,12 @@ class DrawnWith(BaseModel):
     n: int | None = Field(default=None, ge=1)
 
 
+Familiar = Annotated[
+    tuple[Annotated[str, Field(min_length=1, max_length=200)], ...], Field(min_length=1, max_length=10_000)
+]
+"""Kinds of things that a model was taught to judge."""
+
+
 class AskedWith(BaseModel):
     """How a model with an adapter is meant to be asked: keys of a run's settings (``housekeep_configs/run.yaml``)."""
 
@@ -34,6 +40,8 @@ class AskedWith(BaseModel):
     rated: bool | None = None
     confidence: float | None = Field(default=None, ge=0, le=1)
     confidence_alike: float | None = Field(default=None, ge=0, le=1)
+    confidence_unfamiliar: float | None = Field(default=None, ge=0, le=1)
+    familiar: Familiar | None = None
     sampling: DrawnWith | None = None
 
 

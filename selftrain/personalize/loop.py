@@ -10,11 +10,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from housewise.agent.personalize.judgement import judged_kinds
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.core.errors import UserError
 from housewise.core.files import alone, write_json
 from housewise.core.settings import short_name
-from housewise.language.adapters import ASKED_WITH, AskedWith
+from housewise.language.adapters import ASKED_WITH, AskedWith, asked_with
 from housewise.language.embedder import shared_minilm
 from housewise.rollout.executors import Watcher
 from housewise.rollout.failures import FailedEpisodesError
@@ -307,6 +308,7 @@ class SelfTraining:
             )
         if trained.adapter is not None:
             asked = {**run.agent.model_dump(mode="json"), **run.models.agent.model_dump(mode="json")}
+            asked["familiar"] = _familiar(start, pairs)
             write_json(Path(trained.adapter) / ASKED_WITH, {key: asked[key] for key in AskedWith.model_fields})
         return trained
 
@@ -360,6 +362,12 @@ class SelfTraining:
                 f"{self.folder}: evaluations named {tasks.name} are of other tasks as well ({', '.join(others[:3])}); "
                 "give the new tasks another name in evaluation.tasks, or choose another folder with --out"
             )
+
+
+def _familiar(start: Start, pairs: Sequence[Pair]) -> list[str] | None:
+    """The kinds of things that a model has been taught to judge, with what it learns now."""
+    kinds = set(asked_with(start.adapter).get("familiar", ())).union(*(judged_kinds(pair.reply) for pair in pairs))
+    return sorted(kinds) or None
 
 
 def _iteration(iteration: int) -> str:

@@ -95,7 +95,7 @@ class LLM:
     def __call__(self, situation: Situation) -> Planner:
         """See PlannerFactory."""
         chosen = self._settings
-        confidence = Confidence() if chosen.explore else Confidence(chosen.confidence, chosen.confidence_alike)
+        confidence = Confidence() if chosen.explore else _confidence(chosen)
         habits = Habits(chosen.grounded, chosen.second_look, chosen.move_on, chosen.rated, confidence, chosen.checked)
         return LLMPlanner(situation.answers, self._context, situation.sampling, "llm", habits, situation.knowledge)
 
@@ -203,6 +203,11 @@ class Demonstrations:
         order, thorough = self._settings.order, self._settings.thorough
         scripted = scripted_planner(situation.task, situation.env, situation.seed, order=order, thorough=thorough)
         return Demonstrator(scripted, self._context)
+
+
+def _confidence(settings: AgentSettings) -> Confidence:
+    familiar = None if settings.familiar is None else frozenset(settings.familiar)
+    return Confidence(settings.confidence, settings.confidence_alike, settings.confidence_unfamiliar, familiar)
 
 
 def context_of(settings: AgentSettings) -> ContextGenerator:

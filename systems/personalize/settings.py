@@ -13,7 +13,7 @@ from housewise.agent.personalize.scripted import Order
 from housewise.core.errors import alternatives
 from housewise.core.plugins import PLANNERS, SIMULATORS, plugins
 from housewise.core.settings import MOST_COUNTED, Settings, load_as_advised, packaged
-from housewise.language.adapters import asked_with
+from housewise.language.adapters import Familiar, asked_with
 from housewise.rollout.settings import RunSettings, TaskSettings
 
 
@@ -91,6 +91,8 @@ class AgentSettings(Settings):
     checked: bool = False
     confidence: float = Field(default=0.0, ge=0, le=1)
     confidence_alike: float | None = Field(default=None, ge=0, le=1)
+    confidence_unfamiliar: float | None = Field(default=None, ge=0, le=1)
+    familiar: Familiar | None = None
     explore: bool = False
     demonstrator: DemonstratorSettings = DemonstratorSettings()
     records: str | None = None

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from housewise.agent.personalize.demonstrator import Demonstrator
 from housewise.agent.personalize.grammar import plan_grammar
-from housewise.agent.personalize.judgement import apart, read, subjects, written
+from housewise.agent.personalize.judgement import apart, judged_kinds, read, subjects, written
 from housewise.agent.personalize.llm_planner import LLMPlanner
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.agent.personalize.scripted import ScriptedPlanner
@@ -65,6 +65,13 @@ def test_what_is_written_can_be_read() -> None:
     }
     assert read(thoughts.partition("\ncap")[0], graph, called) == {"mug 1": judged["mug 1"]}
     assert read("", graph, called) == {}
+
+
+def test_a_reply_tells_which_kinds_it_judges() -> None:
+    assert judged_kinds(demonstrated(house())) == {"mug", "cap", "pen"}
+    assert judged_kinds(demonstrated(house(holding="cap 1"))) == {"cap"}
+    assert judged_kinds("\ntable lamp 2 on living room 3 side table 1: fine\nstep 1: place it on: x") == {"table lamp"}
+    assert judged_kinds("step 1: go to kitchen") == judged_kinds("") == set()
 
 
 def test_an_empty_house_is_explored_without_a_judgement() -> None:

@@ -56,11 +56,21 @@ def test_the_likeliest_other_place_is_compared_with_where_a_thing_is(confidence:
     assert plan.scores["mug 1 on kitchen 0 sink 2"] == pytest.approx(math.log(0.4))
 
 
-def test_with_others_alike_a_model_may_be_less_sure() -> None:
+def test_with_others_alike_a_model_may_be_less_sure_and_of_strange_kinds_surer() -> None:
     plain, alike = Options("sink", ("sink",)), Options("sink", ("sink",), alike=True)
-    assert (Confidence(0.7).of(plain), Confidence(0.7).of(alike)) == (0.7, 0.7)
-    assert (Confidence(0.7, 0.2).of(plain), Confidence(0.7, 0.2).of(alike)) == (0.7, 0.2)
-    assert Confidence(0.0, 0.2) and not Confidence(0.0, 0.0) and not Confidence()
+    told = Confidence(0.4, 0.2, 1.0, frozenset({"mug"}))
+    assert [told.of("mug 1", plain), told.of("mug 1", alike), told.of("ladle 2", plain)] == [0.4, 0.2, 1.0]
+    assert told.of("ladle 2", alike) == 0.2
+    for same in (Confidence(0.7), Confidence(0.7, familiar=frozenset({"mug"})), Confidence(0.7, unfamiliar=0.9)):
+        assert {same.of(thing, each) for thing in ("mug 1", "ladle 2") for each in (plain, alike)} == {0.7}
+    assert Confidence(0.0, 0.2) and Confidence(unfamiliar=1.0) and not Confidence(0.0, 0.0) and not Confidence()
+
+
+def test_a_model_leaves_alone_what_it_was_not_taught_to_judge() -> None:
+    model = Rater(fine=0.1, hall_shelf=0.9)
+    habits = Habits(rated=True, confidence=Confidence(0.5, unfamiliar=1.0, familiar=frozenset({"mug"})))
+    plan = LLMPlanner(model, JUDGING, habits=habits).plan(house(), ENTERED)
+    assert plan.text.startswith("\nmug on kitchen sink: hall shelf\ncap on hall chest: fine\n")
 
 
 def test_what_is_asked_goes_on_from_what_has_been_judged_before() -> None:

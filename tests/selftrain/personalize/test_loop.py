@@ -17,7 +17,9 @@ import pytest
 
 pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 
+from housewise.agent.personalize.judgement import judged_kinds
 from housewise.core.errors import UserError
+from housewise.language.adapters import asked_with
 from housewise.people.memory import About, Memory, MemoryFolder, Note
 from housewise.rollout.executors import Silent, Watcher
 from housewise.rollout.failures import FailedEpisodesError
@@ -178,6 +180,10 @@ def test_in_hindsight_everything_that_was_tried_and_known_is_learned(learner: Le
     # Lessons about the two houses, as far as the demonstrations told of them.
     assert [pair.scene for pair in learned[tried:]] == ["generated-2000", "generated-2000", "generated-2001"]
     assert all(pair.given == () for pair in learned[tried:])
+    taught: set[str] = set()
+    for phase in ("imitate", "iteration-1"):
+        taught |= {kind for pair in read_pairs(out / phase / "pairs.jsonl") for kind in judged_kinds(pair.reply)}
+        assert taught and asked_with(out / phase / "adapter")["familiar"] == tuple(sorted(taught))
 
 
 def test_what_is_shown_and_tried_is_remembered_and_tests_are_not(learner: Learner) -> None:
