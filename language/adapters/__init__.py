@@ -37,6 +37,7 @@ class AskedWith(BaseModel):
     prompt: str
     grounded: bool | None = None
     move_on: bool | None = None
+    second_look: bool | None = None
     rated: bool | None = None
     confidence: float | None = Field(default=None, ge=0, le=1)
     confidence_alike: float | None = Field(default=None, ge=0, le=1)

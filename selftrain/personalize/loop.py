@@ -252,7 +252,7 @@ class SelfTraining:
         sampling = self.config.run.models.agent.sampling.model_copy(update=drawn_as)
         # What is tried anew is to be drawn anew, or a model that has learned little tries the same again.
         series, folder = self.config.run.tasks.series + iteration, self.folder / name / "grow"
-        changes = {"runs": grow.runs, "series": series, "model": model.model, "adapter": model.adapter}
+        changes = {"runs": grow.runs, "series": series, **_asking(model)}
         changes |= self._memories.adding(before, folder)
         config = self.config.playing(self.config.training_tasks, sampling=sampling, **changes)
         play(f"{name}: grow", config, folder, self._observer)
@@ -316,9 +316,7 @@ class SelfTraining:
         """A phase's line of the summary: the model, and its figures on every named set of tasks."""
         figures = {}
         for tasks in self.config.evaluation.tasks:
-            config = self.config.measuring(
-                tasks, model=model.model, adapter=model.adapter, **self._memories.unchanged(name)
-            )
+            config = self.config.measuring(tasks, **_asking(model), **self._memories.unchanged(name))
             folder = self.folder / name / "evaluation" / tasks.name
             played = play(f"{name}: {tasks.name}", config, folder, self._observer)
             failed = played["failed"]["episodes"]
@@ -362,6 +360,12 @@ class SelfTraining:
                 f"{self.folder}: evaluations named {tasks.name} are of other tasks as well ({', '.join(others[:3])}); "
                 "give the new tasks another name in evaluation.tasks, or choose another folder with --out"
             )
+
+
+def _asking(model: Start) -> dict[str, Any]:
+    """The settings of a run that asks a model."""
+    familiar = asked_with(model.adapter).get("familiar")
+    return {"model": model.model, "adapter": model.adapter, "familiar": familiar}
 
 
 def _familiar(start: Start, pairs: Sequence[Pair]) -> list[str] | None:
