@@ -42,9 +42,9 @@ from housewise.core.machine import provenance
 from housewise.core.yamls import parse_yaml
 from housewise.experiments.clipr.controls import CONTROLS
 from housewise.language.embedder import Embedder, MiniLM
+from housewise.people.simulated import UNSEEN_SPEECH, SimulatedPerson, read_profile
 from housewise.worlds.choices.introplan import read_introplan, repeats
 from housewise.worlds.choices.kitchen import read_kitchen
-from housewise.worlds.choices.person import UNSEEN_SPEECH, SimulatedPerson, read_profile
 from housewise.worlds.choices.scenario import ChoiceSet, Scenario
 from housewise.worlds.choices.unified_person import ambik_choices
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from housewise.agent.clipr.adaptive import Critic
-from housewise.agent.clipr.chat import ChatLanguage
+from housewise.agent.clipr.chat import ChatLanguage, Prompts
 from housewise.agent.clipr.inference import Inference, batches
 from housewise.agent.clipr.language import Language
 from housewise.agent.clipr.local.components import LocalComponents
@@ -17,12 +17,14 @@ from housewise.agent.clipr.notes import answers_in, rules_in, topic_of
 from housewise.language.base import ChatModel, Sampling
 from housewise.language.embedder import minilm_folder, shared_minilm
 from housewise.language.settings import ModelSettings
+from housewise.people.base import Person
+from housewise.people.chat import ChatPerson
 from housewise.people.memory import Memory
+from housewise.people.simulated import PROFILES, UNSEEN_SPEECH, Profile, SimulatedPerson, read_profile, spoken_of
 from housewise.rollout.episode import Limits, Progress
 from housewise.rollout.scores import Score
 from housewise.rollout.system import Job, Opened, System, Task
 from housewise.systems.clipr.agent import CliprAgent
-from housewise.systems.clipr.people import Answering, ChatPerson
 from housewise.systems.clipr.record import (
     AnswerEvent,
     ChoiceSetting,
@@ -33,7 +35,6 @@ from housewise.systems.clipr.record import (
 )
 from housewise.systems.clipr.settings import CliprSettings
 from housewise.systems.clipr.world import ChoiceWorld
-from housewise.worlds.choices.person import PROFILES, UNSEEN_SPEECH, Person, SimulatedPerson, read_profile
 from housewise.worlds.choices.scenario import ChoiceSet
 from housewise.worlds.choices.sets import OWN, read_choices
 
@@ -124,7 +125,7 @@ class Clipr(System[CliprSettings]):
         examples = tuple(replace(each, tier="training") for each in choices.examples)
         training = examples if self.settings.tasks.training else ()
         in_turn = [batch for some in (training, test) for batch in batches(some, chosen.batch)]
-        person = Answering(self._person(job, models, choices))
+        person = self._person(job, models, choices)
         world = ChoiceWorld([each.situation for each in choices.examples], in_turn, person, language.usage)
         inference = Inference(language, chosen.batch, job.seed)
         critic = Critic(language, chosen.critic, job.seed) if chosen.method == "adaptive" else None
@@ -139,13 +140,20 @@ class Clipr(System[CliprSettings]):
             return LocalComponents(shared_minilm())
         return ChatLanguage(models["agent"], sampling=_sampling(self.settings.models.agent, job))
 
-    def _person(self, job: Job, models: Mapping[str, ChatModel], choices: ChoiceSet) -> Person:
+    def _person(self, job: Job, models: Mapping[str, ChatModel], choices: ChoiceSet) -> Person[Any]:
         chosen = self.settings.tasks
         there = choices.name if (PROFILES / f"{choices.name}.yaml").is_file() else OWN
         profile, misleads = read_profile(chosen.profile or there), chosen.person == "adversarial"
         if chosen.speech == _LOCAL:
             return SimulatedPerson(profile, shared_minilm(), job.seed, misleads, UNSEEN_SPEECH)
-        return ChatPerson(models["person"], profile, misleads, _sampling(self.settings.models.person, job))
+        return played_by(models["person"], profile, misleads, _sampling(self.settings.models.person, job))
+
+
+def played_by(model: ChatModel, profile: Profile, adversarial: bool, sampling: Sampling) -> ChatPerson:
+    """A chat model that speaks for a person with a profile (CLIPR, appendix D.7)."""
+    manner = "adversarial" if adversarial else "cooperative"
+    told = Prompts().fill("person", manner, topics=profile.topics)
+    return ChatPerson(model, told, spoken_of(profile, adversarial), sampling, converses=True)
 
 
 def _sampling(settings: ModelSettings, job: Job) -> Sampling:
