@@ -13,7 +13,6 @@ import random
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from enum import Enum
 from pathlib import Path
 from statistics import mean, stdev
 from time import perf_counter
@@ -32,7 +31,6 @@ from housewise.agent.clipr.baselines.tidybot import tidybot
 from housewise.agent.clipr.baselines.zero_shot import zero_shot
 from housewise.agent.clipr.clipr import adaptive_clipr, clipr
 from housewise.agent.clipr.language import Language
-from housewise.agent.clipr.local.components import LocalComponents
 from housewise.agent.clipr.local.contrast import own_words
 from housewise.agent.clipr.method import Method, Outcome, Setup
 from housewise.core.configs import CONFIGS
@@ -40,6 +38,7 @@ from housewise.core.errors import UserError
 from housewise.core.files import write_json
 from housewise.core.machine import provenance
 from housewise.core.yamls import parse_yaml
+from housewise.experiments.clipr.components import Components, language_opener
 from housewise.experiments.clipr.controls import CONTROLS
 from housewise.language.embedder import Embedder, MiniLM
 from housewise.people.simulated import UNSEEN_SPEECH, SimulatedPerson, read_profile
@@ -69,13 +68,6 @@ EXAMPLES = 10
 BUDGET = {"ambik": 10, "introplan": 10, "kitchen": 15}
 """Most questions of an interview, as printed for each data set."""
 PUBLISHED = CONFIGS / "clipr" / "published.yaml"
-
-
-class Components(str, Enum):
-    """What does the language steps."""
-
-    local = "local"
-    chat = "chat"
 
 
 @dataclass
@@ -244,7 +236,7 @@ def main(
         methods = {name: method for name, method in METHODS.items() if not only or name in only}
         sets, same = choice_sets(ambik, introplan, seeds), repeats(introplan) if introplan else {}
         embedder = MiniLM()
-        open_language = _language(components, model, embedder)
+        open_language = language_opener(components, model, embedder)
         name, figures, result = open_language().name, Figures(), {}
         _embed_ahead(embedder, [choices for row in sets for choices in row])
         for seed, row in enumerate(sets):
@@ -274,16 +266,6 @@ def choice_sets(ambik: Path | None, introplan: Path | None, seeds: int) -> list[
         readers.append(lambda seed: read_introplan(introplan, EXAMPLES, seed))
     readers.append(lambda seed: read_kitchen())
     return [[read(seed) for read in readers] for seed in range(seeds)]
-
-
-def _language(components: Components, model: str, embedder: Embedder) -> Callable[[], Language]:
-    if components is Components.local:
-        return lambda: LocalComponents(embedder)
-    from housewise.agent.clipr.chat import ChatLanguage
-    from housewise.language import open_model
-
-    opened = open_model(model)
-    return lambda: ChatLanguage(opened)
 
 
 def _embed_ahead(embedder: Embedder, sets: Sequence[ChoiceSet]) -> None:
