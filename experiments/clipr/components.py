@@ -35,3 +35,16 @@ def language_opener(components: Components, model: str, embedder: Embedder) -> C
 
     opened = open_model(model)
     return lambda: ChatLanguage(opened)
+
+
+def learned_opener(adapter: str, embedder: Embedder) -> Callable[[], Language]:
+    """Makes local components with choices by the local model with an adapter; see language_opener.
+
+    Raises:
+        UserError: the model or the adapter cannot be opened.
+    """
+    from housewise.agent.clipr.learned import LearnedChoices
+    from housewise.language import open_model
+
+    opened = open_model("local", adapter=adapter)
+    return lambda: LearnedChoices(embedder, opened)

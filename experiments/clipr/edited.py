@@ -90,7 +90,7 @@ def measure(edits: Sequence[Edit], choose: Chooser) -> dict[str, Any]:
     turning = [(number, choice) for number, edit in enumerate(edits) for choice in edit.choices]
     situations = [choice.situation(f"{number}-{place}") for place, (number, choice) in enumerate(turning)]
     before = choose(situations, rules)
-    changed, kept, each = [], [], []
+    changed, kept, each = list[bool](), list[bool](), list[dict[str, Any]]()
     for number, (edit, list_of_it) in enumerate(zip(edits, corrected, strict=True)):
         after = choose(situations, list_of_it)
         own = [(choice, made) for (of, choice), made in zip(turning, after, strict=True) if of == number]

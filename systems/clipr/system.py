@@ -12,6 +12,7 @@ from housewise.agent.clipr.adaptive import Critic
 from housewise.agent.clipr.chat import ChatLanguage, Prompts
 from housewise.agent.clipr.inference import Inference, batches
 from housewise.agent.clipr.language import Language
+from housewise.agent.clipr.learned import LearnedChoices
 from housewise.agent.clipr.local.components import LocalComponents
 from housewise.agent.clipr.notes import answers_in, rules_in, topic_of
 from housewise.language.base import ChatModel, Sampling
@@ -38,7 +39,7 @@ from housewise.systems.clipr.world import ChoiceWorld
 from housewise.worlds.choices.scenario import ChoiceSet
 from housewise.worlds.choices.sets import OWN, read_choices
 
-_LOCAL = "local"
+_LOCAL, _LEARNED = "local", "learned"
 
 
 class Clipr(System[CliprSettings]):
@@ -94,7 +95,7 @@ class Clipr(System[CliprSettings]):
 
     def check(self) -> None:
         """See System.check."""
-        if _LOCAL in (self.settings.agent.components, self.settings.tasks.speech):
+        if {_LOCAL, _LEARNED} & {self.settings.agent.components, self.settings.tasks.speech}:
             minilm_folder()
 
     def files(self) -> dict[str, Path]:
@@ -138,6 +139,8 @@ class Clipr(System[CliprSettings]):
     def _language(self, job: Job, models: Mapping[str, ChatModel]) -> Language:
         if self.settings.agent.components == _LOCAL:
             return LocalComponents(shared_minilm())
+        if self.settings.agent.components == _LEARNED:
+            return LearnedChoices(shared_minilm(), models["agent"])
         return ChatLanguage(models["agent"], sampling=_sampling(self.settings.models.agent, job))
 
     def _person(self, job: Job, models: Mapping[str, ChatModel], choices: ChoiceSet) -> Person[Any]:
