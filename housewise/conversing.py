@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TextIO
+from itertools import count
+from typing import Any, TextIO
 
 from rich.console import Console
 
-from housewise.agent.clipr.elicitation import MOST_ANSWER, Elicited, PersonLeft, elicit
+from housewise.agent.clipr.elicitation import Elicited, elicit
 from housewise.agent.clipr.house import HOUSE, HouseInterview, house_notes
 from housewise.agent.clipr.language import Exchange, Interviewer
 from housewise.agent.clipr.notes import (
@@ -21,18 +22,15 @@ from housewise.agent.clipr.notes import (
     written_note,
 )
 from housewise.agent.clipr.rules import Rule
-from housewise.language.words import one_line
+from housewise.people.base import Person
 from housewise.people.memory import Memory, MemoryFolder, Note
 from housewise.people.memory.note import just_after
-from housewise.people.terminal import bounded
+from housewise.people.terminal import LONGEST, Complaint, TerminalPerson, bounded
 from housewise.rulebook import give_way
 from housewise.worlds.choices.scenario import Situation
 
-Complaint = Callable[[str, str], str | None]
-"""What cannot be understood of an answer to a question; None where it can."""
-
 _LEAVING = ("quit", "exit", "q")
-_MOST_COMPLAINTS = 2
+_PATIENCE = 3
 
 
 @dataclass(frozen=True)
@@ -50,56 +48,6 @@ class Conversation:
     interviewer: Interviewer
     examples: tuple[Situation, ...] = ()
     complaint: Complaint = lambda question, answer: None
-
-
-class AtTheTerminal:
-    """A person who reads and types; see housewise.worlds.choices.person.Person.
-
-    Args:
-        name: of the person.
-        console: where questions go.
-        stream: where answers come from.
-        complaint: see Conversation.
-        begun: questions that were answered before.
-        most: questions in all.
-    """
-
-    def __init__(
-        self, name: str, console: Console, stream: TextIO, complaint: Complaint, begun: int, most: int
-    ) -> None:
-        self.name = name
-        self._console, self._stream, self._complaint = console, stream, complaint
-        self._number, self._most = begun, most
-
-    def answer(self, question: str) -> str:
-        """What they type; "" where they say nothing.
-
-        Raises:
-            PersonLeft: they have typed quit, interrupted, or there is nothing more to read.
-        """
-        self._number += 1
-        try:
-            return self._asked(question)
-        except KeyboardInterrupt:
-            raise PersonLeft(f"{self.name} has left") from None
-
-    def _asked(self, question: str) -> str:
-        self._console.print(f"\n{self._number} of {self._most}. {question}", soft_wrap=True, highlight=False)
-        said = self._read()
-        for _ in range(_MOST_COMPLAINTS):
-            unclear = self._complaint(question, said)
-            if unclear is None:
-                break
-            self._console.print(unclear, soft_wrap=True, highlight=False)
-            said = self._read()
-        return said
-
-    def _read(self) -> str:
-        self._console.print("> ", end="")
-        line = bounded(self._stream, 4 * MOST_ANSWER)
-        if line is None or line.strip().lower() in _LEAVING:
-            raise PersonLeft(f"{self.name} has left")
-        return one_line(line)
 
 
 def converse(
@@ -121,24 +69,61 @@ def converse(
     Raises:
         UserError: when the memory cannot be read or written, or a model cannot be asked.
     """
-    topic = conversation.topic
-    memory = folder.load(person) if person in folder.people() else Memory(person)
-    before = [exchange_of(note) for note in answers_in(memory, topic)]
+    before = _answered(person, conversation.topic, folder)
     already = f", {len(before)} answered already" if before else ""
     console.print(
         f"At most {most} questions{already}. Say nothing to pass one over; quit ends it, and the same command goes on.",
         soft_wrap=True,
     )
 
+    numbers, read = count(len(before) + 1), _reader(stream, console)
+    typing = TerminalPerson(
+        read, person, _PATIENCE, conversation.complaint, _LEAVING, lambda: f"\n{next(numbers)} of {most}. "
+    )
+    return interviewed(typing, person, conversation, folder, most, console)
+
+
+def interviewed(
+    speaker: Person[Any], person: str, conversation: Conversation, folder: MemoryFolder, most: int, console: Console
+) -> list[Rule]:
+    """Ask somebody, whoever answers for them, and write rules down; see converse.
+
+    Args:
+        speaker: answers.
+    """
+    topic = conversation.topic
+    before = _answered(person, topic, folder)
+
     def keep(exchange: Exchange) -> None:
         if exchange.answer:
             with folder.changing(person, new=True) as kept:
                 kept.add(answer_note(person, topic, exchange))
 
-    typing = AtTheTerminal(person, console, stream, conversation.complaint, len(before), most)
-    elicited = elicit(conversation.interviewer, typing, conversation.examples, most, before, keep)
+    elicited = elicit(conversation.interviewer, speaker, conversation.examples, most, before, keep)
     console.print(_ending(elicited), style="dim")
     return _written_down(person, conversation, folder, console)
+
+
+def _answered(person: str, topic: str, folder: MemoryFolder) -> list[Exchange]:
+    memory = folder.load(person) if person in folder.people() else Memory(person)
+    return [exchange_of(note) for note in answers_in(memory, topic)]
+
+
+def _reader(stream: TextIO, console: Console) -> Callable[[str], str]:
+    """Puts a text on the console and reads a line; one who interrupts says nothing more."""
+
+    def read(text: str) -> str:
+        try:
+            console.print(text.rstrip(), soft_wrap=True, highlight=False)
+            console.print("> ", end="")
+            line = bounded(stream, LONGEST + 1)
+        except KeyboardInterrupt:
+            line = None
+        if line is None:
+            raise EOFError
+        return line
+
+    return read
 
 
 def _written_down(person: str, conversation: Conversation, folder: MemoryFolder, console: Console) -> list[Rule]:

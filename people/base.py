@@ -6,9 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
+from housewise.core.errors import UserError
 from housewise.people.memory.note import About
 
 Record = TypeVar("Record", contravariant=True)
+
+
+class PersonLeft(UserError):
+    """Who is asked has left, or nobody is there; what they said before is kept."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,11 @@ class Person(Protocol[Record]):
     name: str
 
     def answer(self, question: Question) -> Answer:
-        """What the person says to a question."""
+        """What the person says to a question; "" where they say nothing.
+
+        Raises:
+            PersonLeft: they say nothing any more.
+        """
         ...
 
     def judge(self, record: Record) -> Mapping[str, float]:

@@ -8,21 +8,26 @@ from housewise.language.base import ChatModel, ChatRequest, Message, Sampling
 from housewise.people.base import Answer, Question
 from housewise.people.terminal import LONGEST, chosen
 
-_MOST_TOKENS = 80
+_LIKELIEST = Sampling(0.0, max_tokens=80)
 
 
 class ChatPerson:
-    """Answers as a chat model does, the same whenever the same is asked.
+    """Answers as a chat model does, and sees the questions alone; see Person.
 
     Args:
         model: plays the person; whoever opened it closes it.
         told: who it is and what it wants.
         name: whose memory the answers go into.
+        sampling: how answers are drawn; as they come, they are the same whenever the same is asked.
+        converses: whether it hears what was said before.
     """
 
-    def __init__(self, model: ChatModel, told: str, name: str) -> None:
+    def __init__(
+        self, model: ChatModel, told: str, name: str, sampling: Sampling = _LIKELIEST, converses: bool = False
+    ) -> None:
         self.name = name
-        self._model, self._told = model, told
+        self._model, self._told, self._sampling, self._converses = model, told, sampling, converses
+        self._said: list[Message] = []
 
     def answer(self, question: Question) -> Answer:
         """The first line of what the model says; of options the one that it begins with.
@@ -31,9 +36,12 @@ class ChatPerson:
             ChatModelError: when it does not answer.
         """
         options = f"\n({'/'.join(question.options)})" if question.options else ""
-        messages = (Message("system", self._told), Message("user", f"{question.text}{options}"))
-        [[reply]] = self._model.complete([ChatRequest(messages, Sampling(0.0, max_tokens=_MOST_TOKENS))])
+        asked = Message("user", f"{question.text}{options}")
+        messages = (Message("system", self._told), *self._said, asked)
+        [[reply]] = self._model.complete([ChatRequest(messages, self._sampling)])
         said = next((line.strip() for line in reply.text[:LONGEST].splitlines() if line.strip()), "")
+        if self._converses:
+            self._said += [asked, Message("assistant", said)]
         first = said.split()[0].strip(",;:") if said else ""
         return Answer(said, chosen(first, question.options))
 

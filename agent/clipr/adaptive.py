@@ -10,14 +10,14 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from statistics import mean, pstdev
-from typing import Literal
+from typing import Any, Literal
 
-from housewise.agent.clipr.elicitation import PersonLeft, ask
+from housewise.agent.clipr.elicitation import ask
 from housewise.agent.clipr.inference import Decision, Inference, accuracy, batches, judged
 from housewise.agent.clipr.language import Exchange, Guidance, Judged, Language
 from housewise.agent.clipr.rules import Rule
 from housewise.core.errors import UserError
-from housewise.worlds.choices.person import Person
+from housewise.people.base import Person, PersonLeft, Question
 from housewise.worlds.choices.scenario import Scenario
 
 Outcome = Literal[
@@ -163,7 +163,7 @@ class AdaptiveClipr:
     """
 
     inference: Inference
-    person: Person
+    person: Person[Any]
     settings: CriticSettings = field(default_factory=CriticSettings)
 
     def run(self, scenarios: Sequence[Scenario], rules: Sequence[Rule]) -> Adapted:
@@ -204,7 +204,7 @@ class AdaptiveClipr:
         if question is None:
             return replace(review, outcome=outcome), {}
         try:
-            exchange = Exchange(question, ask(self.person, question))
+            exchange = Exchange(question, ask(self.person, Question(question)))
         except PersonLeft:
             return replace(review, outcome="left"), {}
         proposed, outcome = critic.proposal(exchange, rules, seen)

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from housewise.agent.clipr.language import Dimension, Exchange, Interviewer
 from housewise.agent.clipr.rules import Rule
-from housewise.core.errors import UserError
 from housewise.language.words import one_line
-from housewise.worlds.choices.person import Person
+from housewise.people.base import Person, PersonLeft, Question
 from housewise.worlds.choices.scenario import Situation
 
 MOST_ANSWER = 2000
 """Characters of an answer that are kept."""
 MOST_SILENCES = 2
 """So many questions in a row that are not answered end a conversation."""
-
-
-class PersonLeft(UserError):
-    """The person ended the conversation; what they said before is kept."""
 
 
 @dataclass(frozen=True)
@@ -37,19 +33,19 @@ class Elicited:
     ended: str
 
 
-def ask(person: Person, question: str) -> str:
+def ask(person: Person[Any], question: Question) -> str:
     """What the person says, cut to what anybody says in one turn, and without what cannot be seen.
 
     Raises:
         PersonLeft: they ended the conversation.
     """
-    answer = one_line(person.answer(question)[: 4 * MOST_ANSWER])
+    answer = one_line(person.answer(question).text[: 4 * MOST_ANSWER])
     return answer if len(answer) <= MOST_ANSWER else answer[:MOST_ANSWER] + " …"
 
 
 def elicit(
     language: Interviewer,
-    person: Person,
+    person: Person[Any],
     examples: Sequence[Situation],
     budget: int = 10,
     dialogue: Sequence[Exchange] = (),
@@ -73,7 +69,7 @@ def elicit(
             return Elicited(tuple(said), tuple(unresolved), "sufficient")
         language.usage.questions += 1
         try:
-            exchange = Exchange(inquiry.question, ask(person, inquiry.question))
+            exchange = Exchange(inquiry.question, ask(person, Question(inquiry.question)))
         except PersonLeft:
             return Elicited(tuple(said), tuple(unresolved), "left")
         said.append(exchange)
@@ -85,7 +81,7 @@ def elicit(
 
 
 def learn(
-    language: Interviewer, person: Person, examples: Sequence[Situation], budget: int = 10
+    language: Interviewer, person: Person[Any], examples: Sequence[Situation], budget: int = 10
 ) -> tuple[Elicited, tuple[Rule, ...]]:
     """Algorithm 1: elicitation, then synthesis in one call; without any answer there are no rules and no call."""
     elicited = elicit(language, person, examples, budget)

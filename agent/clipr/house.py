@@ -57,10 +57,14 @@ class Group:
         return f"Where should {self.name} be ({few}), and where not? Usual are {listed}."
 
 
-@lru_cache(maxsize=1)
-def groups() -> tuple[Group, ...]:
-    """The groups of things in houses, those first of which least is known, as the people who come along differ most."""
-    everybody = [load_person(name) for name in people()]
+@lru_cache(maxsize=8)
+def groups(without: str = "") -> tuple[Group, ...]:
+    """The groups of things in houses, those first of which least is known, as the people who come along differ most.
+
+    Args:
+        without: name of one of them who has no say.
+    """
+    everybody = [load_person(name) for name in people() if name != without]
     found = []
     for name, group in base_groups().items():
         wanted: Counter[Spot] = Counter(spots_of(group.wanted))
@@ -79,14 +83,15 @@ class HouseInterview:
 
     Args:
         embedder: tells what an answer refuses.
+        without: one of the people who come along, as whom nobody is asked; see groups.
     """
 
     name = "local components"
 
-    def __init__(self, embedder: Embedder) -> None:
+    def __init__(self, embedder: Embedder, without: str = "") -> None:
         self.usage = Usage()
         self._embedder = embedder
-        self._groups = {group.question: group for group in groups()}
+        self._groups = {group.question: group for group in groups(without)}
 
     def inquire(self, examples: Sequence[Situation], dialogue: Sequence[Exchange], left: int) -> Inquiry:
         """The group of which least is known."""

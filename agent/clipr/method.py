@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from housewise.agent.clipr.adaptive import CriticSettings, Review
 from housewise.agent.clipr.inference import Decision, Inference
 from housewise.agent.clipr.language import Exchange, Labelled, Language
 from housewise.agent.clipr.rules import Rule
 from housewise.language.embedder import Embedder
-from housewise.worlds.choices.person import Person
+from housewise.people.base import Person
 from housewise.worlds.choices.scenario import Scenario, Situation
 
 
@@ -32,7 +33,7 @@ class Setup:
     """
 
     language: Language
-    person: Person
+    person: Person[Any]
     examples: tuple[Scenario, ...]
     test: tuple[Scenario, ...]
     knowledge: tuple[Scenario, ...]

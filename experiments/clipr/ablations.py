@@ -32,7 +32,7 @@ from housewise.core.files import write_json
 from housewise.core.machine import provenance
 from housewise.experiments.clipr.main_results import BUDGET, choice_sets
 from housewise.language.embedder import MiniLM
-from housewise.worlds.choices.person import UNSEEN_SPEECH, SimulatedPerson, read_profile
+from housewise.people.simulated import UNSEEN_SPEECH, SimulatedPerson, read_profile
 from housewise.worlds.choices.scenario import ChoiceSet
 
 SETTINGS = CriticSettings(batch=10, interval=10)

@@ -13,7 +13,6 @@ import random
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from enum import Enum
 from pathlib import Path
 from statistics import mean, stdev
 from time import perf_counter
@@ -32,7 +31,6 @@ from housewise.agent.clipr.baselines.tidybot import tidybot
 from housewise.agent.clipr.baselines.zero_shot import zero_shot
 from housewise.agent.clipr.clipr import adaptive_clipr, clipr
 from housewise.agent.clipr.language import Language
-from housewise.agent.clipr.local.components import LocalComponents
 from housewise.agent.clipr.local.contrast import own_words
 from housewise.agent.clipr.method import Method, Outcome, Setup
 from housewise.core.configs import CONFIGS
@@ -40,11 +38,12 @@ from housewise.core.errors import UserError
 from housewise.core.files import write_json
 from housewise.core.machine import provenance
 from housewise.core.yamls import parse_yaml
+from housewise.experiments.clipr.components import Components, language_opener, learned_opener
 from housewise.experiments.clipr.controls import CONTROLS
 from housewise.language.embedder import Embedder, MiniLM
+from housewise.people.simulated import UNSEEN_SPEECH, SimulatedPerson, read_profile
 from housewise.worlds.choices.introplan import read_introplan, repeats
 from housewise.worlds.choices.kitchen import read_kitchen
-from housewise.worlds.choices.person import UNSEEN_SPEECH, SimulatedPerson, read_profile
 from housewise.worlds.choices.scenario import ChoiceSet, Scenario
 from housewise.worlds.choices.unified_person import ambik_choices
 
@@ -63,19 +62,14 @@ METHODS: dict[str, Method] = {
     "Introspective Planning": introspective_planning,
     "zero-shot": zero_shot,
 }
+LEARNED: dict[str, Method] = {"Adaptive CLIPR, learned": adaptive_clipr, "CLIPR, learned": clipr}
+"""Rows in which a model that was taught to follow rules chooses, and local components do all other steps."""
 ITERATIVE = ("Adaptive CLIPR", "CIPHER Levenshtein", "CIPHER embeddings")
 """Methods that learn while they choose, of which the paper compares the efficiency."""
 EXAMPLES = 10
 BUDGET = {"ambik": 10, "introplan": 10, "kitchen": 15}
 """Most questions of an interview, as printed for each data set."""
 PUBLISHED = CONFIGS / "clipr" / "published.yaml"
-
-
-class Components(str, Enum):
-    """What does the language steps."""
-
-    local = "local"
-    chat = "chat"
 
 
 @dataclass
@@ -108,7 +102,7 @@ def tiers(scenarios: Sequence[Scenario], same: dict[str, str]) -> Iterator[tuple
 def run_seed(
     choices: ChoiceSet,
     methods: dict[str, Method],
-    open_language: Callable[[], Language],
+    open_language: Callable[[str], Language],
     embedder: Embedder,
     seed: int,
     figures: Figures,
@@ -125,7 +119,7 @@ def run_seed(
             values = [probability(choices.examples, test[place]) for place in places]
             figures.accuracy[name, tier, control].append(mean(values))
     for label, method in methods.items():
-        language = open_language()
+        language = open_language(label)
         person = SimulatedPerson(read_profile(name), embedder, seed, speech=UNSEEN_SPEECH)
         setup = Setup(language, person, choices.examples, test, choices.knowledge, embedder, BUDGET[name], seed=seed)
         outcome = method(setup)
@@ -230,6 +224,9 @@ def main(
     components: Annotated[Components, typer.Option(help="What does the language steps.")] = Components.local,
     model: Annotated[str, typer.Option(help="The chat model of --components chat.")] = "local",
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds.")] = 5,
+    adapter: Annotated[
+        str | None, typer.Option(help="Of a local model that was taught to choose by rules: rows called learned.")
+    ] = None,
     only: Annotated[list[str] | None, typer.Option("--method", help="Only these methods.")] = None,
     out: Annotated[Path | None, typer.Option("--json", help="Where the figures go.")] = None,
 ) -> None:
@@ -238,23 +235,29 @@ def main(
     if not console.is_terminal:
         console.width = 200
     try:
-        unknown = set(only or ()) - set(METHODS)
+        known = METHODS | (LEARNED if adapter else {})
+        unknown = set(only or ()) - set(known)
         if unknown:
-            raise UserError(f"--method {unknown.pop()}: no such method; there are {', '.join(METHODS)}")
-        methods = {name: method for name, method in METHODS.items() if not only or name in only}
+            raise UserError(f"--method {unknown.pop()}: no such method; there are {', '.join(known)}")
+        methods = {name: method for name, method in known.items() if not only or name in only}
         sets, same = choice_sets(ambik, introplan, seeds), repeats(introplan) if introplan else {}
         embedder = MiniLM()
-        open_language = _language(components, model, embedder)
-        name, figures, result = open_language().name, Figures(), {}
+        opened = language_opener(components, model, embedder)
+        learned = learned_opener(adapter, embedder) if adapter else opened
+
+        def language_of(method: str) -> Language:
+            return (learned if method in LEARNED else opened)()
+
+        name, figures, result = opened().name, Figures(), {}
         _embed_ahead(embedder, [choices for row in sets for choices in row])
         for seed, row in enumerate(sets):
             for choices in row:
                 with console.status(f"{choices.name}, seed {seed}"):
                     keys = same if choices.name == "introplan" else {}
-                    run_seed(choices, methods, open_language, embedder, seed, figures, keys)
+                    run_seed(choices, methods, language_of, embedder, seed, figures, keys)
             result = as_json(figures, name, embedder.name, seed + 1, perf_counter() - started)
             if out is not None:
-                write_json(out, {**result, **made})
+                write_json(out, {**result, "adapter": adapter and Path(adapter).name, **made})
     except UserError as error:
         console.print(str(error), style="red", markup=False, soft_wrap=True)
         raise typer.Exit(2) from error
@@ -274,16 +277,6 @@ def choice_sets(ambik: Path | None, introplan: Path | None, seeds: int) -> list[
         readers.append(lambda seed: read_introplan(introplan, EXAMPLES, seed))
     readers.append(lambda seed: read_kitchen())
     return [[read(seed) for read in readers] for seed in range(seeds)]
-
-
-def _language(components: Components, model: str, embedder: Embedder) -> Callable[[], Language]:
-    if components is Components.local:
-        return lambda: LocalComponents(embedder)
-    from housewise.agent.clipr.chat import ChatLanguage
-    from housewise.language import open_model
-
-    opened = open_model(model)
-    return lambda: ChatLanguage(opened)
 
 
 def _embed_ahead(embedder: Embedder, sets: Sequence[ChoiceSet]) -> None:

@@ -59,7 +59,10 @@ class Kind:
 
 def people(data: Path | None) -> Choices:
     """Whose preferences can count: in generated houses our own people's, in the data's scenes the annotators'."""
-    own = {name: str(_yaml(file).get("about", "")) for name, file in _files("people").items()}
+    own = {
+        name: str(_yaml(file).get("about", ""))
+        for name, file in (_files("people") | _files("people/opinionated")).items()
+    }
     everyone = {"majority": "what most people want, in any house", **own}
     if data is None:
         return everyone

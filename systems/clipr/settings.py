@@ -14,7 +14,8 @@ from housewise.language.settings import ModelSettings, SamplingSettings
 from housewise.rollout.settings import ModelsSettings, RunSettings, TaskSettings
 from housewise.worlds.choices.sets import OWN
 
-Components = Literal["local", "chat"]
+Components = Literal["local", "chat", "learned"]
+Speech = Literal["local", "chat"]
 
 _SAMPLING = SamplingSettings(temperature=TEMPERATURE, max_tokens=2048)
 _MOST_QUESTIONS = 100
@@ -37,7 +38,7 @@ class ChoiceTasks(TaskSettings):
     training: bool = True
     person: Literal["cooperative", "adversarial"] = "cooperative"
     profile: Literal["kitchen", "ambik", "introplan"] | None = None
-    speech: Components = "local"
+    speech: Speech = "local"
 
 
 class CliprAgent(Settings):
@@ -45,7 +46,8 @@ class CliprAgent(Settings):
 
     Attributes:
         method: rules stay as they were written, or are revised when choices fail.
-        components: what does the steps that need language: local components, or a chat model (``models.agent``).
+        components: what does the steps that need language: local components, a chat model (``models.agent``), or local
+            components with a model that was taught to follow rules (``models.agent``), which chooses.
         budget: most questions before the first choice.
     """
 

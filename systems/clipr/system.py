@@ -9,20 +9,23 @@ from pathlib import Path
 from typing import Any
 
 from housewise.agent.clipr.adaptive import Critic
-from housewise.agent.clipr.chat import ChatLanguage
+from housewise.agent.clipr.chat import ChatLanguage, Prompts
 from housewise.agent.clipr.inference import Inference, batches
 from housewise.agent.clipr.language import Language
+from housewise.agent.clipr.learned import LearnedChoices
 from housewise.agent.clipr.local.components import LocalComponents
 from housewise.agent.clipr.notes import answers_in, rules_in, topic_of
 from housewise.language.base import ChatModel, Sampling
 from housewise.language.embedder import minilm_folder, shared_minilm
 from housewise.language.settings import ModelSettings
+from housewise.people.base import Person
+from housewise.people.chat import ChatPerson
 from housewise.people.memory import Memory
+from housewise.people.simulated import PROFILES, UNSEEN_SPEECH, Profile, SimulatedPerson, read_profile, spoken_of
 from housewise.rollout.episode import Limits, Progress
 from housewise.rollout.scores import Score
 from housewise.rollout.system import Job, Opened, System, Task
 from housewise.systems.clipr.agent import CliprAgent
-from housewise.systems.clipr.people import Answering, ChatPerson
 from housewise.systems.clipr.record import (
     AnswerEvent,
     ChoiceSetting,
@@ -33,11 +36,10 @@ from housewise.systems.clipr.record import (
 )
 from housewise.systems.clipr.settings import CliprSettings
 from housewise.systems.clipr.world import ChoiceWorld
-from housewise.worlds.choices.person import PROFILES, UNSEEN_SPEECH, Person, SimulatedPerson, read_profile
 from housewise.worlds.choices.scenario import ChoiceSet
 from housewise.worlds.choices.sets import OWN, read_choices
 
-_LOCAL = "local"
+_LOCAL, _LEARNED = "local", "learned"
 
 
 class Clipr(System[CliprSettings]):
@@ -93,7 +95,7 @@ class Clipr(System[CliprSettings]):
 
     def check(self) -> None:
         """See System.check."""
-        if _LOCAL in (self.settings.agent.components, self.settings.tasks.speech):
+        if {_LOCAL, _LEARNED} & {self.settings.agent.components, self.settings.tasks.speech}:
             minilm_folder()
 
     def files(self) -> dict[str, Path]:
@@ -124,7 +126,7 @@ class Clipr(System[CliprSettings]):
         examples = tuple(replace(each, tier="training") for each in choices.examples)
         training = examples if self.settings.tasks.training else ()
         in_turn = [batch for some in (training, test) for batch in batches(some, chosen.batch)]
-        person = Answering(self._person(job, models, choices))
+        person = self._person(job, models, choices)
         world = ChoiceWorld([each.situation for each in choices.examples], in_turn, person, language.usage)
         inference = Inference(language, chosen.batch, job.seed)
         critic = Critic(language, chosen.critic, job.seed) if chosen.method == "adaptive" else None
@@ -137,15 +139,24 @@ class Clipr(System[CliprSettings]):
     def _language(self, job: Job, models: Mapping[str, ChatModel]) -> Language:
         if self.settings.agent.components == _LOCAL:
             return LocalComponents(shared_minilm())
+        if self.settings.agent.components == _LEARNED:
+            return LearnedChoices(shared_minilm(), models["agent"])
         return ChatLanguage(models["agent"], sampling=_sampling(self.settings.models.agent, job))
 
-    def _person(self, job: Job, models: Mapping[str, ChatModel], choices: ChoiceSet) -> Person:
+    def _person(self, job: Job, models: Mapping[str, ChatModel], choices: ChoiceSet) -> Person[Any]:
         chosen = self.settings.tasks
         there = choices.name if (PROFILES / f"{choices.name}.yaml").is_file() else OWN
         profile, misleads = read_profile(chosen.profile or there), chosen.person == "adversarial"
         if chosen.speech == _LOCAL:
             return SimulatedPerson(profile, shared_minilm(), job.seed, misleads, UNSEEN_SPEECH)
-        return ChatPerson(models["person"], profile, misleads, _sampling(self.settings.models.person, job))
+        return played_by(models["person"], profile, misleads, _sampling(self.settings.models.person, job))
+
+
+def played_by(model: ChatModel, profile: Profile, adversarial: bool, sampling: Sampling) -> ChatPerson:
+    """A chat model that speaks for a person with a profile (CLIPR, appendix D.7)."""
+    manner = "adversarial" if adversarial else "cooperative"
+    told = Prompts().fill("person", manner, topics=profile.topics)
+    return ChatPerson(model, told, spoken_of(profile, adversarial), sampling, converses=True)
 
 
 def _sampling(settings: ModelSettings, job: Job) -> Sampling:

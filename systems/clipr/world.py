@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from housewise.agent.clipr.elicitation import PersonLeft
+from housewise.agent.clipr.elicitation import ask
 from housewise.agent.clipr.inference import Decision, accuracy, scored
 from housewise.agent.clipr.language import Choice, Usage
-from housewise.people.base import Person, Question
+from housewise.people.base import Person, PersonLeft, Question
 from housewise.systems.clipr.record import AnswerEvent, DecisionEvent
 from housewise.worlds.base import Step
 from housewise.worlds.choices.scenario import Scenario, Situation
@@ -131,7 +131,7 @@ class ChoiceWorld:
 
     def _asked(self, question: Question) -> Step[Seen]:
         try:
-            answer = self._person.answer(question).text
+            answer = ask(self._person, question)
         except PersonLeft:
             return Step(self._seen(), (AnswerEvent(left=True),))
         return Step(self._seen(answer=answer), (AnswerEvent(text=answer),))

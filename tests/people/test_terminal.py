@@ -7,8 +7,7 @@ import sys
 
 import pytest
 
-from housewise.core.errors import UserError
-from housewise.people.base import Question
+from housewise.people.base import PersonLeft, Question
 from housewise.people.terminal import LONGEST, TerminalPerson, chosen
 
 FRUIT = ("apple", "apricot", "Pear")
@@ -38,7 +37,7 @@ def test_a_question_is_put_again_until_it_is_answered() -> None:
 def test_what_would_make_the_terminal_do_something_does_not_reach_it() -> None:
     asked: list[str] = []
     person = TerminalPerson(lambda text: asked.append(text) or "\x1b[2J hi\r\n")  # type: ignore[func-returns-value]
-    assert person.answer(Question("\x1b]0;title\x07 Where?")).text == "?[2J hi"
+    assert person.answer(Question("\x1b]0;title\x07 Where?")).text == "[2J hi"
     assert "\x1b" not in asked[0] and "\x07" not in asked[0]
 
 
@@ -47,5 +46,22 @@ def test_a_line_of_a_megabyte_is_one_short_answer(monkeypatch: pytest.MonkeyPatc
     person = TerminalPerson()
     assert len(person.answer(Question("Where?")).text) <= LONGEST
     assert person.answer(Question("And then?")).text == "next"
-    with pytest.raises(UserError, match="nobody answers at this terminal"):
+    with pytest.raises(PersonLeft, match="nobody answers at this terminal"):
         person.answer(Question("And now?"))
+
+
+def test_what_is_not_understood_is_asked_again_and_one_can_leave() -> None:
+    asked: list[str] = []
+    said = iter(["somewhere", "shelf", "anything", "anything", "Quit "])
+    person = TerminalPerson(
+        lambda text: asked.append(text) or next(said),  # type: ignore[func-returns-value]
+        patience=2,
+        complaint=lambda question, answer: None if answer == "shelf" else f"{question} In words, please.",
+        leaving=("quit",),
+        heading=lambda: f"{len(asked)} so far. ",
+    )
+    assert person.answer(Question("Where?")).text == "shelf"
+    assert asked == ["0 so far. Where? ", "Where? In words, please."]
+    assert person.answer(Question("Who?")).text == "anything", "after so many times it counts as it is"
+    with pytest.raises(PersonLeft, match="has left"):
+        person.answer(Question("When?"))

@@ -37,7 +37,7 @@ RECEPTACLE_KINDS = (
     "top cabinet", "washer",
 )  # fmt: skip
 
-_BASE = "_base.yaml"
+_BASE, _STRANGERS = "_base.yaml", "opinionated"
 
 _File = TypeVar("_File", bound=BaseModel)
 
@@ -160,11 +160,16 @@ def people() -> list[str]:
     return sorted(file.stem for file in _folder().glob("*.yaml") if not file.name.startswith("_"))
 
 
+def strangers() -> list[str]:
+    """Names of people who come along as well, and for whom nothing else was made: no majority has them in it."""
+    return sorted(file.stem for file in (_folder() / _STRANGERS).glob("*.yaml"))
+
+
 def load_person(name_or_path: str | Path) -> Person:
     """Read what a person wants.
 
     Args:
-        name_or_path: one of people(), or the path of a YAML file of the same form.
+        name_or_path: one of people() or strangers(), or the path of a YAML file of the same form.
 
     Raises:
         DataError: when there is no such person, or a file is wrong; it names the file, the field and the remedy.
@@ -172,12 +177,13 @@ def load_person(name_or_path: str | Path) -> Person:
     name = str(name_or_path)
     if name in people():
         return _read_person(_folder() / f"{name}.yaml")
+    if name in strangers():
+        return _read_person(_folder() / _STRANGERS / f"{name}.yaml")
     path = Path(name_or_path)
     if path.is_file():
         return _read_person(path)
-    raise DataError(
-        f"no person {name!r}; {alternatives(name, ['majority', *people()])}, or give the path of a YAML file"
-    )
+    known = ["majority", *people(), *strangers()]
+    raise DataError(f"no person {name!r}; {alternatives(name, known)}, or give the path of a YAML file")
 
 
 @lru_cache(maxsize=1)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from housewise.agent.clipr.elicitation import PersonLeft, ask
+from housewise.agent.clipr.elicitation import ask
 from housewise.agent.clipr.language import Exchange, Guidance
 from housewise.agent.clipr.method import Method, Outcome, Setup
+from housewise.people.base import PersonLeft, Question
 
 
 def gate(turns: int) -> Method:
@@ -18,7 +19,7 @@ def gate(turns: int) -> Method:
                 break
             setup.language.usage.questions += 1
             try:
-                dialogue.append(Exchange(question, ask(setup.person, question)))
+                dialogue.append(Exchange(question, ask(setup.person, Question(question))))
             except PersonLeft:
                 break
         training = setup.language.usage.calls

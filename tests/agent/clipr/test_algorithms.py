@@ -9,10 +9,11 @@ import yaml
 
 from housewise.agent.clipr.adaptive import AdaptiveClipr, CriticSettings, intervenes
 from housewise.agent.clipr.chat import ChatLanguage
-from housewise.agent.clipr.elicitation import PersonLeft, elicit, learn
+from housewise.agent.clipr.elicitation import elicit, learn
 from housewise.agent.clipr.inference import Inference
 from housewise.agent.clipr.language import Dimension, Exchange, Guidance
 from housewise.agent.clipr.rules import read_rules
+from housewise.people.base import Answer, PersonLeft, Question
 from housewise.worlds.choices.scenario import Scenario, Situation, shown_order
 from tests.agent.clipr.scripted import ScriptedChatModel
 
@@ -26,11 +27,14 @@ class Answering:
         self.asked: list[str] = []
         self._answers = list(answers)
 
-    def answer(self, question: str) -> str:
-        self.asked.append(question)
+    def answer(self, question: Question) -> Answer:
+        self.asked.append(question.text)
         if not self._answers:
             raise PersonLeft("answering: has left")
-        return self._answers.pop(0)
+        return Answer(self._answers.pop(0))
+
+    def judge(self, record: object) -> dict[str, float]:
+        return {}
 
 
 def scenario(name: str) -> Scenario:

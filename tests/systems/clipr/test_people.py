@@ -16,15 +16,15 @@ from housewise.agent.clipr.notes import answer_note, answers_in, rule_notes, rul
 from housewise.agent.clipr.rules import Rule, read_rule
 from housewise.core.record import Event, Header, Result
 from housewise.language.base import ChatRequest, Reply, Sampling
+from housewise.people.base import Question
 from housewise.people.memory import Memory
+from housewise.people.simulated import read_profile
 from housewise.rollout.episode import Episode, Limits
 from housewise.rollout.notes import NoteEvent
 from housewise.systems.clipr.agent import CliprAgent, cited
-from housewise.systems.clipr.people import Answering as Person
-from housewise.systems.clipr.people import ChatPerson
 from housewise.systems.clipr.record import AnswerEvent, DecisionEvent, QuestionEvent, ReviewEvent, RulesEvent
+from housewise.systems.clipr.system import played_by
 from housewise.systems.clipr.world import ChoiceWorld
-from housewise.worlds.choices.person import read_profile
 from tests.agent.clipr.test_algorithms import INQUIRY, Answering, language, reply, scenario
 
 SCENARIOS = [scenario(f"s{number}") for number in range(4)]
@@ -49,7 +49,7 @@ def play(
     """An episode of two batches of two, reviewed after both, with a chat model whose replies are given."""
     chat, model = language(folder, **replies)
     inference, critic = Inference(chat, 2), Critic(chat, CriticSettings(batch=2, interval=4))
-    world = ChoiceWorld([scenario("e").situation], [SCENARIOS[:2], SCENARIOS[2:]], Person(person), chat.usage)
+    world = ChoiceWorld([scenario("e").situation], [SCENARIOS[:2], SCENARIOS[2:]], person, chat.usage)
     kept = Kept()
     agent = CliprAgent(inference, critic, budget, "kitchen", memory)
     result = Episode(world, agent, kept, Limits(50, 50)).play(Header(system="clipr", task="kitchen"))
@@ -150,8 +150,8 @@ def test_a_chat_model_speaks_for_a_person_and_hears_the_questions_alone(adversar
         def close(self) -> None: ...
 
     profile = read_profile("kitchen")
-    person = ChatPerson(Speaker(), profile, adversarial, Sampling())
-    assert [person.answer(question) for question in ("Tea?", "Soup?")] == ["Answer 1.", "Answer 2."]
+    person = played_by(Speaker(), profile, adversarial, Sampling())
+    assert [person.answer(Question(each)).text for each in ("Tea?", "Soup?")] == ["Answer 1.", "Answer 2."]
     assert person.name == ("kitchen (adversarial)" if adversarial else "kitchen")
     first, second = asked
     assert [message.content for message in second.messages[1:]] == ["Tea?", "Answer 1.", "Soup?"]

@@ -20,10 +20,10 @@ from housewise.agent.clipr.method import Outcome, Setup
 from housewise.core.record import Record
 from housewise.language.embedder import shared_minilm
 from housewise.people.memory import MemoryFolder
+from housewise.people.simulated import UNSEEN_SPEECH, SimulatedPerson, read_profile
 from housewise.rollout.records import read_record
 from housewise.systems.clipr.record import AnswerEvent, DecisionEvent, QuestionEvent, ReviewEvent, RulesEvent
 from housewise.worlds.choices.kitchen import KITCHEN, read_kitchen
-from housewise.worlds.choices.person import UNSEEN_SPEECH, SimulatedPerson, read_profile
 from tests.agent.clipr.scripted import STEPS
 from tests.housewise.test_cli import housewise, one_line
 from tests.language.conftest import Body, ChatServer, Handler, completion

@@ -5,7 +5,9 @@ import pytest
 
 from housewise.core.errors import DataError
 from housewise.worlds.house.generator.categories import SIZES
-from housewise.worlds.house.preferences import Person, load_person, majority, people
+from housewise.worlds.house.generator.episodes import kinds_in
+from housewise.worlds.house.generator.house import generate_house
+from housewise.worlds.house.preferences import Person, load_person, majority, people, strangers
 
 
 def spots(person: Person, category: str) -> set[tuple[str, str]]:
@@ -121,3 +123,14 @@ def test_a_file_that_is_not_text_is_told_so(tmp_path: Path) -> None:
     file.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(DataError, match="UTF-8"):
         load_person(file)
+
+
+@pytest.mark.parametrize("name", strangers())
+def test_strangers_disagree_with_the_majority_on_half_of_their_placements(name: str) -> None:
+    stranger, usual = load_person(name), majority([load_person(each) for each in people()])
+    wanted = [(category, *spot) for category in stranger.categories for spot in spots(stranger, category)]
+    against = [place for place in wanted if not usual.wants(*place)]
+    assert 2 * len(against) >= len(wanted) > 100
+    assert name not in people()
+    found = [kinds_in(generate_house(seed), stranger) for seed in range(9600, 9604)]
+    assert all(len(kinds) >= 60 for kinds in found), "houses have places for what they want"

@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Protocol
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from housewise.core.configs import CONFIGS
 from housewise.language.embedder import Embedder, cosine
 from housewise.language.words import content_words
+from housewise.people.base import Answer, Question
 from housewise.worlds.choices.files import Settings, read_yaml
 
 PROFILES = CONFIGS / "clipr" / "profiles"
@@ -34,20 +36,6 @@ _NAMED = 0.1
 """What it adds to that when the question names something that is liked there."""
 _ALSO = 0.01
 """A second topic is spoken of where it is as close as this to the first."""
-
-
-class Person(Protocol):
-    """Somebody who answers questions.
-
-    Attributes:
-        name: what records call them.
-    """
-
-    name: str
-
-    def answer(self, question: str) -> str:
-        """What they say to a question; "" where they say nothing."""
-        ...
 
 
 class Topic(Settings):
@@ -74,6 +62,24 @@ class Speech(Settings):
     indifferent: Annotated[tuple[str, ...], Field(min_length=1)]
     vague: Annotated[tuple[str, ...], Field(min_length=1)]
 
+    def sentence(
+        self, likes: Sequence[str], dislikes: Sequence[str], generator: random.Random, refusing: bool = False
+    ) -> str:
+        """What is liked, best first.
+
+        Args:
+            likes, dislikes: at least one liking.
+            generator: draws the way of speaking.
+            refusing: whether what is disliked was asked for as well; else it is said in some ways of speaking only.
+        """
+        frames = self.one if len(likes) == 1 else self.several
+        if not dislikes:
+            frames = tuple(frame for frame in frames if "{dislikes}" not in frame) or frames
+        elif refusing:
+            frames = tuple(frame for frame in frames if "{dislikes}" in frame) or frames
+        liked = generator.choice(self.joints).join(likes)
+        return generator.choice(frames).format(likes=liked, dislikes=generator.choice(dislikes) if dislikes else "")
+
 
 def read_profile(name: str) -> Profile:
     """A profile that comes along, by its file's name.
@@ -84,9 +90,14 @@ def read_profile(name: str) -> Profile:
     return read_yaml(PROFILES / f"{name}.yaml", Profile)
 
 
+def spoken_of(profile: Profile, adversarial: bool) -> str:
+    """What a person is called who has a profile, or misleads about it."""
+    return f"{profile.name}{' (adversarial)' if adversarial else ''}"
+
+
 @dataclass
 class SimulatedPerson:
-    """Answers from a profile.
+    """Answers from a profile; see Person.
 
     Cooperative: speaks of the topic that the question is about, says that it does not care about anything else, never
     invents. Adversarial: says the opposite of what it likes, changes from turn to turn, is now and then vague or
@@ -108,12 +119,19 @@ class SimulatedPerson:
     speech: Path = SPEECH
 
     def __post_init__(self) -> None:
-        self.name = f"{self.profile.name}{' (adversarial)' if self.adversarial else ''}"
+        self.name = spoken_of(self.profile, self.adversarial)
         self._speech = read_yaml(self.speech, Speech)
         self._turn = 0
 
-    def answer(self, question: str) -> str:
-        """One or two sentences."""
+    def answer(self, question: Question) -> Answer:
+        """One or two sentences, which name no option by number."""
+        return Answer(self._said(question.text))
+
+    def judge(self, record: Any) -> Mapping[str, float]:
+        """See Person.judge; nothing is asked of a whole episode."""
+        return {}
+
+    def _said(self, question: str) -> str:
         self._turn += 1
         digest = sha256(f"{self.seed}\0{self._turn}\0{question}".encode()).digest()
         generator = random.Random(int.from_bytes(digest[:8], "big"))
@@ -123,7 +141,7 @@ class SimulatedPerson:
             return self._mislead(topics, generator, both)
         if not topics:
             return generator.choice(self._speech.indifferent)
-        return " ".join(self._sentence(topic.likes, topic.dislikes, generator, both) for topic in topics)
+        return " ".join(self._speech.sentence(topic.likes, topic.dislikes, generator, both) for topic in topics)
 
     def _topics(self, question: str) -> list[Topic]:
         """At most two, nearest first: by their subject and by what is liked and disliked there."""
@@ -145,12 +163,4 @@ class SimulatedPerson:
         topic = topics[0]
         liked = list(topic.dislikes)
         generator.shuffle(liked)
-        return self._sentence(tuple(liked), topic.likes, generator, both)
-
-    def _sentence(self, likes: tuple[str, ...], dislikes: tuple[str, ...], generator: random.Random, both: bool) -> str:
-        """What is liked; what is disliked only in some ways of speaking, or where that was asked as well."""
-        frames = self._speech.one if len(likes) == 1 else self._speech.several
-        if both:
-            frames = tuple(frame for frame in frames if "{dislikes}" in frame) or frames
-        liked = generator.choice(self._speech.joints).join(likes)
-        return generator.choice(frames).format(likes=liked, dislikes=generator.choice(dislikes))
+        return self._speech.sentence(liked, topic.likes, generator, both)

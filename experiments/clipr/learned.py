@@ -1,0 +1,241 @@
+"""The learned row: a small model is taught to choose by rules, and measured on people and scenarios that are new to it.
+
+    python -m housewise.experiments.clipr.learned [--ambik FILE] [--introplan FILE] [--steps 450] [--tests 200] \\
+        [--seed 0] [--quick] [--out runs/learned] [--json FILE]
+
+People are invented over a user's AmbiK and IntroPlan and our kitchen's training scenarios
+(housewise.selftrain.clipr.invented); of the scenarios a share is held out. The pairs, the training and the answers are
+kept in the folder, where the same command goes on. ``another's rules`` asks with the rules of somebody else and scores
+by what the person wants: a model that follows rules is no better there than chance among what satisfies the request.
+``--adapter`` measures one that was trained before, as with ``housewise run --system clipr components=learned``.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import mean
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from housewise.agent.clipr.chat import Prompts
+from housewise.agent.clipr.inference import batches
+from housewise.agent.clipr.language import Guidance
+from housewise.agent.clipr.learned import choice_request, read_choice
+from housewise.agent.clipr.local.components import LocalComponents
+from housewise.agent.clipr.rules import read_rule
+from housewise.core.console import Console
+from housewise.core.errors import UserError
+from housewise.core.files import write_json
+from housewise.core.machine import provenance
+from housewise.experiments.clipr.main_results import choice_sets
+from housewise.language import open_model
+from housewise.language.embedder import shared_minilm
+from housewise.rollout.scores import standard_error
+from housewise.selftrain.clipr.invented import RECIPE, Choices, Recipe, Ruled, held_out, read_recipe
+from housewise.selftrain.personalize.pairs import Pair, read_pairs, write_pairs
+from housewise.selftrain.personalize.settings import load_selftraining
+from housewise.selftrain.trainers import Start, TrainedModel, open_trainer
+from housewise.selftraining import Terminal
+from housewise.worlds.choices.scenario import Scenario
+
+_AT_ONCE = 16
+_QUICK_STEPS, _QUICK_TESTS = 3, 6
+
+Answer = Callable[[Sequence[Ruled]], list[int | None]]
+"""The option that is chosen in each, from 0; None where nothing could be read."""
+
+
+@dataclass(frozen=True)
+class Test:
+    """A choice of a new person in a new scenario.
+
+    Attributes:
+        own: by their own rules.
+        others: the same options with somebody else's rules.
+        satisfying: how many of the options do what the request says; other people's rules want one of these as well.
+    """
+
+    own: Ruled
+    others: Ruled
+    satisfying: int
+
+
+def scenarios(ambik: Path | None, introplan: Path | None) -> list[Scenario]:
+    """All that people can be invented over: of the kitchen the training scenarios alone.
+
+    Raises:
+        UserError: a file is not what it should be.
+    """
+    [sets] = choice_sets(ambik, introplan, 1)
+    found = [
+        scenario
+        for choices in sets
+        for scenario in (*choices.examples, *(() if choices.name == "kitchen" else (*choices.test, *choices.knowledge)))
+    ]
+    return list({scenario.id: scenario for scenario in found}.values())
+
+
+def lessons(known: Sequence[Scenario], recipe: Recipe, number: int, seed: int) -> list[Pair]:
+    """So many choices to learn from, each of a person of its own."""
+    choices, prompts = Choices(known, recipe), Prompts()
+    drawn = (choices.drawn(f"learned {seed}/{each}", f"{seed}/{each}")[1] for each in range(number))
+    return [ruled.pair(prompts, each) for each, ruled in enumerate(drawn)]
+
+
+def tests(known: Sequence[Scenario], recipe: Recipe, number: int, seed: int) -> list[Test]:
+    """So many choices of people from whom nothing was learned."""
+    choices, found = Choices(known, recipe), []
+    for each in range(number):
+        scenario, own = choices.drawn(f"tested {seed}/{each}", f"tests {seed}/{each}")
+        rng = random.Random(f"tests {seed}/{each}")
+        rng.choice(choices.scenarios)  # as when the scenario was drawn, so that its options come in the same order
+        others = choices.ruled(scenario, f"somebody else {seed}/{each}", rng)
+        found.append(Test(own, others, len(scenario.satisfying)))
+    return found
+
+
+def kept_pairs(path: Path, pairs: Sequence[Pair]) -> list[Pair]:
+    """The pairs on disk, written where they are not.
+
+    Raises:
+        UserError: others are there.
+    """
+    if not path.exists():
+        write_pairs(path, pairs)
+    elif read_pairs(path) != list(pairs):
+        raise UserError(f"{path}: was made of other data or with other settings; choose another folder with --out")
+    return list(pairs)
+
+
+def by_model(start: Start) -> Answer:
+    """Choices of a language model, which is opened when it is first asked."""
+    opened, prompts = open_model(start.model, adapter=start.adapter), Prompts()
+
+    def answer(some: Sequence[Ruled]) -> list[int | None]:
+        asked = [choice_request(prompts, ruled.situation, ruled.rules) for ruled in some]
+        replies = [reply for [reply] in opened.complete(asked)]
+        pairs = zip(replies, some, strict=True)
+        return [read_choice(reply, each.situation, each.rules).action for reply, each in pairs]
+
+    return answer
+
+
+def by_components(some: Sequence[Ruled]) -> list[int | None]:
+    """Choices of the local components."""
+    language = LocalComponents(shared_minilm())
+    given = [Guidance(rules=tuple(map(read_rule, ruled.rules))) for ruled in some]
+    return [language.choose([each.situation], guidance)[0].action for each, guidance in zip(some, given, strict=True)]
+
+
+def answered(path: Path, asked: Sequence[Ruled], open_answer: Callable[[], Answer]) -> list[int | None]:
+    """What is answered, kept line by line, so that nothing is asked twice."""
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
+    found: list[int | None] = [json.loads(line) for line in lines if line.endswith("\n")][: len(asked)]
+    left = asked[len(found) :]
+    answer = open_answer() if left else None
+    for some in batches(left, _AT_ONCE):
+        assert answer is not None
+        made = answer(some)
+        found += made
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(f"{json.dumps(each)}\n" for each in found), encoding="utf-8")
+    return found
+
+
+def figures(chosen: Sequence[int | None], wanted: Sequence[int], scenarios_of: Sequence[str]) -> dict[str, Any]:
+    """The share that is as wanted, with its standard error over scenarios."""
+    right = [float(one == other) for one, other in zip(chosen, wanted, strict=True)]
+    return {
+        "accuracy": mean(right),
+        "error": standard_error(right, list(scenarios_of)) if len(set(scenarios_of)) > 1 else None,
+        "n": len(right),
+        "unreadable": sum(each is None for each in chosen),
+    }
+
+
+def measured(some: Sequence[Test], models: Mapping[str, Start], folder: Path) -> dict[str, Any]:
+    """Every row: models and local components, with the right rules and with another's, and chance."""
+    openers: dict[str, Callable[[], Answer]] = {
+        name: (lambda start=start: by_model(start))  # type: ignore[misc]
+        for name, start in models.items()
+    }
+    openers["local components"] = lambda: by_components
+    wanted, names = [test.own.action for test in some], [test.own.situation.id for test in some]
+    rows = {}
+    for name, opener in openers.items():
+        for rules, asked in (("right rules", [t.own for t in some]), ("another's rules", [t.others for t in some])):
+            row = f"{name}, {rules}"
+            rows[row] = figures(answered(folder / f"{row}.jsonl", asked, opener), wanted, names)
+    by_chance = {
+        "chance": mean(1 / len(test.own.situation.actions) for test in some),
+        "chance among what satisfies": mean(1 / test.satisfying for test in some),
+    }
+    return rows | {
+        name: {"accuracy": share, "error": None, "n": len(some), "unreadable": 0} for name, share in by_chance.items()
+    }
+
+
+def main(
+    ambik: Annotated[Path | None, typer.Option(help="AmbiK's preference tasks, one JSON object a line.")] = None,
+    introplan: Annotated[Path | None, typer.Option(help="IntroPlan's scenes, one JSON object a line.")] = None,
+    recipe: Annotated[Path, typer.Option(help="How people are invented and the model is taught.")] = RECIPE,
+    model: Annotated[str, typer.Option(help="The model that is taught.")] = "local",
+    adapter: Annotated[str | None, typer.Option(help="One that was trained before: nothing is trained.")] = None,
+    steps: Annotated[int, typer.Option(min=1, help="Steps of training.")] = 450,
+    number: Annotated[int, typer.Option("--tests", min=1, help="Choices to measure with.")] = 200,
+    seed: Annotated[int, typer.Option(min=0, help="Of all that is drawn.")] = 0,
+    quick: Annotated[bool, typer.Option(help="A few steps and choices: shows the way, not the figures.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Everything goes there, and is gone on with.")] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Where the figures go as well.")] = None,
+) -> None:
+    """Teach a model to choose by rules, and measure whether it follows them."""
+    console, made, told = Console(), provenance(), read_recipe(recipe)
+    steps, number = (_QUICK_STEPS, _QUICK_TESTS) if quick else (steps, number)
+    folder = out or Path("runs") / ("learned-quick" if quick else "learned")
+    known, held = held_out(scenarios(ambik, introplan), told.held)
+    training = load_selftraining(settings={"training": told.training}).training
+    start = Start(model=model)
+    if adapter is None:
+        pairs = kept_pairs(folder / "pairs.jsonl", lessons(known, told, steps * training.batch, seed))
+        with Terminal(console).training("learning to choose by rules") as progress:
+            trained = open_trainer(training, seed, None, progress).train(pairs, start, folder / "training")
+    else:
+        trained = TrainedModel(model=model, adapter=adapter)
+    some = tests(held, told, number, seed)
+    answers = folder / f"answers of {number}, seed {seed}"
+    rows = measured(some, {"trained": trained, "untrained": start}, answers)
+    console.print(_table(rows))
+    result = {
+        "rows": rows,
+        "scenarios": {"learned from": len(known), "held out": len(held)},
+        "data": [name for name, file in (("ambik", ambik), ("introplan", introplan), ("kitchen", recipe)) if file],
+        "recipe": told.model_dump(mode="json"),
+        "training": {"settings": training.model_dump(mode="json"), "metrics": trained.metrics},
+        "seed": seed,
+        "quick": quick,
+        **made,
+    }
+    for path in (folder / "learned.json", *([json_file] if json_file else [])):
+        write_json(path, result)
+
+
+def _table(rows: Mapping[str, Mapping[str, Any]]) -> Table:
+    shown = Table(title="choices as the person wants them, new people in new scenarios, % ± standard error")
+    for column in ("", "accuracy", "n", "unreadable"):
+        shown.add_column(column, justify="right" if column else "left")
+    for name, row in rows.items():
+        error = f" ± {100 * row['error']:.1f}" if row["error"] is not None else ""
+        shown.add_row(name, f"{100 * row['accuracy']:.1f}{error}", str(row["n"]), str(row["unreadable"]))
+    return shown
+
+
+if __name__ == "__main__":
+    from housewise.core.console import guarded
+
+    guarded(lambda: typer.run(main))

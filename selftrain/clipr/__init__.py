@@ -1,0 +1,1 @@
+"""What a model learns for CLIPR: to choose by rules."""

