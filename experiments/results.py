@@ -103,11 +103,13 @@ class Results:
         title: what its figures are, with their unit.
         cells: in the order of rows and columns.
         notes: said below it.
+        over: what the standard errors are over.
     """
 
     title: str
     cells: Sequence[Cell]
     notes: Sequence[str] = ()
+    over: str = "tasks"
 
     @property
     def rows(self) -> list[str]:
@@ -169,9 +171,9 @@ class Results:
     def _said(self) -> list[str]:
         marked = any(cell.marked for cell in self.cells)
         given = any(cell.published for cell in self.cells)
-        words = ["mean over n episodes ± standard error over tasks" + (", the paper's in brackets" if given else "")]
+        beside = ", the paper's in brackets" if given else ""
         return [
-            *words,
+            f"mean over n episodes ± standard error over {self.over}{beside}",
             *self.notes,
             *([f"{MARK} started from an adapter, which had learned from other houses beforehand"] if marked else []),
         ]
@@ -181,7 +183,13 @@ class Results:
         return f"{row} {MARK}" if marked else row
 
 
-def write(results: Sequence[Results], folder: Path, name: str, more: Mapping[str, Any]) -> list[Path]:
+def write(
+    results: Sequence[Results],
+    folder: Path,
+    name: str,
+    more: Mapping[str, Any],
+    drawn: Sequence[Results] | None = None,
+) -> list[Path]:
     """Leave tables as ``<name>.csv``, ``.md``, ``.json`` and ``.png``.
 
     Args:
@@ -189,6 +197,7 @@ def write(results: Sequence[Results], folder: Path, name: str, more: Mapping[str
         folder: where the files go.
         name: of the files.
         more: what else the JSON file holds.
+        drawn: those of them that are in the picture; all by default.
 
     Returns:
         The files.
@@ -203,7 +212,7 @@ def write(results: Sequence[Results], folder: Path, name: str, more: Mapping[str
     write_text(paths[1], "\n".join(each.markdown for each in results))
     tables = {"tables": [each.content for each in results]}
     write_json(paths[2], {**tables, **more, **provenance()})
-    draw(results, paths[3])
+    draw(drawn or results, paths[3])
     return paths
 
 
@@ -278,7 +287,7 @@ def _panel(axes: Any, cells: Sequence[Cell]) -> None:
             look = {"transform": axes.get_xaxis_transform(), "va": "top", "ha": "center", "color": "gray"}
             axes.text(place[cell.row], 0.97, "not played", rotation=90, fontsize=7, **look)
     if theirs:
-        means, errors = ([getattr(figure, key) for _, figure in theirs] for key in ("mean", "error"))
+        means, errors = [figure.mean for _, figure in theirs], [figure.error or 0.0 for _, figure in theirs]
         axes.errorbar([x for x, _ in theirs], means, yerr=errors, fmt="o", mfc="none", color="black", label="paper")
     axes.axhline(0, color="black", linewidth=0.6)
     axes.set_xticks(range(len(names)), names, rotation=40, ha="right", fontsize=7)

@@ -19,7 +19,10 @@ from housewise.rollout.executors import Watcher
 from housewise.rollout.run import Run
 from housewise.selftrain.personalize.loop import SelfTraining
 from housewise.selftrain.personalize.settings import SelfTrainingConfig
+from housewise.selftrain.stars.settings import GoalTrainingConfig
+from housewise.selftrain.stars.training import GoalTraining
 from housewise.selftrain.trainers import Progress as TrainingProgress
+from housewise.selftrain.trainers import TrainedModel
 from housewise.terminal import Live, going_on, told
 from housewise.tracking import following
 from housewise.tracking.training import TrackedTraining
@@ -52,6 +55,33 @@ def run_selftraining(
     told(console, f"use it:     {shlex.join(['housewise', 'run', *model])}")
     told(console, f"look at it: {shown('report', out)}")
     return summary
+
+
+def run_goal_training(
+    config: GoalTrainingConfig, out: Path, console: Console, log_to: Sequence[str] = ()
+) -> TrainedModel:
+    """Teach goals, show how it goes, and say how the model is used.
+
+    Args:
+        config: what to do.
+        out: the folder of the training.
+        console: where progress goes.
+        log_to: trackers that losses go to, by name.
+    """
+    with following(log_to, out, lambda line: told(console, line)) as curves:
+        training = GoalTraining(config, out, TrackedTraining(Terminal(console), curves, out))
+        told(console, f"training in goals: {out}")
+        with going_on(console, out):
+            trained = training.go()
+    model = ["--model", trained.model, *(["--adapter", trained.adapter] if trained.adapter else [])]
+    figures = trained.metrics
+    told(
+        console,
+        f"learned: {figures['pairs']:.0f} lessons in {figures['steps']:.0f} steps, loss "
+        f"{figures['first_loss']:.2f} to {figures['last_loss']:.2f}, {figures['seconds']:.0f} s",
+        f"use it:  {shlex.join(['housewise', 'run', '--system', 'stars', *model])}",
+    )
+    return trained
 
 
 class Terminal:

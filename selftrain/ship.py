@@ -17,7 +17,7 @@ from housewise.core.errors import UserError
 from housewise.language.adapters import ASKED_WITH
 
 _WEIGHTS = "adapter_model.safetensors"
-_FILES = ("adapter_config.json", "README.md", ASKED_WITH)
+_FILES = ("adapter_config.json", "README.md")
 
 
 def ship(adapter: Path, target: Path, made_by: str | None = None) -> int:
@@ -43,11 +43,13 @@ def ship(adapter: Path, target: Path, made_by: str | None = None) -> int:
     weights = {name: tensor.to(torch.bfloat16) for name, tensor in load_file(adapter / _WEIGHTS).items()}
     target.mkdir(parents=True, exist_ok=True)
     save_file(weights, target / _WEIGHTS, metadata={"format": "pt"})
-    for name in _FILES:
+    # How it is asked is said of planners alone.
+    files = [*_FILES, *([ASKED_WITH] if (adapter / ASKED_WITH).is_file() else [])]
+    for name in files:
         shutil.copyfile(adapter / name, target / name)
     card = (adapter / "README.md").read_text(encoding="utf-8") + _measured(adapter.parent) + _origin(made_by)
     (target / "README.md").write_text(card, encoding="utf-8")
-    return sum((target / name).stat().st_size for name in (_WEIGHTS, *_FILES))
+    return sum((target / name).stat().st_size for name in (_WEIGHTS, *files))
 
 
 def _measured(phase: Path) -> str:

@@ -1,4 +1,4 @@
-"""The paper's conditions, and one of our own: which parts of STARS are at work (STARS, experiment design)."""
+"""The paper's conditions, and some of our own: which parts of STARS are at work (STARS, experiment design)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ class Condition:
 
     Attributes:
         name: as in the paper's tables.
-        retrieval: replies drawn at a temperature, the search tree, or goals that are viable by construction.
+        retrieval: replies drawn at a temperature, the search tree, or goals that are viable by construction, as a model
+            rates them or by meaning alone.
         repairs: whether unviable goals are repaired and never used.
         choice: the goal of highest mean token probability, or one that a model selects.
         user: whether a user confirms the goal, and states it in the end.
@@ -25,7 +26,7 @@ class Condition:
     """
 
     name: str
-    retrieval: Literal["templates", "tree", "grounded"] = "tree"
+    retrieval: Literal["templates", "tree", "grounded", "meaning"] = "tree"
     repairs: bool = False
     choice: Literal["likeliest", "selection"] = "likeliest"
     user: bool = False
@@ -47,6 +48,8 @@ CONDITIONS: Mapping[str, Condition] = {
         Condition("grounded", retrieval="grounded"),
         Condition("grounded+S", retrieval="grounded", choice="selection"),
         Condition("grounded+S+O", retrieval="grounded", choice="selection", user=True),
+        # No language model at all: what the others have to be better than.
+        Condition("nearest", retrieval="meaning"),
     )
 }
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from housewise.agent.stars.analysis import Analyser, Analysis
 from housewise.agent.stars.conditions import Condition
-from housewise.agent.stars.learning import Generalisation, GoalMemory, GoalNote, Recalled, note_of
-from housewise.agent.stars.oversight import MOST_QUESTIONS, NO, YES, Dialogue, Question, User, Wish, stated_goal
-from housewise.agent.stars.planning import execute, goal_of, plan
+from housewise.agent.stars.learning import Generalisation, GoalNote, Recalled, latest, note_of, recall
+from housewise.agent.stars.oversight import MOST_QUESTIONS, YES, Dialogue, Question, Wish, stated_goal
+from housewise.agent.stars.planning import goal_of, plan
 from housewise.agent.stars.repair import Candidate, repairs
 from housewise.agent.stars.retrieval import Retrieved, Seen
 from housewise.agent.stars.retriever import Retrieval, Retriever
@@ -95,28 +95,25 @@ class Episode:
         lessons: in the order of work.
         dialogue: all that the user said.
         usage: what models were asked.
-        final: how the room is in the end.
         completion: how much of the task is done.
     """
 
     lessons: tuple[Lesson, ...]
     dialogue: Dialogue
     usage: Usage
-    final: State
     completion: Completion
 
 
 class Learner:
-    """Learns goals for the objects of a task and brings them about.
+    """Learns goals for the objects of a task, and how to bring them about.
 
     Args:
         task: what there is.
         analyser: the robot's understanding.
         condition: which parts are at work.
-        retrieval: how a model is asked for goals; None where all is known already.
+        retrieval: how a model is asked for goals.
         selector: chooses among goals; None for the likeliest.
-        user: confirms and states goals, where the condition has one and nobody else puts them to them.
-        memory: known goals, and where new ones go.
+        known: goals that have been learned.
         carry: how far known goals are carried over.
         questions: how many goals of an object are put to the user at most.
         earlier: what models were asked before; None for nothing.
@@ -127,52 +124,26 @@ class Learner:
         task: Task,
         analyser: Analyser,
         condition: Condition,
-        retrieval: Retrieval | None,
+        retrieval: Retrieval,
         *,
         selector: Selector | None = None,
-        user: User | None = None,
-        memory: GoalMemory | None = None,
+        known: Iterable[GoalNote] = (),
         carry: Generalisation | None = None,
         questions: int = MOST_QUESTIONS,
         earlier: Earlier | None = None,
     ) -> None:
         self._task, self._analyser, self._condition = task, analyser, condition
-        self._retriever = Retriever(task, analyser, condition, retrieval) if retrieval else None
-        self._user, self._questions, self._earlier = user, questions, earlier
+        self._retriever = Retriever(task, analyser, condition, retrieval)
+        self._questions, self._earlier = questions, earlier
         self._selector = selector if selector and condition.choice == "selection" else Likeliest()
-        self.memory = memory if memory is not None else GoalMemory()
+        self.known = latest(known)
         self._carry = carry
         self.usage = Usage()
         self.dialogue = Dialogue()
 
-    def play(self, instructions: Sequence[str] | None = None) -> Episode:
-        """Do the whole task.
-
-        Args:
-            instructions: what the user says for it; None for the task's own.
-        """
-        state = self._task.start()
-        self.dialogue.turns += self._task.instructions if instructions is None else instructions
-        lessons = []
-        for about in self._task.objects:
-            lesson = self.learn(about, state)
-            state = execute(state, lesson.path or ())
-            lessons.append(lesson)
-        return Episode(tuple(lessons), self.dialogue, self.usage, state, self._task.completion(state))
-
-    def learn(self, about: TaskObject, state: State) -> Lesson:
-        """Find out where one object belongs, and how to get it there, asking the user at once."""
-        course, said = self.course(about, state), None
-        try:
-            while True:
-                said = self._put(course.send(said))
-        except StopIteration as end:
-            lesson: Lesson = end.value
-            return lesson
-
     def recall(self, about: TaskObject, state: State) -> Recalled | None:
         """What is known of an object."""
-        return self.memory.recall(self._task, about, state, self._analyser, self._carry)
+        return recall(self.known, self._task, about, state, self._analyser, self._carry)
 
     def course(self, about: TaskObject, state: State) -> Course:
         """Find out where one object belongs, and how to get it there.
@@ -206,24 +177,12 @@ class Learner:
         if used is not None and path is not None:
             confirmed = stated is not None or any(answer for _, answer in answers)
             learned = note_of(self._task, about, used, path, confirmed)
-            self.memory.learn(learned)
+            self.known = latest([*self.known, learned])
         return Lesson(about, None, tuple(candidates), tuple(choices), tuple(answers), stated, used, path, learned)
-
-    def _put(self, happening: Happening) -> str | None:
-        """What the user says to what happens, where it is for them to say something."""
-        if not isinstance(happening, Question | Wish):
-            return None
-        assert self._user is not None, "a condition with a user has one"
-        if isinstance(happening, Wish):
-            return self._user.states(happening.about)
-        return YES if self._user.confirms(happening) else NO
 
     def _brought(self, about: TaskObject) -> Iterator[Brought]:
         """Goals for an object: retrieved, analysed and, where the condition says so, repaired."""
-        retriever = self._retriever
-        if retriever is None:
-            return
-        seen, before = Seen(about.thing.noun), self.usage.copy()
+        retriever, seen, before = self._retriever, Seen(about.thing.noun), self.usage.copy()
 
         def analyse(text: str) -> Analysis:
             return self._analyser.analyse(text, self._task.situation.asked_about(about.thing))

@@ -7,10 +7,8 @@ recalled.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 
 from housewise.agent.stars.analysis import Analyser, Analysis
 from housewise.agent.stars.clauses import Clause, Placement, Referent
@@ -18,7 +16,6 @@ from housewise.agent.stars.planning import Goal, execute, goal_of, plan
 from housewise.agent.stars.situation import Thing
 from housewise.agent.stars.tasks import Task, TaskObject
 from housewise.agent.stars.vocabulary import Vocabulary
-from housewise.core.errors import DataError
 from housewise.worlds.kitchen.handling import Act, ImpossibleAct
 from housewise.worlds.kitchen.state import State
 
@@ -79,81 +76,40 @@ class Recalled:
     by_policy: bool
 
 
-@dataclass
-class GoalMemory:
-    """Goals that have been learned.
+def recall(
+    notes: Sequence[GoalNote],
+    task: Task,
+    about: TaskObject,
+    state: State,
+    analyser: Analyser,
+    carry: Generalisation | None = None,
+) -> Recalled | None:
+    """What is known for an object here and now, None where nothing is, or where it cannot be done.
 
-    Attributes:
-        notes: one for each task, subtask, place and noun; a later one replaces an earlier one.
+    Goals for the same subtask and place come before those that are carried over, and the most special kind first.
+
+    Args:
+        notes: what has been learned.
+        task: what is being done.
+        about: the object.
+        state: how things are.
+        analyser: reads and checks the goal again, as fixtures may be gone.
+        carry: how far goals are carried over; None for not at all.
     """
+    for note in _known(notes, task, about, analyser.language.vocabulary, carry or Generalisation()):
+        if (found := _possible(note, task, about, state, analyser)) is not None:
+            return found
+    return None
 
-    notes: list[GoalNote] = field(default_factory=list)
 
-    def learn(self, note: GoalNote) -> None:
-        """Keep a goal."""
-        key = _key(note)
-        self.notes = [kept for kept in self.notes if _key(kept) != key]
-        self.notes.append(note)
-
-    def recall(
-        self, task: Task, about: TaskObject, state: State, analyser: Analyser, carry: Generalisation | None = None
-    ) -> Recalled | None:
-        """What is known for an object here and now, None where nothing is, or where it cannot be done.
-
-        Goals for the same subtask and place come before those that are carried over, and the most special kind first.
-
-        Args:
-            task: what is being done.
-            about: the object.
-            state: how things are.
-            analyser: reads and checks the goal again, as fixtures may be gone.
-            carry: how far goals are carried over; None for not at all.
-        """
-        for note in self._known(task, about, analyser.language.vocabulary, carry or Generalisation()):
-            if (found := _possible(note, task, about, state, analyser)) is not None:
-                return found
-        return None
-
-    def save(self, path: Path) -> None:
-        """Write all notes, one JSON object a line, in place of what was there."""
-        partial = path.with_name(path.name + ".partial")
-        lines = (json.dumps(asdict(note), ensure_ascii=False) for note in self.notes)
-        partial.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        partial.replace(path)
-
-    @classmethod
-    def load(cls, path: Path) -> GoalMemory:
-        """Read notes; none where there is no such file.
-
-        Raises:
-            DataError: when a line is no note; the message names file and line.
-        """
-        if not path.exists():
-            return cls()
-        memory = cls()
-        try:
-            lines = path.read_text(encoding="utf-8").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise DataError(f"{path}: not readable ({error}); restore the file") from error
-        for number, line in enumerate(lines, 1):
-            try:
-                fields = json.loads(line)
-                memory.learn(GoalNote(**{**fields, "policy": tuple(map(_step, fields["policy"]))}))
-            except (ValueError, TypeError, KeyError) as error:
-                raise DataError(f"{path} line {number}: no goal note ({error}); take the line out") from error
-        return memory
-
-    def _known(
-        self, task: Task, about: TaskObject, vocabulary: Vocabulary, carry: Generalisation
-    ) -> Iterator[GoalNote]:
-        nouns = vocabulary.lineage(about.thing.noun)[: carry.kinds + 1]
-        notes = [note for note in self.notes if note.task == task.name and (note.confirmed or not carry.confirmed)]
-        for noun in nouns:
-            alike = [note for note in notes if noun in vocabulary.lineage(note.noun)[: carry.kinds + 1]]
-            exact = [note for note in alike if (note.subtask, note.place) == (about.subtask, about.place)]
-            yield from exact
-            if carry.places:
-                yield from (note for note in alike if note not in exact)
+def latest(notes: Iterable[GoalNote]) -> list[GoalNote]:
+    """One note for each task, subtask, place and noun: a later one replaces an earlier one."""
+    found: dict[tuple[str, str, str, str], GoalNote] = {}
+    for note in notes:
+        key = (note.task, note.subtask, note.place, note.noun)
+        found.pop(key, None)
+        found[key] = note
+    return list(found.values())
 
 
 def note_of(task: Task, about: TaskObject, analysis: Analysis, path: Iterable[Act], confirmed: bool) -> GoalNote:
@@ -217,11 +173,14 @@ def _taken_out(act: Act, name: str) -> dict[str, str | None]:
     return {key: SELF if value == name else value for key, value in asdict(act).items()}
 
 
-def _step(step: object) -> dict[str, str | None]:
-    if not isinstance(step, dict) or not all(isinstance(value, str | None) for value in step.values()):
-        raise ValueError("policy is no list of acts")
-    return step
-
-
-def _key(note: GoalNote) -> tuple[str, str, str, str]:
-    return note.task, note.subtask, note.place, note.noun
+def _known(
+    notes: Sequence[GoalNote], task: Task, about: TaskObject, vocabulary: Vocabulary, carry: Generalisation
+) -> Iterator[GoalNote]:
+    nouns = vocabulary.lineage(about.thing.noun)[: carry.kinds + 1]
+    usable = [note for note in notes if note.task == task.name and (note.confirmed or not carry.confirmed)]
+    for noun in nouns:
+        alike = [note for note in usable if noun in vocabulary.lineage(note.noun)[: carry.kinds + 1]]
+        exact = [note for note in alike if (note.subtask, note.place) == (about.subtask, about.place)]
+        yield from exact
+        if carry.places:
+            yield from (note for note in alike if note not in exact)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from housewise.agent.stars.analysis import Analysis
 from housewise.agent.stars.clauses import Placement
-from housewise.agent.stars.learning import GoalMemory, GoalNote
+from housewise.agent.stars.learning import GoalNote, latest
 from housewise.agent.stars.oversight import place_said
 from housewise.agent.stars.tasks import Task, TaskObject
 from housewise.people.memory import About, Note
@@ -77,17 +77,13 @@ def goal_of_note(note: Note) -> GoalNote | None:
     )
 
 
-def goals_in(notes: Iterable[Note]) -> GoalMemory:
+def goals_in(notes: Iterable[Note]) -> list[GoalNote]:
     """What notes tell of goals; later ones win.
 
     Args:
         notes: the oldest first.
     """
-    found = GoalMemory()
-    for note in notes:
-        if (goal := goal_of_note(note)) is not None:
-            found.learn(goal)
-    return found
+    return latest(goal for note in notes if (goal := goal_of_note(note)) is not None)
 
 
 def _depends_on_the_kind_alone(goal: GoalNote, task: Task) -> bool:

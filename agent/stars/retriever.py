@@ -1,4 +1,4 @@
-"""How a model is asked for goals: by the tree, by draws, or by rating what is viable (STARS, retrieval)."""
+"""How goals are asked for: by the tree, by draws, by rating what is viable, or without a model (STARS, retrieval)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from housewise.agent.stars.analysis import Analyser
 from housewise.agent.stars.conditions import Condition
+from housewise.agent.stars.nearest import nearest_goals
 from housewise.agent.stars.possible import possible_goals
 from housewise.agent.stars.prompts import Prompts
 from housewise.agent.stars.repair import Candidate
@@ -14,6 +15,7 @@ from housewise.agent.stars.tasks import Task, TaskObject
 from housewise.agent.stars.usage import Usage
 from housewise.core.errors import UserError
 from housewise.language.continuing import Bounds, Continuer, Rater
+from housewise.language.embedder import Embedder
 
 # As many as a tree brings, so that a question with numbered options stays readable.
 _MOST_RATED = 8
@@ -29,6 +31,7 @@ class Retrieval:
         thresholds: where the tree branches.
         lead: words that the model's goal begins with, ``{name}`` for the object and ``{are}`` for is or are.
         most_tokens: of a reply.
+        embedder: compares meanings, where no model is asked.
     """
 
     model: Continuer
@@ -36,6 +39,7 @@ class Retrieval:
     thresholds: Thresholds = field(default_factory=Thresholds)
     lead: str = ""
     most_tokens: int = 50
+    embedder: Embedder | None = None
 
     @property
     def bounds(self) -> Bounds:
@@ -76,6 +80,9 @@ class Retriever:
         prompt = self._how.prompts.for_goal(self._task, about)
         if self._condition.retrieval == "grounded":
             return self._rated(prompt, about, usage)
+        if self._condition.retrieval == "meaning":
+            assert self._how.embedder is not None, "a condition that goes by meaning has an embedder"
+            return nearest_goals(self._task, about, self._analyser, self._how.embedder)
         return self._asked(prompt, about, seen, usage, "initial")
 
     def mended(self, about: TaskObject, wrong: Candidate, seen: Seen, usage: Usage) -> list[Retrieved]:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -148,7 +148,24 @@ def load_task(
             f"{alternatives(name_or_path, TASKS)}, or give a .yaml file"
         )
     settings, source = read(name_or_path.replace(" ", "_"), _TaskSettings, name_or_path)
-    vocabulary = vocabulary or load_vocabulary()
+    return _made(settings, source, vocabulary or load_vocabulary(), dialogue)
+
+
+def task_of(content: Mapping[str, Any], vocabulary: Vocabulary, source: str) -> tuple[Task, Vocabulary]:
+    """A task that was made up; see load_task.
+
+    Args:
+        content: what a file of a task holds.
+        vocabulary: gives kinds and affordances.
+        source: where it is from, for errors.
+
+    Raises:
+        DataError: when it is no task.
+    """
+    return _made(_valid(_TaskSettings, content, source), source, vocabulary, DIALOGUE)
+
+
+def _made(settings: _TaskSettings, source: str, vocabulary: Vocabulary, dialogue: str) -> tuple[Task, Vocabulary]:
     kinds = dict(vocabulary.kinds)
     for place in settings.places:
         for found in place.objects:
@@ -199,15 +216,20 @@ def read(name_or_path: str, model: type[T], called: str | None = None) -> tuple[
     packaged = resources.files("housewise.housekeep_configs") / "stars" / f"{name_or_path}.yaml"
     path = packaged if packaged.is_file() else Path(called or name_or_path)
     try:
-        return model.model_validate(parse_yaml(path.read_text(encoding="utf-8"))), str(path)
+        return _valid(model, parse_yaml(path.read_text(encoding="utf-8")), str(path)), str(path)
     except OSError as error:
         raise UserError(f"{path}: no such file of settings; give a .yaml file that is there") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: not readable as YAML ({' '.join(str(error).split())}); mend the file") from error
+
+
+def _valid(model: type[T], content: Any, source: str) -> T:
+    try:
+        return model.model_validate(content)
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
-        raise DataError(f"{path}: {f'field {field}: ' if field else ''}{first['msg']}; mend the file") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: not readable as YAML ({' '.join(str(error).split())}); mend the file") from error
+        raise DataError(f"{source}: {f'field {field}: ' if field else ''}{first['msg']}; mend the file") from error
 
 
 def _objects(settings: _TaskSettings, vocabulary: Vocabulary) -> Iterator[TaskObject]:

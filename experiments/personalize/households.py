@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -14,7 +13,7 @@ from housewise.core.errors import UserError
 from housewise.core.record import FINISHED, record_name
 from housewise.experiments.personalize.study import GENERATED, executability, success, unique_placements
 from housewise.experiments.results import Figure
-from housewise.language.adapters import adapter_folder
+from housewise.language.adapters import fingerprint
 from housewise.people.memory import Memory, MemoryFolder, Note
 from housewise.rollout.notes import notes_of
 from housewise.rollout.recall import going_on
@@ -89,8 +88,7 @@ class Setup:
         named = self.settings("llm").models.agent.adapter
         if named is None:
             return None
-        files = sorted(adapter_folder(named).glob("*.safetensors"))
-        return {"name": Path(named).name, **{file.name: sha256(file.read_bytes()).hexdigest() for file in files}}
+        return fingerprint(named)
 
 
 @dataclass(frozen=True)

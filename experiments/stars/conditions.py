@@ -1,175 +1,287 @@
-"""All conditions from scratch, with a local model and a simulated user: the paper's table 2, figure 6, and trial 2.
+"""All conditions from scratch, with a simulated person: the paper's table 2, figure 6, and trial 2.
 
-    python -m housewise.experiments.stars.conditions --out FOLDER [--task "tidy kitchen"] [--condition STARS]
+    python -m housewise.experiments.stars.conditions [--task "tidy kitchen"] [--condition STARS] [--seed 1 --seed 2] \\
+        [--adapter none --adapter 'runs/goals-{seed}/imitate/adapter'] [--out runs/conditions] [--json FILE]
 
-What the model says is kept in FOLDER: conditions share their trees, and a run that was killed goes on where it was.
+Each condition, model and seed is a run of the system in a folder of its own, with its records; a run that was stopped
+goes on where it was, and what the model said under one condition is not asked again under another. Beside them stand
+doing nothing, and ``nearest``, a control that asks no model. ``--adapter`` names models: ``none`` is the one as it
+comes, and ``{seed}`` in a folder stands for the seed. Trial 2 goes by what STARS+O has learned, with a server that is
+not there.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
 from pathlib import Path
-from statistics import fmean, pstdev
+from statistics import fmean, stdev
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from housewise.agent.stars.analysis import Analyser
-from housewise.agent.stars.conditions import CONDITIONS, Condition
-from housewise.agent.stars.language import Language
-from housewise.agent.stars.learner import Episode, Learner
-from housewise.agent.stars.learning import GoalMemory
-from housewise.agent.stars.ledger import Ledger, RememberedModel
-from housewise.agent.stars.measures import measures
-from housewise.agent.stars.oversight import SimulatedUser
-from housewise.agent.stars.prompts import Prompts, load_prompts
-from housewise.agent.stars.record import record, write
-from housewise.agent.stars.retrieval import Thresholds
-from housewise.agent.stars.retriever import Retrieval
-from housewise.agent.stars.selection import Likelihood, Numbered, Selector
-from housewise.agent.stars.settings import TASKS, load_robot, load_task
-from housewise.agent.stars.tasks import Task
-from housewise.core.errors import UserError
-from housewise.core.files import write_json
-from housewise.core.machine import provenance
+from housewise.agent.stars.conditions import CONDITIONS
+from housewise.agent.stars.settings import TASKS
+from housewise.agent.stars.tasks import TaskObject
+from housewise.commands.options import BaseUrlOption, ConfigOption, ModelOption, Overrides, WorkersOption
+from housewise.commands.settings import given
+from housewise.core.configs import CONFIGS
+from housewise.core.console import Console
+from housewise.core.files import write_text
+from housewise.core.plots import new_figure
+from housewise.core.record import Record
+from housewise.core.yamls import parse_yaml
+from housewise.experiments.results import Cell, Figure, Results, write
 from housewise.experiments.stars.breakdown import category
-from housewise.language.continuing import Continuer
-from housewise.language.local.continuer import LocalContinuer
-from housewise.language.local.model import LocalChatModel
-from housewise.language.local.weights import SMOLLM2
+from housewise.experiments.stars.rows import CONTROL, NO_ADAPTER, TRIAL_2, Arm, Row, rows
+from housewise.language.adapters import fingerprint
+from housewise.selftrain.personalize.loop import Observer
+from housewise.selftrain.stars.share import held_out
+from housewise.selftraining import Terminal
+from housewise.systems.stars.record import RepairEvent, RetrievedEvent
+from housewise.systems.stars.settings import StarsSettings
+from housewise.systems.stars.system import Stars
 
-TRIAL_2 = "Trial 2"
+HELD_OUT = "held_out_percent"
+MEASURES = {
+    "completion_percent": "task completion, %",
+    "objects_percent": "objects in place, %",
+    HELD_OUT: "objects never learned from in place, %",
+    "viable_percent": "viable goals, %",
+    "retrieved": "goals retrieved",
+    "proposed": "questions",
+    "sourced": "goals of the model used",
+    "stated": "goals that the person stated",
+    "instructions": "instructions",
+    "words": "words of the person",
+    "total_tokens": "tokens",
+}
+NOTHING = "doing nothing"
 
 
-@dataclass(frozen=True)
-class Setup:
-    """What all runs have in common.
+class Conditions:
+    """The table of conditions.
 
-    Attributes:
-        selection: ``numbered`` or ``likelihood``.
+    Args:
+        settings: what all rows have in common; its tasks are the columns.
+        rows: see experiments.stars.rows.
+        out: folder for everything.
     """
 
-    model: Continuer
-    prompts: Prompts
-    thresholds: Thresholds
-    lead: str
-    selection: str
-    ledger: Ledger
+    def __init__(self, settings: StarsSettings, rows: Sequence[Row], out: Path) -> None:
+        self._settings, self._rows, self._out = settings, rows, out
+        self._stars = Stars(settings)
 
-    def selector(self, condition: Condition, model: Continuer) -> Selector:
-        """Who selects under a condition."""
-        if self.selection == "likelihood":
-            return Likelihood(model, self.prompts, condition.hints)
-        return Numbered(model, self.prompts, hints=condition.hints)
+    def check(self) -> None:
+        """Find what cannot work before anything is played.
+
+        Raises:
+            UserError: naming it.
+        """
+        for row in self._rows:
+            Stars(row.settings(self._settings)).check()
+
+    def play(self, observer: Observer) -> None:
+        """Play what is missing, row after row.
+
+        Raises:
+            UserError: see Run; what is finished is kept.
+        """
+        for row in self._rows:
+            row.play(self._settings, observer)
+
+    @property
+    def tasks(self) -> list[str]:
+        """Names of the tasks."""
+        return [task.name for task in self._stars.tasks()]
+
+    @cached_property
+    def played(self) -> dict[tuple[str, str], dict[int, Record]]:
+        """Records by label of the row and task, and then by seed."""
+        found: dict[tuple[str, str], dict[int, Record]] = {}
+        for row in self._rows:
+            for record in row.records:
+                if record.header.task in self.tasks:
+                    found.setdefault((row.label, record.header.task), {})[row.seed] = record
+        return found
+
+    def results(self) -> list[Results]:
+        """A table for each measure, of rows and tasks."""
+        return [Results(title, list(self._cells(measure)), over="seeds") for measure, title in MEASURES.items()]
+
+    def breakdown(self) -> list[Results]:
+        """What retrieved goals are, in percent (STARS, figure 6): a table for each task."""
+        found = [
+            Results(f"{task}: what retrieved goals are, %", list(self._shares(task)), over="seeds")
+            for task in self.tasks
+        ]
+        return [each for each in found if each.cells]
+
+    def more(self) -> dict[str, Any]:
+        """What the JSON file holds beside the tables."""
+        adapters = {str(row.arm.adapter_of(row.seed)) for row in self._rows if row.arm.adapter is not None}
+        return {
+            "n": sum(map(len, self.played.values())),
+            "seeds": sorted({row.seed for row in self._rows}),
+            "settings": _shareable(self._settings),
+            "adapters": [fingerprint(adapter) for adapter in sorted(adapters)],
+            "floor": dict(zip(self.tasks, self._floors("completion_percent"), strict=True)),
+            "figures": self._figures(),
+            "breakdown": [each.content for each in self.breakdown()],
+        }
+
+    def _cells(self, measure: str) -> Iterator[Cell]:
+        for task, floor in zip(self.tasks, self._floors(measure), strict=False):
+            yield Cell(NOTHING, task, Figure(floor, None, 1))
+        condition = {row.label: row.condition for row in self._rows}
+        for label, seeds in self._expected().items():
+            for task in self.tasks:
+                ours = Figure.of(self._by_seed(measure, label, task).items())
+                beside = published(measure, task, condition[label])
+                yield Cell(label, task, ours, None if beside is None else Figure(beside, None), expected=seeds)
+
+    def _by_seed(self, measure: str, label: str, task: str) -> dict[int, float]:
+        """A measure in each episode that has it."""
+        figures = {seed: self._figure(measure, record) for seed, record in self.played.get((label, task), {}).items()}
+        return {seed: figure for seed, figure in figures.items() if figure is not None}
+
+    def _figure(self, measure: str, record: Record) -> float | None:
+        if measure != HELD_OUT:
+            return record.result.scores[measure]
+        objects, places = self._held_out(record.header.task), record.result.final["places"]
+        right = [places[about.thing.name] in about.wanted for about in objects]
+        return 100 * fmean(right) if right else None
+
+    def _held_out(self, task: str) -> list[TaskObject]:
+        """The objects that no adapter has learned from."""
+        room, _ = self._stars.reading(task)
+        return [about for about in room.objects if about.thing.noun in held_out()]
+
+    def _floors(self, measure: str) -> list[float]:
+        """What doing nothing comes to, by task, where that is measured."""
+        starts = [task.completion(task.start()) for task, _ in map(self._stars.reading, self.tasks)]
+        placed = [100 * start.in_place / max(1, start.objects) for start in starts]
+        found = {"completion_percent": [start.percent for start in starts], "objects_percent": placed}
+        return found.get(measure, [])
+
+    def _expected(self) -> Counter[str]:
+        """How many seeds each line of the table has, in its order."""
+        return Counter(row.label for row in self._rows)
+
+    def _shares(self, task: str) -> Iterator[Cell]:
+        counts = {label: self._counted(task, label) for label in self._expected()}
+        names = dict.fromkeys(name for runs in counts.values() for each in runs.values() for name in each)
+        for label, runs in counts.items():
+            for name in names:
+                if found := Figure.of((seed, 100 * each[name] / each.total()) for seed, each in runs.items()):
+                    yield Cell(label, name, found)
+
+    def _counted(self, task: str, label: str) -> dict[int, Counter[str]]:
+        """How many goals are of each category, by seed; none where no goals were retrieved."""
+        runs = self.played.get((label, task), {})
+        counts = {seed: self._categories(task, record) for seed, record in runs.items()}
+        return {seed: each for seed, each in counts.items() if each}
+
+    def _categories(self, task: str, record: Record) -> Counter[str]:
+        """How many of an episode's goals are of each category."""
+        room, analyser = self._stars.reading(task)
+        found: Counter[str] = Counter()
+        brought: list[RetrievedEvent | RepairEvent] = [*record.of_type(RetrievedEvent), *record.of_type(RepairEvent)]
+        for event in brought:
+            about = room[event.thing]
+            situation = room.situation.asked_about(about.thing)
+            found.update(category(analyser.analyse(line.text, situation), about) for line in event.responses)
+        return found
+
+    def _figures(self) -> dict[str, Any]:
+        """By task, row and measure: the mean, the standard deviation over seeds, and the figure of each seed."""
+        found: dict[str, Any] = {}
+        for label, task in self.played:
+            found.setdefault(task, {})[label] = {
+                measure: _spread(figures) for measure in MEASURES if (figures := self._by_seed(measure, label, task))
+            }
+        return found
 
 
-def run(task: Task, analyser: Analyser, condition: Condition, setup: Setup, seed: int) -> tuple[Episode, GoalMemory]:
-    """One task under one condition."""
-    model = RememberedModel(setup.model, setup.ledger, seed)
-    memory = GoalMemory()
-    learner = Learner(
-        task,
-        analyser,
-        condition,
-        Retrieval(model, setup.prompts, setup.thresholds, setup.lead),
-        selector=setup.selector(condition, model),
-        user=SimulatedUser(task) if condition.user else None,
-        memory=memory,
+def published(measure: str, task: str, condition: str) -> float | None:
+    """What STARS (arXiv 2306.06770) reports of a condition; None where it reports nothing."""
+    value = _published().get(measure, {}).get(task, {}).get(condition)
+    return None if value is None else float(value)
+
+
+@lru_cache(maxsize=1)
+def _published() -> Mapping[str, Any]:
+    content: Mapping[str, Any] = parse_yaml((CONFIGS / "published" / "stars.yaml").read_text(encoding="utf-8"))
+    return content
+
+
+def _spread(values: Mapping[int, float]) -> dict[str, Any]:
+    numbers = list(values.values())
+    deviation = stdev(numbers) if len(numbers) > 1 else None
+    return {"mean": fmean(numbers), "sd": deviation, "by_seed": {str(seed): each for seed, each in values.items()}}
+
+
+def _shareable(settings: StarsSettings) -> dict[str, Any]:
+    """Settings without where things are on this machine, and without what each row sets."""
+    hidden = {"base_url": True, "adapter": True}
+    return settings.model_dump(
+        mode="json",
+        include={"tasks", "agent", "models"},
+        exclude={"tasks": {"seed"}, "agent": {"condition"}, "models": {"agent": hidden, "person": hidden}},
     )
-    return learner.play(), memory
-
-
-def trial_2(task: Task, analyser: Analyser, memory: GoalMemory) -> Episode:
-    """The task again, with what was learned, no model and no user."""
-    learner = Learner(task, analyser, CONDITIONS["STARS"], None, memory=memory)
-    return learner.play([f"{task.name.capitalize()}."])
-
-
-def figures(episode: Episode) -> dict[str, Any]:
-    """The measures of an episode, with its responses by category (STARS, figure 6)."""
-    responses = [(lesson.about, each) for lesson in episode.lessons for each in lesson.candidates]
-    categories = Counter(category(each.analysis, about) for about, each in responses)
-    usage = episode.usage
-    return {
-        **measures(episode),
-        "prompt_tokens": sum(usage.prompt_tokens.values()),
-        "completion_tokens": sum(usage.completion_tokens.values()),
-        "categories": dict(categories),
-    }
 
 
 def main(
-    out: Annotated[Path, typer.Option(help="folder for the records and what the model said")],
-    task: Annotated[list[str] | None, typer.Option(help="a task; may be given several times")] = None,
-    condition: Annotated[list[str] | None, typer.Option(help="a condition; may be given several times")] = None,
-    model: Annotated[str, typer.Option(help="local model")] = SMOLLM2,
-    adapter: Annotated[Path | None, typer.Option(help="folder of a PEFT adapter")] = None,
-    seeds: Annotated[int, typer.Option(help="runs of the conditions that draw", min=1)] = 3,
-    lead: Annotated[str, typer.Option(help="words that every goal begins with")] = "the goal is that the {name} {are}",
-    mean: Annotated[float, typer.Option(help="mean probability that a second recursion needs")] = 0.5,
-    selection: Annotated[str, typer.Option(help="numbered or likelihood")] = "likelihood",
-    json_file: Annotated[Path | None, typer.Option("--json", help="write the figures there as well")] = None,
+    overrides: Overrides = None,
+    config: ConfigOption = None,
+    task: Annotated[list[str] | None, typer.Option(help="A task; may be given several times.")] = None,
+    condition: Annotated[list[str] | None, typer.Option(help="A condition; may be given several times.")] = None,
+    model: ModelOption = None,
+    base_url: BaseUrlOption = None,
+    adapter: Annotated[
+        list[str] | None,
+        typer.Option(help="An adapter by name or folder, or none; may be given several times."),
+    ] = None,
+    seeds: Annotated[
+        list[int] | None, typer.Option("--seed", min=0, help="Of what is drawn; may be given several times.")
+    ] = None,
+    workers: WorkersOption = None,
+    show: Annotated[bool, typer.Option("--show", help="Play nothing: tabulate what is there.")] = False,
+    out: Annotated[Path, typer.Option(help="Folder for everything; what is there is gone on with.")] = Path(
+        "runs/conditions"
+    ),
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the JSON file there as well.")] = None,
 ) -> None:
-    """Run conditions from scratch and tabulate them."""
-    chosen = [_condition(name) for name in condition or CONDITIONS]
-    if selection not in ("numbered", "likelihood"):
-        raise UserError(f"--selection {selection}: give numbered or likelihood")
-    made, prompts, ledger = provenance(), load_prompts(), Ledger(out / "asked.jsonl")
-    local = LocalContinuer(LocalChatModel(model, adapter))
-    setup = Setup(local, prompts, Thresholds(mean=mean), lead, selection, ledger)
-    rows: dict[str, dict[str, list[dict[str, Any]]]] = {}
-    for name in task or TASKS:
-        world, vocabulary = load_task(name)
-        analyser = Analyser(Language(vocabulary), load_robot())
-        found = rows.setdefault(world.name, {})
-        for each in chosen:
-            for seed in range(seeds if each.retrieval == "templates" else 1):
-                episode, memory = run(world, analyser, each, setup, seed)
-                _keep(out, world, each, episode, local.name, seed)
-                found.setdefault(each.name, []).append(figures(episode))
-                if each.name == "STARS+O":
-                    memory.save(out / f"{world.name.replace(' ', '_')}.goals.jsonl")
-                    again = trial_2(
-                        world, analyser, GoalMemory.load(out / f"{world.name.replace(' ', '_')}.goals.jsonl")
-                    )
-                    found.setdefault(TRIAL_2, []).append(figures(again))
-        floor = world.completion(world.start()).percent
-        Console().print(_table(world.name, floor, found))
-    content = {"model": local.name, "lead": lead, "mean": mean, "selection": selection, "tasks": rows}
-    for path in (out / "figures.json", *([json_file] if json_file else [])):
-        write_json(path, {**content, **made})
+    """Play conditions from scratch and tabulate them.
 
+    Examples:
 
-def _condition(name: str) -> Condition:
-    if name not in CONDITIONS:
-        raise UserError(f"--condition {name}: there is none; give one of {', '.join(CONDITIONS)}")
-    return CONDITIONS[name]
+      python -m housewise.experiments.stars.conditions --task "organize office" --condition STARS --condition STARS+O
 
-
-def _keep(out: Path, task: Task, condition: Condition, episode: Episode, model: str, seed: int) -> None:
-    path = out / "records" / f"{task.name.replace(' ', '_')}.{condition.name.replace('*', '_hints')}.{seed}.jsonl"
-    write(path, record(task, condition, episode, {"model": model, "seed": seed}))
-
-
-def _table(task: str, floor: float, found: dict[str, list[dict[str, Any]]]) -> Table:
-    columns = {
-        "completion %": "completion_percent", "objects %": "objects_percent", "retrieved": "retrieved",
-        "viable %": "viable_percent", "proposed": "proposed", "sourced": "sourced", "stated": "stated",
-        "tokens": "total_tokens", "instructions": "instructions", "words": "words",
-    }  # fmt: skip
-    table = Table("condition", *columns, title=f"{task} (doing nothing: {floor:.1f} %)")
-    for name, runs in found.items():
-        table.add_row(name, *(_spread([run[figure] for run in runs]) for figure in columns.values()))
-    return table
-
-
-def _spread(values: Sequence[float]) -> str:
-    mean = f"{fmean(values):.1f}".removesuffix(".0")
-    return f"{mean} ± {pstdev(values):.1f}" if len(set(values)) > 1 else mean
+      python -m housewise.experiments.stars.conditions --adapter none --adapter 'runs/goals-{seed}/imitate/adapter'
+    """
+    options = {"task": task or list(TASKS), "model": model, "base_url": base_url, "workers": workers}
+    settings = Stars.load(config, given(options), overrides or [])
+    chosen = condition or [CONTROL, *(name for name in CONDITIONS if name != CONTROL), TRIAL_2]
+    arms = list(dict.fromkeys(map(Arm.named, adapter or [NO_ADAPTER])))
+    found = Conditions(settings, rows(chosen, arms, seeds or [1, 2, 3], out), out)
+    console = Console()
+    found.check()
+    # Now rather than after hours of playing.
+    new_figure(1, 1)
+    try:
+        if not show:
+            found.play(Terminal(console))
+    finally:
+        results = found.results()
+        for each in (*results, *found.breakdown()):
+            each.show(console)
+        paths = write(results, out, "conditions", found.more(), results[:1])
+        if json_file is not None:
+            write_text(json_file, (out / "conditions.json").read_text(encoding="utf-8"))
+            paths.append(json_file)
+        console.print(f"written: {', '.join(map(str, paths))}", soft_wrap=True)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -25,8 +27,9 @@ from housewise.commands.options import (
     TrainingUrlOption,
     WorkersOption,
 )
-from housewise.commands.settings import check, data_folder, given
+from housewise.commands.settings import check, data_folder, given, named_system
 from housewise.core.console import Console
+from housewise.core.errors import UserError
 
 
 def selftrain(
@@ -65,6 +68,14 @@ def selftrain(
     ] = None,
     workers: WorkersOption = None,
     ray: RayOption = None,
+    system: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="What it learns for: personalize (the default), or stars, whose goals it learns.",
+            rich_help_panel=TASK,
+        ),
+    ] = None,
     log_to: LogToOption = None,
     out: OutOption = None,
 ) -> None:
@@ -89,7 +100,20 @@ def selftrain(
       # another model, here or behind a fine-tuning API
       housewise selftrain --model local:Qwen/Qwen2.5-0.5B-Instruct
       housewise selftrain --model gpt-4o-mini-2024-07-18 training.trainer=openai
+
+      # STARS: goals that can be understood, seen and done, in rooms that do not exist; docs/stars.md
+      housewise selftrain --config goals --out runs/goals-1 run.seed=1
     """
+    taught = system or named_system(config, overrides or [])
+    if taught == "stars":
+        _refuse_houses(
+            {"--data": data_folder(data, houses, taught), "--scene": scene or None, "--houses": houses, "--runs": runs}
+            | {"--person": person, "--base-url": base_url, "--iterations": iterations, "--simulator": simulator}
+            | {"--workers": workers, "--ray": ray}
+        )
+        return _goals(config, model, adapter, overrides or [], log_to or [], out)
+    if taught != "personalize":
+        raise UserError(f"--system {taught}: nothing is trained for it; choose personalize or stars")
     from housewise.selftrain.personalize.settings import generated_tasks, load_selftraining
     from housewise.selftraining import run_selftraining
 
@@ -113,3 +137,26 @@ def selftrain(
     check(settings.run)
     with run_folder(out, dated("selftrain")) as folder:
         run_selftraining(settings, folder, Console(), log_to or [])
+
+
+def _refuse_houses(options: Mapping[str, object]) -> None:
+    """Goals are learned without playing anything."""
+    if unused := next((option for option, value in options.items() if value is not None), None):
+        raise UserError(f"{unused}: is for learning in houses; leave it out where goals are learned")
+
+
+def _goals(
+    config: Path | None,
+    model: str | None,
+    adapter: str | None,
+    overrides: list[str],
+    log_to: list[str],
+    out: Path | None,
+) -> None:
+    """Teach a model to write goals, and to choose among them."""
+    from housewise.selftrain.stars.settings import load_goal_training
+    from housewise.selftraining import run_goal_training
+
+    settings = load_goal_training(config, given({"run": {"model": model, "adapter": adapter}}), overrides)
+    with run_folder(out, dated("selftrain-goals")) as folder:
+        run_goal_training(settings, folder, Console(), log_to)

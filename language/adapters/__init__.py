@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any
@@ -60,6 +61,12 @@ def adapter_folder(name: str | Path) -> Path:
     """
     folder = Path(name).expanduser()
     return folder if folder.exists() else packaged_adapters().get(str(name), folder)
+
+
+def fingerprint(name: str | Path) -> dict[str, str]:
+    """The name of an adapter and SHA-256 of its weights by file, for files of results."""
+    files = sorted(adapter_folder(name).glob("*.safetensors"))
+    return {"name": Path(name).name, **{file.name: sha256(file.read_bytes()).hexdigest() for file in files}}
 
 
 def asked_with(adapter: str | Path | None) -> dict[str, Any]:

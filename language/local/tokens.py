@@ -15,13 +15,16 @@ def prompt_tokens(tokenizer: Any, messages: Sequence[Message], prefix: str, name
 
     Args:
         tokenizer: of the model.
-        messages: the conversation.
-        prefix: text that the assistant's turn starts with.
+        messages: the conversation; none for a plain text to go on with.
+        prefix: text that the assistant's turn starts with, or the plain text.
         name: of the model, for errors.
 
     Raises:
         ChatModelError: when the model's chat template refuses the messages.
     """
+    if not messages:
+        plain: list[int] = tokenizer(prefix, add_special_tokens=False).input_ids
+        return plain
     if not templated(tokenizer):
         # A model without a template was not trained on turns: it continues a text.
         text = "\n\n".join(message.content for message in messages) + "\n\n"

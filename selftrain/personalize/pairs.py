@@ -31,7 +31,7 @@ class Pair(BaseModel):
     """A prompt with one reply.
 
     Attributes:
-        prompt: messages with ``role`` and ``content``.
+        prompt: messages with ``role`` and ``content``; none where the prefix is a plain text to go on with.
         prefix: text that the assistant's turn began with.
         reply: what came after the prefix.
         given: parts of the reply, from one character up to another, that are read and not learned.

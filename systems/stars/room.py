@@ -59,7 +59,7 @@ class Room:
         """See World.scores."""
         learner = self._learner
         done = self._task.completion(self._state)
-        return measures(Episode(tuple(self.lessons), learner.dialogue, learner.usage, self._state, done))
+        return measures(Episode(tuple(self.lessons), learner.dialogue, learner.usage, done))
 
     def final(self) -> Mapping[str, Any]:
         """See World.final."""

@@ -20,6 +20,7 @@ from housewise.core.errors import UserError
 from housewise.core.settings import MOST_COUNTED
 from housewise.language import ChatModel
 from housewise.language.continuing import Continuer
+from housewise.language.embedder import Embedder, shared_minilm
 from housewise.people.chat import ChatPerson
 from housewise.people.memory import Memory
 from housewise.people.terminal import TerminalPerson
@@ -109,11 +110,17 @@ class Stars(System[StarsSettings]):
             )
         if self.talks and (execution.workers > 1 or execution.ray is not None):
             raise UserError("person=terminal: one person answers one episode at a time; leave out --workers and --ray")
+        self._embedder()
         if chosen.parts.retrieval == "grounded" and (not self.settings.models.agent.local or execution.ray is not None):
             raise UserError(
                 f"condition {chosen.condition} rates texts, which takes a local model on this machine; choose another "
                 "condition, or leave out --model, --base-url and --ray"
             )
+
+    def reading(self, task: str) -> tuple[Room_Task, Analyser]:
+        """A task of the run by name, and what the robot understands in it."""
+        read, words = self._read[task]
+        return read, Analyser(Language(words, self._grammar), self._robot)
 
     def files(self) -> dict[str, Path]:
         """See System.files: data of the user's own."""
@@ -134,16 +141,15 @@ class Stars(System[StarsSettings]):
         """See System.open."""
         assert memory is not None, "a system that remembers is given a memory"
         chosen = self.settings.agent
-        task, words = self._read[job.task.name]
-        analyser, told = Analyser(Language(words, self._grammar), self._robot), Told(job.earlier)
+        (task, analyser), told = self.reading(job.task.name), Told(job.earlier)
         model = late_continuer(models["agent"], self.settings.models.agent, self._prompts.chat, job.seed)
         learner = Learner(
             task,
             analyser,
             chosen.parts,
-            Retrieval(model, self._prompts, chosen.thresholds, chosen.lead, chosen.most_tokens),
+            Retrieval(model, self._prompts, chosen.thresholds, chosen.lead, chosen.most_tokens, self._embedder()),
             selector=self._selector(model),
-            memory=goals_in(memory.notes),
+            known=goals_in(memory.notes),
             carry=chosen.generalisation,
             questions=chosen.questions,
             earlier=told,
@@ -154,6 +160,9 @@ class Stars(System[StarsSettings]):
         # What ends an episode is that no object is left.
         limits = Limits(plans=MOST_COUNTED, idle_plans=MOST_COUNTED)
         return Opened(room, agent, _setting(task, learner), limits)
+
+    def _embedder(self) -> Embedder | None:
+        return shared_minilm() if self.settings.agent.parts.retrieval == "meaning" else None
 
     def _selector(self, model: Continuer) -> Selector:
         hints = self.settings.agent.parts.hints

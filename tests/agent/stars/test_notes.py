@@ -7,7 +7,7 @@ import pytest
 from housewise.agent.stars.analysis import Analyser
 from housewise.agent.stars.conditions import CONDITIONS, find_condition
 from housewise.agent.stars.language import Language
-from housewise.agent.stars.learning import GoalMemory, GoalNote, note_of
+from housewise.agent.stars.learning import GoalNote, note_of, recall
 from housewise.agent.stars.notes import goal_of_note, goals_in, notes_of_goal
 from housewise.agent.stars.planning import goal_of, plan
 from housewise.agent.stars.settings import load_robot, load_task
@@ -66,11 +66,11 @@ def test_later_notes_win_and_others_tell_nothing_of_goals() -> None:
         Note(person="ann", kind="goal", text=drawer.text, about=About(task="organize office", situation="clear: desk")),
         Note(person="ann", kind="goal", text=drawer.text, about=About(things=("pen",), task="organize office")),
     ]
-    [kept] = goals_in([drawer, belongs, *others, shelf]).notes
+    [kept] = goals_in([drawer, belongs, *others, shelf])
     assert "bookshelf" in kept.statement
     memory = Memory("ann", [drawer, shelf, belongs])
     memory.forget(shelf.id)
-    assert "drawer" in goals_in(memory.notes).notes[0].statement
+    assert "drawer" in goals_in(memory.notes)[0].statement
 
 
 @pytest.mark.parametrize("value", ["explode; put in on in; ;;", "x" * 2000, 7.0, None, "go to drawer"])
@@ -78,8 +78,8 @@ def test_a_policy_that_is_none_leaves_the_goal(value: object) -> None:
     task, vocabulary = load_task("organize office")
     _, (first, _) = learned("organize office", "pen", "the pen is in the drawer")
     note = Note.model_validate({**first.fields(), "value": value})
-    memory: GoalMemory = goals_in([note])
-    found = memory.recall(task, task["pen"], task.start(), Analyser(Language(vocabulary), load_robot()))
+    analyser = Analyser(Language(vocabulary), load_robot())
+    found = recall(goals_in([note]), task, task["pen"], task.start(), analyser)
     assert found is not None and not found.by_policy and str(found.path[-1]) == "put pen in drawer"
 
 

@@ -1,0 +1,74 @@
+"""Runs of STARS under one condition after the other, in which a model is not asked again for what it has said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from housewise.agent.stars.conditions import find_condition
+from housewise.core.record import FINISHED, Event, Header
+from housewise.language.base import ChatModel
+from housewise.people.memory import Memory
+from housewise.rollout.episode import Progress
+from housewise.rollout.records import read_record
+from housewise.rollout.run import check_files, differing, settings_from
+from housewise.rollout.system import Job, Opened
+from housewise.systems.stars.record import RepairEvent, RetrievedEvent, SelectionEvent
+from housewise.systems.stars.settings import StarsSettings
+from housewise.systems.stars.system import Stars
+
+
+class Sharing(Stars):
+    """STARS that goes by what the same model was told in runs under other conditions.
+
+    Conditions have their first trees in common, and their repairs where they repair. Calls and tokens are counted for
+    each, as if each had asked.
+
+    Args:
+        settings: of the run.
+        others: folders of runs of the same tasks under other conditions.
+
+    Raises:
+        UserError: see System.
+    """
+
+    def __init__(self, settings: StarsSettings, others: Sequence[Path] = ()) -> None:
+        super().__init__(settings)
+        self._others = tuple(others)
+
+    def material(self, job: Job) -> tuple[Event, ...]:
+        """See System.material: what the model said under other conditions."""
+        return tuple(event for folder in self._others for event in self._said(folder, job))
+
+    def open(
+        self,
+        job: Job,
+        models: Mapping[str, ChatModel],
+        memory: Memory | None,
+        material: Any,
+        progress: Progress,
+    ) -> Opened:
+        """See System.open."""
+        return super().open(replace(job, earlier=(*job.earlier, *material)), models, memory, None, progress)
+
+    def _said(self, folder: Path, job: Job) -> Iterator[Event]:
+        path = folder / "episodes" / f"{job.name}{FINISHED}"
+        if not path.is_file():
+            return
+        record = read_record(path)
+        if not self._alike(record.header):
+            return
+        check_files(self.files(), folder)
+        then, now = find_condition(record.header.agent), self.settings.agent.parts
+        if then.retrieval == now.retrieval:
+            yield from record.of_type(RetrievedEvent)
+            yield from record.of_type(RepairEvent)
+        if (then.choice, then.hints) == (now.choice, now.hints):
+            yield from record.of_type(SelectionEvent)
+
+    def _alike(self, header: Header) -> bool:
+        """Whether an episode was played with the same model and settings but for the condition."""
+        then = settings_from(header.system, header.settings, header.task, strict=False)
+        return set(differing(then.identity, self.settings.identity)) <= {"condition"}

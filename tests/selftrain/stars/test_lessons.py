@@ -1,0 +1,182 @@
+"""What goals are learned from: only what the robot can do and the person wants, and never the held-out objects."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from housewise.agent.stars.planning import execute, goal_of, plan
+from housewise.agent.stars.settings import TASKS, load_task
+from housewise.agent.stars.situation import Situation
+from housewise.core.errors import DataError, UserError
+from housewise.selftrain.personalize.pairs import Pair
+from housewise.selftrain.stars.households import load_households
+from housewise.selftrain.stars.lessons import Case, Lessons
+from housewise.selftrain.stars.settings import GoalTrainingConfig, load_goal_training
+from housewise.selftrain.stars.share import developers_share, held_out
+from housewise.worlds.kitchen.handling import OPEN
+
+SMALL = ("lessons.rooms=6", "lessons.goals=24", "lessons.choices=12", "lessons.shared=1")
+
+
+def config(*more: str, seed: int = 1) -> GoalTrainingConfig:
+    return load_goal_training(Path("goals"), {}, [*SMALL, f"run.seed={seed}", *more])
+
+
+def lessons(*more: str, seed: int = 1) -> Lessons:
+    made = config(*more, seed=seed)
+    return Lessons(made.run, made.lessons)
+
+
+@pytest.fixture(scope="module")
+def pairs() -> list[Pair]:
+    return list(lessons().pairs())
+
+
+@pytest.fixture(scope="module")
+def cases() -> list[Case]:
+    return lessons().cases()
+
+
+def written(pairs: list[Pair]) -> list[Pair]:
+    return [pair for pair in pairs if not pair.reply.strip().isdigit()]
+
+
+def asked(pairs: list[Pair]) -> list[Pair]:
+    return [pair for pair in pairs if pair.reply.strip().isdigit()]
+
+
+def seen_in(pair: Pair) -> str:
+    """What a prompt asks about, with its place."""
+    return re.findall(r"^Seen: (.+)\.$", pair.prefix, re.MULTILINE)[-1]  # type: ignore[no-any-return]
+
+
+def case_of(pair: Pair, cases: list[Case]) -> Case:
+    """A case of which the lesson may be."""
+    goal = next(iter(options_of(pair)), pair.prefix.rpartition("Goal: ")[2] + pair.reply)
+    return next(
+        case
+        for case in cases
+        if case.task.name == pair.scene and case.about.seen == seen_in(pair) and goal in case.judged
+    )
+
+
+def options_of(pair: Pair) -> list[str]:
+    """The options of a question, as goals are written."""
+    shown = re.findall(r"^\d+\. The (.+)\.$", pair.prefix.rpartition("Which goal")[2], re.MULTILINE)
+    return [f"the {option}" for option in shown]
+
+
+def test_most_names_of_each_task_may_be_learned_from_and_the_rest_never() -> None:
+    counts = {name: (len(developers_share(task)), len({each.thing.noun for each in task.objects}))
+              for name, task in ((name, load_task(name)[0]) for name in TASKS)}  # fmt: skip
+    assert counts == {"tidy kitchen": (19, 31), "store groceries": (9, 15), "organize office": (8, 12)}
+    assert {"mug", "milk", "stapler", "eggs"}.isdisjoint(held_out()) and len(held_out()) == 22
+    assert {"ketchup", "yogurt", "pencil", "steak-knife"} <= held_out()
+
+
+def test_nothing_is_learned_of_what_is_held_out(pairs: list[Pair], cases: list[Case]) -> None:
+    nouns = {case.about.thing.noun for case in cases}
+    assert nouns.isdisjoint(held_out())
+    assert {seen_in(pair).split()[0] for pair in pairs} <= nouns
+    packaged = {case.about.thing.noun for case in cases if case.task.name in TASKS}
+    assert packaged == {noun for name in TASKS for noun in developers_share(load_task(name)[0])}
+    assert not {case.task.name for case in lessons("lessons.shared=0").cases()} & set(TASKS)
+
+
+def test_a_goal_that_is_to_be_written_brings_about_what_the_person_wants(pairs: list[Pair], cases: list[Case]) -> None:
+    goals = written(pairs)
+    assert len(goals) == 24
+    for pair in goals:
+        case, start = case_of(pair, cases), pair.prefix.rpartition("Goal: ")[2]
+        assert start == f"the goal is that the {case.about.thing.noun} {'are' if case.about.plural else 'is'}"
+        situation: Situation = case.task.situation.asked_about(case.about.thing)
+        analysis = case.analyser.analyse(start + pair.reply, situation)
+        goal = goal_of(analysis)
+        path = plan(case.task.start(), goal) if goal else None
+        assert analysis.viable and path is not None
+        ended = execute(case.task.start(), path)
+        assert ended.holder(case.about.thing.name) in case.about.wanted
+        assert not any(ended.has(fixture.name, OPEN) for fixture in case.task.fixtures)
+
+
+def test_a_question_has_one_right_option_and_its_number_is_the_answer(pairs: list[Pair], cases: list[Case]) -> None:
+    questions = asked(pairs)
+    for pair in questions:
+        case, options = case_of(pair, cases), options_of(pair)
+        assert 2 <= len(options) <= 8 and len(set(options)) == len(options)
+        said = [case.judged[option] for option in options]
+        assert said.count(True) == 1 and said[int(pair.reply) - 1]
+    # Small models lean to places: the right one may be anywhere, and each question is turned.
+    assert len(Counter(pair.reply for pair in questions)) >= 4
+    turned: dict[int, list[Pair]] = {}
+    for pair in questions:
+        turned.setdefault(pair.episode, []).append(pair)
+    assert len(turned) == 12
+    for one, other in turned.values():
+        assert set(options_of(one)) == set(options_of(other)) and one.reply != other.reply
+
+
+def test_the_same_seed_makes_the_same_lessons(pairs: list[Pair]) -> None:
+    assert list(lessons().pairs()) == pairs
+    assert list(lessons(seed=2).pairs()) != pairs
+
+
+def test_each_case_is_taken_once_before_any_comes_again() -> None:
+    few = lessons("lessons.rooms=1", "lessons.things=[3,3]", "lessons.shared=0", "lessons.goals=7")
+    assert sorted(Counter(seen_in(pair) for pair in written(list(few.pairs()))).values()) == [2, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("lessons.rooms=0", "setting lessons.rooms"),
+        ("lessons.things=[5,2]", "things: give the fewest"),
+        ("lessons.options=[1,4]", "options: give the fewest, 2 or more"),
+        ("lessons.goals=-1", "setting lessons.goals"),
+        ("lessons.colour=red", "unknown setting 'lessons.colour'"),
+    ],
+)
+def test_lessons_that_cannot_be_are_one_line(setting: str, said: str) -> None:
+    with pytest.raises(UserError, match=re.escape(said)) as caught:
+        config(setting)
+    assert "\n" not in str(caught.value)
+
+
+def test_nothing_to_learn_and_words_that_no_goal_begins_with_are_told() -> None:
+    with pytest.raises(UserError, match="nothing is learned"):
+        config("lessons.goals=0", "lessons.choices=0")
+    with pytest.raises(UserError, match=r"setting run\.lead"):
+        list(lessons("run.lead=put the {name} away").pairs())
+    # Without words that begin it, the whole goal is written.
+    pair = next(lessons("run.lead=''").pairs())
+    assert pair.prefix.endswith("Goal:") and pair.reply.startswith(" the goal is that the ")
+
+
+HOUSEHOLD = """
+name: mine
+rooms:
+  - room: office
+    tasks: [tidy attic]
+    always: [desk, drawer]
+    often: []
+    places: [{place: desk, relation: "on", subtask: clear}]
+things:
+  - {kind: stationery, found: [desk], wanted: [[drawer]], names: [stamp, KIND]}
+"""
+
+
+def test_households_of_the_users_own_may_not_have_what_is_held_out(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(HOUSEHOLD.replace("KIND", "quill"))
+    found = lessons(f"lessons.households={path}", "lessons.shared=0").cases()
+    assert {case.about.thing.noun for case in found} == {"stamp", "quill"}
+    path.write_text(HOUSEHOLD.replace("KIND", "pencil"))
+    with pytest.raises(DataError, match=r"mine.yaml: pencil is kept for measuring; take it out"):
+        load_households(str(path))
+    path.write_text(HOUSEHOLD.replace("KIND", "quill").replace("kind: stationery", "kind: dragon"))
+    with pytest.raises(DataError, match="dragon is no kind"):
+        lessons(f"lessons.households={path}").cases()

@@ -1,0 +1,133 @@
+"""Plays STARS in the loop of every system, with a model whose words are written down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from housewise.agent.stars.analysis import Analyser
+from housewise.agent.stars.conditions import CONDITIONS
+from housewise.agent.stars.language import Language
+from housewise.agent.stars.learner import Learner, Lesson
+from housewise.agent.stars.learning import GoalNote
+from housewise.agent.stars.notes import goals_in
+from housewise.agent.stars.oversight import SimulatedUser, User
+from housewise.agent.stars.prompts import load_prompts
+from housewise.agent.stars.retrieval import Thresholds
+from housewise.agent.stars.retriever import Retrieval
+from housewise.agent.stars.selection import Numbered
+from housewise.agent.stars.settings import load_robot, load_task
+from housewise.agent.stars.tasks import Task
+from housewise.core.record import Header, Record, RecordWriter
+from housewise.core.settings import MOST_COUNTED
+from housewise.language.continuing import Bounds, Continuation, Token
+from housewise.rollout.episode import Episode, Limits
+from housewise.rollout.notes import notes_of
+from housewise.rollout.records import read_record
+from housewise.systems.stars.agent import StarsAgent
+from housewise.systems.stars.room import Room
+from housewise.systems.stars.told import Told
+from tests.agent.stars.scripted import ScriptedModel, Written, steps
+
+
+class Kitchenhand(ScriptedModel):
+    """Says of every object that it is in the fridge, or in the closet; repairs name the pantry, then nothing new."""
+
+    def extend(self, prompt: str, branches: list[tuple[Token, ...]], bounds: Bounds) -> list[Continuation]:  # type: ignore[override]
+        self.prompts.append(prompt)
+        noun = prompt.rpartition("Seen: ")[2].split()[0]
+        start: Written = [(" the", 0.99), (" goal", 0.99), (" is", 0.99), (" that", 0.99), (" the", 0.99)]
+        body = {
+            "": [(f" {noun}", 0.95), (" is", 0.99), (" in", 0.97), (" the", 0.99), (" closet", 0.6, {" fridge": 0.3})],
+            "repair": [(f" {noun}", 0.95), (" is", 0.99), (" in", 0.9), (" the", 0.99), (" pantry", 0.99)],
+        }
+        closing: Written = [(" and", 0.95), (" the", 0.99), (" {}", 0.99), (" is", 0.99), (" closed", 0.99)]
+        replies = []
+        for branch in branches:
+            said = "".join(token.text for token in branch)
+            if not said:
+                place = "pantry" if "Reply: No" in prompt.rpartition("End of examples")[2] else "closet"
+                key = "repair" if place == "pantry" else ""
+                written = [*start, *body[key]]
+            else:
+                place, written = said.split()[-1], []
+            replies.append(self._reply(steps([*written, *((text.format(place), p) for text, p in closing)])))
+        return replies
+
+
+def kitchenhand() -> Kitchenhand:
+    """One that always takes the second option."""
+    return Kitchenhand({}, choose=lambda prompt: [(" 2", 0.9)])
+
+
+@dataclass(frozen=True)
+class Played:
+    """An episode.
+
+    Attributes:
+        record: as it was written.
+        lessons: of the agent, one for each object.
+    """
+
+    record: Record
+    lessons: Sequence[Lesson]
+
+    @property
+    def scores(self) -> dict[str, float]:
+        return self.record.result.scores
+
+    @property
+    def known(self) -> list[GoalNote]:
+        """What its notes tell of goals."""
+        return goals_in(notes_of(self.record))
+
+
+def analysed(name: str) -> tuple[Task, Analyser]:
+    task, vocabulary = load_task(name)
+    return task, Analyser(Language(vocabulary), load_robot())
+
+
+def played(
+    folder: Path,
+    task: str | Task,
+    condition: str,
+    model: ScriptedModel,
+    user: User | None = None,
+    known: Iterable[GoalNote] = (),
+    thresholds: Thresholds | None = None,
+    said: Sequence[str] | None = None,
+) -> Played:
+    """Play a task.
+
+    Args:
+        folder: of the record.
+        task: by name, or itself.
+        condition: by name.
+        model: is asked.
+        user: who is asked; the simulated person of the task by default.
+        known: goals that have been learned.
+        thresholds: of the search tree.
+        said: what the user says for the task; its own instructions by default.
+    """
+    name = task if isinstance(task, str) else task.name
+    usual, analyser = analysed(name)
+    room_task, prompts = (usual if isinstance(task, str) else task), load_prompts()
+    learner = Learner(
+        room_task,
+        analyser,
+        CONDITIONS[condition],
+        Retrieval(model, prompts, thresholds or Thresholds(mean=0.5)),
+        selector=Numbered(model, prompts),
+        known=known,
+    )
+    learner.dialogue.turns += room_task.instructions if said is None else said
+    room = Room(room_task, learner, user or SimulatedUser(room_task), Told(()))
+    agent = StarsAgent(room_task, learner, prompts, "ann", room.lessons.append)
+    writer = RecordWriter(folder, "episode")
+    try:
+        limits = Limits(plans=MOST_COUNTED, idle_plans=MOST_COUNTED)
+        Episode(room, agent, writer, limits).play(Header(system="stars", task=name, agent=condition))
+    finally:
+        writer.close()
+    return Played(read_record(folder / "episode.jsonl"), room.lessons)
