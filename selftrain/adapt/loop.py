@@ -3,6 +3,7 @@ reflected upon, and what each way of learning made of it. What is there already 
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing
@@ -168,7 +169,7 @@ class Fold:
         self._learning: Mapping[str, Callable[[Path], TrainedModel]] = {
             "STaR-GATE": self._star_gate,
             "Reflection-DPO": lambda folder: self._prefer(folder, self._preferences),
-            "no reflection": lambda folder: self._prefer(folder, teacher_preferences(self._compared)),
+            "no reflection": lambda folder: self._prefer(folder, self._drawn(teacher_preferences(self._compared))),
             "no DPO": self._chosen_imitated,
             "own asking": self._own_asking,
         }
@@ -243,7 +244,15 @@ class Fold:
             "dropped": chosen.count(None),
         }
         write_json(self.folder / "reflections.json", figures)
-        return preferences_of(self._compared, thresholds)
+        return self._drawn(preferences_of(self._compared, thresholds))
+
+    def _drawn(self, preferences: list[Preference]) -> list[Preference]:
+        """As many as are learned at most, in their order."""
+        most = self._config.reflection.most
+        if most is None or len(preferences) <= most:
+            return preferences
+        chosen = random.Random(self._training.seed).sample(range(len(preferences)), most)
+        return [preferences[index] for index in sorted(chosen)]
 
     def _prefer(self, folder: Path, preferences: Sequence[Preference]) -> TrainedModel:
         name = f"{self.name}: {folder.name}"

@@ -54,6 +54,7 @@ class ReflectionConfig(Settings):
     questions: Share
     actions: Share
     skip_asked: bool
+    most: int | None = Field(ge=1, le=MOST_COUNTED)
     most_tokens: int = Field(ge=1, le=MOST_COUNTED)
 
     @model_validator(mode="after")
