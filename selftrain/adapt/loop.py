@@ -16,10 +16,11 @@ from pydantic import ValidationError
 from housewise.agent.adapt.planner import Conversation
 from housewise.agent.adapt.prompts import find_prompts, load_prompts
 from housewise.core.errors import UserError
-from housewise.core.files import alone, write_json
+from housewise.core.files import alone, appearing, write_json
 from housewise.core.record import FINISHED, Record
 from housewise.language.base import ChatModel, TokenScorer
 from housewise.language.embedder import shared_minilm
+from housewise.language.local.weights import SMOLLM2, load, quiet
 from housewise.people.invented import invent
 from housewise.people.person import PEOPLE, Person, load_people
 from housewise.rollout.executors import Watcher
@@ -48,6 +49,7 @@ from housewise.systems.adapt.system import Adapt
 LEARNERS = ("STaR-GATE", "Reflection-DPO", "no reflection", "no DPO", "own asking")
 """What is trained in every fold; own asking imitates the scripted cook."""
 WARM_UP = "warm-up"
+_MERGED = "merged"
 
 
 class Observer(Protocol):
@@ -90,16 +92,15 @@ class AdaptTraining:
         return self.config.run.tasks.seed
 
     @cached_property
-    def warmed_up(self) -> TrainedModel:
-        """The model from which all others go on."""
+    def warmed_up(self) -> Start:
+        """The model from which all others go on; its adapter is merged, as they learn adapters of their own."""
         folder = self.folder / WARM_UP
-        found = TrainedModel.load(folder)
-        if found is not None:
-            return found
-        warm_up = self.config.warm_up
+        return merged(TrainedModel.load(folder) or self._warm_up(folder), folder / _MERGED)
+
+    def _warm_up(self, folder: Path) -> TrainedModel:
+        warm_up, asked = self.config.warm_up, self.config.run.models.agent
         people = [invent(warm_up.seed + number) for number in range(warm_up.people)]
         pairs = self.demonstrated(WARM_UP, people, warm_up, folder)
-        asked = self.config.run.models.agent
         return self.imitating(WARM_UP, pairs, warm_up.training, Start(model=asked.model, adapter=asked.adapter), folder)
 
     def demonstrated(
@@ -282,6 +283,23 @@ class Fold:
     def _imitate(self, folder: Path, pairs: Sequence[Pair]) -> TrainedModel:
         name = f"{self.name}: {folder.name}"
         return self._training.imitating(name, pairs, self._config.imitation, self._training.warmed_up, folder)
+
+
+def merged(model: Start, folder: Path) -> Start:
+    """A local model without an adapter beside it.
+
+    Args:
+        model: any.
+        folder: where the weights with the adapter in them go, in float32; what is there is taken.
+    """
+    if model.adapter is None:
+        return model
+    if not folder.exists():
+        with appearing(folder) as partial, quiet():
+            network, tokenizer = load(model.model.partition(":")[2] or SMOLLM2, model.adapter, "cpu", "float32")
+            network.save_pretrained(partial)
+            tokenizer.save_pretrained(partial)
+    return Start(model=f"local:{folder}")
 
 
 def _names(model: Start) -> dict[str, Any]:
