@@ -6,6 +6,8 @@ the rest of the breakfast is planned around what cannot. It knows the scene with
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from housewise.agent.adapt.choosing import Choice, choose
 from housewise.agent.adapt.menu import write_menu
 from housewise.agent.adapt.preparation import Preparation
@@ -15,6 +17,7 @@ from housewise.worlds.kitchen.cooking import Cooking
 from housewise.worlds.kitchen.data import Kitchen
 
 DONE = "Declare Done"
+_CHANGE_NOTHING = ("ask ", "look for ", "find ", "search ")
 
 
 class ScriptedCook:
@@ -45,9 +48,14 @@ class ScriptedCook:
         return [*work.actions, DONE]
 
     def act(self, cooking: Cooking) -> str:
-        """The next action; it plans anew when something else was done than it said. Questions change nothing."""
-        done = [action for action in cooking.trace.actions if not action.lower().startswith("ask ")]
+        """The next action; it plans anew when something else was done than it said."""
+        done = list(changing(cooking.trace.actions))
         so_far = self._expected[: len(done)]
         if so_far != done or len(self._expected) <= len(done):
             self._expected = [*done, *self.plan(cooking)]
         return self._expected[len(done)]
+
+
+def changing(actions: Iterable[str]) -> tuple[str, ...]:
+    """Of some actions those that are not mere questions and looks."""
+    return tuple(action for action in actions if not action.lower().startswith(_CHANGE_NOTHING))

@@ -14,6 +14,9 @@ from housewise.worlds.kitchen.actions import NAME_LENGTH
 from housewise.worlds.kitchen.state import State
 
 MOST_ASKED = 120  # characters of a question
+_WORDS = rf"[A-Z] [a-zA-Z0-9 ',_.!/()-]{{3,{MOST_ASKED}}}"
+NO_QUESTION = "None"
+_QUESTION = rule("question", rf'"\"" {_WORDS} "?\""')
 _ACTIONS = ("Open", "Close", "Turn on", "Turn off", "Heat", "Search")
 
 
@@ -61,6 +64,16 @@ def action_grammar(named: Nameable, verbs: Sequence[str], asks: bool, lead: str 
     return "\n".join(_rules(named, verbs, asks, lead)) + "\n"
 
 
+def question_grammar(lead: str = " ") -> str:
+    """What a robot may reply that has to ask: a question as an action; see action_grammar."""
+    return "\n".join((rule(REPLY, f"{literal(f'{lead}Ask ')} question"), _QUESTION)) + "\n"
+
+
+def reflection_grammar(lead: str = " ") -> str:
+    """What a robot may reply that says what it could have asked: a question without quotes, or None."""
+    return rule(REPLY, f"{literal(lead)} ({literal(NO_QUESTION)} | {_WORDS} {literal('?')})") + "\n"
+
+
 def _rules(named: Nameable, verbs: Sequence[str], asks: bool, lead: str) -> Iterator[str]:
     forms = [literal("Declare Done"), "simple", f"{literal('Look for ')} word", f"{literal('Move ')} thing to"]
     forms.append(f"{literal('Serve the object ')} thing {literal(' at ')} thing")
@@ -90,7 +103,7 @@ def _rules(named: Nameable, verbs: Sequence[str], asks: bool, lead: str) -> Iter
         yield rule("verb", _texts(verb.capitalize() for verb in verbs))
         yield rule("get", f"{literal(' to get ')} [a-z] [a-z_]{{0,{NAME_LENGTH - 1}}}")
     if asks:
-        yield rule("question", rf'"\"" [A-Z] [a-zA-Z0-9 ,.!/()-]{{3,{MOST_ASKED}}} "?\""')
+        yield _QUESTION
 
 
 def _texts(texts: Iterable[str]) -> str:

@@ -1,18 +1,29 @@
-"""A language model that cooks: it reads what has happened and says the next action, a question among them."""
+"""A language model that cooks: it reads what has happened and says the next action, a question among them.
+
+What it has read once stays as it was: each turn adds to the conversation and changes nothing before it, so that a model
+reads every word once and a whole episode can be learned as one conversation.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
-from housewise.agent.adapt.grammar import Nameable, action_grammar
+from housewise.agent.adapt.grammar import Nameable, action_grammar, question_grammar
 from housewise.agent.adapt.prompts import Prompts
+from housewise.core.record import Usage
 from housewise.language.base import ChatModel, ChatRequest, Message, Reply, Sampling
 from housewise.language.words import one_line
 
-PREFIX = "Action:"
+PREFIX, THOUGHT, QUESTION = "Action:", "Thought:", "Question:"
+MOST_TURNS = 100
 LONGEST_ACTION = 1000  # characters of a reply that are read
-_LONGEST_SHOWN = 600  # characters of an observation that are shown again later
+MOST_THOUGHT = 60  # tokens of a thought
+_LONGEST_SHOWN = 800  # characters of an observation that are shown
+
+May = Literal["act", "ask", "either"]
+"""What the next action may be: anything but a question, a question, or either."""
 
 
 @dataclass(frozen=True)
@@ -22,12 +33,16 @@ class Turn:
     Attributes:
         answer: whether that is what the person said.
         failed: whether it was impossible.
+        made: what had been made before it, where that was news then.
+        thought: that came before it.
     """
 
     action: str
     observation: str
     answer: bool = False
     failed: bool = False
+    made: str = ""
+    thought: str = ""
 
 
 @dataclass(frozen=True)
@@ -45,68 +60,156 @@ class Briefing:
     known: tuple[str, ...] = ()
 
 
-class ModelCook:
-    """Asks a chat model for every action.
+@dataclass(frozen=True)
+class Said:
+    """What a model said.
+
+    Attributes:
+        action: the next one.
+        thought: before it; empty where it was not to think.
+        usage: tokens.
+    """
+
+    action: str
+    thought: str
+    usage: Usage
+
+
+class Conversation:
+    """What a robot has done and heard, as a model reads it.
 
     Args:
-        model: answers.
-        prompts: what it reads.
-        sampling: how replies are drawn.
-        verbs: that can be done to food.
-        asks: whether it may ask the person.
-        grounded: whether its replies are held to the grammar of actions.
+        prompts: the words.
+        asks: whether it is told that it may ask the person.
+        thinks: whether it is told to think before it acts.
         turns: how many of the last are shown.
     """
 
-    def __init__(
-        self,
-        model: ChatModel,
-        prompts: Prompts,
-        sampling: Sampling,
-        verbs: Sequence[str],
-        asks: bool = True,
-        grounded: bool = True,
-        turns: int = 20,
-    ) -> None:
-        self._model, self._prompts, self._sampling = model, prompts, sampling
-        self._verbs, self._asks, self._grounded, self._turns = verbs, asks, grounded, turns
+    def __init__(self, prompts: Prompts, asks: bool = True, thinks: bool = False, turns: int = MOST_TURNS) -> None:
+        self._prompts, self._asks, self._thinks, self._turns = prompts, asks, thinks, turns
 
-    def act(self, briefing: Briefing, past: Sequence[Turn], made: str, named: Nameable) -> tuple[str, Reply]:
-        """The next action, and the reply that says it.
+    def messages(self, briefing: Briefing, past: Sequence[Turn], made: str) -> tuple[Message, ...]:
+        """The conversation up to the next action.
 
         Args:
             briefing: what stays the same.
             past: what has happened, the oldest first.
-            made: what has been made so far.
-            named: what can be named.
-
-        Raises:
-            ChatModelError: when the model does not answer.
+            made: what has been made so far, where that is news.
         """
-        grammar = action_grammar(named, self._verbs, self._asks) if self._grounded else None
-        request = ChatRequest(self.messages(briefing, past, made), self._sampling, PREFIX, grammar)
-        [[reply]] = self._model.complete([request])
-        lines = [one_line(line) for line in reply.text[:LONGEST_ACTION].splitlines()]
-        said = next((line for line in lines if line), "")
-        return said.removeprefix(PREFIX).strip(), reply
+        shown = list(past)[-self._turns :] if self._turns else []
+        messages, heard = [Message("system", self._system(briefing))], self._prompts.task.format(task=briefing.task)
+        for turn in shown:
+            messages += [
+                self._user(briefing, heard, turn.made),
+                Message("assistant", spoken(turn.action, turn.thought)),
+            ]
+            heard = self._heard(turn)
+        return (*messages, self._user(briefing, heard, made))
 
-    def messages(self, briefing: Briefing, past: Sequence[Turn], made: str) -> tuple[Message, ...]:
-        """The conversation as the model reads it."""
+    def reflecting(
+        self, briefing: Briefing, past: Sequence[Turn], made: str, own: str, other: str
+    ) -> tuple[Message, ...]:
+        """The conversation up to what could have been asked (ADAPT, arXiv 2504.04040, section 4).
+
+        Args:
+            briefing, past, made: see messages.
+            own: the action that the robot would take.
+            other: what somebody would do who knows the person.
+        """
+        *before, last = self.messages(briefing, past, made)
+        asked = self._prompts.reflect.format(own=own, other=other)
+        return (*before, Message("user", f"{last.content}\n{asked}"))
+
+    def _system(self, briefing: Briefing) -> str:
         words = self._prompts
         ask = f"{words.ask}\n" if self._asks else ""
         known = words.known.format(known="\n".join(briefing.known)) if briefing.known else words.unknown
-        house = words.house.format(layout=briefing.layout)
-        system = "\n".join((words.robot.format(ask=ask), house, known))
-        shown = list(past)[-self._turns :] if self._turns else []
-        messages, heard = [Message("system", system)], words.task.format(task=briefing.task)
-        for turn in shown:
-            messages += [Message("user", heard), Message("assistant", f"{PREFIX} {turn.action}")]
-            heard = self._heard(turn)
-        asked = words.next_.format(made=made, task=briefing.task[:1].lower() + briefing.task[1:])
-        return (*messages, Message("user", f"{heard}\n{asked}"))
+        house, think = words.house.format(layout=briefing.layout), words.think if self._thinks else ""
+        return "\n".join(filter(None, (words.robot.format(ask=ask), think, house, known)))
+
+    def _user(self, briefing: Briefing, heard: str, made: str) -> Message:
+        news = self._prompts.made.format(made=made) if made else ""
+        asked = self._prompts.next_.format(task=briefing.task[:1].lower() + briefing.task[1:])
+        return Message("user", "\n".join(filter(None, (heard, news, asked))))
 
     def _heard(self, turn: Turn) -> str:
         observation = turn.observation[:_LONGEST_SHOWN]
         if turn.answer:
             return self._prompts.answer.format(answer=observation)
         return self._prompts.failed.format(observation=observation) if turn.failed else observation
+
+
+class ModelCook:
+    """Asks a chat model for every action.
+
+    Args:
+        model: answers.
+        conversation: what it reads.
+        sampling: how replies are drawn.
+        verbs: that can be done to food.
+        grounded: whether its replies are held to the grammar of actions.
+        thinks: whether it thinks before it acts (ReAct, arXiv 2210.03629).
+    """
+
+    def __init__(
+        self,
+        model: ChatModel,
+        conversation: Conversation,
+        sampling: Sampling,
+        verbs: Sequence[str],
+        grounded: bool = True,
+        thinks: bool = False,
+    ) -> None:
+        self._model, self._conversation, self._sampling, self._verbs = model, conversation, sampling, verbs
+        self._grounded, self._thinks = grounded, thinks
+
+    def act(self, briefing: Briefing, past: Sequence[Turn], made: str, named: Nameable, may: May = "either") -> Said:
+        """The next action.
+
+        Args:
+            briefing: what stays the same.
+            past: what has happened, the oldest first.
+            made: what has been made so far, where that is news.
+            named: what can be named.
+            may: what it may be, as far as replies are held to a grammar.
+
+        Raises:
+            ChatModelError: when the model does not answer.
+        """
+        messages = self._conversation.messages(briefing, past, made)
+        thought, usage = "", Usage()
+        if self._thinks:
+            reply = self._asked(ChatRequest(messages, replace(self._sampling, max_tokens=MOST_THOUGHT), THOUGHT))
+            thought, usage = _first_line(reply.text).removeprefix(THOUGHT).strip(), _used(reply)
+        grammar = self._grammar(named, may) if self._grounded else None
+        prefix = spoken("", thought)
+        reply = self._asked(ChatRequest(messages, self._sampling, prefix, grammar))
+        action = _first_line(reply.text).removeprefix(PREFIX).strip()
+        spent = _used(reply)
+        total = Usage(
+            prompt_tokens=usage.prompt_tokens + spent.prompt_tokens,
+            completion_tokens=usage.completion_tokens + spent.completion_tokens,
+        )
+        return Said(action, thought, total)
+
+    def _grammar(self, named: Nameable, may: May) -> str:
+        return question_grammar() if may == "ask" else action_grammar(named, self._verbs, may == "either")
+
+    def _asked(self, request: ChatRequest) -> Reply:
+        [[reply]] = self._model.complete([request])
+        return reply
+
+
+def spoken(action: str, thought: str = "") -> str:
+    """An assistant's turn; without an action what it begins with."""
+    acted = f"{PREFIX} {action}" if action else PREFIX
+    return f"{THOUGHT} {thought}\n{acted}" if thought else acted
+
+
+def _first_line(text: str) -> str:
+    lines = [one_line(line) for line in text[:LONGEST_ACTION].splitlines()]
+    return next((line for line in lines if line), "")
+
+
+def _used(reply: Reply) -> Usage:
+    return Usage(prompt_tokens=reply.prompt_tokens, completion_tokens=reply.completion_tokens)

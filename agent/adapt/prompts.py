@@ -10,6 +10,7 @@ from housewise.core.configs import CONFIGS
 from housewise.worlds.kitchen.data import read_model
 
 PROMPTS = CONFIGS / "adapt" / "prompts.yaml"
+SHORT = CONFIGS / "adapt" / "short.yaml"  # for small models, which are trained with it
 _FIELDS = {
     "robot": {"ask"},
     "house": {"layout"},
@@ -17,25 +18,30 @@ _FIELDS = {
     "task": {"task"},
     "answer": {"answer"},
     "failed": {"observation"},
-    "next": {"made", "task"},
+    "made": {"made"},
+    "next": {"task"},
+    "reflect": {"own", "other"},
     "person": {"task", "wishes", "things"},
 }
 
 
 class Prompts(BaseModel):
-    """Templates; what may stand in braces is in ``_FIELDS``."""
+    """Templates; what may stand in braces is in ``_FIELDS``. One that is empty is left out."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     robot: str
     ask: str
+    think: str
     house: str
     known: str
     unknown: str
     task: str
     answer: str
     failed: str
+    made: str
     next_: str = Field(alias="next")
+    reflect: str
     person: str
 
     @field_validator("*")
@@ -47,6 +53,13 @@ class Prompts(BaseModel):
         except (KeyError, IndexError, ValueError, AttributeError) as error:
             raise ValueError(f"cannot be filled in ({error}); known here: {', '.join(sorted(known))}") from error
         return text.strip()
+
+
+def find_prompts(named: str | None) -> Path:
+    """The file of templates that a setting names: ``short``, a file of the user's own, or None for the usual one."""
+    if named is None:
+        return PROMPTS
+    return SHORT if named == "short" else Path(named)
 
 
 def load_prompts(path: Path = PROMPTS) -> Prompts:

@@ -35,6 +35,7 @@ class Pair(BaseModel):
         prefix: text that the assistant's turn began with.
         reply: what came after the prefix.
         given: parts of the reply, from one character up to another, that are read and not learned.
+        turns: whether what the assistant says in the prompt, each turn behind the prefix, is learned as well.
         reward: the sum over the plan's actions, for the person whom the episode was played for.
         scene, episode, run, plan: where in the records it is.
         moved: objects that the plan put somewhere else.
@@ -50,6 +51,7 @@ class Pair(BaseModel):
     prefix: str = ""
     reply: str
     given: tuple[tuple[int, int], ...] = ()
+    turns: bool = False
     reward: float = 0.0
     scene: str = ""
     episode: int = 0

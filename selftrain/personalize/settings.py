@@ -24,6 +24,7 @@ class TrainingConfig(Settings):
     method: Literal["lora", "full"]
     rank: int = Field(ge=1)
     alpha: int = Field(ge=1)
+    targets: str | tuple[str, ...] = "all-linear"
     learning_rate: float = Field(gt=0)
     epochs: float = Field(gt=0)
     batch: int = Field(ge=1)
@@ -41,6 +42,16 @@ class TrainingConfig(Settings):
         """What a trained model depends on: all but how its training is computed."""
         how = {"pairs_per_pass", "gradient_checkpointing", "checkpoint_steps", "device", "launcher", "poll_seconds"}
         return self.model_dump(exclude=how)
+
+
+class PreferenceConfig(TrainingConfig):
+    """How a model learns which of two replies is the better one (DPO, arXiv 2305.18290).
+
+    Attributes:
+        beta: how much it costs to differ from the model that training began with.
+    """
+
+    beta: float = Field(gt=0)
 
 
 class TasksConfig(Settings):

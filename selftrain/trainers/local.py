@@ -20,9 +20,10 @@ import subprocess
 import sys
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -31,7 +32,7 @@ from housewise.core.files import write_json, write_text
 from housewise.language.local.tokens import prompt_tokens, reply_tokens
 from housewise.language.local.weights import SMOLLM2, check_weights, load, out_of_memory, quiet, with_adapter
 from housewise.selftrain.personalize.pairs import Pair, read_pairs, write_pairs
-from housewise.selftrain.personalize.settings import TrainingConfig
+from housewise.selftrain.personalize.settings import PreferenceConfig, TrainingConfig
 from housewise.selftrain.trainers.base import ADAPTER, MODEL, Progress, Start, TrainedModel
 
 INSTALL = "pip install 'housewise[train]'"
@@ -45,6 +46,9 @@ _OUT_OF_MEMORY = (
 )
 
 
+E = TypeVar("E", bound=BaseModel)
+
+
 class _Job(BaseModel):
     """A training as a file: what its checkpoints belong to, and what processes carry out together.
 
@@ -54,7 +58,7 @@ class _Job(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    config: TrainingConfig
+    config: PreferenceConfig | TrainingConfig
     seed: int
     start: Start
     pairs: str
@@ -69,43 +73,68 @@ class _Job(BaseModel):
         return alike and earlier.config.identity == self.config.identity
 
 
-class LocalTrainer:
-    """Trains LoRA adapters, or all weights, of a causal language model; see Trainer.
+class LocalTraining(ABC, Generic[E]):
+    """Trains LoRA adapters, or all weights, of a causal language model.
 
     Every training leaves in its folder: ``curve.csv``, ``model.json``, and either ``adapter/`` in PEFT's format or
     ``model/`` with all weights, in which ``README.md`` is the model card.
 
     Args:
         config: how.
-        seed: of the order of pairs and of fresh adapters.
+        seed: of the order of examples and of fresh adapters.
         progress: told of every optimiser step.
+
+    Attributes:
+        curve: columns of ``curve.csv``.
     """
+
+    curve: ClassVar[Sequence[str]] = CURVE
 
     def __init__(self, config: TrainingConfig, seed: int = 0, progress: Progress | None = None) -> None:
         self.config = config
         self.seed = seed
         self._progress = progress or (lambda done, total, words: None)
 
-    def train(self, pairs: Sequence[Pair], start: Start, folder: Path) -> TrainedModel:
+    @abstractmethod
+    def rows(self, tokenizer: Any, examples: Sequence[E], name: str) -> list[dict[str, list[int]]]:
+        """Examples as tokens, in lists by name; how long one is is told by all of them but its labels.
+
+        Args:
+            tokenizer: of the model.
+            examples: what is to be learned.
+            name: of the model, for errors.
+        """
+
+    @abstractmethod
+    def trainer(self, network: Any, tokenizer: Any, rows: list[dict[str, list[int]]], folder: Path, report: Any) -> Any:
+        """What optimises: a trainer of transformers.
+
+        Args:
+            network: the model; what is to be trained of it requires gradients.
+            tokenizer: of the model.
+            rows: see rows.
+            folder: of checkpoints.
+            report: told of every step; see recipe.Report.
+        """
+
+    @abstractmethod
+    def write(self, examples: Sequence[E], path: Path) -> None:
+        """Keep examples for the processes of a launcher."""
+
+    def train(self, examples: Sequence[E], start: Start, folder: Path) -> TrainedModel:
         """See Trainer.train."""
         finished = TrainedModel.load(folder)
         if finished is not None:
             return finished
         self.check(start)
-        job = _Job(config=self.config, seed=self.seed, start=start, pairs=_digest(pairs))
+        job = _Job(config=self.config, seed=self.seed, start=start, pairs=_digest(examples))
         if not job.same(folder):
             shutil.rmtree(folder / _CHECKPOINTS, ignore_errors=True)
         write_json(folder / _JOB, job.model_dump())
         if self.config.launcher is None:
-            return self.carry_out(pairs, start, folder)
-        write_pairs(folder / "job.jsonl", pairs)
-        command = [
-            *shlex.split(self.config.launcher),
-            "-m",
-            "housewise.selftrain.trainers.local",
-            str(folder),
-            str(os.getpid()),
-        ]
+            return self.carry_out(examples, start, folder)
+        self.write(examples, folder / "job.jsonl")
+        command = [*shlex.split(self.config.launcher), "-m", type(self).__module__, str(folder), str(os.getpid())]
         try:
             subprocess.run(command, check=True)
         except (OSError, subprocess.CalledProcessError) as error:
@@ -125,11 +154,11 @@ class LocalTrainer:
                 raise UserError(f"{package} is not installed; run {INSTALL}")
         check_weights(name or SMOLLM2, start.adapter)
 
-    def carry_out(self, pairs: Sequence[Pair], start: Start, folder: Path) -> TrainedModel:
+    def carry_out(self, examples: Sequence[E], start: Start, folder: Path) -> TrainedModel:
         """Train in this process; see Trainer.train."""
         try:
             with quiet():
-                return self._train(pairs, start, folder)
+                return self._train(examples, start, folder)
         except ModuleNotFoundError as error:
             raise UserError(f"{error.name} is not installed; run {INSTALL}") from error
         except (MemoryError, RuntimeError) as error:
@@ -137,26 +166,17 @@ class LocalTrainer:
                 raise
             raise UserError(_OUT_OF_MEMORY) from error
 
-    def _train(self, pairs: Sequence[Pair], start: Start, folder: Path) -> TrainedModel:
-        from housewise.selftrain.trainers.recipe import (
-            PairTrainer,
-            arguments,
-            last_checkpoint,
-            plain_attention,
-            quick_attention,
-        )
+    def _train(self, examples: Sequence[E], start: Start, folder: Path) -> TrainedModel:
+        from housewise.selftrain.trainers.recipe import last_checkpoint, quick_attention
 
         checkpoints = folder / _CHECKPOINTS
-        settings = arguments(self.config, checkpoints, self.seed)
         network, tokenizer = self._network(start)
         quick_attention(network)
-        examples = [_example(tokenizer, pair, start.model) for pair in pairs]
-        fitting = [example for example in examples if len(example["input_ids"]) <= self.config.most_tokens]
+        rows = self.rows(tokenizer, examples, start.model)
+        fitting = [row for row in rows if _length(row) <= self.config.most_tokens]
         if not fitting:
             raise UserError(f"every pair is longer than training.most_tokens={self.config.most_tokens}; raise it")
-        trainer = PairTrainer(
-            network, settings, fitting, tokenizer, shared=plain_attention(network), report=self._reporter(folder)
-        )
+        trainer = self.trainer(network, tokenizer, fitting, checkpoints, self._reporter(folder))
         began = time.perf_counter()
         trainer.train(resume_from_checkpoint=last_checkpoint(checkpoints))
         seconds = time.perf_counter() - began
@@ -166,8 +186,8 @@ class LocalTrainer:
             raise UserError("the loss is not a number any more; lower training.learning_rate")
         metrics = {
             "pairs": len(fitting),
-            "left_out": len(examples) - len(fitting),
-            "tokens": sum(len(example["input_ids"]) for example in fitting),
+            "left_out": len(rows) - len(fitting),
+            "tokens": sum(map(_length, fitting)),
             "steps": trainer.state.global_step,
             "first_loss": loss[0] if loss else 0.0,
             "last_loss": loss[-1] if loss else 0.0,
@@ -205,25 +225,48 @@ class LocalTrainer:
 
     def _save(self, network: Any, tokenizer: Any, folder: Path) -> Path:
         """Write the weights; returns their folder."""
+        from housewise.selftrain.trainers.recipe import save
+
         if self.config.method == "full":
-            network.save_pretrained(folder / MODEL)
             tokenizer.save_pretrained(folder / MODEL)
-            return folder / MODEL
-        # Embeddings are not trained, and telling whether they were would need the Hub.
-        network.save_pretrained(folder / ADAPTER, save_embedding_layers=False)
-        return folder / ADAPTER
+        weights = folder / (MODEL if self.config.method == "full" else ADAPTER)
+        save(network, str(weights))
+        return weights
 
     def _reporter(self, folder: Path) -> Any:
         def report(step: int, total: int, history: list[dict[str, Any]]) -> None:
-            write_text(folder / "curve.csv", _curve(history))
+            write_text(folder / "curve.csv", _curve(history, self.curve))
             loss = next((entry["loss"] for entry in reversed(history) if "loss" in entry), None)
             self._progress(step, total, "" if loss is None else f"loss {loss:.3f}")
 
         return report
 
 
-def _digest(pairs: Sequence[Pair]) -> str:
-    return hashlib.sha256("\n".join(pair.model_dump_json() for pair in pairs).encode()).hexdigest()
+class LocalTrainer(LocalTraining[Pair]):
+    """Learns replies; see Trainer and LocalTraining."""
+
+    def rows(self, tokenizer: Any, examples: Sequence[Pair], name: str) -> list[dict[str, list[int]]]:
+        """See LocalTraining.rows."""
+        return [_example(tokenizer, pair, name) for pair in examples]
+
+    def trainer(self, network: Any, tokenizer: Any, rows: list[dict[str, list[int]]], folder: Path, report: Any) -> Any:
+        """See LocalTraining.trainer."""
+        from housewise.selftrain.trainers.recipe import PairTrainer, arguments, plain_attention
+
+        settings = arguments(self.config, folder, self.seed)
+        return PairTrainer(network, settings, rows, tokenizer, shared=plain_attention(network), report=report)
+
+    def write(self, examples: Sequence[Pair], path: Path) -> None:
+        """See LocalTraining.write."""
+        write_pairs(path, examples)
+
+
+def _length(row: dict[str, list[int]]) -> int:
+    return sum(len(tokens) for name, tokens in row.items() if name != "labels")
+
+
+def _digest(examples: Sequence[BaseModel]) -> str:
+    return hashlib.sha256("\n".join(example.model_dump_json() for example in examples).encode()).hexdigest()
 
 
 def _end_with(process: int) -> None:
@@ -241,7 +284,29 @@ def _example(tokenizer: Any, pair: Pair, name: str) -> dict[str, list[int]]:
     """A pair as tokens: the prompt as the model will be given it, the reply as it will write it."""
     prompt = prompt_tokens(tokenizer, pair.messages, pair.prefix, name)
     reply = reply_tokens(tokenizer, pair.reply)
-    return {"input_ids": prompt + reply, "labels": [-100] * len(prompt) + _learned(tokenizer, pair, reply)}
+    before = _earlier(tokenizer, pair, prompt, name) if pair.turns else [-100] * len(prompt)
+    return {"input_ids": prompt + reply, "labels": before + _learned(tokenizer, pair, reply)}
+
+
+def _earlier(tokenizer: Any, pair: Pair, prompt: list[int], name: str) -> list[int]:
+    """Labels of a prompt in which every turn of the assistant is learned as a reply to what stands before it.
+
+    Raises:
+        UserError: when the model reads earlier turns otherwise than it writes them.
+    """
+    labels = [-100] * len(prompt)
+    for index, message in enumerate(pair.messages):
+        if message.role == "assistant":
+            before = prompt_tokens(tokenizer, pair.messages[:index], pair.prefix, name)
+            said = reply_tokens(tokenizer, message.content.removeprefix(pair.prefix))
+            end = len(before) + len(said)
+            if prompt[:end] != before + said:
+                raise UserError(
+                    f"model {name}: its chat template changes what was said in earlier turns, so that a whole "
+                    "conversation cannot be learned at once; choose a model with another template"
+                )
+            labels[len(before) : end] = said
+    return labels
 
 
 def _learned(tokenizer: Any, pair: Pair, reply: list[int]) -> list[int]:
@@ -253,10 +318,10 @@ def _learned(tokenizer: Any, pair: Pair, reply: list[int]) -> list[int]:
     return [-100 if known else token for token, known in zip(reply, [*given, False], strict=True)]
 
 
-def _curve(history: Sequence[dict[str, Any]]) -> str:
+def _curve(history: Sequence[dict[str, Any]], columns: Sequence[str]) -> str:
     """The training's log as CSV, a line for each optimiser step."""
     text = io.StringIO()
-    table = csv.DictWriter(text, CURVE, extrasaction="ignore", lineterminator="\n")
+    table = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
     table.writeheader()
     table.writerows(entry for entry in history if "loss" in entry)
     return text.getvalue()
@@ -290,13 +355,24 @@ def _card(config: TrainingConfig, seed: int, start: Start, metrics: dict[str, fl
     )
 
 
-def main() -> None:
-    """Carry out the training that a folder's ``job.json`` describes; every process of a launcher calls this."""
-    folder, parent = Path(sys.argv[1]), int(sys.argv[2])
+def launched(folder: Path, parent: int) -> tuple[PreferenceConfig | TrainingConfig, int, Start]:
+    """The training that a folder's ``job.json`` describes, for a process of a launcher, which ends with its parent.
+
+    Args:
+        folder: of the training.
+        parent: the process that called the launcher.
+    """
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     job = _Job.model_validate_json((folder / _JOB).read_text(encoding="utf-8"))
+    return job.config, job.seed, job.start
+
+
+def main() -> None:
+    """Carry out the training of a folder; every process of a launcher calls this."""
+    folder = Path(sys.argv[1])
+    config, seed, start = launched(folder, int(sys.argv[2]))
     try:
-        LocalTrainer(job.config, job.seed).carry_out(read_pairs(folder / "job.jsonl"), job.start, folder)
+        LocalTrainer(config, seed).carry_out(read_pairs(folder / "job.jsonl"), start, folder)
     except UserError as error:
         sys.exit(str(error))
 

@@ -16,7 +16,7 @@ import torch
 from datasets import Dataset
 from peft import LoraConfig, get_peft_model
 from torch.nn import functional
-from transformers import PrinterCallback, TrainerCallback, set_seed
+from transformers import PrinterCallback, TrainerCallback, TrainingArguments, set_seed
 from trl import SFTConfig, SFTTrainer
 
 from housewise.core.errors import UserError
@@ -31,8 +31,17 @@ _WARM_UP = 0.05
 _PAIRS_ON_GPU = 8
 
 
-def arguments(config: TrainingConfig, folder: Path, seed: int) -> SFTConfig:
+def arguments(
+    config: TrainingConfig, folder: Path, seed: int, kind: type[TrainingArguments] = SFTConfig, **further: Any
+) -> Any:
     """TRL's settings for ours.
+
+    Args:
+        config: ours.
+        folder: of checkpoints.
+        seed: of the order of examples.
+        kind: of TRL's settings.
+        **further: those that only this kind has.
 
     Raises:
         UserError: when the processes cannot share the batch evenly.
@@ -49,7 +58,7 @@ def arguments(config: TrainingConfig, folder: Path, seed: int) -> SFTConfig:
         )
     most = config.pairs_per_pass or (_PAIRS_ON_GPU if on_gpu else 1)
     per_pass = next(pairs for pairs in range(min(most, share), 0, -1) if share % pairs == 0)
-    settings = SFTConfig(
+    settings = kind(
         output_dir=str(folder),
         seed=seed,
         per_device_train_batch_size=per_pass,
@@ -73,6 +82,7 @@ def arguments(config: TrainingConfig, folder: Path, seed: int) -> SFTConfig:
         dataloader_pin_memory=False,
         ddp_find_unused_parameters=False,
         remove_unused_columns=False,
+        **further,
     )
     # One process trains on one GPU; several take a launcher. Asking for the device is what counts the GPUs.
     _ = settings.device
@@ -81,10 +91,11 @@ def arguments(config: TrainingConfig, folder: Path, seed: int) -> SFTConfig:
 
 
 def fresh_adapter(network: Any, config: TrainingConfig, seed: int) -> Any:
-    """A LoRA adapter on every linear layer, that changes nothing yet."""
+    """A LoRA adapter that changes nothing yet."""
+    targets = config.targets if isinstance(config.targets, str) else list(config.targets)
     set_seed(seed)
     return get_peft_model(
-        network, LoraConfig(task_type="CAUSAL_LM", r=config.rank, lora_alpha=config.alpha, target_modules="all-linear")
+        network, LoraConfig(task_type="CAUSAL_LM", r=config.rank, lora_alpha=config.alpha, target_modules=targets)
     )
 
 
@@ -112,6 +123,27 @@ def _whole(checkpoint: Path) -> bool:
     except (OSError, ValueError):
         return False
     return True
+
+
+def foretold(model: Any, row: dict[str, Any], dtype: torch.dtype) -> tuple[Any, torch.Tensor, torch.Tensor]:
+    """What a model says of the tokens of a row that are to be learned.
+
+    Args:
+        model: any causal model.
+        row: see packing.shared_row.
+        dtype: of the model.
+
+    Returns:
+        Its outputs, its logits (n, vocabulary) where these tokens are foretold, and the tokens (n).
+    """
+    given = {name: tensor for name, tensor in row.items() if name != "labels"}
+    if "attention_mask" in given:
+        # Some attentions take masks of truth values only, others only what is to be added.
+        mask = given["attention_mask"]
+        given["attention_mask"] = torch.zeros_like(mask, dtype=dtype).masked_fill(~mask, torch.finfo(dtype).min)
+    learned = row["labels"][0, 1:] != IGNORED
+    outputs = model(**given, use_cache=False, logits_to_keep=learned.nonzero()[:, 0])
+    return outputs, outputs.logits[0].float(), row["labels"][0, 1:][learned]
 
 
 class PairTrainer(SFTTrainer):  # type: ignore[misc]
@@ -144,7 +176,7 @@ class PairTrainer(SFTTrainer):  # type: ignore[misc]
             train_dataset=Dataset.from_list(list(examples)),
             processing_class=tokenizer,
             data_collator=shared_row,
-            callbacks=[_Reporting(report)],
+            callbacks=[Reporting(report)],
         )
         self.remove_callback(PrinterCallback)
 
@@ -156,15 +188,7 @@ class PairTrainer(SFTTrainer):  # type: ignore[misc]
         TRL computes logits for prompts as well where there is no GPU: for a vocabulary of 49 thousand and prompts of
         600 tokens, a quarter of the time.
         """
-        labels = inputs.pop("labels")
-        if "attention_mask" in inputs:
-            # Some attentions take masks of truth values only, others only what is to be added.
-            mask, dtype = inputs["attention_mask"], self.accelerator.unwrap_model(model).dtype
-            inputs["attention_mask"] = torch.zeros_like(mask, dtype=dtype).masked_fill(~mask, torch.finfo(dtype).min)
-        foretold = labels[0, 1:] != IGNORED
-        outputs = model(**inputs, use_cache=False, logits_to_keep=foretold.nonzero()[:, 0])
-        targets = labels[0, 1:][foretold]
-        logits = outputs.logits[0].float()
+        outputs, logits, targets = foretold(model, inputs, self.accelerator.unwrap_model(model).dtype)
         total = functional.cross_entropy(logits, targets, reduction="sum")
         accuracy = (logits.argmax(-1) == targets).float().mean()
         self._metrics["train"]["mean_token_accuracy"].append(self.accelerator.reduce(accuracy, "mean").item())
@@ -175,11 +199,19 @@ class PairTrainer(SFTTrainer):  # type: ignore[misc]
 
     def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
         network = self.accelerator.unwrap_model(self.model)
-        options = {"save_embedding_layers": False} if hasattr(network, "peft_config") else {}
-        network.save_pretrained(output_dir or self.args.output_dir, state_dict=state_dict, **options)
+        save(network, output_dir or self.args.output_dir, state_dict)
 
 
-class _Reporting(TrainerCallback):  # type: ignore[misc]
+def save(network: Any, folder: str, state_dict: Any = None) -> None:
+    """Keep all weights, or those of the adapter that is trained."""
+    # Embeddings are not trained, and telling whether they were would need the Hub.
+    options = (
+        {"save_embedding_layers": False, "selected_adapters": ["default"]} if hasattr(network, "peft_config") else {}
+    )
+    network.save_pretrained(folder, state_dict=state_dict, **options)
+
+
+class Reporting(TrainerCallback):  # type: ignore[misc]
     """Passes the log on as it grows."""
 
     def __init__(self, report: Report) -> None:

@@ -8,10 +8,13 @@ from collections.abc import Sequence
 from housewise.agent.adapt.asking import AskingCook
 from housewise.agent.adapt.cook import DONE, ScriptedCook
 from housewise.agent.adapt.grammar import Nameable
-from housewise.agent.adapt.planner import Briefing, ModelCook, Turn
+from housewise.agent.adapt.looking import LookingCook
+from housewise.agent.adapt.planner import Briefing, May, ModelCook, Turn
 from housewise.agent.base import Decision, Past
-from housewise.core.record import Usage
+from housewise.core.record import Event
 from housewise.rollout.episode import Progress
+from housewise.systems.adapt.record import ThoughtEvent
+from housewise.systems.adapt.settings import Asking
 from housewise.systems.adapt.world import Seen
 from housewise.worlds.kitchen.actions import Impossible, parse
 from housewise.worlds.kitchen.data import Verbs
@@ -26,15 +29,19 @@ class Scripted:
         progress: told of every action.
     """
 
-    def __init__(self, name: str, cook: ScriptedCook | AskingCook, progress: Progress) -> None:
+    def __init__(self, name: str, cook: ScriptedCook | AskingCook | LookingCook, progress: Progress) -> None:
         self.name = name
         self._cook, self._progress = cook, progress
 
     def decide(self, observation: Seen, past: Past[Seen]) -> Decision[str]:
         """See Agent.decide."""
-        if observation.question is not None and isinstance(self._cook, AskingCook):
-            self._cook.hear(observation.question, observation.text)
-        action = self._cook.act(observation.cooking)
+        cook = self._cook
+        if observation.question is not None and isinstance(cook, AskingCook):
+            cook.hear(observation.question, observation.text)
+        if isinstance(cook, LookingCook):
+            action = cook.act(observation.cooking, observation.named)
+        else:
+            action = cook.act(observation.cooking)
         self._progress(past.decisions, past.decisions + 1, action)
         return Decision([action], done=action == DONE)
 
@@ -46,35 +53,50 @@ class Model:
         cook: asks it.
         briefing: what stays the same.
         verbs: tell whether it has declared itself done.
+        asking: whether it may ask.
+        most: questions that it may ask.
         progress: told of every action.
     """
 
     name = "llm"
 
-    def __init__(self, cook: ModelCook, briefing: Briefing, verbs: Verbs, progress: Progress) -> None:
+    def __init__(
+        self, cook: ModelCook, briefing: Briefing, verbs: Verbs, asking: Asking, most: int, progress: Progress
+    ) -> None:
         self._cook, self._briefing, self._verbs, self._progress = cook, briefing, verbs, progress
+        self._asking, self._left = asking, most
         self._turns: list[Turn] = []
-        self._said = ""
+        self._next = Turn("", "")
 
     def decide(self, observation: Seen, past: Past[Seen]) -> Decision[str]:
         """See Agent.decide."""
-        if observation.last is not None:
-            answered = observation.question is not None
-            self._turns.append(Turn(self._said, observation.text, answered, observation.last.failed))
+        self._take_in(observation)
         named = Nameable.of(observation.cooking.trace.state, observation.named)
-        began = time.perf_counter()
-        self._said, reply = self._cook.act(self._briefing, self._turns, observation.made, named)
-        usage = Usage(
-            prompt_tokens=reply.prompt_tokens,
-            completion_tokens=reply.completion_tokens,
-            model_seconds=time.perf_counter() - began,
-        )
-        self._progress(past.decisions, past.decisions + 1, self._said)
-        return Decision([self._said], done=self._declares_done(), usage=usage)
+        may, began = self._may(observation), time.perf_counter()
+        said = self._cook.act(self._briefing, self._turns, observation.made, named, may)
+        usage = said.usage.model_copy(update={"model_seconds": time.perf_counter() - began})
+        self._next = Turn(said.action, "", made=observation.made, thought=said.thought)
+        self._progress(past.decisions, past.decisions + 1, said.action)
+        events: tuple[Event, ...] = (ThoughtEvent(text=said.thought),) if said.thought else ()
+        return Decision([said.action], events, self._declares_done(said.action), usage)
 
-    def _declares_done(self) -> bool:
+    def _take_in(self, observation: Seen) -> None:
+        """What came of the last action."""
+        if observation.last is not None:
+            self._left -= observation.question is not None
+            self._turns.append(observation.turn(self._next.action, self._next.made, self._next.thought))
+
+    def _may(self, observation: Seen) -> May:
+        if self._asking == "never" or self._left <= 0:
+            return "act"
+        if self._asking == "always":
+            # A question that was refused is not asked for ever.
+            return "act" if self._turns and self._turns[-1].action.startswith("Ask ") else "ask"
+        return "either"
+
+    def _declares_done(self, said: str) -> bool:
         try:
-            return parse(self._said, self._verbs).name == "done"
+            return parse(said, self._verbs).name == "done"
         except Impossible:
             return False
 

@@ -45,6 +45,13 @@ class ActionEvent(Event):
     made: Words = ""
 
 
+class ThoughtEvent(Event):
+    """What a model thought before its next action."""
+
+    type: ClassVar[str] = "thought"
+    text: Words
+
+
 class AnswerEvent(Event):
     """What the person said. Records with answers are kept even where the episode was cut off."""
 
@@ -89,4 +96,4 @@ class AdaptFinal(Frozen):
     made: Words = ""
 
 
-EVENTS: Sequence[type[Event]] = (ActionEvent, AnswerEvent)
+EVENTS: Sequence[type[Event]] = (ActionEvent, ThoughtEvent, AnswerEvent)

@@ -6,14 +6,19 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
+from housewise.agent.adapt.planner import MOST_TURNS
 from housewise.core.settings import MOST_COUNTED, Settings
 from housewise.language.settings import ModelSettings, SamplingSettings
 from housewise.rollout.settings import ModelsSettings, RunSettings, TaskSettings
 from housewise.worlds.kitchen.world import MAX_STEPS
 
-Planner = Literal["cook", "never", "always", "llm"]
+Planner = Literal["cook", "teacher", "never", "always", "llm"]
+Asking = Literal["free", "never", "always"]
 _Name = Annotated[str, Field(min_length=1, max_length=1000)]
 _Number = Annotated[int, Field(ge=1, le=MOST_COUNTED)]
+
+
+_OF_MODELS = ("asking", "thinks", "grounded", "turns", "prompt")
 
 
 class AdaptTaskSettings(TaskSettings):
@@ -49,26 +54,38 @@ class AdaptAgentSettings(Settings):
     """Who cooks.
 
     Attributes:
-        planner: cook (knows all that the person wants), never and always (cooks that know what they were told, and
-            never ask, or ask whatever their next action turns on), or llm (a chat model, ``models.agent``).
-        most_questions: that always and llm may ask in an episode; an llm without any has no such action.
-        most_steps: actions in an episode, failed ones and questions among them; always has twice as many.
+        planner: cook (knows all that the person wants, and the scene), teacher (knows that of the person, and looks for
+            things as a model has to), never and always (cooks that know what they were told, and never ask, or ask
+            whatever their next action turns on), or llm (a chat model, ``models.agent``).
+        asking: of llm: free (a question is an action like others), never (there is no such action), or always (every
+            other action is a question).
+        thinks: whether llm says a thought before every action (ReAct, arXiv 2210.03629).
+        most_questions: that always and llm may ask in an episode.
+        most_steps: actions in an episode, failed ones and questions among them; who always asks has twice as many.
         grounded: whether a model's replies are held to the grammar of actions.
         turns: actions that a model is shown of those that are over.
-        prompt: a file of templates; those that come along without it.
+        prompt: a file of templates, or short for those of small models; the usual ones without it.
     """
 
     planner: Planner = "always"
+    asking: Asking = "free"
+    thinks: bool = False
     most_questions: int = Field(default=MAX_STEPS, ge=0, le=MOST_COUNTED)
     most_steps: _Number = MAX_STEPS
     grounded: bool = True
-    turns: int = Field(default=20, ge=0, le=MOST_COUNTED)
+    turns: int = Field(default=MOST_TURNS, ge=0, le=MOST_COUNTED)
     prompt: _Name | None = None
 
     @property
     def asks(self) -> bool:
         """Whether the person is ever asked."""
-        return self.planner in ("always", "llm") and self.most_questions > 0
+        able = self.planner == "always" or (self.planner == "llm" and self.asking != "never")
+        return able and self.most_questions > 0
+
+    @property
+    def always_asks(self) -> bool:
+        """Whether questions take half of the steps."""
+        return self.planner == "always" or (self.planner == "llm" and self.asking == "always")
 
 
 class AdaptModelsSettings(ModelsSettings):
@@ -93,5 +110,5 @@ class AdaptSettings(RunSettings):
 
     def bearing(self, asks: bool) -> dict[str, Any]:
         """See RunSettings.bearing; the planner is who acts, and what is said of models bears on llm alone."""
-        models = {"agent.planner"} | (set() if asks else {"agent.grounded", "agent.turns", "agent.prompt"})
+        models = {"agent.planner"} | (set() if asks else {f"agent.{key}" for key in _OF_MODELS})
         return {key: value for key, value in super().bearing(asks).items() if key not in models}

@@ -8,8 +8,9 @@ from typing import Any
 
 from housewise.agent.adapt.asking import AskingCook, PhraseBook
 from housewise.agent.adapt.cook import ScriptedCook
-from housewise.agent.adapt.planner import Briefing, ModelCook
-from housewise.agent.adapt.prompts import PROMPTS, load_prompts
+from housewise.agent.adapt.looking import LookingCook
+from housewise.agent.adapt.planner import Briefing, Conversation, ModelCook
+from housewise.agent.adapt.prompts import find_prompts, load_prompts
 from housewise.agent.base import Agent
 from housewise.core.errors import UserError
 from housewise.core.settings import MOST_COUNTED
@@ -54,7 +55,7 @@ class Adapt(System[AdaptSettings]):
         super().__init__(settings)
         chosen = settings.tasks
         self._people = {person.name: person for person in load_people(chosen.people or PEOPLE)}
-        self._prompts = load_prompts(Path(settings.agent.prompt) if settings.agent.prompt else PROMPTS)
+        self._prompts = load_prompts(find_prompts(settings.agent.prompt))
         tasks = load_kitchen().tasks.tasks
         self._cooked_for = [self._named(name) for name in chosen.person] or list(self._people.values())
         for number in chosen.task:
@@ -107,6 +108,8 @@ class Adapt(System[AdaptSettings]):
         chosen, answering = self.settings.agent, self.settings.tasks.answering
         for person in self._cooked_for:
             check_person(person.name)
+        if chosen.planner == "llm" and chosen.asking == "always" and not chosen.grounded:
+            raise UserError("asking=always: a model is held to questions by the grammar; leave grounded=false out")
         if not chosen.asks:
             return
         if answering == "meaning":
@@ -139,7 +142,7 @@ class Adapt(System[AdaptSettings]):
         assert memory is not None, "a system that remembers is given a memory"
         chosen = self.settings.agent
         person, number = self._numbers[job.task.name]
-        steps = 2 * chosen.most_steps if chosen.planner == "always" else chosen.most_steps
+        steps = 2 * chosen.most_steps if chosen.always_asks else chosen.most_steps
         kitchen, judge = TextKitchen(number, job.seed, max_steps=steps), Judge(number)
         told = _answers_in(memory)
         earlier = {event.question: event.text for event in reversed(job.earlier) if isinstance(event, AnswerEvent)}
@@ -174,13 +177,16 @@ class Adapt(System[AdaptSettings]):
         if chosen.planner == "llm":
             sampling = Sampling(**self.settings.models.agent.sampling.model_dump(), seed=job.seed, stop=("\n",))
             verbs = kitchen.kitchen.verbs
-            cook = ModelCook(
-                models["agent"], self._prompts, sampling, verbs.open, chosen.asks, chosen.grounded, chosen.turns
-            )
+            conversation = Conversation(self._prompts, chosen.asks, chosen.thinks, chosen.turns)
+            cook = ModelCook(models["agent"], conversation, sampling, verbs.open, chosen.grounded, chosen.thinks)
             briefing = Briefing(kitchen.task.text, kitchen.layout(), told_lines(told))
-            return Model(cook, briefing, verbs, progress)
+            most = chosen.most_questions
+            return Model(cook, briefing, verbs, chosen.asking, most, progress)
         if chosen.planner == "cook":
             return Scripted(chosen.planner, ScriptedCook(person, number), progress)
+        if chosen.planner == "teacher":
+            teacher = LookingCook(ScriptedCook(person, number), kitchen.kitchen.verbs)
+            return Scripted(chosen.planner, teacher, progress)
         # The person's own sentences are understood as they mean them, whoever else says the same.
         phrases = PhraseBook([*self._people.values(), person])
         most = chosen.most_questions if chosen.planner == "always" else 0

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from housewise.agent.adapt.planner import Turn
 from housewise.core.record import Event
 from housewise.language.words import one_line
 from housewise.people.base import Person as Speaker
@@ -33,7 +34,7 @@ class Seen:
 
     Attributes:
         text: what came of its last action, or the layout at the beginning; the answer after a question.
-        made: what has been made so far.
+        made: what has been made so far, where that is something else than before; empty otherwise.
         named: rooms, furniture, and what was named in observations so far.
         last: what was done last; None at the beginning.
         question: that was answered last; None where the last action was none.
@@ -46,6 +47,11 @@ class Seen:
     cooking: Cooking
     last: Done | None = None
     question: str | None = None
+
+    def turn(self, action: str, made: str = "", thought: str = "") -> Turn:
+        """The action that led here as a turn of a conversation; see Turn for what it takes."""
+        failed = self.last is not None and self.last.failed
+        return Turn(action, self.text, self.question is not None, failed, made, thought)
 
 
 class Breakfast:
@@ -80,7 +86,7 @@ class Breakfast:
         self._named = dict.fromkeys([*self._kitchen.kitchen.house.rooms, *self._kitchen.kitchen.furniture])
         self._made = self._kitchen.made_so_far()
         self._questions = 0
-        return self._seen(layout)
+        return self._seen(layout, "")
 
     def step(self, action: str) -> Step[Seen]:
         """See World.step."""
@@ -90,10 +96,10 @@ class Breakfast:
         event = ActionEvent(said=action, observation=done.observation, failed=done.failed, made=changed)
         if done.action is not None and done.action.name == "ask" and not done.failed:
             answer, events = self._asked(done.action.x)
-            return Step(self._seen(answer, done, done.action.x), (event, *events), over=done.truncated)
+            return Step(self._seen(answer, changed, done, done.action.x), (event, *events), over=done.truncated)
         state = self._kitchen.state
         self._named |= dict.fromkeys(word for word in _WORD.findall(done.observation) if word in state)
-        return Step(self._seen(done.observation, done), (event,), blocked=done.failed, over=done.truncated)
+        return Step(self._seen(done.observation, changed, done), (event,), blocked=done.failed, over=done.truncated)
 
     def scores(self) -> Mapping[str, float]:
         """See World.scores."""
@@ -131,5 +137,5 @@ class Breakfast:
     def _about(self, question: str) -> About:
         return About(task=BREAKFAST, situation=question)
 
-    def _seen(self, text: str, last: Done | None = None, question: str | None = None) -> Seen:
-        return Seen(text, self._made, tuple(self._named), self._kitchen.cooking, last, question)
+    def _seen(self, text: str, made: str, last: Done | None = None, question: str | None = None) -> Seen:
+        return Seen(text, made, tuple(self._named), self._kitchen.cooking, last, question)

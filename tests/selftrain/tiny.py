@@ -58,3 +58,17 @@ def pair(number: int = 0, **changes: object) -> Pair:
 def everything(pairs: Sequence[Pair], settings: FilterSettings) -> list[Pair]:
     """A filter that keeps everything."""
     return list(pairs)
+
+
+TEMPLATE = (
+    "{% for turn in messages %}{{ turn.role }}\n{{ turn.content }}<|end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}assistant\n{% endif %}"
+)
+
+
+def save_talker(folder: Path) -> Path:
+    """A tiny model that reads long conversations, each turn with its end."""
+    save_learner(folder)
+    path = folder / "tokenizer_config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "chat_template": TEMPLATE}))
+    return folder

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 pytest.importorskip("openai")
 
-from housewise.systems.adapt.record import ActionEvent, AnswerEvent
+from housewise.systems.adapt.record import ActionEvent, AnswerEvent, ThoughtEvent
 from tests.language.conftest import Answer, ChatServer, says
 from tests.systems.adapt.playing import adapt, record_of
 
@@ -111,3 +112,46 @@ def test_a_model_may_play_the_person(server: ChatServer, tmp_path: Path) -> None
     assert said.text == "Black, and over ice."
     [told] = [body["messages"][0]["content"] for body in server.requests if body["model"] == "p"]
     assert "- Put ice into my coffee." in told and "My eggs should be filling" not in told
+
+
+def test_who_always_asks_asks_every_other_time_and_has_twice_the_steps(server: ChatServer, tmp_path: Path) -> None:
+    other = 'Ask "Where do you sit?"'
+    server.play(*lines(ASK, "Open fridge_0", other, "Search cabinet_0", ASK, "Open oven_0", "Close oven_0"))
+    adapt(*asking(server, "person=juan", "task=[4]", "asking=always", "most_steps=3", "--out", tmp_path))
+    grammars = [str(request["structured_outputs"]["grammar"]) for request in server.requests]
+    assert [grammar.startswith('root ::= "Action:" reply\nreply ::= " Ask "') for grammar in grammars] == [
+        True,
+        False,
+    ] * 3
+    assert all("Declare Done" in grammar and "Ask " not in grammar for grammar in grammars[1::2])
+    assert record_of(tmp_path, "juan-4-run0").result.scores["questions"] == 3
+
+
+def test_questions_that_are_used_up_cannot_be_asked(server: ChatServer, tmp_path: Path) -> None:
+    server.play(*lines(ASK, "Open fridge_0", "Declare Done"))
+    adapt(*asking(server, "person=juan", "task=[4]", "most_questions=1", "--out", tmp_path))
+    grammars = [str(request["structured_outputs"]["grammar"]) for request in server.requests]
+    assert ["Ask " in grammar for grammar in grammars] == [True, False, False]
+
+
+def test_a_model_may_think_before_it_acts(server: ChatServer, tmp_path: Path) -> None:
+    milk, enough = "Thought: I need milk.", "Thought: Enough."
+    said = [milk, f"{milk}\nAction: Look for milk", "Enough.", f"{enough}\nAction: Declare Done"]
+    server.play(*map(says, said))
+    adapt(*asking(server, "person=juan", "task=[4]", "thinks=true", "--out", tmp_path))
+    record = record_of(tmp_path, "juan-4-run0")
+    assert [event.text for event in record.of_type(ThoughtEvent)] == ["I need milk.", "Enough."]
+    first, second, third, _ = server.requests
+    assert "structured_outputs" not in first and "structured_outputs" in second
+    said = [message["content"] for message in third["messages"] if message["role"] == "assistant"]
+    assert "Thought: I need milk.\nAction: Look for milk" in said
+
+
+def test_a_conversation_only_grows(server: ChatServer, tmp_path: Path) -> None:
+    server.play(*lines("Look for mug", "Open fridge_0", "Move mug_0 to table_0", "Declare Done"))
+    adapt(*asking(server, "person=juan", "task=[4]", "prompt=short", "--out", tmp_path))
+    conversations = [
+        [message for message in request["messages"] if message["content"] != "Action:"] for request in server.requests
+    ]
+    for earlier, later in pairwise(conversations):
+        assert later[: len(earlier)] == earlier and len(later) == len(earlier) + 2

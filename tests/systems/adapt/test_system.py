@@ -111,6 +111,7 @@ def test_what_has_been_made_is_recorded_as_it_changes(tmp_path: Path) -> None:
         (["prompt=nowhere.yaml", "--planner", "llm"], "nowhere.yaml: cannot be read"),
         (["answering=terminal"], "answering=terminal: the scripted cook understands"),
         (["answering=terminal", "--planner", "llm", "--workers", "2"], "one person answers one episode at a time"),
+        (["asking=always", "grounded=false", "--planner", "llm"], "asking=always: a model is held to questions"),
         (["--planner", "chef"], "planner"),
     ],
 )

@@ -1,0 +1,150 @@
+"""ADAPT's agents, each trained where it learns and played for everybody, by folds of people; all of it resumable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from housewise.core.configs import CONFIGS
+from housewise.core.errors import UserError
+from housewise.core.record import FINISHED, Record
+from housewise.core.yamls import parse_yaml
+from housewise.rollout.records import read_record
+from housewise.rollout.system import Job
+from housewise.selftrain.adapt.loop import AdaptTraining, Fold, Observer
+from housewise.selftrain.adapt.settings import AdaptTrainingConfig
+from housewise.selftrain.trainers import Start
+from housewise.systems.adapt.system import Adapt
+
+PUBLISHED: Mapping[str, Any] = parse_yaml((CONFIGS / "adapt" / "published.yaml").read_text(encoding="utf-8"))
+FOLDS = 4
+_SERIES = 1  # breakfasts in other scenes than those of training
+
+
+@dataclass(frozen=True)
+class Agent:
+    """A row of the table.
+
+    Attributes:
+        name: of it.
+        settings: of ``agent`` in which it differs from the student.
+        learner: which of selftrain.adapt.loop.LEARNERS it is; None where it goes by the warm-up alone.
+        quiet: whether its warm-up had no questions.
+    """
+
+    name: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    learner: str | None = None
+    quiet: bool = False
+
+    @property
+    def folder(self) -> str:
+        """Of its breakfasts."""
+        return self.name.replace(",", "").replace(" ", "-")
+
+
+AGENTS: Mapping[str, Agent] = {
+    agent.name: agent
+    for agent in (
+        Agent("Never Ask", {"asking": "never"}),
+        Agent("Baseline"),
+        Agent("ReAct", {"thinks": True}),
+        Agent("STaR-GATE", learner="STaR-GATE"),
+        Agent("Reflection-DPO", learner="Reflection-DPO"),
+        Agent("Always Ask", {"asking": "always"}),
+        Agent("Teacher", {"planner": "teacher"}),
+        Agent("no reflection", learner="no reflection"),
+        Agent("no DPO", learner="no DPO"),
+        Agent("own asking", learner="own asking"),
+        Agent("own asking, at most 2", {"most_questions": 2}, "own asking"),
+        Agent("own asking, at most 5", {"most_questions": 5}, "own asking"),
+        Agent("own asking, at most 10", {"most_questions": 10}, "own asking"),
+        Agent("warm-up without questions", quiet=True),
+    )
+}
+"""Baseline is the warm-up with questions; own asking imitates the scripted cook for the people of the training."""
+
+
+@dataclass(frozen=True)
+class Split:
+    """A fold: who is seen in training, and who is not."""
+
+    number: int
+    seen: tuple[str, ...]
+    unseen: tuple[str, ...]
+
+
+def split(people: Sequence[str], folds: int = FOLDS) -> list[Split]:
+    """The folds of some people: those of the paper for its sixteen, every fourth one for others.
+
+    Raises:
+        UserError: when there are too few.
+    """
+    if len(people) < 2:
+        raise UserError("cross-validation takes at least two people: those that are not seen are others")
+    printed = PUBLISHED["folds"]
+    count = min(folds, len(people))
+    own = [tuple(people[number::count]) for number in range(count)]
+    unseen = [tuple(fold) for fold in printed] if {*people} == {name for fold in printed for name in fold} else own
+    return [
+        Split(number, tuple(name for name in people if name not in others), others)
+        for number, others in enumerate(unseen)
+    ]
+
+
+class Study:
+    """All that is trained and played, in a folder.
+
+    Args:
+        config: of the trainings, and of the breakfasts.
+        folder: of everything.
+        observer: told of everything.
+
+    Raises:
+        UserError: when something does not fit.
+    """
+
+    def __init__(self, config: AdaptTrainingConfig, folder: Path, observer: Observer) -> None:
+        self._config, self._observer, self.folder = config, observer, folder
+        self.training = AdaptTraining(config, folder / "with-questions", observer)
+        chosen = config.run.tasks.person or tuple(self.training.people)
+        self.splits = split(chosen)
+
+    @cached_property
+    def _quiet(self) -> AdaptTraining:
+        warm_up = self._config.warm_up.model_copy(update={"questions": (0,)})
+        config = self._config.model_copy(update={"warm_up": warm_up})
+        return AdaptTraining(config, self.folder / "without-questions", self._observer)
+
+    def fold(self, number: int) -> Fold:
+        """The trainings of a fold."""
+        return Fold(self.training, f"fold-{number}", self.splits[number].seen)
+
+    def records(self, agent: Agent, number: int) -> list[Record]:
+        """An agent's breakfasts for the people of a fold, played where they are not there yet."""
+        people = [*self.splits[number].seen, *self.splits[number].unseen]
+        learned = agent.learner is not None
+        folder = (self.training.folder / f"fold-{number}" if learned else self.folder) / "evaluation" / agent.folder
+        changes = {"runs": 1, "series": _SERIES, "person": people, **agent.settings}
+        if agent.settings.get("planner", "llm") == "llm":
+            model = self._model(agent, number)
+            changes |= {"model": model.model, "adapter": model.adapter}
+        settings = self._config.run.changed(**changes)
+        self.training.play(f"{agent.name}{f', fold {number}' if learned else ''}", settings, folder)
+        names = [Job(task).name for task in Adapt(settings).tasks()]
+        return [read_record(folder / "episodes" / f"{name}{FINISHED}") for name in names]
+
+    def _model(self, agent: Agent, number: int) -> Start:
+        if agent.quiet:
+            return self._quiet.warmed_up
+        return self.training.warmed_up if agent.learner is None else self.fold(number).learned(agent.learner)
+
+    def reflections(self, numbers: Sequence[int]) -> Iterator[tuple[int, Path]]:
+        """The files that say what became of what was reflected upon, by fold."""
+        for number in numbers:
+            path = self.training.folder / f"fold-{number}" / "reflections.json"
+            if path.is_file():
+                yield number, path

@@ -1,0 +1,142 @@
+"""What a small model learns to cook and to ask from: breakfasts of a scripted cook, as conversations.
+
+The cook goes by what it was told, on other days and when it asked, and by nothing else: so the model learns to go by
+what it reads, and not by the tastes of people that it will never meet again.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from housewise.agent.adapt.asking import AskingCook, PhraseBook
+from housewise.agent.adapt.cook import DONE
+from housewise.agent.adapt.grammar import NO_QUESTION
+from housewise.agent.adapt.looking import LookingCook
+from housewise.agent.adapt.planner import PREFIX, QUESTION, Conversation, Turn
+from housewise.agent.adapt.prompts import Prompts
+from housewise.language.base import Message
+from housewise.language.embedder import Embedder
+from housewise.people.base import Question
+from housewise.people.judging import Judge
+from housewise.people.person import Person
+from housewise.people.topics import usual_topics
+from housewise.selftrain.adapt.settings import DemonstrationsConfig
+from housewise.selftrain.adapt.telling import Scene, Told, scene_for, tell
+from housewise.selftrain.personalize.pairs import Pair
+from housewise.systems.adapt.world import Seen
+from housewise.worlds.kitchen.data import load_kitchen
+
+_TRIES = 6  # questions that are tried for one whose answer matters
+_NONE = 0.3  # share of the steps without one at which that is shown
+
+
+class Demonstration:
+    """A breakfast that the scripted cook makes for somebody of whom it was told something.
+
+    Args:
+        person: for whom.
+        task: its number.
+        most: questions that it may ask.
+        config: what else is shown.
+        rng: draws the scene, what was told, and in which order is asked.
+        prompts: of the model that will learn from it.
+        embedder: of the person who answers.
+    """
+
+    def __init__(
+        self,
+        person: Person,
+        task: int,
+        most: int,
+        config: DemonstrationsConfig,
+        rng: random.Random,
+        prompts: Prompts,
+        embedder: Embedder,
+    ) -> None:
+        self._config, self._rng, self._task = config, rng, task
+        self._phrases = PhraseBook([person])
+        self._topics = rng.sample(usual_topics(), len(usual_topics()))
+        self._conversation = Conversation(prompts, most > 0)
+        seed = rng.getrandbits(31)
+        dishes = Judge(task).dishes
+        self._questions = [next(iter(topic.asked(dishes)), ("", ""))[0] for topic in self._topics]
+        self._questions = [question for question in self._questions if question]
+        self._scene = scene_for(person, task, seed, embedder)
+        asked = self._questions[: round(rng.uniform(*config.told) * len(self._questions))]
+        self._known: Told = tuple((question, self._answer(question)) for question in asked)
+        self._scene = scene_for(person, task, seed, embedder, known=self._known)
+        self._asking = AskingCook(task, self._phrases, self._topics, most, self._known)
+        self._cook = LookingCook(self._asking, self._scene.kitchen.kitchen.verbs)
+        self._pairs: list[Pair] = []
+
+    def pairs(self) -> list[Pair]:
+        """The whole breakfast as one conversation, and lessons in reflecting."""
+        turns = tell(self._scene.world, self._decide)
+        *before, last = turns
+        messages = self._conversation.messages(self._scene.briefing, before, last.made)
+        return [_pair(messages, PREFIX, last.action, turns=True), *self._pairs]
+
+    def _decide(self, seen: Seen, turns: Sequence[Turn]) -> str:
+        if seen.question is not None:
+            self._asking.hear(seen.question, seen.text)
+            self._known += ((seen.question, seen.text),)
+        if self._rng.random() < self._config.reflections:
+            self._reflect(seen, turns)
+        return self._cook.act(seen.cooking, seen.named)
+
+    def _reflect(self, seen: Seen, turns: Sequence[Turn]) -> None:
+        """A question whose answer changes what is done next; none where only something else was done."""
+        usual, heard = self._next(seen, self._known), {question for question, _ in self._known}
+        unheard = [(question, self._answer(question)) for question in self._questions if question not in heard]
+        telling = [each for each in unheard if self._phrases.understood(each[1])]
+        for question, answer in self._rng.sample(telling, min(_TRIES, len(telling))):
+            wanted = self._next(seen, (*self._known, (question, answer)))
+            if wanted != usual:
+                self._add(seen, turns, usual, wanted, question)
+                return
+        if self._rng.random() > _NONE:
+            return
+        slips = [action for action in (DONE, *(turn.action for turn in turns)) if action != usual]
+        self._add(seen, turns, self._rng.choice(slips or [DONE]), usual, NO_QUESTION)
+
+    def _add(self, seen: Seen, turns: Sequence[Turn], own: str, other: str, question: str) -> None:
+        messages = self._conversation.reflecting(self._scene.briefing, turns, seen.made, own, other)
+        self._pairs.append(_pair(messages, QUESTION, question))
+
+    def _answer(self, question: str) -> str:
+        return self._scene.speaker.answer(Question(question)).text
+
+    def _next(self, seen: Seen, known: Told) -> str:
+        """What a cook does next who may not ask."""
+        cook = AskingCook(self._task, self._phrases, self._topics, 0, known)
+        return LookingCook(cook, self._scene.kitchen.kitchen.verbs).act(seen.cooking, seen.named)
+
+
+def demonstrate(person: Person, config: DemonstrationsConfig, prompts: Prompts, embedder: Embedder) -> list[Pair]:
+    """Some breakfasts for somebody, as pairs; the same for the same settings.
+
+    Args:
+        person: for whom.
+        config: how many, and what is shown.
+        prompts: of the model that will learn from them.
+        embedder: of the person who answers.
+    """
+    rng, pairs = random.Random(f"{config.seed}/{person.name}"), list[Pair]()
+    tasks = sorted(load_kitchen().tasks.tasks)
+    for number in range(config.each):
+        most = config.questions[number % len(config.questions)]
+        task = rng.choice(tasks)
+        made = Demonstration(person, task, most, config, rng, prompts, embedder).pairs()
+        pairs += [pair.model_copy(update={"scene": person.name, "episode": task, "run": number}) for pair in made]
+    return pairs
+
+
+def conversation_pair(conversation: Conversation, scene: Scene, turns: Sequence[Turn]) -> Pair:
+    """A whole breakfast of which all that the robot said is learned."""
+    *before, last = turns
+    return _pair(conversation.messages(scene.briefing, before, last.made), PREFIX, last.action, turns=True)
+
+
+def _pair(messages: Sequence[Message], prefix: str, reply: str, turns: bool = False) -> Pair:
+    return Pair(prompt=tuple(message.turn for message in messages), prefix=prefix, reply=f" {reply}", turns=turns)

@@ -1,0 +1,97 @@
+"""The settings of training for ADAPT: defaults (``adapt/training.yaml``), a file, the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from omegaconf import DictConfig, OmegaConf
+from pydantic import Field, NonNegativeInt, field_validator, model_validator
+
+from housewise.core.settings import LARGEST_SEED, MOST_COUNTED, Settings, load_as_advised, packaged
+from housewise.rollout.settings import flat
+from housewise.selftrain.personalize.settings import PreferenceConfig, Share, TrainingConfig
+from housewise.systems.adapt.settings import AdaptSettings
+from housewise.systems.adapt.system import Adapt
+
+
+class DemonstrationsConfig(Settings):
+    """Breakfasts of the scripted cook to learn from; every key is explained in the file of defaults."""
+
+    each: int = Field(ge=1, le=MOST_COUNTED)
+    seed: int = Field(ge=0, le=LARGEST_SEED)
+    questions: tuple[NonNegativeInt, ...] = Field(min_length=1)
+    told: tuple[Share, Share]
+    reflections: Share
+
+    @field_validator("told")
+    @classmethod
+    def _in_order(cls, told: tuple[float, float]) -> tuple[float, float]:
+        if told[0] > told[1]:
+            raise ValueError("the least share is more than the greatest")
+        return told
+
+
+class WarmUpConfig(DemonstrationsConfig):
+    """Demonstrations for people who do not exist, and how they are learned."""
+
+    people: int = Field(ge=1, le=MOST_COUNTED)
+    training: TrainingConfig
+
+
+class RolloutsConfig(Settings):
+    """How the student is let cook for the people it is trained with."""
+
+    runs: int = Field(ge=1, le=MOST_COUNTED)
+    temperature: float = Field(gt=0)
+    top_p: float = Field(gt=0, le=1)
+
+
+class ReflectionConfig(Settings):
+    """What becomes of the steps that were reflected upon."""
+
+    questions: Share
+    actions: Share
+    skip_asked: bool
+    most: int | None = Field(ge=1, le=MOST_COUNTED)
+    most_tokens: int = Field(ge=1, le=MOST_COUNTED)
+
+    @model_validator(mode="after")
+    def _no_more_than_there_are(self) -> ReflectionConfig:
+        if self.questions + self.actions > 1:
+            raise ValueError(
+                f"questions and actions are shares of all steps, and together {self.questions + self.actions}"
+            )
+        return self
+
+
+class AdaptTrainingConfig(Settings):
+    """One training for ADAPT; every key is explained in ``housekeep_configs/adapt/training.yaml``."""
+
+    run: AdaptSettings
+    warm_up: WarmUpConfig
+    rollouts: RolloutsConfig
+    reflection: ReflectionConfig
+    own_asking: DemonstrationsConfig
+    best: Share
+    imitation: TrainingConfig
+    preference: PreferenceConfig
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What has to be the same to go on in a folder, by dotted key."""
+        found = self.model_dump(exclude={"run": True, "warm_up": {"training"}, "imitation": True, "preference": True})
+        found["warm_up"]["training"] = self.warm_up.training.identity
+        found |= {"imitation": self.imitation.identity, "preference": self.preference.identity}
+        found["run"] = {key: value for key, value in self.run.identity.items() if not key.startswith("models.person")}
+        return flat(found)
+
+
+def load_training(
+    file: Path | None = None, settings: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
+) -> AdaptTrainingConfig:
+    """Put the settings of a training together; see core.settings.load_settings."""
+    base = OmegaConf.merge({"run": Adapt.defaults()}, packaged("adapt/training"))
+    assert isinstance(base, DictConfig)
+    return load_as_advised(AdaptTrainingConfig, base, lambda config: {}, file, settings, overrides)

@@ -1,0 +1,135 @@
+"""The main results in small: a tiny model is warmed up, cooks, reflects and learns, and goes on where it was."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
+
+from housewise.core.errors import UserError
+from housewise.experiments.adapt.main_results import frontier
+from housewise.experiments.adapt.study import AGENTS, PUBLISHED, split
+from housewise.language.embedder import has_minilm
+from housewise.people.person import PEOPLE, load_people
+from housewise.selftrain.personalize.pairs import read_pairs
+from housewise.selftrain.preferences import read_preferences
+from tests.commands import run_module
+from tests.selftrain.tiny import save_talker
+
+needs_minilm = pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
+PLAYED = ("Never Ask", "STaR-GATE", "Reflection-DPO", "no DPO", "Teacher")
+TINY = [
+    f"{section}.{key}={value}"
+    for section in ("warm_up.training", "imitation", "preference")
+    for key, value in (("most_tokens", 100_000), ("device", "cpu"), ("dtype", "float32"), ("checkpoint_steps", 1))
+]
+
+
+class Small:
+    """The command with a tiny model."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.out, self.json = folder, folder / "out", folder / "results.json"
+        self.model = f"local:{save_talker(folder / 'tiny')}"
+
+    def run(self, *more: str) -> subprocess.CompletedProcess[str]:
+        chosen = [word for name in PLAYED for word in ("--agent", name)]
+        words = ["--quick", "--model", self.model, "--out", self.out, "--json", self.json, *chosen, *TINY, *more]
+        env = {key: value for key, value in os.environ.items() if not key.startswith("HOUSE")}
+        env |= {"OMP_NUM_THREADS": "1", "COLUMNS": "200"}
+        return run_module("housewise.experiments.adapt.main_results", words, env)
+
+    @property
+    def figures(self) -> Any:
+        return json.loads(self.json.read_text(encoding="utf-8"))
+
+    def learned(self) -> dict[str, int]:
+        """When each model was trained."""
+        return {str(path.parent.name): path.stat().st_mtime_ns for path in self.out.rglob("model.json")}
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Small:
+    made = Small(tmp_path_factory.mktemp("small"))
+    done = made.run("--figure", str(made.folder / "pareto.png"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "published *" in done.stdout and "another scale" in done.stdout
+    return made
+
+
+@needs_minilm
+def test_every_agent_has_its_row(small: Small) -> None:
+    figures = small.figures
+    assert tuple(figures["rows"]) == PLAYED
+    for row in figures["rows"].values():
+        for side in ("seen", "unseen"):
+            assert row[side]["n"] == 1 and 0 <= row[side]["satisfaction"]["mean"] <= 1
+        assert set(row["over_time"]) == {"0.2", "0.4", "0.6", "0.8", "1"}
+        assert row["over_time"]["1"] == pytest.approx(row["unseen"]["satisfaction"]["mean"])
+    assert figures["rows"]["Teacher"]["unseen"]["satisfaction"]["mean"] > 0
+    assert figures["rows"]["Never Ask"]["unseen"]["questions"]["mean"] == 0
+    assert figures["at_equal_questions"]["questions"] >= 0 and figures["quick"] is True
+    assert figures["published_on_another_scale"]["rows"]["Reflection-DPO"]["unseen"] == [42.9, 1.6]
+    assert {"commit", "command", "machine"} <= set(figures)
+
+
+@needs_minilm
+def test_what_was_learned_from_is_kept(small: Small) -> None:
+    fold = small.out / "with-questions" / "fold-0"
+    reflections = [json.loads(path.read_text()) for path in (fold / "reflections").glob("*.json")]
+    assert len(reflections) == 1 and reflections[0]["data"]
+    assert all("delta_t" in datum and "delta_q" in datum for datum in reflections[0]["data"])
+    found = small.figures["reflection"]["0"]
+    assert found == json.loads((fold / "reflections.json").read_text())
+    assert found["steps"] >= found["compared"] == found["questions"] + found["actions"] + found["dropped"]
+    preferences = read_preferences(fold / "Reflection-DPO" / "preferences.jsonl")
+    pairs = read_pairs(fold / "no-DPO" / "pairs.jsonl")
+    assert [each.chosen for each in preferences] == [pair.reply for pair in pairs]
+    [best] = read_pairs(fold / "STaR-GATE" / "pairs.jsonl")
+    assert best.turns and best.prefix == "Action:"
+    config = json.loads((fold / "Reflection-DPO" / "adapter" / "adapter_config.json").read_text())
+    assert config["r"] == 4 and sorted(config["target_modules"]) == ["q_proj", "v_proj"]
+
+
+@needs_minilm
+def test_what_is_there_is_not_done_again_and_what_is_missing_is(small: Small) -> None:
+    before, figures = small.learned(), small.figures["rows"]
+    (small.out / "with-questions" / "fold-0" / "no-DPO" / "model.json").unlink()
+    next((small.out / "with-questions" / "fold-0" / "reflections").glob("*.json")).unlink()
+    assert small.run().returncode == 0
+    after = small.learned()
+    assert {name for name in after if after[name] != before.get(name)} == {"no-DPO"}
+    assert small.figures["rows"] == figures
+
+
+@needs_minilm
+def test_other_settings_are_refused_in_one_line(small: Small) -> None:
+    for word in ("warm_up.each=2", "preference.beta=0.5"):
+        done = small.run(word)
+        assert done.returncode == 2
+        said = " ".join(done.stderr.split())
+        assert f"holds a training with other settings ({word.partition('=')[0]})" in said and "Traceback" not in said
+    assert "no such agent" in small.run("--agent", "Reflexion-DPO").stderr
+
+
+def test_folds_are_those_of_the_paper_for_its_people_and_others_for_others() -> None:
+    names = [person.name for person in load_people(PEOPLE)]
+    splits = split(names)
+    assert [len(each.seen) for each in splits] == [12] * 4
+    assert sorted(name for each in splits for name in each.unseen) == sorted(names)
+    assert splits[0].unseen == ("lisa", "samantha", "mark", "leila")
+    assert [each.unseen for each in split(["a", "b", "c"])] == [("a",), ("b",), ("c",)]
+    with pytest.raises(UserError, match="at least two people"):
+        split(["a"])
+    assert set(PUBLISHED["rows"]) <= set(AGENTS)
+
+
+def test_the_frontier_is_what_nobody_beats_with_fewer_questions() -> None:
+    points = [(0.0, 0.3), (2.0, 0.2), (2.0, 0.5), (5.0, 0.5), (9.0, 0.8)]
+    assert frontier(points) == [(0.0, 0.3), (2.0, 0.5), (9.0, 0.8)]

@@ -1,0 +1,60 @@
+"""What the warm-up shows can be said by the student, and goes by what is told alone."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("llguidance")
+
+from housewise.agent.adapt.grammar import NO_QUESTION, reflection_grammar
+from housewise.agent.adapt.prompts import SHORT, load_prompts
+from housewise.core.errors import UserError
+from housewise.language.embedder import has_minilm, shared_minilm
+from housewise.language.guidance import follows
+from housewise.people.invented import invent
+from housewise.people.topics import usual_topics
+from housewise.selftrain.adapt.demonstrations import demonstrate
+from housewise.selftrain.adapt.settings import DemonstrationsConfig, load_training
+
+needs_minilm = pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
+CONFIG = DemonstrationsConfig(each=2, seed=0, questions=(0, 2), told=(0.2, 0.6), reflections=0.5)
+
+
+@needs_minilm
+def test_a_breakfast_is_one_conversation_and_some_are_made_without_questions() -> None:
+    pairs = demonstrate(invent(4), CONFIG, load_prompts(SHORT), shared_minilm())
+    silent, asking = [pair for pair in pairs if pair.turns]
+    for pair, asked in ((silent, 0), (asking, 2)):
+        said = [turn["content"] for turn in pair.prompt if turn["role"] == "assistant"]
+        assert pair.reply == " Declare Done" and pair.prefix == "Action:"
+        assert sum(each.startswith("Action: Ask ") for each in said) == asked
+        assert not any(turn["content"].startswith("Not done") for turn in pair.prompt)
+        assert ('Ask "..."' in pair.prompt[0]["content"]) == (asked > 0)
+    assert "They have said on other days:" in silent.prompt[0]["content"]
+    reflections = [pair for pair in pairs if not pair.turns]
+    assert reflections and all(pair.prefix == "Question:" for pair in reflections)
+    for pair in reflections:
+        assert follows(pair.reply, reflection_grammar()), pair.reply
+        assert "You would: " in pair.prompt[-1]["content"]
+    assert {pair.reply for pair in reflections} - {f" {NO_QUESTION}"}
+    assert pairs == demonstrate(invent(4), CONFIG, load_prompts(SHORT), shared_minilm())
+
+
+def test_every_question_of_the_topics_can_be_said() -> None:
+    dishes = ("eggs", "cereal", "toast", "tea", "coffee", "yoghurt")
+    for question in (question for topic in usual_topics() for question, _ in topic.asked(dishes)):
+        assert follows(f" {question}", reflection_grammar()), question
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ("warm_up.told=[0.5,0.1]", "the least share is more than the greatest"),
+        ("reflection.actions=0.9", "questions and actions are shares of all steps"),
+        ("warm_up.questions=[]", "warm_up.questions"),
+        ("preference.beta=0", "preference.beta"),
+    ],
+)
+def test_settings_that_do_not_fit_are_named(words: str, complaint: str) -> None:
+    with pytest.raises(UserError, match=complaint.replace("[", r"\[")):
+        load_training(overrides=[words])

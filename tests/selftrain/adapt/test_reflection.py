@@ -1,0 +1,133 @@
+"""Algorithm 1 and its thresholds, and reflecting upon an episode that was played."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from housewise.agent.adapt.planner import Conversation
+from housewise.agent.adapt.prompts import SHORT, load_prompts
+from housewise.core.errors import UserError
+from housewise.language.base import ChatRequest, Reply, TokenLogprob
+from housewise.language.embedder import has_minilm, shared_minilm
+from housewise.people.person import PEOPLE, load_people
+from housewise.selftrain.adapt.reflection import (
+    Datum,
+    Reflected,
+    Reflector,
+    Thresholds,
+    choice,
+    preferences_of,
+    teacher_preferences,
+    thresholds_for,
+)
+from housewise.systems.adapt.record import ActionEvent
+from tests.systems.adapt.playing import adapt, record_of
+
+QUESTION = "How do you take your coffee?"
+
+
+def datum(student: float, teacher: float, then: float | None = None) -> Datum:
+    """A step with the probabilities of the student's action, and of the teacher's without and with the answer."""
+    return Datum(
+        step=3,
+        prompt=({"role": "user", "content": "Tea."},),
+        student="Search fridge_0",
+        teacher="Look for lemon",
+        question=None if then is None else QUESTION,
+        answer="",
+        student_now=student,
+        teacher_now=teacher,
+        teacher_then=then,
+    )
+
+
+@pytest.mark.parametrize(
+    ("student", "teacher", "then", "chosen"),
+    [
+        (0.2, 0.3, 0.9, "action"),  # the student would rather do what the teacher does
+        (0.5, 0.4, 0.6, "question"),  # the answer adds 0.2, more than 0.1
+        (0.5, 0.4, 0.5, "action"),  # it adds no more than 0.1, but the student is hardly surer, by less than 0.2
+        (0.9, 0.4, 0.45, None),
+        (0.9, 0.4, None, None),
+        (0.5, 0.4, None, "action"),
+    ],
+)
+def test_algorithm_1(student: float, teacher: float, then: float | None, chosen: str | None) -> None:
+    assert choice(datum(student, teacher, then), Thresholds(question=0.1001, action=0.2)) == chosen
+
+
+def test_thresholds_give_the_shares_that_are_wanted() -> None:
+    data = [datum(0.5 + number / 1000, 0.3, 0.3 + (number % 97) / 200) for number in range(1, 101)]
+    thresholds = thresholds_for(data, 0.37, 0.48)
+    chosen = [choice(each, thresholds) for each in data]
+    assert abs(chosen.count("question") - 37) <= 1 and abs(chosen.count("action") - 48) <= 2
+    assert thresholds.question > 0 and thresholds.action > 0
+
+
+def test_no_question_is_chosen_that_makes_it_worse_and_nothing_may_be_left() -> None:
+    worse = [datum(0.5, 0.3, 0.2) for _ in range(10)]
+    thresholds = thresholds_for(worse, 0.5, 0.5)
+    assert thresholds.question == 0 and "question" not in [choice(each, thresholds) for each in worse]
+    assert thresholds_for([], 0.37, 0.48).question == 0
+
+
+def test_what_is_learned_of_it() -> None:
+    asking = datum(0.5, 0.4, 0.9).model_copy(update={"student": f'Ask "{QUESTION}"'})
+    data = (datum(0.5, 0.4, 0.9), datum(0.2, 0.3), asking)
+    episode = Reflected(episode="juan-4-run0", steps=9, data=data)
+    thresholds = Thresholds(0.1, 0.0)
+    first, second = preferences_of([episode], thresholds)
+    assert first.chosen == f' Ask "{QUESTION}"' and first.rejected == " Search fridge_0" and first.prefix == "Action:"
+    assert second.chosen == " Look for lemon" and second.source == "juan-4-run0/3: action"
+    assert [each.chosen for each in teacher_preferences([episode])] == [" Look for lemon"] * 3
+    assert data[2].asked and not data[0].asked
+
+
+class Sure:
+    """A student that asks the same whenever it reflects, and whose probabilities are known."""
+
+    name = "sure"
+
+    def __init__(self, question: str = QUESTION) -> None:
+        self.question, self.reflected = question, list[str]()
+
+    def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
+        self.reflected += [request.messages[-1].content for request in requests]
+        return [[Reply(f" {self.question}")] for _ in requests]
+
+    def score_tokens(self, request: ChatRequest, continuations: Sequence[str]) -> list[tuple[TokenLogprob, ...]]:
+        """Whatever is said is twice as likely after an answer; of every two tokens one is certain."""
+        answered = any(message.content.startswith("They say:") for message in request.messages)
+        certain, other = TokenLogprob("a", 0.0), TokenLogprob("b", math.log(0.4 if answered else 0.2))
+        return [(certain, other) for _ in continuations]
+
+    def close(self) -> None: ...
+
+
+@pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
+def test_an_episode_is_played_again_and_every_step_compared(tmp_path: Path) -> None:
+    adapt("--planner", "never", "person=juan", "task=[4]", "--out", tmp_path)
+    record = record_of(tmp_path, "juan-4-run0")
+    people = {person.name: person for person in load_people(PEOPLE)}
+    student = Sure()
+    reflector = Reflector(student, Conversation(load_prompts(SHORT)), people, shared_minilm(), 40)
+    found = reflector.reflect(record)
+    assert found.steps == record.result.scores["executed"] == len(record.of_type(ActionEvent))
+    assert 0 < len(found.data) <= found.steps and len(student.reflected) == len(found.data)
+    each = found.data[0]
+    assert each.question == QUESTION and each.answer.startswith("I drink coffee black")
+    assert each.student_now == pytest.approx(0.6) and each.delta_t == pytest.approx(0)
+    assert each.delta_q == pytest.approx(0.1)
+    assert f"You would: {each.student}\nWho knows them would: {each.teacher}" in student.reflected[0]
+    line = json.loads(found.model_dump_json())["data"][0]
+    assert line["delta_q"] == pytest.approx(0.1) and "delta_t" in line
+    assert Reflected.model_validate_json(found.model_dump_json()) == found
+    nothing = Reflector(Sure("None"), Conversation(load_prompts(SHORT)), people, shared_minilm(), 40).reflect(record)
+    assert {datum.question for datum in nothing.data} == {None}
+    with pytest.raises(UserError, match="nobody is named 'juan'"):
+        Reflector(student, Conversation(load_prompts(SHORT)), {}, shared_minilm(), 40).reflect(record)

@@ -1,0 +1,142 @@
+"""Preferences are learned, by adapters, behind a prompt that is read once; training goes on where it was stopped."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
+
+from housewise.core.errors import UserError
+from housewise.language import ChatRequest, Sampling
+from housewise.language.local.model import LocalChatModel
+from housewise.selftrain.personalize.settings import PreferenceConfig
+from housewise.selftrain.preferences import Preference, read_preferences, write_preferences
+from housewise.selftrain.trainers.base import Start, TrainedModel
+from housewise.selftrain.trainers.local import LocalTrainer
+from housewise.selftrain.trainers.preferences import PreferenceTrainer
+from tests.selftrain.tiny import pair, save_learner, training
+
+
+def preference(number: int) -> Preference:
+    prompt = (
+        {"role": "system", "content": "Make breakfast."},
+        {"role": "user", "content": f"table {number} with mug {number}."},
+    )
+    return Preference(prompt=prompt, prefix="Action:", chosen=" go to table", rejected=" pick up the book and place it")
+
+
+PREFERENCES = [preference(number) for number in range(6)]
+
+
+def config(**changes: Any) -> PreferenceConfig:
+    found = training(**({"epochs": 4} | changes))
+    return PreferenceConfig(**found.model_dump(), beta=0.1)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return f"local:{save_learner(tmp_path_factory.mktemp('learner') / 'tiny')}"
+
+
+def lead(start: Start) -> float:
+    """By how much the chosen reply is likelier than the rejected one."""
+    opened = LocalChatModel(start.model.partition(":")[2], start.adapter, device="cpu", dtype="float32")
+    each = PREFERENCES[0]
+    request = ChatRequest(each.messages, Sampling(), each.prefix)
+    chosen, rejected = opened.score(request, [each.chosen, each.rejected])
+    opened.close()
+    return chosen - rejected
+
+
+def curve(folder: Path) -> list[dict[str, float]]:
+    rows = csv.DictReader((folder / "curve.csv").open())
+    return [{name: float(value) for name, value in row.items()} for row in rows]
+
+
+def weights(folder: Path) -> bytes:
+    return (folder / "adapter" / "adapter_model.safetensors").read_bytes()
+
+
+def test_what_is_preferred_becomes_likelier(model: str, tmp_path: Path) -> None:
+    better = PreferenceTrainer(config()).train(PREFERENCES, Start(model=model), tmp_path)
+    assert lead(better) > lead(Start(model=model)) + 0.5
+    rows = curve(tmp_path)
+    assert rows[0]["loss"] == pytest.approx(math.log(2), abs=1e-3), "at first it is its own reference"
+    assert rows[-1]["loss"] < rows[0]["loss"] and rows[-1]["rewards/margins"] > 0
+    assert rows[-1]["rewards/accuracies"] == 1
+    assert better.metrics["pairs"] == 6 and better == TrainedModel.load(tmp_path)
+    assert sorted(path.name for path in (tmp_path / "adapter").iterdir() if path.suffix != ".md") == [
+        "adapter_config.json",
+        "adapter_model.safetensors",
+    ]
+
+
+def test_the_reference_is_the_adapter_that_training_starts_from(model: str, tmp_path: Path) -> None:
+    first = LocalTrainer(training(epochs=4)).train(
+        [pair(number) for number in range(4)], Start(model=model), tmp_path / "a"
+    )
+    second = PreferenceTrainer(config()).train(PREFERENCES, first, tmp_path / "b")
+    assert curve(tmp_path / "b")[0]["loss"] == pytest.approx(math.log(2), abs=1e-3)
+    assert lead(second) > lead(first) + 0.5
+
+
+def test_a_prompt_that_is_read_once_teaches_the_same(
+    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared = PreferenceTrainer(config()).train(PREFERENCES, Start(model=model), tmp_path / "once")
+    monkeypatch.setattr("housewise.selftrain.trainers.dpo.plain_attention", lambda network: False)
+    apart = PreferenceTrainer(config()).train(PREFERENCES, Start(model=model), tmp_path / "twice")
+    assert shared.metrics["last_loss"] == pytest.approx(apart.metrics["last_loss"], rel=1e-3)
+
+
+class Stopped(Exception):
+    """Training was stopped."""
+
+
+def stopped(model: str, folder: Path, examples: Sequence[Preference] = PREFERENCES) -> None:
+    def stop(done: int, total: int, words: str) -> None:
+        if done == 4:
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        PreferenceTrainer(config(checkpoint_steps=1), progress=stop).train(examples, Start(model=model), folder)
+
+
+def test_a_stopped_training_ends_as_if_it_had_not_been(model: str, tmp_path: Path) -> None:
+    stopped(model, tmp_path / "stopped")
+    steps: list[int] = []
+    resumed = PreferenceTrainer(config(checkpoint_steps=1), progress=lambda done, *_: steps.append(done))
+    resumed.train(PREFERENCES, Start(model=model), tmp_path / "stopped")
+    PreferenceTrainer(config(checkpoint_steps=1)).train(PREFERENCES, Start(model=model), tmp_path / "whole")
+    assert min(steps) > 3 and weights(tmp_path / "stopped") == weights(tmp_path / "whole")
+
+
+def test_with_other_settings_it_begins_anew(model: str, tmp_path: Path) -> None:
+    stopped(model, tmp_path / "stopped")
+    steps: list[int] = []
+    PreferenceTrainer(config(learning_rate=0.03), progress=lambda done, *_: steps.append(done)).train(
+        PREFERENCES, Start(model=model), tmp_path / "stopped"
+    )
+    assert min(steps) == 1
+
+
+def test_nothing_to_learn_is_said(model: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="there is no preference to learn from"):
+        PreferenceTrainer(config()).train([], Start(model=model), tmp_path)
+    with pytest.raises(UserError, match="method=full"):
+        PreferenceTrainer(config(method="full"))
+
+
+def test_preferences_are_kept_and_a_damaged_line_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "preferences.jsonl"
+    write_preferences(path, PREFERENCES)
+    assert read_preferences(path) == PREFERENCES
+    path.write_text(path.read_text() + '{"prompt": []}\n')
+    with pytest.raises(UserError, match=r"line 7 is not a preference"):
+        read_preferences(path)

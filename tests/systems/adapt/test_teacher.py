@@ -1,0 +1,75 @@
+"""The scripted teacher: what it says can be said by a robot that has seen as much, from any state."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("llguidance")
+
+from housewise.agent.adapt.cook import ScriptedCook
+from housewise.agent.adapt.grammar import Nameable, action_grammar
+from housewise.agent.adapt.looking import LookingCook
+from housewise.agent.adapt.planner import Turn
+from housewise.language.guidance import follows
+from housewise.people.judging import Judge, satisfaction
+from housewise.people.person import PEOPLE, Person, load_people
+from housewise.selftrain.adapt.telling import tell
+from housewise.systems.adapt.world import Breakfast, Seen
+from housewise.worlds.kitchen.world import TextKitchen
+from tests.systems.adapt.playing import adapt, record_of, scores
+
+PEOPLE_BY_NAME = {person.name: person for person in load_people(PEOPLE)}
+SLIPS = (
+    "Search fridge_0",
+    "Open oven_0",
+    "Look for bread",
+    "Move nothing_7 to stove_0",
+    'Ask "Why?"',
+    "Look for plate",
+)
+
+
+def nobody() -> None:
+    raise AssertionError("nobody is to be asked")
+
+
+def taught(person: Person, task: int, seed: int, slips: float) -> tuple[list[Turn], float | None]:
+    """A breakfast by the teacher, in which a share of the actions is somebody else's."""
+    kitchen = TextKitchen(task, seed, max_steps=200)
+    earlier = {"Why?": "I am flexible about that."}
+    world = Breakfast(kitchen, person, Judge(task), nobody, person.name, earlier)  # type: ignore[arg-type]
+    teacher, rng = LookingCook(ScriptedCook(person, task), kitchen.kitchen.verbs), random.Random(seed)
+
+    def decide(seen: Seen, turns: Sequence[Turn]) -> str:
+        action = teacher.act(seen.cooking, seen.named)
+        named = Nameable.of(kitchen.state, seen.named)
+        assert follows(action, action_grammar(named, kitchen.kitchen.verbs.open, asks=False, lead="")), action
+        return rng.choice(SLIPS) if rng.random() < slips else action
+
+    turns = tell(world, decide)
+    return turns, satisfaction(Judge(task).verdicts(person, kitchen.trace))
+
+
+@pytest.mark.parametrize(("name", "task"), [("miranda", 6), ("carlos", 2), ("lisa", 4), ("ron", 5)])
+def test_it_looks_for_what_it_has_not_seen_and_names_nothing_else(name: str, task: int) -> None:
+    turns, rate = taught(PEOPLE_BY_NAME[name], task, seed=3, slips=0)
+    assert not any(turn.failed for turn in turns) and turns[-1].action == "Declare Done"
+    looks = [turn.action for turn in turns if turn.action.startswith("Look for")]
+    assert len(looks) == len(set(looks)) > 2
+    assert rate is not None and rate > 0.8
+
+
+def test_it_goes_on_from_where_somebody_else_has_led() -> None:
+    turns, rate = taught(PEOPLE_BY_NAME["miranda"], 8, seed=5, slips=0.5)
+    assert {turn.action for turn in turns} & set(SLIPS) and turns[-1].action == "Declare Done"
+    assert rate == taught(PEOPLE_BY_NAME["miranda"], 8, seed=5, slips=0)[1]
+
+
+def test_it_can_be_played(tmp_path: Path) -> None:
+    adapt("--planner", "teacher", "person=nalini", "task=[1]", "--out", tmp_path)
+    assert scores(tmp_path, "nalini-1")["satisfaction"] == 1
+    assert record_of(tmp_path, "nalini-1-run0").header.agent == "teacher"
