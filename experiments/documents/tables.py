@@ -86,6 +86,28 @@ def judging(files: FigureFiles) -> str:
     return markdown((f"of {figure(f'{file}#/lessons', 'd', files)} lessons' things", "as it comes", "`tidy`"), rows)
 
 
+def new_houses(files: FigureFiles) -> str:
+    """Success in percent in generated houses that nothing was learned in, and how episodes ended."""
+    file = "personalize/new_houses.json"
+
+    def told(row: str, which: str) -> str:
+        mean, error = (figure(f"{file}#/{which}/{row}/{key}", ".1f", files) for key in ("mean", "error"))
+        return f"{mean} ± {error}"
+
+    def ended(row: str) -> str:
+        ways = files.keys(f"{file}#/ended/{row}")
+        return ", ".join(f"{figure(f'{file}#/ended/{row}/{way}', 'd', files)} {way}" for way in ways)
+
+    gained = files.keys(f"{file}#/gains")
+    rows = [
+        [row, told(row, "figures"), told(row, "gains") if row in gained else "", ended(row)]
+        for row in files.keys(f"{file}#/figures")
+    ]
+    first = rows[0][0]
+    number = figure(f"{file}#/houses", "d", files)
+    return markdown((f"{number} houses, nothing learned", "success, %", f"more than {first}", "ended"), rows)
+
+
 def stars_selecting(files: FigureFiles) -> str:
     """Completion in percent, where goals are chosen among the recorded ones."""
     tasks = "stars/selecting.json#/tasks"
@@ -139,6 +161,7 @@ TABLES: dict[str, Drawn] = {
     "engines": engines,
     "fidelity": fidelity,
     "judging": judging,
+    "new houses": new_houses,
     "remembering": remembering,
     "stars selecting": stars_selecting,
 }
