@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from housewise.agent.stars.analysis import Analyser
 from housewise.agent.stars.conditions import Condition
-from housewise.agent.stars.nearest import nearest_goals
+from housewise.agent.stars.nearest import Nearest
 from housewise.agent.stars.possible import possible_goals
 from housewise.agent.stars.prompts import Prompts
 from housewise.agent.stars.repair import Candidate
@@ -15,7 +15,6 @@ from housewise.agent.stars.tasks import Task, TaskObject
 from housewise.agent.stars.usage import Usage
 from housewise.core.errors import UserError
 from housewise.language.continuing import Bounds, Continuer, Rater
-from housewise.language.embedder import Embedder
 
 # As many as a tree brings, so that a question with numbered options stays readable.
 _MOST_RATED = 8
@@ -31,7 +30,7 @@ class Retrieval:
         thresholds: where the tree branches.
         lead: words that the model's goal begins with, ``{name}`` for the object and ``{are}`` for is or are.
         most_tokens: of a reply.
-        embedder: compares meanings, where no model is asked.
+        nearest: compares meanings, where no model is asked.
     """
 
     model: Continuer
@@ -39,7 +38,7 @@ class Retrieval:
     thresholds: Thresholds = field(default_factory=Thresholds)
     lead: str = ""
     most_tokens: int = 50
-    embedder: Embedder | None = None
+    nearest: Nearest | None = None
 
     @property
     def bounds(self) -> Bounds:
@@ -81,8 +80,8 @@ class Retriever:
         if self._condition.retrieval == "grounded":
             return self._rated(prompt, about, usage)
         if self._condition.retrieval == "meaning":
-            assert self._how.embedder is not None, "a condition that goes by meaning has an embedder"
-            return nearest_goals(self._task, about, self._analyser, self._how.embedder)
+            assert self._how.nearest is not None, "a condition that goes by meaning compares meanings"
+            return self._how.nearest.goals(self._task, about, self._analyser)
         return self._asked(prompt, about, seen, usage, "initial")
 
     def mended(self, about: TaskObject, wrong: Candidate, seen: Seen, usage: Usage) -> list[Retrieved]:

@@ -92,6 +92,10 @@ class _PersonSettings(_Settings):
     wish: str
 
 
+class _ExampleSettings(_Settings):
+    seen: dict[str, list[Name]]
+
+
 class _DialogueSettings(_Settings):
     task: str
     place: tuple[str, ...]
@@ -189,6 +193,15 @@ def _made(settings: _TaskSettings, source: str, vocabulary: Vocabulary, dialogue
         source=source,
     )
     return task, vocabulary
+
+
+def load_examples(path: str) -> Mapping[str, list[str]]:
+    """Where things belong that were seen elsewhere, by what was seen; see housewise.agent.stars.nearest.
+
+    Raises:
+        UserError: as :func:`load_vocabulary`.
+    """
+    return read(path, _ExampleSettings)[0].seen
 
 
 def wishes_of(task: Task, name_or_path: str = PERSON) -> str:

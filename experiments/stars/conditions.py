@@ -80,6 +80,7 @@ class Conditions:
             UserError: naming it.
         """
         for row in self._rows:
+            row.prepare()
             Stars(row.settings(self._settings)).check()
 
     def play(self, observer: Observer) -> None:
@@ -120,7 +121,7 @@ class Conditions:
 
     def more(self) -> dict[str, Any]:
         """What the JSON file holds beside the tables."""
-        adapters = {str(row.arm.adapter_of(row.seed)) for row in self._rows if row.arm.adapter is not None}
+        adapters = {adapter for row in self._rows if (adapter := row.arm.adapter_of(row.seed)) is not None}
         return {
             "n": sum(map(len, self.played.values())),
             "seeds": sorted({row.seed for row in self._rows}),

@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from housewise.agent.stars.conditions import CONDITIONS, find_condition
 from housewise.core.errors import UserError, alternatives, shown
+from housewise.core.files import write_json
 from housewise.core.record import Record
 from housewise.experiments.stars.sharing import Sharing
+from housewise.language.adapters import adapter_folder
 from housewise.rollout.records import read_records
 from housewise.rollout.run import Run
 from housewise.selftrain.personalize.loop import Observer
+from housewise.selftrain.stars.lessons import Lessons
+from housewise.selftrain.stars.training import taught_with
 from housewise.systems.stars.settings import StarsSettings
 
 TRIAL_2, TAUGHT = "Trial 2", "STARS+O"
@@ -51,6 +56,11 @@ class Arm:
         """The adapter that is taken with a seed."""
         return self.adapter and self.adapter.replace(_SEED, str(seed))
 
+    def taught(self, seed: int) -> bool:
+        """Whether it is known what the adapter was taught."""
+        adapter = self.adapter_of(seed)
+        return adapter is not None and taught_with(adapter_folder(adapter)) is not None
+
     @property
     def varies(self) -> bool:
         """Whether each seed has an adapter of its own."""
@@ -63,7 +73,7 @@ class Row:
 
     Attributes:
         condition: by name; see agent.stars.conditions, and TRIAL_2.
-        arm: the model; it is not asked under some conditions.
+        arm: the model; where it is not asked, what its adapter was taught is compared in meaning.
         seed: of all that is drawn.
         out: folder that all rows share.
     """
@@ -76,8 +86,7 @@ class Row:
     @property
     def label(self) -> str:
         """Of its line in tables, which the row has together with those of other seeds."""
-        plain = self.arm.adapter is None or self._without_model
-        return self.condition if plain else f"{self.condition}, {self.arm.name}"
+        return self.condition if self.arm.adapter is None else f"{self.condition}, {self.arm.name}"
 
     @property
     def folder(self) -> Path:
@@ -101,8 +110,27 @@ class Row:
         if self.condition == TRIAL_2:
             learned = {"start": base.tasks.person, "folder": str(self._of(TAUGHT) / "memory"), "learn": "never"}
             return base.changed(condition="STARS", seed=self.seed, memory=learned, **_NOBODY)
-        model = _NOBODY if self._without_model else {"adapter": self.arm.adapter_of(self.seed)}
-        return base.changed(condition=self.condition, seed=self.seed, memory={"learn": "run"}, **model)
+        changes: dict[str, Any] = {"adapter": self.arm.adapter_of(self.seed)}
+        if self._without_model:
+            known = base.agent.examples if self.arm.adapter is None else str(self._examples)
+            changes = {**_NOBODY, "examples": known}
+        return base.changed(condition=self.condition, seed=self.seed, memory={"learn": "run"}, **changes)
+
+    def prepare(self) -> None:
+        """Write down what an adapter was taught, for the control that has no model.
+
+        Raises:
+            UserError: when that cannot be told.
+        """
+        adapter = self.arm.adapter_of(self.seed)
+        if not self._without_model or adapter is None or self._examples.exists():
+            return
+        taught = taught_with(adapter_folder(adapter))
+        if taught is None:
+            raise UserError(
+                f"{adapter}: no training in goals has left it, so that {self.condition} knows nothing of it"
+            )
+        write_json(self._examples, {"name": self.arm.name, "seen": Lessons(taught.run, taught.lessons).examples()})
 
     def play(self, base: StarsSettings, observer: Observer) -> None:
         """Play what is missing.
@@ -119,9 +147,13 @@ class Row:
     def _without_model(self) -> bool:
         return self.condition != TRIAL_2 and find_condition(self.condition).retrieval == "meaning"
 
+    @property
+    def _examples(self) -> Path:
+        return self.folder.parent / "examples.json"
+
     def _of(self, condition: str) -> Path:
         # What goes well in a shell.
-        arm = "no-model" if self._without_model else self.arm.name.replace(" ", "-")
+        arm = "no-model" if self._without_model and self.arm.adapter is None else self.arm.name.replace(" ", "-")
         name = condition.replace("*", "-hints").replace(" ", "-")
         return self.out / "runs" / arm / f"seed-{self.seed}" / name
 
@@ -151,7 +183,8 @@ def _rows(conditions: Sequence[str], arms: Sequence[Arm], seeds: Sequence[int], 
             retrieval = "tree" if name == TRIAL_2 else find_condition(name).retrieval
             if retrieval == "meaning":
                 yield Row(name, Arm(), seeds[0], out)
-                continue
+                if not arm.taught(seeds[0]):
+                    continue
             for seed in seeds if arm.varies or retrieval == "templates" else seeds[:1]:
                 yield Row(name, arm, seed, out)
 

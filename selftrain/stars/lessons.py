@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
@@ -72,11 +73,19 @@ class Lessons:
 
     def pairs(self) -> Iterator[Pair]:
         """All lessons: first goals to write, then goals to choose."""
-        cases = self.cases()
-        for number, case in enumerate(self._drawn(cases, self._lessons.goals, 1)):
+        goals, choices = self._taught()
+        for number, case in enumerate(goals):
             yield self._written(case, np.random.default_rng([self._seed, 2, number]), number)
-        for number, case in enumerate(self._drawn(cases, self._lessons.choices, 3)):
+        for number, case in enumerate(choices):
             yield from self._chosen(case, np.random.default_rng([self._seed, 4, number]), number)
+
+    def examples(self) -> dict[str, list[str]]:
+        """Where the things of all lessons belong, by what is seen of them: what there is to know, without a model."""
+        found: dict[str, list[str]] = {}
+        for case in chain(*self._taught()):
+            places = found.setdefault(case.about.seen, [])
+            places += [place for place in case.about.wanted if place not in places]
+        return found
 
     def cases(self) -> list[Case]:
         """Objects of generated rooms, and of the packaged tasks those of the developers' share."""
@@ -92,6 +101,11 @@ class Lessons:
             shared = [Case(task, about, analyser) for about in task.objects if about.thing.noun in share]
             found += shared * self._lessons.shared
         return found
+
+    def _taught(self) -> tuple[list[Case], list[Case]]:
+        """Of which a goal is written, and of which one is chosen."""
+        cases, lessons = self.cases(), self._lessons
+        return list(self._drawn(cases, lessons.goals, 1)), list(self._drawn(cases, lessons.choices, 3))
 
     def _drawn(self, cases: Sequence[Case], most: int, stream: int) -> Iterator[Case]:
         """So many cases at random, each once before any comes again."""

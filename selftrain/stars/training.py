@@ -69,12 +69,26 @@ class GoalTraining:
         path = self.folder / "config.json"
         if not path.exists() or not (self._phase / "pairs.jsonl").exists():
             return
-        try:
-            earlier = GoalTrainingConfig.model_validate_json(path.read_text(encoding="utf-8"))
-        except (OSError, ValidationError) as error:
-            raise UserError(f"{path}: not the settings of a training in goals; choose another folder") from error
+        earlier = _read(path)
         if changed := differing(earlier.identity, self.config.identity):
             raise UserError(
                 f"{self.folder}: holds a training with other settings ({', '.join(changed)}); choose another folder "
                 "with --out, or use the same settings to go on with it"
             )
+
+
+def taught_with(adapter: Path) -> GoalTrainingConfig | None:
+    """What an adapter was taught with; None where it is in no folder of a training in goals.
+
+    Raises:
+        UserError: when the settings there are damaged.
+    """
+    path = adapter.parent.parent / "config.json"
+    return _read(path) if adapter.parent.name == IMITATE and path.is_file() else None
+
+
+def _read(path: Path) -> GoalTrainingConfig:
+    try:
+        return GoalTrainingConfig.model_validate_json(path.read_text(encoding="utf-8"))
+    except (OSError, ValidationError) as error:
+        raise UserError(f"{path}: not the settings of a training in goals; choose another folder") from error

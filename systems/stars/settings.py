@@ -78,6 +78,7 @@ class StarsAgentSettings(Settings):
         tree: where the search tree branches.
         carry: how far known goals are carried over.
         vocabulary, robot, grammar, prompt: data that come along, by name, or files of the user's own.
+        examples: a file of where things belong that were seen elsewhere, for conditions that go by meaning alone.
     """
 
     condition: str = "STARS+O"
@@ -91,6 +92,7 @@ class StarsAgentSettings(Settings):
     robot: _Named = ROBOT
     grammar: _Named = PAPER
     prompt: _Named = PROMPTS
+    examples: _Named | None = None
 
     @field_validator("condition")
     @classmethod

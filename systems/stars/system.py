@@ -9,18 +9,19 @@ from typing import Any
 from housewise.agent.stars.analysis import Analyser
 from housewise.agent.stars.language import Grammar, Language
 from housewise.agent.stars.learner import Learner
+from housewise.agent.stars.nearest import Nearest
 from housewise.agent.stars.notes import goals_in
 from housewise.agent.stars.oversight import AskedUser, SimulatedUser, User
 from housewise.agent.stars.prompts import load_prompts
 from housewise.agent.stars.retriever import Retrieval
 from housewise.agent.stars.selection import Likelihood, Numbered, Selector
-from housewise.agent.stars.settings import load_robot, load_task, load_vocabulary, wishes_of
+from housewise.agent.stars.settings import load_examples, load_robot, load_task, load_vocabulary, wishes_of
 from housewise.agent.stars.tasks import Task as Room_Task
 from housewise.core.errors import UserError
 from housewise.core.settings import MOST_COUNTED
 from housewise.language import ChatModel
 from housewise.language.continuing import Continuer
-from housewise.language.embedder import Embedder, shared_minilm
+from housewise.language.embedder import shared_minilm
 from housewise.people.chat import ChatPerson
 from housewise.people.memory import Memory
 from housewise.people.terminal import TerminalPerson
@@ -60,6 +61,7 @@ class Stars(System[StarsSettings]):
         chosen = settings.agent
         self._robot, self._prompts = load_robot(chosen.robot), load_prompts(chosen.prompt)
         self._grammar, vocabulary = Grammar.load(chosen.grammar), load_vocabulary(chosen.vocabulary)
+        self._examples = load_examples(chosen.examples) if chosen.examples is not None else {}
         read = [load_task(name, vocabulary) for name in settings.tasks.task]
         self._read = {task.name: (task, words) for task, words in read}
         if len(self._read) < len(read):
@@ -110,7 +112,7 @@ class Stars(System[StarsSettings]):
             )
         if self.talks and (execution.workers > 1 or execution.ray is not None):
             raise UserError("person=terminal: one person answers one episode at a time; leave out --workers and --ray")
-        self._embedder()
+        self._nearest()
         if chosen.parts.retrieval == "grounded" and (not self.settings.models.agent.local or execution.ray is not None):
             raise UserError(
                 f"condition {chosen.condition} rates texts, which takes a local model on this machine; choose another "
@@ -126,7 +128,7 @@ class Stars(System[StarsSettings]):
         """See System.files: data of the user's own."""
         chosen = self.settings.agent
         named = {"vocabulary": chosen.vocabulary, "robot": chosen.robot, "grammar": chosen.grammar}
-        named |= {"prompt": chosen.prompt}
+        named |= {"prompt": chosen.prompt, "examples": chosen.examples or ""}
         named |= {f"task-{task}": name for task, name in zip(self._read, self.settings.tasks.task, strict=True)}
         return {setting: Path(name) for setting, name in named.items() if Path(name).is_file()}
 
@@ -147,7 +149,7 @@ class Stars(System[StarsSettings]):
             task,
             analyser,
             chosen.parts,
-            Retrieval(model, self._prompts, chosen.thresholds, chosen.lead, chosen.most_tokens, self._embedder()),
+            Retrieval(model, self._prompts, chosen.thresholds, chosen.lead, chosen.most_tokens, self._nearest()),
             selector=self._selector(model),
             known=goals_in(memory.notes),
             carry=chosen.generalisation,
@@ -161,8 +163,9 @@ class Stars(System[StarsSettings]):
         limits = Limits(plans=MOST_COUNTED, idle_plans=MOST_COUNTED)
         return Opened(room, agent, _setting(task, learner), limits)
 
-    def _embedder(self) -> Embedder | None:
-        return shared_minilm() if self.settings.agent.parts.retrieval == "meaning" else None
+    def _nearest(self) -> Nearest | None:
+        by_meaning = self.settings.agent.parts.retrieval == "meaning"
+        return Nearest(shared_minilm(), self._examples) if by_meaning else None
 
     def _selector(self, model: Continuer) -> Selector:
         hints = self.settings.agent.parts.hints

@@ -16,8 +16,11 @@ import pytest
 pytest.importorskip("openai")
 pytest.importorskip("matplotlib")
 
+from housewise.core.files import write_json
 from housewise.language.embedder import has_minilm
 from housewise.rollout.records import read_record
+from housewise.selftrain.stars.settings import load_goal_training
+from housewise.selftrain.stars.share import held_out
 from housewise.systems.stars.record import RepairEvent, RetrievedEvent, SelectionEvent
 from tests.commands import run_module
 from tests.language.conftest import ChatServer, fails
@@ -123,6 +126,26 @@ def test_the_control_asks_no_model_and_stands_in_the_same_table(tmp_path: Path) 
     record = record_of(tmp_path, "nearest", "no-model")
     assert (record.result.scores["calls"], record.result.scores["viable_percent"]) == (0, 100)
     assert record.result.final["places"]["book"] == "bookshelf" and record.result.final["open"] == []
+
+
+@pytest.mark.skipif(not has_minilm(), reason="sentence embeddings are not installed")
+def test_what_an_adapter_was_taught_is_compared_in_meaning_as_well(tmp_path: Path) -> None:
+    taught = load_goal_training(Path("goals"), {}, ["lessons.rooms=9", "lessons.shared=0", "run.seed=3"])
+    adapter = tmp_path / "goals-3" / "imitate" / "adapter"
+    adapter.mkdir(parents=True)
+    write_json(tmp_path / "goals-3" / "config.json", taught.model_dump(mode="json"))
+    arms = ("--adapter", "none", "--adapter", tmp_path / "goals-{seed}" / "imitate" / "adapter", "--seed", "3")
+    conditions("--task", "store groceries", "--out", tmp_path / "out", *chosen("nearest"), *arms)
+    content = figures(tmp_path / "out")
+    rows = {cell["row"]: cell["ours"]["mean"] for cell in content["tables"][0]["cells"]}
+    # Not one of the groceries is among the things of the lessons; others like them are.
+    assert list(rows) == ["doing nothing", "nearest", "nearest, goals"]
+    assert rows["nearest, goals"] > rows["nearest"] > rows["doing nothing"]
+    known = json.loads((tmp_path / "out" / "runs" / "goals" / "seed-3" / "examples.json").read_text())["seen"]
+    assert known and not {seen.split()[0] for seen in known} & held_out()
+    episodes = tmp_path / "out" / "runs" / "goals" / "seed-3" / "nearest" / "episodes"
+    record = read_record(episodes / "store-groceries-run0.jsonl")
+    assert record.result.scores["calls"] == 0
 
 
 def test_a_run_that_was_killed_is_gone_on_with_and_asks_nothing_twice(server: ChatServer, tmp_path: Path) -> None:

@@ -40,6 +40,7 @@ def test_a_system_travels_to_other_machines_with_the_files_of_the_user(tmp_path:
         (["task=[]"], "setting task"),
         (["task=[tidy kitchen,tidy kitchen]"], "each task once"),
         (["grammar=nope"], "nope: no such grammar"),
+        (["examples=nope", "condition=nearest"], "nope: no such file of settings"),
         (["--person", "nobody"], "setting person"),
         (["--person", "terminal", "--workers", "2"], "one person answers one episode at a time"),
         (["--person", "terminal", "condition=STARS"], "STARS asks nobody; choose STARS+O"),
