@@ -1,7 +1,8 @@
 """Choices by a language model on this machine that was taught to follow rules; ours, not the paper's.
 
-It is asked of one situation at a time, with the rules that are nearest in meaning, and answers with two numbers that a
-grammar holds it to: the rule that decides, and the option that this rule asks for. selftrain.clipr has its lessons.
+It is asked of one situation at a time, with the rules that are nearest in meaning, and answers with one of the options,
+in the words that it reads them in, and with the number of the rule that decides. A grammar holds it to that.
+selftrain.clipr has its lessons.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ from housewise.worlds.choices.scenario import Situation
 
 MOST_RULES = 6
 """Rules that stand in one prompt."""
-PREFIX, _BETWEEN = "Rule", ", option "
-_SAID = re.compile(rf"\s*(\d{{1,4}}){_BETWEEN}(\d{{1,4}})\s*")
+PREFIX, _BETWEEN = "Option:", ", by rule "
+_SAID = re.compile(rf" (.*){_BETWEEN}(\d{{1,4}})\s*", re.DOTALL)
+_MOST_TOKENS = 160
+"""Of a reply: an option may be a sentence."""
 
 
 def choice_request(prompts: Prompts, situation: Situation, rules: Sequence[str]) -> ChatRequest:
@@ -37,24 +40,29 @@ def choice_request(prompts: Prompts, situation: Situation, rules: Sequence[str])
     messages = tuple(
         Message(role, prompts.fill("choose_one", role, situation=situation, rules=rules)) for role in ("system", "user")
     )
-    numbers = [one_of(literal(str(number + 1)) for number in range(len(each))) for each in (rules, situation.actions)]
-    reply = f"{literal(' ')} {numbers[0]} {literal(_BETWEEN)} {numbers[1]}"
-    return ChatRequest(messages, Sampling(0.0, max_tokens=16, logprobs=True), PREFIX, grammar_rule(REPLY, reply))
+    options = one_of(literal(action) for action in situation.actions)
+    numbers = one_of(literal(str(number + 1)) for number in range(len(rules)))
+    reply = f"{literal(' ')} {options} {literal(_BETWEEN)} {numbers}"
+    return ChatRequest(
+        messages, Sampling(0.0, max_tokens=_MOST_TOKENS, logprobs=True), PREFIX, grammar_rule(REPLY, reply)
+    )
 
 
-def choice_reply(rule: int, action: int) -> str:
-    """What a model should say behind the prefix; both count from 0."""
-    return f" {rule + 1}{_BETWEEN}{action + 1}"
+def choice_reply(action: str, rule: int) -> str:
+    """What a model should say behind the prefix: an option, and the number of a rule, which counts from 0."""
+    return f" {action}{_BETWEEN}{rule + 1}"
 
 
 def read_choice(reply: Reply, situation: Situation, rules: Sequence[str]) -> Choice:
     """What a model said; the rule that it names is its reasoning, its probability the confidence."""
     said = _SAID.fullmatch(reply.text)
-    rule, action = (int(said[1]), int(said[2])) if said else (0, 0)
-    if not (1 <= rule <= len(rules) and 1 <= action <= len(situation.actions)):
+    action, rule = (said[1], int(said[2])) if said else ("", 0)
+    if action not in situation.actions or not 1 <= rule <= len(rules):
         return Choice(None, reply.text.strip())
     sure = math.exp(sum(reply.token_logprobs)) if reply.token_logprobs else None
-    return Choice(action - 1, rules[rule - 1], None if sure is None else 1 + min(9, int(10 * sure)))
+    return Choice(
+        situation.actions.index(action), rules[rule - 1], None if sure is None else 1 + min(9, int(10 * sure))
+    )
 
 
 class LearnedChoices(LocalComponents):

@@ -4,7 +4,9 @@
 
 With local components. The rules come from a cooperative person; then the critic's questions are answered by the
 adversarial one, with the accuracy gate and without it. Poor starts: no rules, and rules that contradict the learned
-ones (what each prefers and avoids exchanged), revised with the cooperative person's help and not at all.
+ones (what each prefers and avoids exchanged), revised with the cooperative person's help and not at all. Then the
+adaptive method with other settings (τ, B, F), and the static one with fewer and more questions, and with rules written
+from the dialogue alone.
 """
 
 from __future__ import annotations
@@ -37,6 +39,15 @@ from housewise.worlds.choices.scenario import ChoiceSet
 
 SETTINGS = CriticSettings(batch=10, interval=10)
 """Feedback after each batch, so that the critic has more to decide than in the main table."""
+VARIED = {
+    "τ = 0": replace(SETTINGS, sensitivity=0.0),
+    "τ = 2": replace(SETTINGS, sensitivity=2.0),
+    "B = 5, F = 10": replace(SETTINGS, batch=5),
+    "B = 20, F = 20": replace(SETTINGS, batch=20, interval=20),
+    "F = 20": replace(SETTINGS, interval=20),
+    "F = 50": replace(SETTINGS, interval=50),
+}
+BUDGETS = (1, 3, 5, 15)
 
 
 def contradicting(rules: Sequence[Rule]) -> tuple[Rule, ...]:
@@ -66,7 +77,14 @@ def measure(choices: ChoiceSet, embedder: MiniLM, seed: int) -> dict[str, dict[s
     kind = SimulatedPerson(profile, embedder, seed, speech=UNSEEN_SPEECH)
     unkind = SimulatedPerson(profile, embedder, seed, adversarial=True, speech=UNSEEN_SPEECH)
     situations = [example.situation for example in choices.examples]
-    _, rules = learn(LocalComponents(embedder), kind, situations, BUDGET[choices.name])
+    elicited, rules = learn(LocalComponents(embedder), kind, situations, BUDGET[choices.name])
+    answered = [exchange for exchange in elicited.dialogue if exchange.answer]
+
+    def again() -> SimulatedPerson:
+        return SimulatedPerson(profile, embedder, seed, speech=UNSEEN_SPEECH)
+
+    def asked(questions: int) -> tuple[Rule, ...]:
+        return learn(LocalComponents(embedder), again(), situations, questions)[1]
 
     def static(start: Sequence[Rule]) -> dict[str, float]:
         inference = Inference(LocalComponents(embedder), SETTINGS.batch, seed)
@@ -93,6 +111,10 @@ def measure(choices: ChoiceSet, embedder: MiniLM, seed: int) -> dict[str, dict[s
         "no rules, adaptive": adaptive((), kind, SETTINGS),
         "contradicting rules, static": static(contradicting(rules)),
         "contradicting rules, adaptive": adaptive(contradicting(rules), kind, SETTINGS),
+        "learned rules, adaptive": adaptive(rules, again(), SETTINGS),
+        **{f"learned rules, adaptive, {name}": adaptive(rules, again(), varied) for name, varied in VARIED.items()},
+        **{f"at most {questions} questions, static": static(asked(questions)) for questions in BUDGETS},
+        "rules from the dialogue alone, static": static(LocalComponents(embedder).synthesize((), answered)),
     }
 
 

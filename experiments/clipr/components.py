@@ -37,8 +37,8 @@ def language_opener(components: Components, model: str, embedder: Embedder) -> C
     return lambda: ChatLanguage(opened)
 
 
-def learned_opener(adapter: str, embedder: Embedder) -> Callable[[], Language]:
-    """Makes local components with choices by the local model with an adapter; see language_opener.
+def learned_opener(adapter: str | None, embedder: Embedder) -> Callable[[], Language]:
+    """Makes local components with choices by the local model, as it comes or with an adapter; see language_opener.
 
     Raises:
         UserError: the model or the adapter cannot be opened.

@@ -145,7 +145,7 @@ def as_json(figures: Figures, components: str, embedder: str, seeds: int, second
     """The figures with what they were made with."""
     accuracy: dict[str, dict[str, dict[str, Any]]] = {}
     for (name, tier, method), values in figures.accuracy.items():
-        row = {"mean": mean(values), "error": _error(values), "per_seed": values}
+        row = {"mean": mean(values), "error": standard_error_of(values), "per_seed": values}
         accuracy.setdefault(name, {}).setdefault(tier, {})[method] = row
     usage: dict[str, dict[str, dict[str, float]]] = {}
     for (name, method), runs in figures.usage.items():
@@ -188,7 +188,8 @@ def _nested(counts: dict[tuple[str, str], list[int]]) -> dict[str, dict[str, lis
     return nested
 
 
-def _error(values: Sequence[float]) -> float:
+def standard_error_of(values: Sequence[float]) -> float:
+    """The standard error of a mean over seeds; 0 of one."""
     return stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
 
 

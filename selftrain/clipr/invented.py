@@ -84,7 +84,7 @@ class Ruled:
         """What is learned of it."""
         request = choice_request(prompts, self.situation, self.rules)
         turns = tuple(message.turn for message in request.messages)
-        reply = choice_reply(self.deciding, self.action)
+        reply = choice_reply(self.situation.actions[self.action], self.deciding)
         return Pair(prompt=turns, prefix=request.prefix, reply=reply, scene=self.situation.id, episode=number)
 
 

