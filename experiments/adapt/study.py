@@ -132,6 +132,9 @@ class Study:
         if agent.settings.get("planner", "llm") == "llm":
             model = self._model(agent, number)
             changes |= {"model": model.model, "adapter": model.adapter}
+        else:
+            # Where no model is asked, workers are processes.
+            changes |= {"workers": 1}
         settings = self._config.run.changed(**changes)
         self.training.play(f"{agent.name}{f', fold {number}' if learned else ''}", settings, folder)
         names = [Job(task).name for task in Adapt(settings).tasks()]

@@ -12,7 +12,7 @@ from housewise.core.errors import UserError
 from housewise.core.record import Header, Record, Result
 from housewise.report.views import Began, EventsView, KeepFilm
 from housewise.rollout.experiment import planner_of
-from housewise.systems.adapt.record import ActionEvent, AdaptFinal, AdaptSetting, AnswerEvent, VerdictLine
+from housewise.systems.adapt.record import ActionEvent, AdaptFinal, AdaptSetting, AnswerEvent, ThoughtEvent, VerdictLine
 
 _MOST_STEPS = 500
 
@@ -27,6 +27,7 @@ class Did:
         answer: of the person, where it is a question; None for none.
         made: what there was after it, a line each; empty where that did not change.
         decided: wishes that were decided for good by it.
+        thought: that came before it; empty for none.
     """
 
     number: int | None
@@ -34,6 +35,7 @@ class Did:
     answer: str | None
     made: list[str]
     decided: list[VerdictLine]
+    thought: str = ""
 
     @property
     def mood(self) -> str:
@@ -142,7 +144,7 @@ class AdaptView(EventsView):
 def _steps(record: Record, final: AdaptFinal) -> Iterator[Did]:
     """The transcript: actions with what was answered and what there was then."""
     applying = [verdict for verdict in final.verdicts if verdict.decision != "inapplicable"]
-    executed, last = 0, None
+    executed, last, thought = 0, None, ""
     for event in record.events:
         if isinstance(event, ActionEvent):
             if last is not None:
@@ -150,7 +152,9 @@ def _steps(record: Record, final: AdaptFinal) -> Iterator[Did]:
             executed += not event.failed
             decided = [] if event.failed else [verdict for verdict in applying if verdict.step == executed]
             number = None if event.failed else executed
-            last = Did(number, event, None, event.made.splitlines(), decided)
+            last, thought = Did(number, event, None, event.made.splitlines(), decided, thought), ""
+        elif isinstance(event, ThoughtEvent):
+            thought = event.text
         elif isinstance(event, AnswerEvent) and last is not None:
             last.answer = event.text
     if last is not None:

@@ -212,8 +212,12 @@ class Fold:
             reflector = Reflector(
                 model, self._conversation, self._training.people, self._training.embedder, config.most_tokens
             )
-            with ThreadPoolExecutor(workers) as threads:
+            threads = ThreadPoolExecutor(workers)
+            try:
                 yield from zip(records, threads.map(reflector.reflect, records), strict=True)
+            finally:
+                # Who interrupts it does not wait for what was not begun.
+                threads.shutdown(cancel_futures=True)
 
     @property
     def _conversation(self) -> Conversation:

@@ -84,7 +84,9 @@ class AdaptTrainingConfig(Settings):
         found = self.model_dump(exclude={"run": True, "warm_up": {"training"}, "imitation": True, "preference": True})
         found["warm_up"]["training"] = self.warm_up.training.identity
         found |= {"imitation": self.imitation.identity, "preference": self.preference.identity}
-        found["run"] = {key: value for key, value in self.run.identity.items() if not key.startswith("models.person")}
+        found["run"] = {
+            key: value for key, value in self.run.determining.items() if not key.startswith("models.person")
+        }
         return flat(found)
 
 

@@ -110,7 +110,7 @@ def test_what_is_there_is_not_done_again_and_what_is_missing_is(small: Small) ->
 
 @needs_minilm
 def test_other_settings_are_refused_in_one_line(small: Small) -> None:
-    for word in ("warm_up.each=2", "preference.beta=0.5"):
+    for word in ("warm_up.each=2", "preference.beta=0.5", "run.task=[5]"):
         done = small.run(word)
         assert done.returncode == 2
         said = " ".join(done.stderr.split())

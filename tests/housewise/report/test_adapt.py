@@ -55,6 +55,16 @@ def test_the_page_has_the_transcript_and_the_wishes(played: Path) -> None:
     assert "made so far" in page.text and "for miranda" in page.text
 
 
+def test_a_thought_stands_with_its_action(played: Path, tmp_path: Path) -> None:
+    thinking = changed(played, tmp_path / "thinking")
+    (path,) = (thinking / "episodes").glob("*.jsonl")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    lines.insert(1, json.dumps({"type": "thought", "data": {"text": "Tea takes <b>water</b>."}}))
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    write_report(thinking)
+    assert page_of(thinking).read_text().count("<dt>thought</dt><dd>Tea takes &lt;b&gt;water&lt;/b&gt;.</dd>") == 1
+
+
 def test_words_stay_words(played: Path, tmp_path: Path) -> None:
     evil = changed(played, tmp_path / "evil", said=EVIL, observation=EVIL, text=EVIL, why=EVIL, made=EVIL)
     write_report(evil)
