@@ -66,7 +66,7 @@ def fidelity(files: FigureFiles) -> str:
     def told(words: str) -> str:
         return re.sub(r"\{(\S+) (\S+)\}", lambda mark: figure(f"{file}#/{mark[1]}", mark[2], files), words)
 
-    columns = (told("what, over {episodes d} recordings (of 270)"), "figure")
+    columns = (told("what, over {episodes d} recordings"), "figure")
     return markdown(columns, [[told(cell) for cell in row] for row in _FIDELITY])
 
 
