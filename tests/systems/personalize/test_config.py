@@ -283,7 +283,11 @@ def test_the_file_that_a_run_leaves_can_be_given_again(tmp_path: Path) -> None:
 def test_self_training_asks_as_its_adapter_says() -> None:
     asked = load_selftraining(settings={"run": {"adapter": "tidy"}}, overrides=["run.sampling.top_p=0.5"]).run
     alone = house_settings(settings={"adapter": "tidy"})
-    assert (asked.agent.prompt, asked.agent.grounded) == (alone.agent.prompt, alone.agent.grounded) == ("judging", True)
+    assert (
+        (asked.agent.prompt, asked.agent.grounded)
+        == (alone.agent.prompt, alone.agent.grounded)
+        == ("remembering", True)
+    )
     assert asked.models.agent.sampling == alone.models.agent.sampling.model_copy(update={"top_p": 0.5})
 
 
