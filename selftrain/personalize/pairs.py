@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,13 +9,10 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, ValidationError
 
 from housewise.agent.personalize.judgement import apart
 from housewise.agent.personalize.parser import unnumbered
-from housewise.core.errors import UserError
-from housewise.core.files import write_text
-from housewise.language.base import Message
+from housewise.selftrain.datasets import Prompted, read_dataset, write_dataset
 from housewise.systems.personalize.record import HouseRecord, PlanEvent, TriedLine, moved_by
 
 Wording = Literal["said", "done", "proven", "corrected"]
@@ -27,7 +23,7 @@ selftrain.personalize.hindsight."""
 _CARRIED = re.compile(r"place (.+) on (.+)")
 
 
-class Pair(BaseModel):
+class Pair(Prompted):
     """A prompt with one reply.
 
     Attributes:
@@ -45,10 +41,6 @@ class Pair(BaseModel):
         complete: whether the reply takes the task as done, and was carried out so far.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    prompt: tuple[dict[str, str], ...]
-    prefix: str = ""
     reply: str
     given: tuple[tuple[int, int], ...] = ()
     turns: bool = False
@@ -61,11 +53,6 @@ class Pair(BaseModel):
     discovered: int = 0
     mistaken: int = 0
     complete: bool = False
-
-    @property
-    def messages(self) -> tuple[Message, ...]:
-        """The prompt as a chat model takes it."""
-        return tuple(Message(turn["role"], turn["content"]) for turn in self.prompt)  # type: ignore[arg-type]
 
 
 def pairs_of(record: HouseRecord, prefix: str, wording: Wording = "said") -> Iterator[Pair]:
@@ -132,32 +119,13 @@ def drawn(pairs: Sequence[Pair], most: int, seed: int) -> list[Pair]:
 
 
 def write_pairs(path: Path, pairs: Iterable[Pair]) -> None:
-    """Write a data set, one pair a line; a crash leaves the old file or the new one.
-
-    Raises:
-        UserError: when the disk does not take it.
-    """
-    write_text(path, "".join(json.dumps(pair.model_dump(), ensure_ascii=False) + "\n" for pair in pairs))
+    """Write pairs; see write_dataset."""
+    write_dataset(path, pairs)
 
 
 def read_pairs(path: Path) -> list[Pair]:
-    """A data set that write_pairs wrote.
-
-    Raises:
-        UserError: when it is damaged; the message names file and line.
-    """
-    try:
-        lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: cannot be read ({error})") from error
-    pairs = []
-    for number, line in enumerate(filter(None, lines), start=1):
-        try:
-            pairs.append(Pair.model_validate_json(line))
-        except ValidationError as error:
-            problem = error.errors()[0]
-            raise UserError(f"{path}: line {number} is not a pair ({problem['msg']}); correct or delete it") from error
-    return pairs
+    """Pairs of a file; see read_dataset."""
+    return read_dataset(path, Pair)
 
 
 def _done(tried: TriedLine, prefix: str) -> str:
