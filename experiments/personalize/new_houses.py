@@ -160,7 +160,9 @@ def main(
     config: ConfigOption = None,
     adapters: Annotated[
         list[str] | None,
-        typer.Option("--adapter", help="Of the model, as for housewise run; several are compared with the first. tidy"),
+        typer.Option(
+            "--adapter", help="Of the model, as for housewise run: tidy by default; others are compared with the first."
+        ),
     ] = None,
     number: Annotated[int, typer.Option("--houses", min=1, help="So many houses.")] = 40,
     seed: Annotated[int, typer.Option(min=0, help="Of the first house.")] = 9700,
