@@ -261,7 +261,7 @@ def test_habitat_labs_questions_are_answered(standing: Any) -> None:
         ("habitat.dataset.content_scenes=[nowhere]", "no episode to play"),
         ("habitat.dataset.person=nobody", "nobody"),
         ("habitat.dataset.data=/nowhere", "/nowhere"),
-        ("habitat.simulator.backend=gazebo", "use raycast or habitat"),
+        ("habitat.simulator.backend=gazebo", "use habitat or raycast"),
         ("habitat.simulator.turn_angle=30", "turn_angle 10"),
         ("habitat.simulator.camera.width=0", "width"),
         ("habitat.simulator.camera.hfov=180", "hfov"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import quaternion
@@ -18,10 +18,11 @@ from numpy.typing import ArrayLike, NDArray
 from omegaconf import DictConfig
 
 from housewise.core.errors import UserError
+from housewise.core.plugins import SIMULATORS, plugins
 from housewise.worlds.house.env import RearrangementEnv
 from housewise.worlds.house.geometry import yaw_rotation
 from housewise.worlds.house.habitat_lab.dataset import load_task
-from housewise.worlds.house.simulator import SimulatorName, open_simulator
+from housewise.worlds.house.simulator import open_simulator
 from housewise.worlds.house.simulator.base import SENSORS, STEP, TURN, Action, Camera
 
 _TYPES = {
@@ -197,7 +198,7 @@ def _camera(config: DictConfig) -> Camera:
 
 def _check(config: DictConfig, shown: DictConfig) -> None:
     """Refuse what would be ignored otherwise."""
-    backends = get_args(SimulatorName)
+    backends = plugins(SIMULATORS)
     if config.backend not in backends:
         raise UserError(f"habitat.simulator.backend={config.backend}: use {' or '.join(backends)}")
     turn = round(float(np.rad2deg(TURN)))
