@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from housewise.agent.personalize.asker import Asker
 from housewise.agent.personalize.grammar import judgement_grammar
-from housewise.agent.personalize.judgement import Judgements, opening_of, read, verdict_of, written
+from housewise.agent.personalize.judgement import (
+    ELSEWHERE,
+    FINE,
+    Judgements,
+    opening_of,
+    read,
+    verdict_of,
+    written,
+)
 from housewise.agent.personalize.knowledge import Options
 from housewise.agent.personalize.planner import Attempt, Exchange, unentered
 from housewise.agent.personalize.prompt import PromptTemplate
@@ -143,19 +151,21 @@ class Rating:
         model: tells how likely it finds texts.
         words: the prompt's.
         confidence: the share of the two probabilities that the other place's has to exceed; 0.5: they are equal.
+        patient: whether nothing is judged while there are rooms to enter, or anything is left to be done of what is
+            known: steps are few, and what is known is sure.
 
     Raises:
         UserError: when the model does not tell probabilities.
     """
 
-    def __init__(self, model: ChatModel, words: PromptTemplate, confidence: Confidence) -> None:
+    def __init__(self, model: ChatModel, words: PromptTemplate, confidence: Confidence, patient: bool = False) -> None:
         if not isinstance(model, Scorer):
             raise UserError(
                 f"model {model.name} does not tell how likely texts are; set agent.rated=false, or ask a local model"
             )
         self._model: Scorer = model
-        self._words, self._confidence = words, confidence
-        self._rated: dict[tuple[str, Options], dict[str | None, float]] = {}
+        self._words, self._confidence, self._patient = words, confidence, patient
+        self._rated: dict[Hashable, dict[str, float]] = {}
 
     def judge(
         self,
@@ -169,6 +179,9 @@ class Rating:
             tried.action.target for tried in attempts if tried.succeeded and tried.action.kind == ActionKind.PLACE
         }
         may_wait = bool(unentered(graph, attempts))
+        waits = self._patient and (
+            may_wait or any(each.known and each.places[0] != each.here for each in options.values())
+        )
         found: dict[str, str | None] = {}
         ratings: dict[str, float] = {}
         for thing, each in options.items():
@@ -176,6 +189,8 @@ class Rating:
                 found[thing] = each.places[0]
             elif each.here is not None and thing in placed and not each.unwanted:
                 found[thing] = each.here
+            elif each.here is not None and waits:
+                found[thing] = None if each.unwanted else each.here
             else:
                 scores = self._scores(graph, thing, each, messages, found)
                 best = _likeliest(scores, each.here)
@@ -189,19 +204,22 @@ class Rating:
         self, graph: SceneGraph, thing: str, options: Options, messages: tuple[Message, ...], before: Judgements
     ) -> dict[str | None, float]:
         """The natural-log probability of each judgement: a place of each kind, where it is, and none of those known."""
-        key = thing, options
-        # What is judged before it may have changed since; the same question is not paid for in every plan all the same.
+        judgements: dict[str, str | None] = {
+            **_by_kind(place for place in options.places if place != options.here),
+            **({FINE: options.here} if options.here in options.places else {}),
+            ELSEWHERE: None,
+        }
+        # What is judged before it may have changed since, and the order of places; the same question is not paid for
+        # in every plan all the same.
+        key = thing, options.here, options.alike, frozenset(options.places)
         if key not in self._rated:
             called = self._words.called(graph)
-            here = [options.here] if options.here in options.places else []
-            others = _kinds_of([place for place in options.places if place != options.here])
             # A blank belongs to the word behind it, as models read them.
             opening = opening_of(thing, graph, called).rstrip(" ")
             request = ChatRequest(messages, prefix=f"{self._words.prefix}{written(before, graph, called)}{opening}")
-            judgements: list[str | None] = [*others, *here, None]
-            texts = [f" {verdict_of(thing, place, graph, called)}\n" for place in judgements]
+            texts = [f" {verdict_of(thing, place, graph, called)}\n" for place in judgements.values()]
             self._rated[key] = dict(zip(judgements, self._model.score(request, texts), strict=True))
-        return self._rated[key]
+        return {place: self._rated[key][kind] for kind, place in judgements.items()}
 
 
 def _decided(
@@ -223,12 +241,12 @@ def _likeliest(scores: Mapping[str | None, float], here: str | None) -> str | No
     return max((place for place in scores if place not in (None, here)), key=scores.__getitem__, default=None)
 
 
-def _kinds_of(places: Sequence[str]) -> list[str]:
+def _by_kind(places: Iterable[str]) -> dict[str, str]:
     """The first receptacle of each kind in each kind of room: people want a thing on all of them or on none."""
     first: dict[str, str] = {}
     for place in places:
         first.setdefault(without_numbers(place), place)
-    return list(first.values())
+    return first
 
 
 def _settled(options: Options, said: str | None, *, sure: bool) -> str | None:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from housewise.agent.personalize.asker import Asker
 from housewise.agent.personalize.checking import MOST_REPAIRS, checked
-from housewise.agent.personalize.grammar import plan_grammar
-from housewise.agent.personalize.judgement import apart, read, written
+from housewise.agent.personalize.grammar import COMPLETE, choice_grammar, plan_grammar
+from housewise.agent.personalize.judgement import Judgements, apart, read, written
 from housewise.agent.personalize.judging import Confidence, Judge, Rating, Saying
-from housewise.agent.personalize.knowledge import Knowledge, Nothing, outlook
+from housewise.agent.personalize.knowledge import Knowledge, Nothing, Options, outlook
 from housewise.agent.personalize.parser import parse_plan, spoken
 from housewise.agent.personalize.planner import (
     Attempt,
     Exchange,
     Plan,
+    as_steps,
     failures,
     gone_to,
     promising,
@@ -23,7 +25,7 @@ from housewise.agent.personalize.planner import (
     unvisited,
 )
 from housewise.agent.personalize.prompt import ContextGenerator
-from housewise.agent.personalize.scripted import believing
+from housewise.agent.personalize.scripted import Route, believing, consistent, tour
 from housewise.language.base import ChatModel, Message, Reply, Sampling
 from housewise.worlds.house.actions import ActionKind
 from housewise.worlds.house.scene_graph import SceneGraph
@@ -38,6 +40,8 @@ class Habits:
     Attributes:
         grounded: hold replies to what can be said about the house as the robot knows it.
         second_look: when the model takes the task as done, go where the robot has not been, and ask again.
+        consistent: hold plans to the judgements: the model chooses which thing to bring where it is judged to belong,
+            or which room to enter.
         move_on: where nothing new can come of a plan, do what follows from its judgements instead, or go where the
             robot has not been.
         rated: judge what nothing is known about by the probability of every place instead of the model's words.
@@ -49,6 +53,7 @@ class Habits:
 
     grounded: bool = False
     second_look: bool = False
+    consistent: bool = False
     move_on: bool = False
     rated: bool = False
     confidence: Confidence = field(default_factory=Confidence)
@@ -59,8 +64,8 @@ class Habits:
 class LLMPlanner:
     """Asks a language model, once per plan, with the state in words (LLM-Personalize, section 3.1).
 
-    Where something is remembered of the person, or a judgement has to be likely enough, a model that judges is asked
-    twice: what it judges (see Judge), and, its judgements being corrected by what is known, what to do.
+    Where something is remembered of the person, or judgements are held to anything, a model that judges is asked twice:
+    what it judges (see Judge), and, its judgements being corrected by what is known, what to do.
 
     Args:
         model: answers.
@@ -69,6 +74,8 @@ class LLMPlanner:
         name: what records call it.
         habits: how it is asked.
         knowledge: what is remembered of the person; None where nobody is.
+        route: metres from a room or a receptacle (None: the robot) to another, by name; given that, what is nearest is
+            listed first, and so done first by a model that goes by the list. None for the order in which it was found.
     """
 
     def __init__(
@@ -79,6 +86,7 @@ class LLMPlanner:
         name: str = "llm",
         habits: Habits | None = None,
         knowledge: Knowledge | None = None,
+        route: Route | None = None,
     ) -> None:
         self.model = model
         self.context = context
@@ -86,15 +94,19 @@ class LLMPlanner:
         self.name = name
         self.habits = habits or Habits()
         self._knowledge = knowledge or Nothing()
+        self._route = route
         chosen = self.habits
-        self._twice = context.template.judging and (knowledge is not None or chosen.rated or bool(chosen.confidence))
+        first = knowledge is not None or chosen.rated or chosen.consistent or bool(chosen.confidence)
+        self._twice = context.template.judging and first
         self._asker = Asker(model, self.sampling)
         self._judge: Judge = Saying(model, self._asker, context.template, chosen.grounded, chosen.confidence)
         if self._twice and chosen.rated:
-            self._judge = Rating(model, context.template, chosen.confidence)
+            self._judge = Rating(model, context.template, chosen.confidence, patient=not self._knowledge.empty)
 
     def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
         """See Planner.plan."""
+        if self._route is not None:
+            graph = graph.nearest_first(partial(self._route, None))
         told = promising(graph, attempts, self.context.template.most_tries)
         plan = self._in_two(told, attempts) if self._twice else self._at_once(told)
         if self.habits.checked:
@@ -120,7 +132,10 @@ class LLMPlanner:
         options = outlook(told, self._knowledge, failures(attempts), likeness=not words.note_alike)
         judged = self._judge.judge(told, options, messages, attempts)
         thoughts = f"{written(judged.judgements, told, words.called(told))}\nstep 1:"
-        grammar = self._grammar(told, judging=False) if self.habits.grounded else None
+        if self.habits.consistent:
+            grammar: str | None = self._consistent(told, options, judged.judgements, attempts)
+        else:
+            grammar = self._grammar(told, judging=False) if self.habits.grounded else None
         replies = self._asker.ask_all(messages, f"{words.prefix}{thoughts}", grammar)
         plans = [self._read(told, messages, replace(reply, text=f"{thoughts}{reply.text}")) for reply in replies]
         return replace(plans[0], earlier=judged.exchanges, scores=judged.ratings, others=tuple(plans[1:]))
@@ -164,7 +179,8 @@ class LLMPlanner:
         return self._visits(graph, missed, asked)
 
     def _visits(self, graph: SceneGraph, missed: Sequence[str], asked: tuple[Exchange, ...]) -> Plan:
-        visits = [f"step {number}: go to {name}" for number, name in enumerate(missed, start=1)]
+        ordered = missed if self._route is None else tour(missed, self._route)
+        visits = [f"step {number}: go to {name}" for number, name in enumerate(ordered, start=1)]
         return self._instead(graph, "\n".join(visits[: self.context.most_steps]), asked)
 
     def _instead(self, graph: SceneGraph, text: str, asked: tuple[Exchange, ...]) -> Plan:
@@ -177,6 +193,16 @@ class LLMPlanner:
         steps = apart(said)[1] if self.context.template.judging else said
         parsed = parse_plan(steps, graph.vocabulary, most=self.context.most_steps)
         return Plan(parsed.steps, parsed.complete, messages, reply)
+
+    def _consistent(
+        self, graph: SceneGraph, options: Mapping[str, Options], judgements: Judgements, attempts: Sequence[Attempt]
+    ) -> str:
+        """Lets through what follows from judgements."""
+        held, called = graph.holding, self.context.template.called(graph)
+        places = options[held].places if held is not None else ()
+        follows = consistent(judgements, unentered(graph, attempts), places, graph)
+        plans = [[action.renamed(called) for action in plan[: self.context.most_steps]] for plan in follows]
+        return choice_grammar([as_steps(plan) for plan in plans] or [COMPLETE])
 
     def _grammar(self, graph: SceneGraph, judging: bool) -> str:
         words = self.context.template

@@ -57,8 +57,14 @@ class Plan:
         """The model's words; for planners without a model, the plan as a model would have written it."""
         if self.reply is not None:
             return self.reply.text
-        lines = [step.raw for step in self.steps] + (["mission complete"] if self.complete else [])
-        return "\n".join(lines[:1] + [f"step {number}: {line}" for number, line in enumerate(lines[1:], start=2)])
+        return as_steps([*(step.raw for step in self.steps), *(["mission complete"] if self.complete else [])])
+
+
+def as_steps(lines: Sequence[object]) -> str:
+    """A plan as prompts ask for it, from behind ``step 1:`` on."""
+    return "\n".join(
+        f"step {number}: {line}" if number > 1 else str(line) for number, line in enumerate(lines, start=1)
+    )
 
 
 @dataclass(frozen=True)

@@ -134,6 +134,37 @@ def believing(judgements: Judgements) -> ScriptedPlanner:
     return ScriptedPlanner(lambda thing, place: judgements.get(thing) == place, thorough=False, listed=True)
 
 
+def consistent(
+    judgements: Judgements, rooms: Sequence[str], places: Sequence[str], graph: SceneGraph
+) -> list[list[HighLevelAction]]:
+    """The plans that follow from judgements: to bring one thing to where it is judged to belong, or to enter a room.
+
+    Args:
+        judgements: of every subject.
+        rooms: that may be entered.
+        places: receptacles on which what is in the hand may be put where it is judged to belong on none.
+        graph: what the robot knows.
+    """
+    visits = [_visits([room]) for room in rooms]
+    if graph.holding is not None:
+        home = judgements.get(graph.holding)
+        if home is not None:
+            return [_delivery(graph.holding, home)]
+        return visits or [_delivery(graph.holding, place) for place in places]
+    moves = {thing: place for thing, place in judgements.items() if place not in (None, graph.place_of(thing))}
+    return [[*_collection(thing), *_delivery(thing, place)] for thing, place in moves.items() if place] + visits
+
+
+def tour(names: Sequence[str], route: Route) -> list[str]:
+    """Rooms or receptacles in the order of a walk from the robot to the nearest, and from there to the next nearest."""
+    left, found = list(names), list[str]()
+    while left:
+        start = found[-1] if found else None
+        found.append(min(left, key=lambda name: route(start, name)))
+        left.remove(found[-1])
+    return found
+
+
 def _listed_receptacles(graph: SceneGraph) -> list[str]:
     return [place for places in graph.tree.values() for place in places]
 

@@ -37,7 +37,9 @@ class AskedWith(BaseModel):
 
     prompt: str
     grounded: bool | None = None
+    consistent: bool | None = None
     move_on: bool | None = None
+    nearest_first: bool | None = None
     second_look: bool | None = None
     rated: bool | None = None
     confidence: float | None = Field(default=None, ge=0, le=1)

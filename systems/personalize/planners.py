@@ -16,7 +16,7 @@ from housewise.agent.personalize.knowledge import Knowledge, Nothing
 from housewise.agent.personalize.llm_planner import Habits, LLMPlanner
 from housewise.agent.personalize.planner import Planner
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
-from housewise.agent.personalize.scripted import Order, ScriptedPlanner, Wants
+from housewise.agent.personalize.scripted import Order, Route, ScriptedPlanner, Wants
 from housewise.controller.robot import room_anchors
 from housewise.core.errors import UserError, shown
 from housewise.core.plugins import PLANNERS, load_plugin
@@ -51,6 +51,11 @@ class Situation:
         """The model of a planner that asks one."""
         assert self.model is not None, "the planner says that it asks a model"
         return self.model
+
+    @property
+    def route(self) -> Route:
+        """How far it is in the house; see route_in."""
+        return route_in(self.task, self.env)
 
 
 class PlannerFactory(Protocol):
@@ -96,8 +101,19 @@ class LLM:
         """See PlannerFactory."""
         chosen = self._settings
         confidence = Confidence() if chosen.explore else _confidence(chosen)
-        habits = Habits(chosen.grounded, chosen.second_look, chosen.move_on, chosen.rated, confidence, chosen.checked)
-        return LLMPlanner(situation.answers, self._context, situation.sampling, "llm", habits, situation.knowledge)
+        habits = Habits(
+            chosen.grounded,
+            chosen.second_look,
+            chosen.consistent,
+            chosen.move_on,
+            chosen.rated,
+            confidence,
+            chosen.checked,
+        )
+        route = situation.route if chosen.nearest_first else None
+        return LLMPlanner(
+            situation.answers, self._context, situation.sampling, "llm", habits, situation.knowledge, route
+        )
 
 
 class Replay:
@@ -109,10 +125,13 @@ class Replay:
         self._context = context_of(settings)
         # What was asked again is in the record.
         self._habits = Habits(settings.grounded, checked=settings.checked, repairs=0)
+        self._nearest_first = settings.nearest_first
 
     def __call__(self, situation: Situation) -> Planner:
         """See PlannerFactory."""
-        return LLMPlanner(situation.answers, self._context, situation.sampling, "replay", self._habits)
+        # Words for things go by the list.
+        route = situation.route if self._nearest_first else None
+        return LLMPlanner(situation.answers, self._context, situation.sampling, "replay", self._habits, route=route)
 
 
 class SayPlan:
@@ -241,11 +260,19 @@ def scripted_planner(
     """
     keys = {task.scene.by_key[key].name: key for key in task.episode.receptacles}
     correct = {thing.name: thing.correct for thing in task.episode.objects}
-    anchors = room_anchors(task)
-    navmesh = env.simulator.navmesh
 
     def truly(thing: str, place: str) -> bool:
         return keys.get(place) in correct[thing]
+
+    route = route_in(task, env) if order == "nearest" else None
+    return ScriptedPlanner(wants or truly, seed, route, thorough, order == "listed")
+
+
+def route_in(task: Task, env: RearrangementEnv) -> Route:
+    """How far it is from a room or receptacle, or from where the robot is, to another, as it would walk."""
+    keys = {task.scene.by_key[key].name: key for key in task.episode.receptacles}
+    anchors = room_anchors(task)
+    navmesh = env.simulator.navmesh
 
     def point(name: str) -> np.ndarray:
         key = keys.get(name) or anchors[name]
@@ -254,4 +281,4 @@ def scripted_planner(
     def route(start: str | None, end: str) -> float:
         return navmesh.distance(env.simulator.body.point if start is None else point(start), point(end))
 
-    return ScriptedPlanner(wants or truly, seed, route if order == "nearest" else None, thorough, order == "listed")
+    return route

@@ -86,7 +86,9 @@ class AgentSettings(Settings):
     replan_when_blocked: bool = True
     grounded: bool = False
     second_look: bool = False
+    consistent: bool = False
     move_on: bool = False
+    nearest_first: bool = False
     rated: bool = False
     checked: bool = False
     confidence: float = Field(default=0.0, ge=0, le=1)
@@ -144,7 +146,16 @@ class PersonalizeSettings(RunSettings):
         """See RunSettings.bearing; how a model would be asked says nothing where none is."""
         free = {"tasks.data", "agent.records"}
         if not asks:
-            asking = ("prompt", "grounded", "second_look", "rated", "checked", "most_steps_per_plan")
+            asking = (
+                "prompt",
+                "grounded",
+                "second_look",
+                "consistent",
+                "nearest_first",
+                "rated",
+                "checked",
+                "most_steps_per_plan",
+            )
             free |= {f"agent.{key}" for key in asking}
         if self.agent.planner != "demonstrator":
             free |= {f"agent.demonstrator.{key}" for key in DemonstratorSettings.model_fields}

@@ -108,11 +108,21 @@ def test_what_is_unwanted_where_it_is_goes_to_the_likeliest_place() -> None:
     assert plan.text.startswith("\nmug on kitchen sink: hall shelf\ncap on hall chest: fine\n")
 
 
-def test_what_is_known_is_not_rated() -> None:
-    model = Rater(fine=0.9)
+def test_what_is_known_is_done_before_anything_is_rated() -> None:
+    model = Rater(fine=0.1, hall_shelf=0.9)
     knows = remembered(told(1.0, things=("mug",), receptacle="shelf", room="hall"))
     plan = judged(model, knowledge=knows)
-    assert plan.text.startswith("\nmug on kitchen sink: hall shelf\n") and len(model.rated) == 1
+    assert plan.text.startswith("\nmug on kitchen sink: hall shelf\ncap on hall chest: fine\n") and not model.rated
+    done = house()
+    done.update(View({}, {"mug 1": "hall 1 shelf 4"}))
+    assert "cap on hall chest: hall shelf\n" in judged(model, graph=done, knowledge=knows).text
+
+
+def test_who_remembers_something_enters_all_rooms_before_it_guesses() -> None:
+    model = Rater(hall_shelf=0.9, hall_chest=0.9)
+    knows = remembered(told(-1.0, things=("cap",), receptacle="chest"))
+    plan = judged(model, attempts=went("kitchen 0"), knowledge=knows)
+    assert plan.text.startswith("\nmug on kitchen sink: fine\ncap on hall chest: elsewhere\n") and not model.rated
 
 
 def test_what_it_has_put_somewhere_stays_there() -> None:
@@ -127,6 +137,20 @@ def test_the_same_is_rated_once_in_an_episode() -> None:
     for _ in range(2):
         planner.plan(house(), ENTERED)
     assert len(model.rated) == 2
+
+
+def test_in_another_order_the_same_is_rated_once_and_the_first_place_of_its_kind_is_taken() -> None:
+    graph = SceneGraph(["hall 1"])
+    graph.update(View(dict.fromkeys(("hall 1 chest 3", "hall 1 shelf 4", "hall 1 shelf 5"), "hall 1"), {}))
+    graph.update(View({"hall 1 chest 3": "hall 1"}, {"mug 1": "hall 1 chest 3"}))
+    model, nearest = Rater(hall_shelf_4=0.9), {"hall 1 shelf 4": 1.0, "hall 1 shelf 5": 2.0}
+    habits = Habits(rated=True, consistent=True)
+    planner = LLMPlanner(model, JUDGING, habits=habits, route=lambda start, end: nearest.get(end, 3.0))
+    planner.plan(graph, went("hall 1"))
+    assert '"place mug on hall shelf 4"' in model.asked[0].grammar.replace("\\nstep 6: ", '" "')
+    nearest["hall 1 shelf 4"] = 2.5
+    planner.plan(graph, went("hall 1"))
+    assert "place mug on hall shelf 5" in model.asked[1].grammar and len(model.rated) == 1
 
 
 def test_a_model_that_rates_nothing_is_named() -> None:

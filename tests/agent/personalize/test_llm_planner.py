@@ -14,6 +14,7 @@ from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.agent.personalize.sureness import line_probabilities
 from housewise.core.errors import UserError
 from housewise.language.base import ChatRequest, Message, Reply, Sampling, TokenLogprob
+from housewise.language.guidance import follows
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from tests.agent.personalize.test_knowledge import house, remembered, told
 from tests.agent.personalize.test_planner import Listener
@@ -120,6 +121,54 @@ def test_in_circles_with_nothing_to_move_it_goes_where_it_has_not_been_and_then_
     seen = planner.plan(graph, went(*rooms))
     assert [step.action.target for step in seen.steps if step.action] == places and not seen.complete
     assert planner.plan(graph, went(*rooms, *places)).complete
+
+
+DELIVERY = "\nstep 4: go to {1}\nstep 5: look at {1}\nstep 6: place {0} on {1}"
+FETCH = f" go to {{0}}\nstep 2: look at {{0}}\nstep 3: pick up {{0}}{DELIVERY}"
+
+
+def allowed(
+    plan: str, attempts: list[Attempt], judged: str = MOVED, holding: str | None = None, steps: int = 10
+) -> bool:
+    """Whether a consistent planner's model may write a plan behind its judgements."""
+    model = Listener(judged, " mission complete")
+    context = ContextGenerator(PromptTemplate.load("judging"), steps)
+    LLMPlanner(model, context, habits=Habits(grounded=True, consistent=True)).plan(house(holding), attempts)
+    return follows(plan, model.asked[1].grammar or "")
+
+
+def test_a_consistent_plan_brings_a_thing_to_where_it_was_judged_to_belong_or_enters_a_room() -> None:
+    pytest.importorskip("llguidance")
+    begun = went("kitchen 0")
+    for plan in (FETCH.format("mug", "hall shelf"), FETCH.format("cap", "kitchen sink"), " go to hall"):
+        assert allowed(plan, begun)
+    for plan in (FETCH.format("mug", "hall chest"), " go to kitchen", " mission complete", " pick up mug"):
+        assert not allowed(plan, begun)
+    assert allowed(FETCH.format("mug", "hall shelf").partition("\nstep 5")[0], begun, steps=4)
+
+
+def test_a_consistent_plan_ends_where_nothing_is_left_and_never_with_a_full_hand() -> None:
+    pytest.importorskip("llguidance")
+    been = went("kitchen 0", "hall 1")
+    assert allowed(" mission complete", been, FINE) and not allowed(" go to hall", been, FINE)
+    delivery = " go to {0}\nstep 2: look at {0}\nstep 3: place mug on {0}"
+    assert allowed(delivery.format("hall shelf"), been, "\nmug in hand: hall shelf", "mug 1")
+    assert not allowed(" mission complete", been, "\nmug in hand: hall shelf", "mug 1")
+    for place in ("hall chest", "kitchen sink"):
+        assert allowed(delivery.format(place), been, "\nmug in hand: elsewhere", "mug 1")
+    assert allowed(" go to hall", went("kitchen 0"), "\nmug in hand: elsewhere", "mug 1")
+
+
+def test_what_is_nearest_is_listed_first_and_visited_first() -> None:
+    far = {"kitchen 0": 9.0, "hall 1": 1.0, "hall 1 chest 3": 5.0, "hall 1 shelf 4": 2.0}
+    model = Listener(" mission complete")
+    habits = Habits(second_look=True)
+    context = ContextGenerator(PromptTemplate.load("planner"))
+    planner = LLMPlanner(model, context, habits=habits, route=lambda start, end: far.get(end, 7.0))
+    plan = planner.plan(house(), went("kitchen 0", "hall 1"))
+    words = model.asked[0].messages[-1].content
+    assert words.index("hall 1 shelf 4") < words.index("hall 1 chest 3") < words.index("kitchen 0")
+    assert [step.action.target for step in plan.steps if step.action][:2] == ["hall 1 shelf 4", "hall 1 chest 3"]
 
 
 def test_the_local_model_tells_how_likely_a_line_is() -> None:

@@ -89,3 +89,16 @@ def test_knowledge_is_a_tree_that_only_grows(views: list[View]) -> None:
         assert all(graph.place_of(place) == PLACES[place] for place in graph.receptacles)
         assert all(graph.graph.in_degree(node) == (node not in (HOUSE, ROBOT)) for node in graph.graph)
     assert set(graph.receptacles) == {key for view in views for key in (*view.receptacles, *view.objects.values())}
+
+
+@given(st.lists(VIEWS, max_size=12), st.dictionaries(st.sampled_from([*ROOMS, *PLACES]), st.floats(0, 9)))
+def test_in_order_of_distance_the_same_is_known(views: list[View], metres: dict[str, float]) -> None:
+    graph = SceneGraph(ROOMS)
+    for view in views:
+        graph.update(view, PLACES)
+    graph.enter(ROOMS[0])
+    ordered = graph.nearest_first(lambda name: metres.get(name, 0.0))
+    assert set(ordered.graph.edges) == set(graph.graph.edges) and dict(ordered.graph.nodes) == dict(graph.graph.nodes)
+    assert (ordered.holding, ordered.entered) == (graph.holding, graph.entered)
+    for names in (ordered.rooms, *map(ordered.inside, ordered.rooms)):
+        assert list(names) == sorted(names, key=lambda name: metres.get(name, 0.0))
