@@ -26,6 +26,8 @@ PASS_FACTOR = 16
 KEPT = 16
 # Scoring keeps the logits of every token, a vocabulary each.
 SCORE_TOKENS = 1024
+# As many tokens of a prompt are read together with what is scored behind it.
+TRUNK_TOKENS = 32
 # Likeliest tokens that a nucleus is looked for in before the whole vocabulary is sorted.
 NUCLEUS = 1024
 
@@ -60,8 +62,11 @@ class Reader:
             AttentionInterface.register(ATTENTION, shared_prefix_attention)
             AttentionMaskInterface.register(ATTENTION, sdpa_mask)
             model.set_attn_implementation(ATTENTION)
-        # A CPU takes 50 times as long, or more, for the last columns of several rows in bfloat16 as for a copy of them.
-        model.get_output_embeddings().register_forward_pre_hook(lambda _, inputs: (inputs[0].contiguous(),))
+        # A CPU takes 50 times as long, or more, for the last columns of rows in bfloat16 as for a copy of them: it copies
+        # the weights. Those of one row say that they are contiguous, but have the strides of all columns.
+        model.get_output_embeddings().register_forward_pre_hook(
+            lambda _, inputs: (inputs[0].clone(memory_format=torch.contiguous_format),)
+        )
         self._pass_tokens = READ_TOKENS if model.device.type == "cpu" else READ_TOKENS * PASS_FACTOR
         self.forget()
 
@@ -137,10 +142,12 @@ class Reader:
     def _score(self, prompt: list[int], continuations: Sequence[Sequence[int]]) -> list[list[float]]:
         """Scores of as many continuations as one pass takes."""
         (slot,) = self._hold([prompt], [len(prompt) - 1])
-        if len(self._cache.tokens[slot]) < len(prompt) - 1:
+        held = self._cache.tokens[slot]
+        # A few tokens are read with the tree: on a CPU it is weights that take the time of a pass so short.
+        if len(prompt) - 1 - len(held) > TRUNK_TOKENS:
             for _ in self._read([slot], [prompt[:-1]], self._pass_tokens, keep=1):
                 pass
-        tree = Tree.of(prompt[-1], continuations)
+        tree = Tree.of(prompt[len(held) :], continuations)
         logprobs = self._branch(slot, tree).float().log_softmax(-1)
         return [
             logprobs[nodes, torch.tensor(tokens, device=logprobs.device)].tolist()
@@ -228,7 +235,7 @@ class Reader:
         return logits
 
     def _branch(self, slot: int, tree: Tree) -> Any:
-        """One forward pass over a tree behind what a slot holds, which keeps the root; the logits of every node."""
+        """One forward pass over a tree behind what a slot holds, which keeps the trunk; the logits of every node."""
         start, device = len(self._cache.tokens[slot]), self.model.device
         self._cache.aim([slot], [0], len(tree.tokens))
         positions = start + torch.tensor([tree.depths], device=device)
@@ -236,7 +243,7 @@ class Reader:
         seen = torch.ones(1, len(tree.tokens), len(columns), dtype=torch.bool, device=device)
         seen[0, :, start:] = torch.tensor(tree.seen(), device=device)
         logits = self._forward([tree.tokens], positions, columns, seen, len(tree.tokens))[0]
-        self._cache.tokens[slot].append(tree.tokens[0])
+        self._cache.tokens[slot] += tree.tokens[: tree.trunk]
         return logits
 
     def _forward(self, ids: Sequence[Sequence[int]], positions: Any, columns: Any, seen: Any, keep: int) -> Any:

@@ -17,22 +17,24 @@ class Tree:
     """Tokens, each behind its parent.
 
     Attributes:
-        tokens: of the nodes, parents first; the root is the last token of the prompt.
+        tokens: of the nodes, parents first, beginning with the trunk.
         parents: of the nodes, as indices; the root is its own.
         paths: for every token of every text the node that it follows.
+        trunk: how many nodes are the end of the prompt.
     """
 
     tokens: list[int]
     parents: list[int]
     paths: list[list[int]]
+    trunk: int
 
     @classmethod
-    def of(cls, root: int, texts: Sequence[Sequence[int]]) -> Tree:
-        """The tree of some texts, but for ends that nothing follows."""
-        tokens, parents, paths = [root], [0], []
+    def of(cls, trunk: Sequence[int], texts: Sequence[Sequence[int]]) -> Tree:
+        """The tree of some texts behind the end of a prompt (one token at least), but for ends that nothing follows."""
+        tokens, parents, paths = list(trunk), [0, *range(len(trunk) - 1)], []
         nodes: dict[tuple[int, int], int] = {}
         for text in texts:
-            path = [0]
+            path = [len(trunk) - 1]
             for token in text[:-1]:
                 branch = path[-1], token
                 if branch not in nodes:
@@ -41,7 +43,7 @@ class Tree:
                     parents.append(path[-1])
                 path.append(nodes[branch])
             paths.append(path[: len(text)])
-        return cls(tokens, parents, paths)
+        return cls(tokens, parents, paths, len(trunk))
 
     @property
     def depths(self) -> list[int]:

@@ -219,9 +219,13 @@ def test_attention_is_the_same_on_every_device() -> None:
             torch.testing.assert_close(one, other)
 
 
+@pytest.mark.parametrize("trunk", [4, 32])
 @pytest.mark.parametrize("reuse", [True, False])
 @pytest.mark.parametrize("kind", ["llama", "gemma2"])
-def test_scores_are_sums_of_log_probabilities(kind: str, reuse: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scores_are_sums_of_log_probabilities(
+    kind: str, reuse: bool, trunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("housewise.language.local.generation.TRUNK_TOKENS", trunk)
     monkeypatch.setattr("housewise.language.local.generation.SCORE_TOKENS", 30)
     model = network(kind)
     prompt, continuations = tokens(20, 1), [tokens(count, count) for count in (6, 1, 9, 3)]
@@ -236,6 +240,10 @@ def test_scores_are_sums_of_log_probabilities(kind: str, reuse: bool, monkeypatc
     reader = Reader(model, reuse)
     for _ in range(2):
         assert [sum(each) for each in reader.score(prompt, continuations)] == pytest.approx(wanted, abs=1e-3)
+        # What a tree has left behind its trunk is not taken for what comes next.
+        assert reader.score([*prompt, 5, 6], [[7]]) == [
+            [pytest.approx(float(model(torch.tensor([[*prompt, 5, 6]])).logits[0, -1].log_softmax(-1)[7]), abs=1e-3)]
+        ]
     assert [sum(each) for each in reader.score(prompt[:1], [prompt[1:]])] == pytest.approx([whole], abs=1e-3)
 
 

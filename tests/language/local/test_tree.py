@@ -9,21 +9,24 @@ from hypothesis import strategies as st
 from housewise.language.local.tree import Tree
 
 TEXTS = st.lists(st.lists(st.integers(1, 3), min_size=1, max_size=6), max_size=8)
+TRUNKS = st.lists(st.integers(1, 3), min_size=1, max_size=3)
 
 
-@given(TEXTS)
-def test_a_node_sees_what_is_above_it_in_its_own_text(texts: list[list[int]]) -> None:
-    tree = Tree.of(0, texts)
+@given(TRUNKS, TEXTS)
+def test_a_node_sees_what_is_above_it_in_its_own_text(trunk: list[int], texts: list[list[int]]) -> None:
+    tree = Tree.of(trunk, texts)
     seen, depths = tree.seen(), tree.depths
     for text, path in zip(texts, tree.paths, strict=True):
         assert len(path) == len(text)
         for length, node in enumerate(path):
             above = np.flatnonzero(seen[node])
-            assert [tree.tokens[each] for each in above] == [0, *text[:length]]
-            assert [depths[each] for each in above] == list(range(length + 1))
+            assert [tree.tokens[each] for each in above] == [*trunk, *text[:length]]
+            assert [depths[each] for each in above] == list(range(len(trunk) + length))
 
 
-@given(TEXTS)
-def test_every_beginning_is_there_once(texts: list[list[int]]) -> None:
+@given(TRUNKS, TEXTS)
+def test_every_beginning_is_there_once(trunk: list[int], texts: list[list[int]]) -> None:
     beginnings = {tuple(text[:length]) for text in texts for length in range(len(text))} | {()}
-    assert len(Tree.of(0, texts).tokens) == len(beginnings)
+    tree = Tree.of(trunk, texts)
+    assert len(tree.tokens) == len(trunk) - 1 + len(beginnings)
+    assert tree.tokens[: tree.trunk] == trunk
