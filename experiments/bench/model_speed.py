@@ -107,7 +107,8 @@ def _reader_seconds(
     network: Any, first: Sequence[Sequence[int]], second: Sequence[Sequence[int]], written: int
 ) -> tuple[float, float, float]:
     """Seconds to read a first call's prompts, to read a second call's, and to write its replies."""
-    from housewise.language.local.generation import Reader, choose
+    from housewise.language.local.choosing import choose
+    from housewise.language.local.generation import Reader
 
     reader, count = Reader(network), len(first)
 

@@ -5,6 +5,7 @@ It needs torch and transformers, and is imported when a model is opened.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -28,8 +29,6 @@ KEPT = 16
 SCORE_TOKENS = 1024
 # As many tokens of a prompt are read together with what is scored behind it.
 TRUNK_TOKENS = 32
-# Likeliest tokens that a nucleus is looked for in before the whole vocabulary is sorted.
-NUCLEUS = 1024
 
 
 class Reader:
@@ -56,14 +55,17 @@ class Reader:
             raise ValueError(f"a {model.config.model_type} model keeps a recurrent state between tokens")
         self.model = model
         self.reuse_prefix = reuse_prefix
+        # As transformers called it before 5.24.
+        takes = inspect.signature(model.forward).parameters
+        self._cache_name = "cache" if "cache" in takes else "past_key_values"
         self._windows = _windows(model.config.get_text_config())
         self._split = model.config.model_type in PLAIN_ATTENTION and not any(self._windows.values())
         if self._split:
             AttentionInterface.register(ATTENTION, shared_prefix_attention)
             AttentionMaskInterface.register(ATTENTION, sdpa_mask)
             model.set_attn_implementation(ATTENTION)
-        # A CPU takes 50 times as long, or more, for the last columns of rows in bfloat16 as for a copy of them: it copies
-        # the weights. Those of one row say that they are contiguous, but have the strides of all columns.
+        # A CPU takes 50 times as long, or more, for the last columns of rows in bfloat16 as for a copy of them: it
+        # copies the weights. Those of one row say that they are contiguous, but have the strides of all columns.
         model.get_output_embeddings().register_forward_pre_hook(
             lambda _, inputs: (inputs[0].clone(memory_format=torch.contiguous_format),)
         )
@@ -260,9 +262,9 @@ class Reader:
             input_ids=torch.tensor(ids, device=self.model.device),
             position_ids=positions,
             attention_mask=self._mask(positions, columns, seen),
-            past_key_values=self._cache,
             use_cache=True,
             logits_to_keep=keep,
+            **{self._cache_name: self._cache},
             **({"key_values": self._cache} if self._split else {}),
         ).logits
 
@@ -280,88 +282,6 @@ class Reader:
         rows = self._cache.tokens[: self.rows]
         shares = self._split and self.reuse_prefix and len(rows) > 1
         self._shared = _agree(*rows) if shares else 0
-
-
-def choose(
-    logits: Any,
-    temperatures: Sequence[float],
-    top_ps: Sequence[float],
-    draws: Sequence[float],
-    allowed: Any = None,
-) -> tuple[list[int], list[float]]:
-    """Choose the next token of every row.
-
-    Args:
-        logits: one row each.
-        temperatures: 0 takes the likeliest token.
-        top_ps: nucleus mass of each row.
-        draws: a number in [0, 1) for each row, which alone decides what a row samples.
-        allowed: False where a row may not take a token, an array like the logits; every row has to have a choice.
-
-    Returns:
-        The tokens, and their log-probabilities under the model as it is (before temperature, nucleus and what is not
-        allowed).
-    """
-    logits = logits.float()
-    normalisers = logits.logsumexp(-1, keepdim=True)
-    if allowed is not None:
-        logits = logits.masked_fill(~torch.as_tensor(allowed, device=logits.device), float("-inf"))
-    tokens = logits.argmax(-1, keepdim=True)
-    sampled = [row for row, temperature in enumerate(temperatures) if temperature > 0]
-    if sampled:
-        heat, mass, point = (
-            torch.tensor([[values[row]] for row in sampled], dtype=torch.float64, device=logits.device)
-            for values in (temperatures, top_ps, draws)
-        )
-        tokens[sampled] = _draw((logits[sampled] / heat.float()).softmax(-1), mass, point)
-    logprobs = logits.gather(1, tokens) - normalisers
-    return tokens.squeeze(1).tolist(), logprobs.squeeze(1).tolist()
-
-
-def likeliest(logits: Any, counts: Sequence[int]) -> list[list[tuple[int, float]]]:
-    """The likeliest next tokens of every row.
-
-    Args:
-        logits: one row each.
-        counts: how many are wanted of each row.
-
-    Returns:
-        Tokens with their log-probabilities, the likeliest first.
-    """
-    most = min(max(counts), logits.shape[-1])
-    if not most:
-        return [[] for _ in counts]
-    logits = logits.float()
-    values, tokens = logits.topk(most)
-    pairs = zip(tokens.tolist(), (values - logits.logsumexp(-1, keepdim=True)).tolist(), strict=True)
-    return [list(zip(*pair, strict=True))[:count] for pair, count in zip(pairs, counts, strict=True)]
-
-
-def _draw(probabilities: Any, top_p: Any, draws: Any) -> Any:
-    """Invert each row's cumulative distribution, cut to the nucleus, at its draw."""
-    whole = (top_p >= 1).squeeze(1)
-    if bool(whole.all()):
-        return _invert(probabilities, draws)
-    if bool(whole.any()):
-        # Each in the order of tokens that it would have alone.
-        tokens = torch.empty(len(whole), 1, dtype=torch.long, device=probabilities.device)
-        for rows in (whole, ~whole):
-            tokens[rows] = _draw(probabilities[rows], top_p[rows], draws[rows])
-        return tokens
-    # Sorting a whole vocabulary costs more than the model's own step; the nucleus is nearly always in the first few.
-    ordered, tokens = probabilities.topk(min(NUCLEUS, probabilities.shape[-1]))
-    if bool((ordered.sum(-1, keepdim=True) < top_p).any()):
-        ordered, tokens = probabilities.sort(descending=True)
-    before = ordered.cumsum(-1) - ordered
-    return tokens.gather(1, _invert(ordered.masked_fill(before >= top_p, 0.0), draws))
-
-
-def _invert(weights: Any, draws: Any) -> Any:
-    cumulative = weights.double().cumsum(-1)
-    total = cumulative[:, -1:].contiguous()
-    found = torch.searchsorted(cumulative, draws * total, right=True)
-    # A draw next to 1 may round up to the total; tokens behind the one that reaches it have no weight.
-    return found.minimum(torch.searchsorted(cumulative, total))
 
 
 def _parts(texts: Sequence[Sequence[int]], most: int) -> Iterator[list[Sequence[int]]]:

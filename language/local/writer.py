@@ -16,8 +16,9 @@ from typing import Any, TypeVar
 import torch
 
 from housewise.language.base import ChatModelError, Sampling
+from housewise.language.local.choosing import choose, likeliest
 from housewise.language.local.constrained import Constraint, allowed_tokens
-from housewise.language.local.generation import Reader, choose, likeliest
+from housewise.language.local.generation import Reader
 
 # Seconds without work after which the thread ends, which a program that ends waits for; later requests start another.
 IDLE = 0.2

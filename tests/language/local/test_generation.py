@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from housewise.language.local.generation import Reader, choose  # noqa: E402
+from housewise.language.local.choosing import choose  # noqa: E402
+from housewise.language.local.generation import Reader  # noqa: E402
 from housewise.language.local.key_values import attend, attend_anywhere  # noqa: E402
 from housewise.language.local.weights import PLAIN_ATTENTION  # noqa: E402
 
@@ -290,7 +291,7 @@ def test_tokens_of_no_weight_are_never_drawn() -> None:
 
 
 def test_a_nucleus_wider_than_the_first_look(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("housewise.language.local.generation.NUCLEUS", 2)
+    monkeypatch.setattr("housewise.language.local.choosing.NUCLEUS", 2)
     draws = [(index + 0.5) / 100 for index in range(100)]
     chosen, _ = choose(torch.zeros(100, 8), [1.0] * 100, [0.99] * 100, draws)
     assert len(set(chosen)) == 8
