@@ -1,0 +1,215 @@
+"""Robots that go by notes in both simulators: the same tests with the same memories, success side by side.
+
+    python -m housewise.experiments.personalize.simulators --data HOUSEKEEP --adapter tidy \\
+        [--scene Merom_1_int ...] [--row store ...] [--simulator habitat ...] [--seed 1] [--quick] \\
+        [--out runs/remembering] [--json FILE]
+
+A robot goes by what it remembers after its last round of attempts in experiments.personalize.remembering, which were
+made in the embedded simulator, in the same folder; what is missing of them is played first. Nothing is learned here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from housewise.commands.options import ConfigOption, DataOption, Overrides, PersonOption, WorkersOption
+from housewise.commands.settings import simulator_named
+from housewise.core.console import Console
+from housewise.experiments.personalize.households import (
+    TEST,
+    Episode,
+    Household,
+    Setup,
+    Stage,
+    figure,
+    gained,
+    gathered,
+    in_full,
+    one_by_one,
+)
+from housewise.experiments.personalize.paper import (
+    AdapterOption,
+    JsonOption,
+    OutOption,
+    QuickOption,
+    RowsOption,
+    ScenesOption,
+    ShowOption,
+    carry_out,
+    chosen_rows,
+    default_out,
+)
+from housewise.experiments.personalize.remembering import SeedsOption, households
+from housewise.experiments.personalize.robots import FULL, ROWS, Robot
+from housewise.experiments.results import Cell, Results
+from housewise.selftrain.personalize.loop import Observer
+from housewise.worlds.house.simulator import SimulatorName
+
+SIMULATORS: tuple[SimulatorName, ...] = ("raycast", "habitat")
+LEARNING = [name for name, row in ROWS.items() if row.learns]
+
+
+class Simulated:
+    """A robot with its memory in a household, in any simulator.
+
+    Args:
+        row: name of one that learns.
+        household: that it works in.
+        seed: of all that is drawn.
+        folder: that all experiments with notes share.
+    """
+
+    def __init__(self, row: str, household: Household, seed: int, folder: Path) -> None:
+        self.household, self.seed = household, seed
+        self._robot = Robot(row, household, seed, folder)
+        self._folder = folder / household.scene / f"seed-{seed}" / "simulators" / row
+
+    def play(self, simulators: Sequence[SimulatorName], setup: Setup, observer: Observer) -> None:
+        """Play what is missing, of what is learned as well."""
+        *_, (_, memory) = self._robot.learned(setup, observer)
+        for name in simulators:
+            robot = setup.settings(self._robot.row.planner).changed(world={"simulator": name})
+            self.tests(name).measure(robot, memory, observer)
+
+    def tests(self, simulator: SimulatorName) -> Stage:
+        """The tests in one of them."""
+        title = f"{self.household.scene}, seed {self.seed}, {self._robot.name}: tests in {simulator}"
+        return Stage(self.household, TEST, self._folder / simulator, title, 10 * self.seed)
+
+
+class Simulators:
+    """Success by scene, row and simulator; see housewise.experiments.personalize.paper.Experiment.
+
+    Args:
+        households: one for each scene.
+        rows: names of LEARNING.
+        simulators: the others are compared with the first.
+        seeds: the tests are played once for each.
+        setup: how robots are set.
+        out: folder for everything.
+    """
+
+    name = "simulators"
+
+    def __init__(
+        self,
+        households: Sequence[Household],
+        rows: Sequence[str],
+        simulators: Sequence[SimulatorName],
+        seeds: Sequence[int],
+        setup: Setup,
+        out: Path,
+    ) -> None:
+        self.households, self.rows, self.simulators, self.seeds = households, rows, simulators, seeds
+        self.setup, self.out = setup, out
+
+    def play(self, observer: Observer) -> None:
+        """See Experiment.play."""
+        for seed in self.seeds:
+            for household in self.households:
+                for row in self.rows:
+                    Simulated(row, household, seed, self.out).play(self.simulators, self.setup, observer)
+
+    def results(self) -> list[Results]:
+        """See Experiment.results."""
+        cells = [
+            Cell(
+                f"{row}, {simulator}",
+                f"{household.scene} {TEST}",
+                figure(self._played[household.scene, row, simulator]),
+                marked=ROWS[row].marked(self.setup),
+                expected=household.size(TEST) * len(self.seeds),
+            )
+            for household in self.households
+            for row in self.rows
+            for simulator in self.simulators
+        ]
+        return [Results("success rate by simulator, %", cells)]
+
+    def obstacles(self) -> dict[str, dict[str, Any]]:
+        """See Experiment.obstacles: left to the reports of the runs."""
+        return {}
+
+    def more(self) -> dict[str, Any]:
+        """See Experiment.more: figures by scene, row and simulator, and all behind them."""
+        return {
+            "seeds": list(self.seeds),
+            "figures": self._nested(in_full),
+            "gains": self._gains(),
+            "adapter": self.setup.adapter,
+            "settings": {row: ROWS[row].settings(self.setup) for row in self.rows},
+            "by_episode": self._nested(one_by_one),
+        }
+
+    @cached_property
+    def _played(self) -> dict[tuple[str, str, SimulatorName], list[Episode]]:
+        """By scene, row and simulator."""
+        return {
+            (household.scene, row, name): gathered(
+                {seed: Simulated(row, household, seed, self.out).tests(name) for seed in self.seeds}
+            )
+            for household in self.households
+            for row in self.rows
+            for name in self.simulators
+        }
+
+    def _nested(self, tell: Any) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for (scene, row, simulator), episodes in self._played.items():
+            found.setdefault(scene, {}).setdefault(row, {})[simulator] = tell(episodes)
+        return found
+
+    def _gains(self) -> dict[str, Any]:
+        """By how many points success is another than in the first simulator, task by task."""
+        found: dict[str, Any] = {}
+        for (scene, row, simulator), episodes in self._played.items():
+            if simulator != self.simulators[0]:
+                gain = gained(episodes, self._played[scene, row, self.simulators[0]])
+                found.setdefault(scene, {}).setdefault(row, {})[simulator] = vars(gain) if gain else None
+        return found
+
+
+def main(
+    overrides: Overrides = None,
+    config: ConfigOption = None,
+    data: DataOption = None,
+    scenes: ScenesOption = None,
+    rows: RowsOption = None,
+    simulators: Annotated[
+        list[str] | None,
+        typer.Option("--simulator", help="May be given several times; raycast and habitat by default."),
+    ] = None,
+    seeds: SeedsOption = None,
+    person: PersonOption = None,
+    adapter: AdapterOption = None,
+    workers: WorkersOption = None,
+    quick: QuickOption = False,
+    show: ShowOption = False,
+    out: OutOption = None,
+    json_file: JsonOption = None,
+) -> None:
+    """Let robots that go by notes play their tests in both simulators.
+
+    Examples:
+
+      python -m housewise.experiments.personalize.simulators --quick --row store --simulator raycast
+
+      python -m housewise.experiments.personalize.simulators --data ~/housekeep --adapter tidy --workers 2
+    """
+    out = out or default_out("remembering", quick)
+    setup = Setup.of(config, overrides, quick, workers=workers, adapter=adapter)
+    found = households(scenes, data, None, person or "majority", quick, out)
+    chosen = [simulator_named(name) for name in dict.fromkeys(simulators or SIMULATORS)]
+    experiment = Simulators(found, chosen_rows(rows or ["store", FULL], LEARNING), chosen, seeds or [1], setup, out)
+    carry_out(experiment, out, show, Console(), {"quick": quick}, json_file=json_file)
+
+
+if __name__ == "__main__":
+    from housewise.core.console import guarded
+
+    guarded(lambda: typer.run(main))
