@@ -34,7 +34,8 @@ from housewise.core.files import write_json
 from housewise.core.machine import provenance
 from housewise.experiments.clipr.main_results import BUDGET, choice_sets
 from housewise.language.embedder import MiniLM
-from housewise.people.simulated import UNSEEN_SPEECH, SimulatedPerson, read_profile
+from housewise.people.simulated import UNSEEN_SPEECH, SimulatedPerson
+from housewise.people.tidy import profile_of
 from housewise.worlds.choices.scenario import ChoiceSet
 
 SETTINGS = CriticSettings(batch=10, interval=10)
@@ -73,7 +74,7 @@ def lowered(run: Adapted) -> int:
 def measure(choices: ChoiceSet, embedder: MiniLM, seed: int) -> dict[str, dict[str, float]]:
     """Every row on one data set with one seed."""
     test = tuple(random.Random(seed).sample(choices.test, len(choices.test)))
-    profile = read_profile(choices.name)
+    profile = profile_of(choices)
     kind = SimulatedPerson(profile, embedder, seed, speech=UNSEEN_SPEECH)
     unkind = SimulatedPerson(profile, embedder, seed, adversarial=True, speech=UNSEEN_SPEECH)
     situations = [example.situation for example in choices.examples]

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import mean
 from typing import Annotated, Any
@@ -23,20 +23,28 @@ from rich.table import Table
 
 from housewise.agent.clipr.elicitation import learn
 from housewise.agent.clipr.inference import Inference, accuracy
-from housewise.agent.clipr.language import Guidance, Language
+from housewise.agent.clipr.language import Guidance
 from housewise.agent.clipr.rules import Rule
 from housewise.core.console import Console
 from housewise.core.files import write_json
 from housewise.core.machine import provenance
-from housewise.experiments.clipr.components import Components, language_opener, learned_opener
-from housewise.experiments.clipr.main_results import BUDGET, choice_sets, standard_error_of
+from housewise.experiments.clipr.components import Components, Opener, language_opener, learned_opener
+from housewise.experiments.clipr.main_results import (
+    BUDGET,
+    AnnotatorsOption,
+    DataOption,
+    choice_sets,
+    standard_error_of,
+)
+from housewise.language.adapters import fingerprint
 from housewise.language.embedder import MiniLM
-from housewise.people.simulated import UNSEEN_SPEECH, SimulatedPerson, read_profile
+from housewise.people.simulated import UNSEEN_SPEECH, SimulatedPerson
+from housewise.people.tidy import profile_of
 from housewise.worlds.choices.scenario import ChoiceSet
 
 LOCAL, AS_IT_COMES, LEARNED, NOBODY = "local components", "local model as it comes", "learned", "no rules"
 
-Openers = Mapping[str, Callable[[], Language]]
+Openers = Mapping[str, Opener]
 
 
 def matrix(
@@ -47,11 +55,11 @@ def matrix(
     situations = [example.situation for example in choices.examples]
     written: dict[str, tuple[Rule, ...]] = {NOBODY: ()}
     for name, opened in authors.items():
-        person = SimulatedPerson(read_profile(choices.name), embedder, seed, speech=UNSEEN_SPEECH)
-        written[name] = learn(opened(), person, situations, BUDGET[choices.name])[1]
+        person = SimulatedPerson(profile_of(choices), embedder, seed, speech=UNSEEN_SPEECH)
+        written[name] = learn(opened(choices.name), person, situations, BUDGET[choices.name])[1]
     return {
         author: {
-            name: accuracy(Inference(opened(), seed=seed).decide(test, Guidance(rules=rules)))
+            name: accuracy(Inference(opened(choices.name), seed=seed).decide(test, Guidance(rules=rules)))
             for name, opened in followers.items()
         }
         for author, rules in written.items()
@@ -61,6 +69,8 @@ def matrix(
 def main(
     ambik: Annotated[Path | None, typer.Option(help="AmbiK's preference tasks, one JSON object a line.")] = None,
     introplan: Annotated[Path | None, typer.Option(help="IntroPlan's scenes, one JSON object a line.")] = None,
+    annotators: AnnotatorsOption = None,
+    data: DataOption = None,
     adapter: Annotated[str | None, typer.Option(help="Of a local model that was taught to choose by rules.")] = None,
     models: Annotated[
         list[str] | None, typer.Option("--model", help="A chat model; may be given several times.")
@@ -73,7 +83,7 @@ def main(
     console, made, embedder = Console(), provenance(), MiniLM()
     if not console.is_terminal:
         console.width = 160
-    sets = choice_sets(ambik, introplan, seeds)
+    sets = choice_sets(ambik, introplan, seeds, annotators, data)
     authors = {LOCAL: language_opener(Components.local, "", embedder)}
     authors |= {name: language_opener(Components.chat, name, embedder) for name in models or ()}
     followers = dict(authors)
@@ -89,7 +99,9 @@ def main(
                     found[choices.name][author][name].append(figure)
         told = {name: _told(rows) for name, rows in found.items()}
         if out is not None:
-            write_json(out, {"seeds": seed + 1, "adapter": adapter and Path(adapter).name, "accuracy": told, **made})
+            write_json(
+                out, {"seeds": seed + 1, "adapter": fingerprint(adapter) if adapter else None, "accuracy": told, **made}
+            )
     for name, rows in told.items():
         console.print(_table(name, rows, list(followers), seeds))
 
