@@ -35,7 +35,7 @@ from housewise.agent.clipr.rules import Rule, typed_rule
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
 from housewise.core.machine import provenance
-from housewise.experiments.clipr.controls import CONTROLS
+from housewise.experiments.clipr import controls
 from housewise.experiments.clipr.main_results import (
     BUDGET,
     AnnotatorsOption,
@@ -122,7 +122,7 @@ def measure(choices: ChoiceSet, embedder: MiniLM, seed: int) -> dict[str, dict[s
     answered = [exchange for exchange in elicited.dialogue if exchange.answer]
     ungated = replace(SETTINGS, accuracy_gate=False)
     return {
-        **{name: {"accuracy": mean(of(choices.examples, each) for each in test)} for name, of in CONTROLS.items()},
+        **{name: {"accuracy": share} for name, share in controls.measured(choices).items()},
         "learned rules, static": static(rules),
         "adversarial, with accuracy gate": adaptive(rules, adversarial=True),
         "adversarial, without": adaptive(rules, ungated, adversarial=True),

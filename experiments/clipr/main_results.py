@@ -41,7 +41,7 @@ from housewise.core.errors import UserError
 from housewise.core.files import write_json
 from housewise.core.machine import provenance
 from housewise.core.yamls import parse_yaml
-from housewise.experiments.clipr.components import Components, language_opener, learned_opener
+from housewise.experiments.clipr.components import Components, KeptOption, language_opener, learned_opener
 from housewise.experiments.clipr.controls import CONTROLS
 from housewise.language.adapters import fingerprint
 from housewise.language.embedder import Embedder, MiniLM
@@ -252,6 +252,7 @@ def main(
         str | None, typer.Option(help="Of a local model that was taught to choose by rules: rows called learned.")
     ] = None,
     only: Annotated[list[str] | None, typer.Option("--method", help="Only these methods.")] = None,
+    kept: KeptOption = None,
     out: Annotated[Path | None, typer.Option("--json", help="Where the figures go.")] = None,
 ) -> None:
     """Measure every method on every data set that is there."""
@@ -267,7 +268,7 @@ def main(
         sets, same = choice_sets(ambik, introplan, seeds, annotators, data), repeats(introplan) if introplan else {}
         embedder = MiniLM()
         opened = language_opener(components, model, embedder)
-        learned = learned_opener(adapter, embedder) if adapter else opened
+        learned = learned_opener(adapter, embedder, kept) if adapter else opened
 
         def language_of(method: str, data: str) -> Language:
             return (learned if method in LEARNED else opened)(data)

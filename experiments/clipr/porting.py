@@ -28,7 +28,8 @@ from housewise.agent.clipr.rules import Rule
 from housewise.core.console import Console
 from housewise.core.files import write_json
 from housewise.core.machine import provenance
-from housewise.experiments.clipr.components import Components, Opener, language_opener, learned_opener
+from housewise.experiments.clipr import controls
+from housewise.experiments.clipr.components import Components, KeptOption, Opener, language_opener, learned_opener
 from housewise.experiments.clipr.main_results import (
     BUDGET,
     AnnotatorsOption,
@@ -77,6 +78,7 @@ def main(
     ] = None,
     as_it_comes: Annotated[bool, typer.Option(help="Whether the local model follows untaught as well.")] = True,
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds.")] = 5,
+    kept: KeptOption = None,
     out: Annotated[Path | None, typer.Option("--json", help="Where the figures go.")] = None,
 ) -> None:
     """Measure how well each follows the rules of every author."""
@@ -88,31 +90,37 @@ def main(
     authors |= {name: language_opener(Components.chat, name, embedder) for name in models or ()}
     followers = dict(authors)
     if as_it_comes:
-        followers[AS_IT_COMES] = learned_opener(None, embedder)
+        followers[AS_IT_COMES] = learned_opener(None, embedder, kept)
     if adapter:
-        followers[LEARNED] = learned_opener(adapter, embedder)
+        followers[LEARNED] = learned_opener(adapter, embedder, kept)
     found: dict[str, dict[str, dict[str, list[float]]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
+    beside: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for seed, row in enumerate(sets):
         for choices in row:
+            for name, figure in controls.measured(choices).items():
+                beside[choices.name][name].append(figure)
             for author, figures in matrix(choices, authors, followers, embedder, seed).items():
                 for name, figure in figures.items():
                     found[choices.name][author][name].append(figure)
         told = {name: _told(rows) for name, rows in found.items()}
         if out is not None:
-            write_json(
-                out, {"seeds": seed + 1, "adapter": fingerprint(adapter) if adapter else None, "accuracy": told, **made}
-            )
+            taught = fingerprint(adapter) if adapter else None
+            shares = {"accuracy": told, "controls": _told(beside)}
+            write_json(out, {"seeds": seed + 1, "adapter": taught, **shares, **made})
     for name, rows in told.items():
         console.print(_table(name, rows, list(followers), seeds))
+        lines = [f"{each}: {100 * row['mean']:.1f}" for each, row in _told(beside)[name].items()]
+        console.print("without a language model: " + ", ".join(lines), soft_wrap=True)
 
 
 def _told(rows: Mapping[str, Mapping[str, Sequence[float]]]) -> dict[str, dict[str, Any]]:
+    return {name: _over_seeds(figures) for name, figures in rows.items()}
+
+
+def _over_seeds(figures: Mapping[str, Sequence[float]]) -> dict[str, Any]:
     return {
-        author: {
-            name: {"mean": mean(values), "error": standard_error_of(values), "per_seed": list(values)}
-            for name, values in figures.items()
-        }
-        for author, figures in rows.items()
+        name: {"mean": mean(values), "error": standard_error_of(values), "per_seed": list(values)}
+        for name, values in figures.items()
     }
 
 

@@ -77,6 +77,10 @@ def porting(files: FigureFiles) -> str:
         for name in data
         for author in authors
     ]
+    for name in data:
+        controls = files.keys(f"{file}#/controls/{name}")
+        rows += [[_DATA[name], each, _percent(f"{file}#/controls/{name}/{each}", files)] for each in controls]
+    rows = [[*row, *[""] * (2 + len(followers) - len(row))] for row in rows]
     return markdown(("", "rules of", *followers), rows)
 
 
@@ -86,10 +90,9 @@ def transfer(files: FigureFiles) -> str:
     everybody = files.keys(f"{file}#/figures")
     persons = files.keys(f"{file}#/figures/{everybody[0]}")
     rows = [[row, *(_points(f"{file}#/figures/{row}/{who}", files) for who in persons)] for row in everybody]
-    for name, told in (("gains", "rules are worth, points"), ("share_of_full", "rules reach of full preferences, %")):
+    for name, told, show in _COMPARED:
         for robot in files.keys(f"{file}#/{name}"):
             cells = [f"{file}#/{name}/{robot}/{who}" for who in persons]
-            show = _points if name == "gains" else _share
             rows.append([f"{robot}: {told}", *(show(cell, files) for cell in cells)])
     return markdown(("success, %", *persons), rows)
 
@@ -119,3 +122,10 @@ def _points(address: str, files: FigureFiles) -> str:
 
 def _share(address: str, files: FigureFiles) -> str:
     return "–" if files.at(address) is None else figure(address, ".0%", files).removesuffix(" %")
+
+
+_COMPARED = (
+    ("gains", "rules are worth, points", _points),
+    ("gains_over_usual_places", "rules beside usual places are worth, points", _points),
+    ("share_of_full", "rules reach of full preferences, %", _share),
+)

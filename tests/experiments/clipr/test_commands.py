@@ -136,7 +136,9 @@ def test_everybody_follows_the_rules_of_every_author_and_none(tmp_path: Path) ->
         ended = run_module("housewise.experiments.clipr.porting", words, env)
         server.shutdown()
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    rows = json.loads((tmp_path / "p.json").read_text())["accuracy"]["kitchen"]
+    found = json.loads((tmp_path / "p.json").read_text())
+    rows = found["accuracy"]["kitchen"]
+    assert set(found["controls"]["kitchen"]) == set(CONTROLS) and "chance among what satisfies: " in ended.stdout
     assert set(rows) == {"no rules", "local components", "m"}
     assert all(set(row) == {"local components", "m"} for row in rows.values())
     assert rows["local components"]["local components"]["mean"] > rows["no rules"]["local components"]["mean"]

@@ -46,11 +46,13 @@ FILES: dict[str, dict[str, Any]] = {
         }
     },
     "porting": {
-        "accuracy": {"kitchen": {"no rules": {"learned": over_seeds(0.5)}, "m": {"learned": over_seeds(0.75)}}}
+        "accuracy": {"kitchen": {"no rules": {"learned": over_seeds(0.5)}, "m": {"learned": over_seeds(0.75)}}},
+        "controls": {"kitchen": {"chance": over_seeds(0.25)}},
     },
     "transfer": {
         "figures": {"store, rules": {"gita": {"mean": 60.0, "error": 5.0}, "everybody": {"mean": None, "error": None}}},
         "gains": {"store": {"gita": {"mean": 60.0, "error": None}, "everybody": None}},
+        "gains_over_usual_places": {"store": {"gita": {"mean": 20.0, "error": 4.0}, "everybody": None}},
         "share_of_full": {"store": {"gita": 0.85, "everybody": None}},
     },
 }
@@ -70,11 +72,17 @@ DRAWN = {
         "| without the gate | 55.0 ± 5.0 (3, 1, -25.0) |",
     ],
     "clipr learned": ["| 200 choices | accuracy, % |", "| trained, right rules | 90.0 ± 2.0 |", "| chance | 25.0 |"],
-    "clipr porting": ["| | rules of | learned |", "| kitchen | no rules | 50.0 |", "| kitchen | m | 75.0 |"],
+    "clipr porting": [
+        "| | rules of | learned |",
+        "| kitchen | no rules | 50.0 |",
+        "| kitchen | m | 75.0 |",
+        "| kitchen | chance | 25.0 |",
+    ],
     "clipr transfer": [
         "| success, % | gita | everybody |",
         "| store, rules | 60.0 ± 5.0 | – |",
         "| store: rules are worth, points | 60.0 | – |",
+        "| store: rules beside usual places are worth, points | 20.0 ± 4.0 | – |",
         "| store: rules reach of full preferences, % | 85 | – |",
     ],
 }
