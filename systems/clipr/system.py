@@ -38,7 +38,7 @@ from housewise.systems.clipr.record import (
 from housewise.systems.clipr.settings import CliprSettings
 from housewise.systems.clipr.world import ChoiceWorld
 from housewise.worlds.choices.scenario import ChoiceSet
-from housewise.worlds.choices.sets import HOUSES, OWN, read_choices
+from housewise.worlds.choices.sets import OWN, is_made_here, read_choices
 
 _LOCAL, _LEARNED = "local", "learned"
 
@@ -91,7 +91,8 @@ class Clipr(System[CliprSettings]):
     def tasks(self) -> Sequence[Task]:
         """See System.tasks: one, of the person."""
         chosen = self.settings.tasks
-        data = chosen.data if chosen.data in (OWN, HOUSES) else Path(chosen.data).stem
+        made, _, who = chosen.data.partition(":") if is_made_here(chosen.data) else ("", "", chosen.data)
+        data = "-".join(part for part in (made, Path(who).stem) if part)
         return [Task(data, data, chosen.person)]
 
     def check(self) -> None:
@@ -102,7 +103,7 @@ class Clipr(System[CliprSettings]):
     def files(self) -> dict[str, Path]:
         """See System.files: the choices, where they are a file of the user's."""
         data = self.settings.tasks.data
-        return {"choices": Path(data)} if data not in (OWN, HOUSES) and Path(data).is_file() else {}
+        return {"choices": Path(data)} if not is_made_here(data) and Path(data).is_file() else {}
 
     def material(self, job: Job) -> ChoiceSet:
         """See System.material: the choices, read where the command is given.

@@ -32,20 +32,21 @@ _Place = tuple[str, str]
 """Kinds of room and of receptacle."""
 
 
-def read_housekeep(count: int, seed: int, folder: Path | None = None) -> ChoiceSet:
-    """The choices of one person, who is another one with the next seed; ``person`` of the set says who.
+def read_housekeep(count: int, seed: int, folder: Path | None = None, who: str | None = None) -> ChoiceSet:
+    """The choices of one person; ``person`` of the set says whose.
 
     Args:
         count: examples to draw, of different groups of things.
         seed: of the draw.
         folder: of Housekeep, whose annotators are asked in place of the people who come along.
+        who: a person who comes along, or the path of a person's file; by default another one with the next seed.
 
     Raises:
-        DataError: the folder has no annotations, or they are damaged.
+        DataError: there is no such person, or the folder has no annotations, or they are damaged.
     """
     everybody = _everybody(folder)
-    person = everybody[seed % len(everybody)]
-    return choices_of(person, [other for other in everybody if other is not person], count, seed)
+    person = load_person(who) if who else everybody[seed % len(everybody)]
+    return choices_of(person, [other for other in everybody if other.name != person.name], count, seed)
 
 
 def choices_of(person: Person, others: Sequence[Person], count: int, seed: int) -> ChoiceSet:

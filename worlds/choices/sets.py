@@ -15,7 +15,7 @@ from housewise.worlds.choices.unified_person import ambik_choices
 OWN = "kitchen"
 """What our own set is called."""
 HOUSES = "housekeep"
-"""What choices in generated houses are called."""
+"""What choices in generated houses are called; with a colon and a name behind it those of one person."""
 
 _LONGEST_LINE = 1 << 20
 
@@ -24,9 +24,9 @@ def read_choices(data: str, count: int, seed: int) -> ChoiceSet:
     """A set of choices.
 
     Args:
-        data: ``kitchen``, ``housekeep`` (see housewise.worlds.choices.housekeep), or the path of a file: YAML in the
-            kitchen's format, or AmbiK's tasks or IntroPlan's scenes with one JSON object a line, which are told apart
-            by their fields.
+        data: ``kitchen``, ``housekeep`` or, for one person, ``housekeep:ada`` (see housekeep.py), or the path of a
+            file: YAML in the kitchen's format, or AmbiK's tasks or IntroPlan's scenes with one JSON object a line,
+            which are told apart by their fields.
         count: examples to draw; the kitchen's are fixed.
         seed: of the draw.
 
@@ -35,11 +35,11 @@ def read_choices(data: str, count: int, seed: int) -> ChoiceSet:
     """
     if data == OWN:
         return read_kitchen(KITCHEN)
-    if data == HOUSES:
+    if is_made_here(data):
         # Houses take long to import.
         from housewise.worlds.choices.housekeep import read_housekeep
 
-        return read_housekeep(count, seed)
+        return read_housekeep(count, seed, who=data.partition(":")[2] or None)
     path = Path(data)
     if path.suffix in (".yaml", ".yml"):
         return read_kitchen(path)
@@ -52,6 +52,11 @@ def read_choices(data: str, count: int, seed: int) -> ChoiceSet:
         f"{path}: has neither variants, as AmbiK's tasks, nor single_decision, as IntroPlan's scenes; give one of "
         f"these with a JSON object a line, a YAML file like {KITCHEN.name}, {OWN} or {HOUSES}"
     )
+
+
+def is_made_here(data: str) -> bool:
+    """Whether choices are our own kitchen's or made in houses, and no file."""
+    return data == OWN or data.partition(":")[0] == HOUSES
 
 
 def _fields(path: Path) -> set[str]:
