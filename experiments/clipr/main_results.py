@@ -76,6 +76,8 @@ ITERATIVE = ("Adaptive CLIPR", "Adaptive CLIPR, learned", "CIPHER Levenshtein", 
 EXAMPLES = 10
 BUDGET = {"ambik": 10, "introplan": 10, "housekeep": 10, "kitchen": 15}
 """Most questions of an interview, as printed for each data set."""
+CRITICS = {HOUSES: CriticSettings(interval=50)}
+"""Of data sets in which feedback is considered less often, as the paper has it for Housekeep."""
 AnnotatorsOption = Annotated[
     Path | None, typer.Option(help="Housekeep's folder: its annotators in place of the people who come along.")
 ]
@@ -133,7 +135,17 @@ def run_seed(
     for label, method in methods.items():
         language = open_language(label, name)
         person = SimulatedPerson(profile, embedder, seed, speech=UNSEEN_SPEECH)
-        setup = Setup(language, person, choices.examples, test, choices.knowledge, embedder, BUDGET[name], seed=seed)
+        setup = Setup(
+            language,
+            person,
+            choices.examples,
+            test,
+            choices.knowledge,
+            embedder,
+            BUDGET[name],
+            seed=seed,
+            critic=_critic(name),
+        )
         outcome = method(setup)
         for tier, places in groups.items():
             figures.accuracy[name, tier, label].append(mean(outcome.decisions[place].right for place in places))
@@ -170,7 +182,7 @@ def as_json(figures: Figures, components: str, embedder: str, seeds: int, second
         "embedder": embedder,
         "seeds": seeds,
         "seconds": round(seconds, 1),
-        "critic": asdict(CriticSettings()),
+        "critic": {name: asdict(_critic(name)) for name in accuracy},
         "budget": BUDGET,
         "scenarios": _nested(figures.counts),
         "left_out": dict(figures.left_out),
@@ -181,6 +193,10 @@ def as_json(figures: Figures, components: str, embedder: str, seeds: int, second
         },
         "rules_of_the_last_seed": figures.rules,
     }
+
+
+def _critic(data: str) -> CriticSettings:
+    return CRITICS.get(data, CriticSettings())
 
 
 def _efficiency(accuracy: dict[str, dict[str, Any]], usage: dict[str, dict[str, float]]) -> dict[str, float]:
