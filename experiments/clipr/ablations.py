@@ -1,12 +1,15 @@
 """CLIPR's ablations: what the accuracy gate is worth under a misleading person, and recovery from poor rules.
 
-    python -m housewise.experiments.clipr.ablations [--ambik FILE] [--introplan FILE] [--seeds 5] [--json OUT]
+    python -m housewise.experiments.clipr.ablations [--ambik FILE] [--introplan FILE] [--data NAME ...] [--seeds 5]
+        [--json OUT]
 
 With local components. The rules come from a cooperative person; then the critic's questions are answered by the
 adversarial one, with the accuracy gate and without it. Poor starts: no rules, and rules that contradict the learned
 ones (what each prefers and avoids exchanged), revised with the cooperative person's help and not at all. Then the
 adaptive method with other settings (τ, B, F), and the static one with fewer and more questions, and with rules written
-from the dialogue alone.
+from the dialogue alone. Every row meets a person who has not been asked anything yet. What an accepted update makes of
+all that was processed is measured without the gate as well, where the robot does not look. Controls ask no language
+model.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from statistics import mean, stdev
+from statistics import mean
 from typing import Annotated, Any
 
 import typer
@@ -24,7 +27,7 @@ from rich.console import Console
 from rich.table import Table
 
 from housewise.agent.clipr.adaptive import Adapted, AdaptiveClipr, CriticSettings
-from housewise.agent.clipr.elicitation import learn
+from housewise.agent.clipr.elicitation import Elicited, learn
 from housewise.agent.clipr.inference import Inference, accuracy
 from housewise.agent.clipr.language import Guidance
 from housewise.agent.clipr.local.components import LocalComponents
@@ -32,10 +35,18 @@ from housewise.agent.clipr.rules import Rule, typed_rule
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
 from housewise.core.machine import provenance
-from housewise.experiments.clipr.main_results import BUDGET, choice_sets
+from housewise.experiments.clipr import controls
+from housewise.experiments.clipr.main_results import (
+    BUDGET,
+    AnnotatorsOption,
+    DataOption,
+    choice_sets,
+    standard_error_of,
+)
 from housewise.language.embedder import MiniLM
-from housewise.people.simulated import UNSEEN_SPEECH, SimulatedPerson, read_profile
-from housewise.worlds.choices.scenario import ChoiceSet
+from housewise.people.simulated import UNSEEN_SPEECH, SimulatedPerson
+from housewise.people.tidy import profile_of
+from housewise.worlds.choices.scenario import ChoiceSet, Scenario
 
 SETTINGS = CriticSettings(batch=10, interval=10)
 """Feedback after each batch, so that the critic has more to decide than in the main table."""
@@ -59,61 +70,69 @@ def contradicting(rules: Sequence[Rule]) -> tuple[Rule, ...]:
     )
 
 
-def lowered(run: Adapted) -> int:
-    """Accepted updates after which fewer of the processed scenarios were right."""
-    return sum(
-        review.outcome == "accepted"
-        and review.before is not None
-        and review.after is not None
-        and review.after < review.before
-        for review in run.reviews
-    )
+def changes(run: Adapted, test: Sequence[Scenario], inference: Inference) -> list[float]:
+    """What each accepted update changed of the accuracy on all that was processed before it.
+
+    Args:
+        run: with or without the accuracy gate.
+        test: what it chose in, in order.
+        inference: chooses once more, so that its calls should count nowhere.
+    """
+    accepted = [review.processed for review in run.reviews if review.outcome == "accepted"]
+    versions = zip(run.versions, run.versions[1:], strict=False)
+    found = []
+    for processed, rules in zip(accepted, versions, strict=True):
+        before, after = (accuracy(inference.decide(test[:processed], Guidance(rules=each))) for each in rules)
+        found.append(after - before)
+    return found
 
 
 def measure(choices: ChoiceSet, embedder: MiniLM, seed: int) -> dict[str, dict[str, float]]:
     """Every row on one data set with one seed."""
     test = tuple(random.Random(seed).sample(choices.test, len(choices.test)))
-    profile = read_profile(choices.name)
-    kind = SimulatedPerson(profile, embedder, seed, speech=UNSEEN_SPEECH)
-    unkind = SimulatedPerson(profile, embedder, seed, adversarial=True, speech=UNSEEN_SPEECH)
+    profile = profile_of(choices)
     situations = [example.situation for example in choices.examples]
-    elicited, rules = learn(LocalComponents(embedder), kind, situations, BUDGET[choices.name])
-    answered = [exchange for exchange in elicited.dialogue if exchange.answer]
 
-    def again() -> SimulatedPerson:
-        return SimulatedPerson(profile, embedder, seed, speech=UNSEEN_SPEECH)
+    def person(adversarial: bool = False) -> SimulatedPerson:
+        return SimulatedPerson(profile, embedder, seed, adversarial, UNSEEN_SPEECH)
 
-    def asked(questions: int) -> tuple[Rule, ...]:
-        return learn(LocalComponents(embedder), again(), situations, questions)[1]
+    def asked(questions: int) -> tuple[Elicited, tuple[Rule, ...]]:
+        return learn(LocalComponents(embedder), person(), situations, questions)
 
     def static(start: Sequence[Rule]) -> dict[str, float]:
         inference = Inference(LocalComponents(embedder), SETTINGS.batch, seed)
         return {"accuracy": accuracy(inference.decide(test, Guidance(rules=tuple(start))))}
 
-    def adaptive(start: Sequence[Rule], person: SimulatedPerson, settings: CriticSettings) -> dict[str, float]:
+    def adaptive(
+        start: Sequence[Rule], settings: CriticSettings = SETTINGS, adversarial: bool = False
+    ) -> dict[str, float]:
         inference = Inference(LocalComponents(embedder), settings.batch, seed)
-        run = AdaptiveClipr(inference, person, settings).run(test, start)
-        outcomes = [review.outcome for review in run.reviews]
-        figures = {
+        run = AdaptiveClipr(inference, person(adversarial), settings).run(test, start)
+        changed = changes(run, test, inference)
+        return {
             "accuracy": accuracy(run.decisions),
             "last rules on everything": accuracy(inference.decide(test, Guidance(rules=run.versions[-1]))),
             "proposed": sum(bool(review.proposed) for review in run.reviews),
-            "accepted": outcomes.count("accepted"),
+            "accepted": len(changed),
+            "accepted that lowered": sum(change < 0 for change in changed),
+            "worst change": min(changed, default=0.0),
         }
-        # Without the gate nothing is replayed, so that nobody knows.
-        return figures | ({"accepted that lowered": lowered(run)} if settings.accuracy_gate else {})
 
+    elicited, rules = asked(BUDGET[choices.name])
+    answered = [exchange for exchange in elicited.dialogue if exchange.answer]
+    ungated = replace(SETTINGS, accuracy_gate=False)
     return {
+        **{name: {"accuracy": share} for name, share in controls.measured(choices).items()},
         "learned rules, static": static(rules),
-        "adversarial, with accuracy gate": adaptive(rules, unkind, SETTINGS),
-        "adversarial, without": adaptive(rules, unkind, replace(SETTINGS, accuracy_gate=False)),
+        "adversarial, with accuracy gate": adaptive(rules, adversarial=True),
+        "adversarial, without": adaptive(rules, ungated, adversarial=True),
         "no rules, static": static(()),
-        "no rules, adaptive": adaptive((), kind, SETTINGS),
+        "no rules, adaptive": adaptive(()),
         "contradicting rules, static": static(contradicting(rules)),
-        "contradicting rules, adaptive": adaptive(contradicting(rules), kind, SETTINGS),
-        "learned rules, adaptive": adaptive(rules, again(), SETTINGS),
-        **{f"learned rules, adaptive, {name}": adaptive(rules, again(), varied) for name, varied in VARIED.items()},
-        **{f"at most {questions} questions, static": static(asked(questions)) for questions in BUDGETS},
+        "contradicting rules, adaptive": adaptive(contradicting(rules)),
+        "learned rules, adaptive": adaptive(rules),
+        **{f"learned rules, adaptive, {name}": adaptive(rules, varied) for name, varied in VARIED.items()},
+        **{f"at most {questions} questions, static": static(asked(questions)[1]) for questions in BUDGETS},
         "rules from the dialogue alone, static": static(LocalComponents(embedder).synthesize((), answered)),
     }
 
@@ -121,6 +140,8 @@ def measure(choices: ChoiceSet, embedder: MiniLM, seed: int) -> dict[str, dict[s
 def main(
     ambik: Annotated[Path | None, typer.Option(help="AmbiK's preference tasks, one JSON object a line.")] = None,
     introplan: Annotated[Path | None, typer.Option(help="IntroPlan's scenes, one JSON object a line.")] = None,
+    annotators: AnnotatorsOption = None,
+    data: DataOption = None,
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds.")] = 5,
     out: Annotated[Path | None, typer.Option("--json", help="Where the figures go.")] = None,
 ) -> None:
@@ -129,29 +150,29 @@ def main(
     if not console.is_terminal:
         console.width = 160
     try:
-        sets = choice_sets(ambik, introplan, seeds)
+        sets = choice_sets(ambik, introplan, seeds, annotators, data)
         embedder = MiniLM()
     except UserError as error:
         console.print(str(error), style="red", markup=False, soft_wrap=True)
         raise typer.Exit(2) from error
     found: dict[str, dict[str, list[dict[str, float]]]] = defaultdict(lambda: defaultdict(list))
+    result: dict[str, dict[str, Any]] = {}
     for seed, row in enumerate(sets):
         for choices in row:
             for name, figures in measure(choices, embedder, seed).items():
                 found[choices.name][name].append(figures)
-    result = {name: {row: _over_seeds(runs) for row, runs in rows.items()} for name, rows in found.items()}
+        result = {name: {each: _over_seeds(runs) for each, runs in rows.items()} for name, rows in found.items()}
+        if out is not None:
+            write_json(out, {"seeds": seed + 1, "data": result, **made})
     for name, rows in result.items():
         console.print(_table(name, rows, seeds))
-    if out is not None:
-        write_json(out, {"seeds": seeds, "data": result, **made})
 
 
 def _over_seeds(runs: Sequence[dict[str, float]]) -> dict[str, Any]:
     figures: dict[str, Any] = {}
     for key in runs[0]:
         values = [run[key] for run in runs]
-        error = stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
-        figures[key] = {"mean": mean(values), "error": error, "per_seed": values}
+        figures[key] = {"mean": mean(values), "error": standard_error_of(values), "per_seed": values}
     return figures
 
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from housewise.agent.clipr.language import Language
-from housewise.agent.clipr.local.components import LocalComponents
+from housewise.agent.clipr.local.components import OPEN_QUESTIONS, LocalComponents
+from housewise.language.adapters import fingerprint
 from housewise.language.embedder import Embedder
 
 
@@ -17,7 +23,11 @@ class Components(str, Enum):
     chat = "chat"
 
 
-def language_opener(components: Components, model: str, embedder: Embedder) -> Callable[[], Language]:
+Opener = Callable[[str], Language]
+"""Makes a language for a data set of some name."""
+
+
+def language_opener(components: Components, model: str, embedder: Embedder) -> Opener:
     """Makes a language of its own for each run, so that its calls are counted from nothing.
 
     Args:
@@ -29,22 +39,43 @@ def language_opener(components: Components, model: str, embedder: Embedder) -> C
         UserError: the model cannot be opened.
     """
     if components is Components.local:
-        return lambda: LocalComponents(embedder)
+        return lambda data: LocalComponents(embedder, open_questions=_open_questions(data))
     from housewise.agent.clipr.chat import ChatLanguage
     from housewise.language import open_model
 
     opened = open_model(model)
-    return lambda: ChatLanguage(opened)
+    return lambda data: ChatLanguage(opened)
 
 
-def learned_opener(adapter: str | None, embedder: Embedder) -> Callable[[], Language]:
+def learned_opener(adapter: str | None, embedder: Embedder, kept: Path | None = None) -> Opener:
     """Makes local components with choices by the local model, as it comes or with an adapter; see language_opener.
 
+    Choices are counted as calls, and yet the same rules in the same situation are read once.
+
+    Args:
+        adapter: of the local model.
+        embedder: of the local components.
+        kept: folder in which its replies are kept, so that what was stopped goes on.
+
     Raises:
-        UserError: the model or the adapter cannot be opened.
+        UserError: the model or the adapter cannot be opened, or what was kept cannot be read.
     """
     from housewise.agent.clipr.learned import LearnedChoices
     from housewise.language import open_model
+    from housewise.language.kept import KeptReplies
 
     opened = open_model("local", adapter=adapter)
-    return lambda: LearnedChoices(embedder, opened)
+    taught = json.dumps(fingerprint(adapter)) if adapter else ""
+    model = KeptReplies(opened, taught, kept / "replies.jsonl" if kept else None)
+    return lambda data: LearnedChoices(embedder, model)
+
+
+def _open_questions(data: str) -> Path:
+    """What GATE asks about a data set: questions of its own, or those about food and the kitchen."""
+    own = OPEN_QUESTIONS.with_stem(f"{OPEN_QUESTIONS.stem}_{data}")
+    return own if data and own.is_file() else OPEN_QUESTIONS
+
+
+KeptOption = Annotated[
+    Path | None, typer.Option("--out", help="Folder for what the local model replies: the same command goes on there.")
+]

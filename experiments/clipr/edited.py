@@ -136,7 +136,7 @@ def main(
     """Edit rules one after the other, and see which choices change."""
     console, made = Console(), provenance()
     edits = read_yaml(EDITS, Edits).rules
-    language = language_opener(components, model, shared_minilm())()
+    language = language_opener(components, model, shared_minilm())("")
     rows = {name: measure(edits, choose) for name, choose in choosers(Inference(language, seed=seed), seed).items()}
     console.print(_table(rows, len(edits), language.name))
     for line in [each for each in rows["rules"]["each"] if not all(each["changed"]) or each["others_changed"]][

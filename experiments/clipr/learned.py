@@ -15,7 +15,8 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from hashlib import sha256
 from pathlib import Path
 from statistics import mean
 from typing import Annotated, Any
@@ -35,6 +36,7 @@ from housewise.core.files import write_json
 from housewise.core.machine import provenance
 from housewise.experiments.clipr.main_results import choice_sets
 from housewise.language import open_model
+from housewise.language.adapters import fingerprint
 from housewise.language.embedder import shared_minilm
 from housewise.rollout.scores import standard_error
 from housewise.selftrain.clipr.invented import RECIPE, Choices, Recipe, Ruled, held_out, read_recipe
@@ -43,6 +45,7 @@ from housewise.selftrain.personalize.settings import load_selftraining
 from housewise.selftrain.trainers import Start, TrainedModel, open_trainer
 from housewise.selftraining import Terminal
 from housewise.worlds.choices.scenario import Scenario
+from housewise.worlds.choices.sets import OWN
 
 _AT_ONCE = 16
 _QUICK_STEPS, _QUICK_TESTS = 3, 6
@@ -67,16 +70,17 @@ class Test:
 
 
 def scenarios(ambik: Path | None, introplan: Path | None) -> list[Scenario]:
-    """All that people can be invented over: of the kitchen the training scenarios alone.
+    """All that people can be invented over: of the kitchen the training scenarios alone, and nothing of houses.
 
     Raises:
         UserError: a file is not what it should be.
     """
-    [sets] = choice_sets(ambik, introplan, 1)
+    named = [name for name, file in (("ambik", ambik), ("introplan", introplan)) if file]
+    [sets] = choice_sets(ambik, introplan, 1, only=[*named, OWN])
     found = [
         scenario
         for choices in sets
-        for scenario in (*choices.examples, *(() if choices.name == "kitchen" else (*choices.test, *choices.knowledge)))
+        for scenario in (*choices.examples, *(() if choices.name == OWN else (*choices.test, *choices.knowledge)))
     ]
     return list({scenario.id: scenario for scenario in found}.values())
 
@@ -133,6 +137,13 @@ def by_components(some: Sequence[Ruled]) -> list[int | None]:
     return [language.choose([each.situation], guidance)[0].action for each, guidance in zip(some, given, strict=True)]
 
 
+def kept_as(row: str, who: Start | None, asked: Sequence[Ruled]) -> str:
+    """The name of the file of a row's answers: another one where somebody else answers, or something else is asked."""
+    adapter = fingerprint(who.adapter) if who and who.adapter else {}
+    told = [who and who.model, [digest for name, digest in adapter.items() if name != "name"], *map(asdict, asked)]
+    return f"{row}, {sha256(json.dumps(told).encode()).hexdigest()[:10]}.jsonl"
+
+
 def answered(path: Path, asked: Sequence[Ruled], open_answer: Callable[[], Answer]) -> list[int | None]:
     """What is answered, kept line by line, so that nothing is asked twice."""
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
@@ -171,7 +182,8 @@ def measured(some: Sequence[Test], models: Mapping[str, Start], folder: Path) ->
     for name, opener in openers.items():
         for rules, asked in (("right rules", [t.own for t in some]), ("another's rules", [t.others for t in some])):
             row = f"{name}, {rules}"
-            rows[row] = figures(answered(folder / f"{row}.jsonl", asked, opener), wanted, names)
+            kept = folder / kept_as(row, models.get(name), asked)
+            rows[row] = figures(answered(kept, asked, opener), wanted, names)
     by_chance = {
         "chance": mean(1 / len(test.own.situation.actions) for test in some),
         "chance among what satisfies": mean(1 / test.satisfying for test in some),
@@ -208,14 +220,14 @@ def main(
     else:
         trained = TrainedModel(model=model, adapter=adapter)
     some = tests(held, told, number, seed)
-    answers = folder / f"answers of {number}, seed {seed}"
-    rows = measured(some, {"trained": trained, "untrained": start}, answers)
+    rows = measured(some, {"trained": trained, "untrained": start}, folder / "answers")
     console.print(_table(rows))
     result = {
         "rows": rows,
         "scenarios": {"learned from": len(known), "held out": len(held)},
         "data": [name for name, file in (("ambik", ambik), ("introplan", introplan), ("kitchen", recipe)) if file],
         "recipe": told.model_dump(mode="json"),
+        "adapter": fingerprint(trained.adapter) if trained.adapter else None,
         "training": {"settings": training.model_dump(mode="json"), "metrics": trained.metrics},
         "seed": seed,
         "quick": quick,

@@ -1,17 +1,20 @@
 """CLIPR's main table: accuracy of each method by data set and tier, with calls, tokens and questions.
 
-    python -m housewise.experiments.clipr.main_results [--ambik FILE] [--introplan FILE] [--components local]
+    python -m housewise.experiments.clipr.main_results [--ambik FILE] [--introplan FILE] [--annotators FOLDER]
+        [--components local] [--json OUT]
 
-AmbiK and IntroPlan are a user's own files; our kitchen set is always there. Every method has the same language (the
-local components, or one chat model), the same examples and the same person; a seed draws the examples, the order of the
-test, the shuffling of candidates and the person's wording. Figures are means over seeds ± standard error.
+AmbiK and IntroPlan are a user's own files; our kitchen set is always there, and so are Housekeep's single decisions, in
+generated houses and for the people who come along or the annotators of a Housekeep folder. Every method has the same
+language (the local components, or one chat model), the same examples and the same person; a seed draws the examples,
+the order of the test, the shuffling of candidates, the person's wording and, of Housekeep, the person. Figures are
+means over seeds ± standard error.
 """
 
 from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import mean, stdev
@@ -38,13 +41,17 @@ from housewise.core.errors import UserError
 from housewise.core.files import write_json
 from housewise.core.machine import provenance
 from housewise.core.yamls import parse_yaml
-from housewise.experiments.clipr.components import Components, language_opener, learned_opener
+from housewise.experiments.clipr.components import Components, KeptOption, language_opener, learned_opener
 from housewise.experiments.clipr.controls import CONTROLS
+from housewise.language.adapters import fingerprint
 from housewise.language.embedder import Embedder, MiniLM
-from housewise.people.simulated import UNSEEN_SPEECH, SimulatedPerson, read_profile
+from housewise.people.simulated import UNSEEN_SPEECH, SimulatedPerson
+from housewise.people.tidy import profile_of
+from housewise.worlds.choices.housekeep import read_housekeep
 from housewise.worlds.choices.introplan import read_introplan, repeats
 from housewise.worlds.choices.kitchen import read_kitchen
 from housewise.worlds.choices.scenario import ChoiceSet, Scenario
+from housewise.worlds.choices.sets import HOUSES, OWN
 from housewise.worlds.choices.unified_person import ambik_choices
 
 METHODS: dict[str, Method] = {
@@ -64,11 +71,18 @@ METHODS: dict[str, Method] = {
 }
 LEARNED: dict[str, Method] = {"Adaptive CLIPR, learned": adaptive_clipr, "CLIPR, learned": clipr}
 """Rows in which a model that was taught to follow rules chooses, and local components do all other steps."""
-ITERATIVE = ("Adaptive CLIPR", "CIPHER Levenshtein", "CIPHER embeddings")
+ITERATIVE = ("Adaptive CLIPR", "Adaptive CLIPR, learned", "CIPHER Levenshtein", "CIPHER embeddings")
 """Methods that learn while they choose, of which the paper compares the efficiency."""
 EXAMPLES = 10
-BUDGET = {"ambik": 10, "introplan": 10, "kitchen": 15}
+BUDGET = {"ambik": 10, "introplan": 10, "housekeep": 10, "kitchen": 15}
 """Most questions of an interview, as printed for each data set."""
+CRITICS = {HOUSES: CriticSettings(interval=50)}
+"""Of data sets in which feedback is considered less often, as the paper has it for Housekeep."""
+AnnotatorsOption = Annotated[
+    Path | None, typer.Option(help="Housekeep's folder: its annotators in place of the people who come along.")
+]
+_USED = ("calls", "tokens", "questions", "efficiency")
+DataOption = Annotated[list[str] | None, typer.Option("--data", help="Only these data sets, by name.")]
 PUBLISHED = CONFIGS / "clipr" / "published.yaml"
 
 
@@ -102,14 +116,14 @@ def tiers(scenarios: Sequence[Scenario], same: dict[str, str]) -> Iterator[tuple
 def run_seed(
     choices: ChoiceSet,
     methods: dict[str, Method],
-    open_language: Callable[[str], Language],
+    open_language: Callable[[str, str], Language],
     embedder: Embedder,
     seed: int,
     figures: Figures,
     same: dict[str, str],
 ) -> None:
-    """Every method and control on one data set with one seed."""
-    name = choices.name
+    """Every method and control on one data set with one seed; a language is opened for a method and a data set."""
+    name, profile = choices.name, profile_of(choices)
     test = tuple(random.Random(seed).sample(choices.test, len(choices.test)))
     groups = dict(tiers(test, same))
     figures.left_out[name].append(dict(choices.left_out))
@@ -119,9 +133,19 @@ def run_seed(
             values = [probability(choices.examples, test[place]) for place in places]
             figures.accuracy[name, tier, control].append(mean(values))
     for label, method in methods.items():
-        language = open_language(label)
-        person = SimulatedPerson(read_profile(name), embedder, seed, speech=UNSEEN_SPEECH)
-        setup = Setup(language, person, choices.examples, test, choices.knowledge, embedder, BUDGET[name], seed=seed)
+        language = open_language(label, name)
+        person = SimulatedPerson(profile, embedder, seed, speech=UNSEEN_SPEECH)
+        setup = Setup(
+            language,
+            person,
+            choices.examples,
+            test,
+            choices.knowledge,
+            embedder,
+            BUDGET[name],
+            seed=seed,
+            critic=_critic(name),
+        )
         outcome = method(setup)
         for tier, places in groups.items():
             figures.accuracy[name, tier, label].append(mean(outcome.decisions[place].right for place in places))
@@ -158,7 +182,7 @@ def as_json(figures: Figures, components: str, embedder: str, seeds: int, second
         "embedder": embedder,
         "seeds": seeds,
         "seconds": round(seconds, 1),
-        "critic": asdict(CriticSettings()),
+        "critic": {name: asdict(_critic(name)) for name in accuracy},
         "budget": BUDGET,
         "scenarios": _nested(figures.counts),
         "left_out": dict(figures.left_out),
@@ -169,6 +193,10 @@ def as_json(figures: Figures, components: str, embedder: str, seeds: int, second
         },
         "rules_of_the_last_seed": figures.rules,
     }
+
+
+def _critic(data: str) -> CriticSettings:
+    return CRITICS.get(data, CriticSettings())
 
 
 def _efficiency(accuracy: dict[str, dict[str, Any]], usage: dict[str, dict[str, float]]) -> dict[str, float]:
@@ -203,14 +231,14 @@ def show(console: Console, result: dict[str, Any]) -> None:
         table.add_column("method")
         for tier in by_tier:
             table.add_column(f"{tier}\nn = {result['scenarios'][name][tier][0]}", justify="right")
-        for column in ("calls", "questions", "published *"):
+        for column in (*_USED, "published *"):
             table.add_column(column, justify="right")
         for method in by_tier["all"]:
             cells = [
                 f"{100 * row['mean']:.1f} ± {100 * row['error']:.1f}" for row in (by_tier[t][method] for t in by_tier)
             ]
             used = result["usage"][name].get(method, {})
-            figures = [f"{used[key]:.0f}" if used else "" for key in ("calls", "questions")]
+            figures = [_used(used, column) for column in _USED]
             beside = [str(rows[method]) for key, rows in published.items() if key.startswith(name) and method in rows]
             table.add_row(method, *cells, *figures, " / ".join(beside))
         console.print(table)
@@ -219,9 +247,20 @@ def show(console: Console, result: dict[str, Any]) -> None:
     console.print("* published by CLIPR's authors; not the same quantity: large language models, other data and person")
 
 
+def _used(used: Mapping[str, float], column: str) -> str:
+    """A cell: tokens are of prompts and replies, and efficiency is of methods that learn while they choose."""
+    if not used or (column == "efficiency" and column not in used):
+        return ""
+    if column == "tokens":
+        return f"{used['prompt_tokens'] + used['completion_tokens']:.0f}"
+    return f"{used[column]:.2f}" if column == "efficiency" else f"{used[column]:.0f}"
+
+
 def main(
     ambik: Annotated[Path | None, typer.Option(help="AmbiK's preference tasks, one JSON object a line.")] = None,
     introplan: Annotated[Path | None, typer.Option(help="IntroPlan's scenes, one JSON object a line.")] = None,
+    annotators: AnnotatorsOption = None,
+    data: DataOption = None,
     components: Annotated[Components, typer.Option(help="What does the language steps.")] = Components.local,
     model: Annotated[str, typer.Option(help="The chat model of --components chat.")] = "local",
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds.")] = 5,
@@ -229,6 +268,7 @@ def main(
         str | None, typer.Option(help="Of a local model that was taught to choose by rules: rows called learned.")
     ] = None,
     only: Annotated[list[str] | None, typer.Option("--method", help="Only these methods.")] = None,
+    kept: KeptOption = None,
     out: Annotated[Path | None, typer.Option("--json", help="Where the figures go.")] = None,
 ) -> None:
     """Measure every method on every data set that is there."""
@@ -241,15 +281,15 @@ def main(
         if unknown:
             raise UserError(f"--method {unknown.pop()}: no such method; there are {', '.join(known)}")
         methods = {name: method for name, method in known.items() if not only or name in only}
-        sets, same = choice_sets(ambik, introplan, seeds), repeats(introplan) if introplan else {}
+        sets, same = choice_sets(ambik, introplan, seeds, annotators, data), repeats(introplan) if introplan else {}
         embedder = MiniLM()
         opened = language_opener(components, model, embedder)
-        learned = learned_opener(adapter, embedder) if adapter else opened
+        learned = learned_opener(adapter, embedder, kept) if adapter else opened
 
-        def language_of(method: str) -> Language:
-            return (learned if method in LEARNED else opened)()
+        def language_of(method: str, data: str) -> Language:
+            return (learned if method in LEARNED else opened)(data)
 
-        name, figures, result = opened().name, Figures(), {}
+        name, figures, result = opened("").name, Figures(), {}
         _embed_ahead(embedder, [choices for row in sets for choices in row])
         for seed, row in enumerate(sets):
             for choices in row:
@@ -258,26 +298,42 @@ def main(
                     run_seed(choices, methods, language_of, embedder, seed, figures, keys)
             result = as_json(figures, name, embedder.name, seed + 1, perf_counter() - started)
             if out is not None:
-                write_json(out, {**result, "adapter": adapter and Path(adapter).name, **made})
+                write_json(out, {**result, "adapter": fingerprint(adapter) if adapter else None, **made})
     except UserError as error:
         console.print(str(error), style="red", markup=False, soft_wrap=True)
         raise typer.Exit(2) from error
     show(console, result)
 
 
-def choice_sets(ambik: Path | None, introplan: Path | None, seeds: int) -> list[list[ChoiceSet]]:
+def choice_sets(
+    ambik: Path | None,
+    introplan: Path | None,
+    seeds: int,
+    annotators: Path | None = None,
+    only: Sequence[str] | None = None,
+) -> list[list[ChoiceSet]]:
     """For each seed the data sets that are there.
+
+    Args:
+        ambik, introplan: files of a user's.
+        seeds: how many.
+        annotators: Housekeep's folder, whose annotators are asked in place of our people.
+        only: names of data sets; all that are there by default.
 
     Raises:
         UserError: a file is not what it should be.
     """
-    readers: list[Callable[[int], ChoiceSet]] = []
+    readers: dict[str, Callable[[int], ChoiceSet]] = {}
     if ambik is not None:
-        readers.append(lambda seed: ambik_choices(ambik, EXAMPLES, seed))
+        readers["ambik"] = lambda seed: ambik_choices(ambik, EXAMPLES, seed)
     if introplan is not None:
-        readers.append(lambda seed: read_introplan(introplan, EXAMPLES, seed))
-    readers.append(lambda seed: read_kitchen())
-    return [[read(seed) for read in readers] for seed in range(seeds)]
+        readers["introplan"] = lambda seed: read_introplan(introplan, EXAMPLES, seed)
+    readers[HOUSES] = lambda seed: read_housekeep(EXAMPLES, seed, annotators)
+    readers[OWN] = lambda seed: read_kitchen()
+    for name in only or ():
+        if name not in readers:
+            raise UserError(f"--data {name}: not there; there are {', '.join(readers)} (others with the file of each)")
+    return [[read(seed) for name, read in readers.items() if not only or name in only] for seed in range(seeds)]
 
 
 def _embed_ahead(embedder: Embedder, sets: Sequence[ChoiceSet]) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import mean
 from typing import Annotated, Any
@@ -23,20 +23,29 @@ from rich.table import Table
 
 from housewise.agent.clipr.elicitation import learn
 from housewise.agent.clipr.inference import Inference, accuracy
-from housewise.agent.clipr.language import Guidance, Language
+from housewise.agent.clipr.language import Guidance
 from housewise.agent.clipr.rules import Rule
 from housewise.core.console import Console
 from housewise.core.files import write_json
 from housewise.core.machine import provenance
-from housewise.experiments.clipr.components import Components, language_opener, learned_opener
-from housewise.experiments.clipr.main_results import BUDGET, choice_sets, standard_error_of
+from housewise.experiments.clipr import controls
+from housewise.experiments.clipr.components import Components, KeptOption, Opener, language_opener, learned_opener
+from housewise.experiments.clipr.main_results import (
+    BUDGET,
+    AnnotatorsOption,
+    DataOption,
+    choice_sets,
+    standard_error_of,
+)
+from housewise.language.adapters import fingerprint
 from housewise.language.embedder import MiniLM
-from housewise.people.simulated import UNSEEN_SPEECH, SimulatedPerson, read_profile
+from housewise.people.simulated import UNSEEN_SPEECH, SimulatedPerson
+from housewise.people.tidy import profile_of
 from housewise.worlds.choices.scenario import ChoiceSet
 
 LOCAL, AS_IT_COMES, LEARNED, NOBODY = "local components", "local model as it comes", "learned", "no rules"
 
-Openers = Mapping[str, Callable[[], Language]]
+Openers = Mapping[str, Opener]
 
 
 def matrix(
@@ -47,11 +56,11 @@ def matrix(
     situations = [example.situation for example in choices.examples]
     written: dict[str, tuple[Rule, ...]] = {NOBODY: ()}
     for name, opened in authors.items():
-        person = SimulatedPerson(read_profile(choices.name), embedder, seed, speech=UNSEEN_SPEECH)
-        written[name] = learn(opened(), person, situations, BUDGET[choices.name])[1]
+        person = SimulatedPerson(profile_of(choices), embedder, seed, speech=UNSEEN_SPEECH)
+        written[name] = learn(opened(choices.name), person, situations, BUDGET[choices.name])[1]
     return {
         author: {
-            name: accuracy(Inference(opened(), seed=seed).decide(test, Guidance(rules=rules)))
+            name: accuracy(Inference(opened(choices.name), seed=seed).decide(test, Guidance(rules=rules)))
             for name, opened in followers.items()
         }
         for author, rules in written.items()
@@ -61,46 +70,57 @@ def matrix(
 def main(
     ambik: Annotated[Path | None, typer.Option(help="AmbiK's preference tasks, one JSON object a line.")] = None,
     introplan: Annotated[Path | None, typer.Option(help="IntroPlan's scenes, one JSON object a line.")] = None,
+    annotators: AnnotatorsOption = None,
+    data: DataOption = None,
     adapter: Annotated[str | None, typer.Option(help="Of a local model that was taught to choose by rules.")] = None,
     models: Annotated[
         list[str] | None, typer.Option("--model", help="A chat model; may be given several times.")
     ] = None,
     as_it_comes: Annotated[bool, typer.Option(help="Whether the local model follows untaught as well.")] = True,
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds.")] = 5,
+    kept: KeptOption = None,
     out: Annotated[Path | None, typer.Option("--json", help="Where the figures go.")] = None,
 ) -> None:
     """Measure how well each follows the rules of every author."""
     console, made, embedder = Console(), provenance(), MiniLM()
     if not console.is_terminal:
         console.width = 160
-    sets = choice_sets(ambik, introplan, seeds)
+    sets = choice_sets(ambik, introplan, seeds, annotators, data)
     authors = {LOCAL: language_opener(Components.local, "", embedder)}
     authors |= {name: language_opener(Components.chat, name, embedder) for name in models or ()}
     followers = dict(authors)
     if as_it_comes:
-        followers[AS_IT_COMES] = learned_opener(None, embedder)
+        followers[AS_IT_COMES] = learned_opener(None, embedder, kept)
     if adapter:
-        followers[LEARNED] = learned_opener(adapter, embedder)
+        followers[LEARNED] = learned_opener(adapter, embedder, kept)
     found: dict[str, dict[str, dict[str, list[float]]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
+    beside: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for seed, row in enumerate(sets):
         for choices in row:
+            for name, figure in controls.measured(choices).items():
+                beside[choices.name][name].append(figure)
             for author, figures in matrix(choices, authors, followers, embedder, seed).items():
                 for name, figure in figures.items():
                     found[choices.name][author][name].append(figure)
         told = {name: _told(rows) for name, rows in found.items()}
         if out is not None:
-            write_json(out, {"seeds": seed + 1, "adapter": adapter and Path(adapter).name, "accuracy": told, **made})
+            taught = fingerprint(adapter) if adapter else None
+            shares = {"accuracy": told, "controls": _told(beside)}
+            write_json(out, {"seeds": seed + 1, "adapter": taught, **shares, **made})
     for name, rows in told.items():
         console.print(_table(name, rows, list(followers), seeds))
+        lines = [f"{each}: {100 * row['mean']:.1f}" for each, row in _told(beside)[name].items()]
+        console.print("without a language model: " + ", ".join(lines), soft_wrap=True)
 
 
 def _told(rows: Mapping[str, Mapping[str, Sequence[float]]]) -> dict[str, dict[str, Any]]:
+    return {name: _over_seeds(figures) for name, figures in rows.items()}
+
+
+def _over_seeds(figures: Mapping[str, Sequence[float]]) -> dict[str, Any]:
     return {
-        author: {
-            name: {"mean": mean(values), "error": standard_error_of(values), "per_seed": list(values)}
-            for name, values in figures.items()
-        }
-        for author, figures in rows.items()
+        name: {"mean": mean(values), "error": standard_error_of(values), "per_seed": list(values)}
+        for name, values in figures.items()
     }
 
 

@@ -236,7 +236,8 @@ class Transfer:
             "seeds": list(self.seeds),
             "questions": QUESTIONS,
             "figures": self._nested(in_full),
-            "gains": self._gains,
+            "gains": self._gains(RULES, NOTHING),
+            "gains_over_usual_places": self._gains(BOTH, USUAL),
             "share_of_full": self._shares,
             "disagrees_with_the_majority": {who: contrariness(who) for who in self.persons},
             "conversations": {
@@ -265,11 +266,10 @@ class Transfer:
             for who, episodes in self._played[row].items()
         ]
 
-    @property
-    def _gains(self) -> dict[str, dict[str, Any]]:
-        """By how many points rules are better than none, house by house, for each robot and person."""
+    def _gains(self, what: str, than: str) -> dict[str, dict[str, Any]]:
+        """By how many points one memory is better than another, house by house, for each robot and person."""
         found: dict[str, dict[str, Any]] = {}
-        for robot, after, before in self._pairs(RULES, NOTHING):
+        for robot, after, before in self._pairs(what, than):
             by_person = {who: differences(after[who], before[who]) for who in self.persons}
             by_person[EVERYBODY] = [pair for pairs in by_person.values() for pair in pairs]
             gains = {who: Figure.of(pairs) for who, pairs in by_person.items()}
@@ -292,8 +292,9 @@ class Transfer:
     @property
     def _compared(self) -> list[str]:
         gains = [
-            f"{robot}: rules are worth {Figure(**by_person[EVERYBODY])} points, house by house"
-            for robot, by_person in self._gains.items()
+            f"{robot}: {what} are worth {Figure(**by_person[EVERYBODY])} points more than {than}, house by house"
+            for what, than in ((RULES, NOTHING), (BOTH, USUAL))
+            for robot, by_person in self._gains(what, than).items()
             if by_person[EVERYBODY]
         ]
         shares = [

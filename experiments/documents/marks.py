@@ -15,7 +15,7 @@ shown in percent, and with ``±`` before the format a mean with its standard err
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -53,6 +53,12 @@ class Difference:
 
     def __str__(self) -> str:
         return f"line {self.line} says {self.says!r} and should say {self.should_say!r} ({self.source})"
+
+
+def markdown(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown."""
+    lines = [f"| {' | '.join(row)} |".replace("  ", " ") for row in (columns, *rows)]
+    return "\n".join([lines[0], "|" + "---|" * len(columns), *lines[1:]])
 
 
 def filled(text: str, name: str, files: FigureFiles, tables: Mapping[str, Drawn]) -> tuple[str, list[Difference]]:

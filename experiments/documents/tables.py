@@ -3,41 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 
+from housewise.experiments.documents import clipr
 from housewise.experiments.documents.files import FigureFiles
-from housewise.experiments.documents.marks import Drawn, figure
+from housewise.experiments.documents.marks import Drawn, figure, markdown
 from housewise.experiments.results import Figure
-
-
-def markdown(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table in Markdown."""
-    lines = [f"| {' | '.join(row)} |".replace("  ", " ") for row in (columns, *rows)]
-    return "\n".join([lines[0], "|" + "---|" * len(columns), *lines[1:]])
-
-
-def clipr(files: FigureFiles) -> str:
-    """Accuracy of CLIPR and of its baselines, with local components, in percent."""
-    file = "clipr/main_local.json"
-    corrected = ", ".join(
-        figure(f"{file}#/usage/{data}/CIPHER embeddings/questions", ".0f", files)
-        for data in ("ambik", "introplan", "kitchen")
-    )
-    names = {"CIPHER embeddings": f"CIPHER, embeddings ({corrected} corrections)"}
-
-    def percent(method: str, data: str, tier: str, form: str = "±.1%") -> str:
-        address = f"{file}#/accuracy/{data}/{tier}/{method}"
-        share = figure(address if "±" in form else f"{address}/mean", form, files)
-        return share.removesuffix(" %").removesuffix(" ± 0.0")
-
-    def row(method: str) -> list[str]:
-        shares = [percent(method, "ambik", tier, ".1%") for tier in _TIERS]
-        kitchen = [percent(method, "kitchen", tier) for tier in _TIERS]
-        everywhere = [percent(method, data, "all") for data in ("ambik", "introplan")]
-        return [names.get(method, method), everywhere[0], " / ".join(shares), everywhere[1], *kitchen]
-
-    columns = ("", "AmbiK", "in / out of distribution", "IntroPlan", "kitchen, in distribution", "out")
-    return markdown(columns, [row(method) for method in _CLIPR_METHODS])
 
 
 def engines(files: FigureFiles) -> str:
@@ -157,7 +128,12 @@ def _paths(files: FigureFiles, address: str, depth: int) -> Iterator[tuple[str, 
 
 
 TABLES: dict[str, Drawn] = {
-    "clipr": clipr,
+    "clipr": clipr.methods,
+    "clipr ablations": clipr.ablations,
+    "clipr efficiency": clipr.efficiency,
+    "clipr learned": clipr.learned,
+    "clipr porting": clipr.porting,
+    "clipr transfer": clipr.transfer,
     "engines": engines,
     "fidelity": fidelity,
     "judging": judging,
@@ -167,10 +143,6 @@ TABLES: dict[str, Drawn] = {
 }
 """How each table is drawn, by the name that a mark says."""
 
-_TIERS = ("in distribution", "out of distribution")
-_CLIPR_METHODS = (
-    "Adaptive CLIPR", "CLIPR", "TidyBot", "in-context + answers", "CIPHER embeddings", "GATE 15", "zero-shot", "chance",
-)  # fmt: skip
 _PEERS = {"generate": "`generate`", "continuous": "continuous batching", "llama.cpp": "llama.cpp, Q4_1"}
 _FIDELITY = (
     ("recorded steps that resolve to the recorded action and target", "{parse_agreement .1%}"),

@@ -150,6 +150,7 @@ class ChoiceSetting(Frozen):
         data: name of the set.
         scenarios: how many there are by tier.
         left_out: how many of the source's rows were not taken, by reason.
+        person: whose idea of order is scored, in choices about places.
         order: ids of the tests as they come.
         answered: what the person had answered before.
         known: rules that were remembered.
@@ -158,6 +159,7 @@ class ChoiceSetting(Frozen):
     data: str
     scenarios: dict[str, int]
     left_out: dict[str, int] = Field(default_factory=dict)
+    person: str = ""
     order: tuple[str, ...] = ()
     answered: Count = 0
     known: Count = 0
@@ -177,6 +179,7 @@ class ChoiceSetting(Frozen):
             data=choices.name,
             scenarios={tier: tiers.count(tier) for tier in dict.fromkeys(tiers)},
             left_out=dict(choices.left_out),
+            person=choices.person.name if choices.person else "",
             order=tuple(scenario.id for scenario in test),
             answered=answered,
             known=known,

@@ -25,8 +25,8 @@ class ChoiceTasks(TaskSettings):
     """Which choices, and for whom.
 
     Attributes:
-        data: ``kitchen``, or the path of a file; see housewise.worlds.choices.sets.
-        examples: that are drawn of AmbiK and IntroPlan; the kitchen's are fixed.
+        data: ``kitchen``, ``housekeep``, or the path of a file; see housewise.worlds.choices.sets.
+        examples: that are drawn; the kitchen's are fixed.
         training: whether the examples are chosen in as well, before the tests; it counts in no score but its own.
         person: cooperative, or adversarial: says the opposite, changes, is vague.
         profile: what the person thinks: kitchen, ambik or introplan; None for the data's own.

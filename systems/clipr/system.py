@@ -22,6 +22,7 @@ from housewise.people.base import Person
 from housewise.people.chat import ChatPerson
 from housewise.people.memory import Memory
 from housewise.people.simulated import PROFILES, UNSEEN_SPEECH, Profile, SimulatedPerson, read_profile, spoken_of
+from housewise.people.tidy import profile_of
 from housewise.rollout.episode import Limits, Progress
 from housewise.rollout.scores import Score
 from housewise.rollout.system import Job, Opened, System, Task
@@ -37,7 +38,7 @@ from housewise.systems.clipr.record import (
 from housewise.systems.clipr.settings import CliprSettings
 from housewise.systems.clipr.world import ChoiceWorld
 from housewise.worlds.choices.scenario import ChoiceSet
-from housewise.worlds.choices.sets import OWN, read_choices
+from housewise.worlds.choices.sets import OWN, is_made_here, read_choices
 
 _LOCAL, _LEARNED = "local", "learned"
 
@@ -90,7 +91,8 @@ class Clipr(System[CliprSettings]):
     def tasks(self) -> Sequence[Task]:
         """See System.tasks: one, of the person."""
         chosen = self.settings.tasks
-        data = chosen.data if chosen.data == OWN else Path(chosen.data).stem
+        made, _, who = chosen.data.partition(":") if is_made_here(chosen.data) else ("", "", chosen.data)
+        data = "-".join(part for part in (made, Path(who).stem) if part)
         return [Task(data, data, chosen.person)]
 
     def check(self) -> None:
@@ -101,7 +103,7 @@ class Clipr(System[CliprSettings]):
     def files(self) -> dict[str, Path]:
         """See System.files: the choices, where they are a file of the user's."""
         data = self.settings.tasks.data
-        return {"choices": Path(data)} if data != OWN and Path(data).is_file() else {}
+        return {"choices": Path(data)} if not is_made_here(data) and Path(data).is_file() else {}
 
     def material(self, job: Job) -> ChoiceSet:
         """See System.material: the choices, read where the command is given.
@@ -145,8 +147,10 @@ class Clipr(System[CliprSettings]):
 
     def _person(self, job: Job, models: Mapping[str, ChatModel], choices: ChoiceSet) -> Person[Any]:
         chosen = self.settings.tasks
-        there = choices.name if (PROFILES / f"{choices.name}.yaml").is_file() else OWN
-        profile, misleads = read_profile(chosen.profile or there), chosen.person == "adversarial"
+        known = choices.person or (PROFILES / f"{choices.name}.yaml").is_file()
+        own = profile_of(choices) if known else read_profile(OWN)
+        profile = read_profile(chosen.profile) if chosen.profile else own
+        misleads = chosen.person == "adversarial"
         if chosen.speech == _LOCAL:
             return SimulatedPerson(profile, shared_minilm(), job.seed, misleads, UNSEEN_SPEECH)
         return played_by(models["person"], profile, misleads, _sampling(self.settings.models.person, job))

@@ -49,6 +49,12 @@ def test_other_weights_are_refused(tmp_path: Path) -> None:
         MiniLM(tmp_path)
 
 
+def test_nothing_is_drawn_while_the_weights_are_read() -> None:
+    program = "from housewise.language.embedder import MiniLM; MiniLM().embed(['tea'])"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+
+
 def test_without_the_wheel_one_line_says_what_to_install() -> None:
     program = (
         "import importlib.util as u; real = u.find_spec\n"

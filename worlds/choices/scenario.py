@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Literal
 
 from housewise.core.errors import DataError
+from housewise.worlds.house.preferences import Person
 
 Tier = Literal["training", "in distribution", "out of distribution"]
 
@@ -94,6 +95,7 @@ class ChoiceSet:
         test: what is scored.
         knowledge: labelled scenarios that a method may retrieve from (Introspective Planning); () for the examples.
         left_out: how many of the source's rows were not taken, by reason.
+        person: whose idea of order is scored, where a set is one person's; None where it has a profile of its name.
     """
 
     name: str
@@ -101,6 +103,7 @@ class ChoiceSet:
     test: tuple[Scenario, ...]
     knowledge: tuple[Scenario, ...] = ()
     left_out: tuple[tuple[str, int], ...] = ()
+    person: Person | None = field(default=None, compare=False)
 
 
 def shown_order(scenario: str, model: str, seed: int, actions: int) -> list[int]:

@@ -11,8 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from housewise.experiments.clipr.ablations import BUDGETS, VARIED
+from housewise.agent.clipr.adaptive import Adapted, Review
+from housewise.agent.clipr.inference import Inference
+from housewise.agent.clipr.local.components import LocalComponents
+from housewise.agent.clipr.rules import typed_rule
+from housewise.experiments.clipr.ablations import BUDGETS, VARIED, changes, contradicting
+from housewise.experiments.clipr.controls import CONTROLS
 from housewise.experiments.clipr.edited import Edit, Turning, lists_of
+from housewise.language.embedder import shared_minilm
+from housewise.worlds.choices.kitchen import read_kitchen
 from tests.commands import run_module
 from tests.language.conftest import ChatServer
 from tests.systems.clipr.test_system import replies
@@ -45,7 +52,7 @@ def test_the_main_table_has_every_data_set_tier_and_method(tmp_path: Path) -> No
     assert ended.returncode == 0, ended.stdout + ended.stderr
     result = json.loads((tmp_path / "m.json").read_text())
     assert result["components"] == "local components" and result["seeds"] == 2
-    assert set(result["accuracy"]) == {"ambik", "introplan", "kitchen"}
+    assert set(result["accuracy"]) == {"ambik", "introplan", "housekeep", "kitchen"}
     assert {"all", "in distribution", "out of distribution"} <= set(result["accuracy"]["kitchen"])
     assert {"of which: ours", "of which: table7", "each scene once"} <= set(result["accuracy"]["introplan"])
     row = result["accuracy"]["introplan"]["all"]
@@ -53,20 +60,29 @@ def test_the_main_table_has_every_data_set_tier_and_method(tmp_path: Path) -> No
     assert all(0 <= each["mean"] <= 1 and len(each["per_seed"]) == 2 for each in row.values())
     usage = result["usage"]["kitchen"]["CLIPR"]
     assert usage["calls"] == usage["training_calls"] + 6 and usage["questions"] <= 15
-    assert "not the same quantity" in ended.stdout
+    assert result["usage"]["kitchen"]["Adaptive CLIPR"]["efficiency"] == 1.0
+    assert {"chance", "CLIPR"} <= set(result["accuracy"]["housekeep"]["out of distribution"])
+    assert all(word in ended.stdout for word in ("not the same quantity", "tokens", "efficiency"))
 
 
 def test_the_ablations_have_every_row_and_no_accepted_update_lowers_what_was_processed(tmp_path: Path) -> None:
-    ended = run("ablations", "--seeds", 1, "--json", tmp_path / "a.json")
+    ended = run("ablations", "--data", "kitchen", "--seeds", 1, "--json", tmp_path / "a.json")
     assert ended.returncode == 0, ended.stdout + ended.stderr
     rows = json.loads((tmp_path / "a.json").read_text())["data"]["kitchen"]
-    assert len(rows) == 7 + 1 + len(VARIED) + len(BUDGETS) + 1
-    assert "accepted that lowered" not in rows["adversarial, without"]
+    assert len(rows) == len(CONTROLS) + 7 + 1 + len(VARIED) + len(BUDGETS) + 1
     few, many = (rows[f"at most {most} questions, static"]["accuracy"]["mean"] for most in (BUDGETS[0], BUDGETS[-1]))
     assert few < many == rows["learned rules, static"]["accuracy"]["mean"], "the kitchen's budget is fifteen"
-    gated = rows["adversarial, with accuracy gate"]
-    assert gated["accepted that lowered"]["mean"] == 0 and gated["proposed"]["mean"] >= gated["accepted"]["mean"]
+    gated, ungated = (rows[f"adversarial, {gate}"] for gate in ("with accuracy gate", "without"))
+    assert gated["accepted that lowered"]["mean"] == 0 <= gated["worst change"]["mean"]
+    assert gated["proposed"]["mean"] >= gated["accepted"]["mean"] and "worst change" in ungated
     assert rows["contradicting rules, static"]["accuracy"]["mean"] < rows["learned rules, static"]["accuracy"]["mean"]
+
+
+def test_what_an_update_changed_is_seen_without_the_gate() -> None:
+    test = read_kitchen().test
+    rules = [typed_rule("", [test[0].situation.actions[test[0].preferred]])]
+    run = Adapted([], [Review(2, 0.5, "rejected"), Review(1, 1.0, "accepted")], [tuple(rules), contradicting(rules)])
+    assert changes(run, test, Inference(LocalComponents(shared_minilm()))) == [-1.0]
 
 
 @pytest.mark.parametrize(
@@ -74,6 +90,8 @@ def test_the_ablations_have_every_row_and_no_accepted_update_lowers_what_was_pro
     [
         ("understanding", ("--scenarios", "missing.jsonl"), "missing.jsonl: cannot be read"),
         ("main_results", ("--ambik", "missing.jsonl"), "missing.jsonl: cannot be read"),
+        ("main_results", ("--data", "ambik"), "--data ambik: not there; there are housekeep, kitchen"),
+        ("ablations", ("--data", "attic"), "--data attic: not there; there are housekeep, kitchen"),
         ("main_results", ("--method", "GPT"), "--method GPT: no such method; there are Adaptive CLIPR"),
     ],
 )
@@ -113,12 +131,14 @@ def test_everybody_follows_the_rules_of_every_author_and_none(tmp_path: Path) ->
     with ChatServer() as server:
         server.answers = [replies]
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-        words = ("--no-as-it-comes", "--model", "m", "--seeds", 1, "--json", tmp_path / "p.json")
+        words = ("--no-as-it-comes", "--model", "m", "--data", "kitchen", "--seeds", 1, "--json", tmp_path / "p.json")
         env = {**os.environ, "OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "none"}
         ended = run_module("housewise.experiments.clipr.porting", words, env)
         server.shutdown()
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    rows = json.loads((tmp_path / "p.json").read_text())["accuracy"]["kitchen"]
+    found = json.loads((tmp_path / "p.json").read_text())
+    rows = found["accuracy"]["kitchen"]
+    assert set(found["controls"]["kitchen"]) == set(CONTROLS) and "chance among what satisfies: " in ended.stdout
     assert set(rows) == {"no rules", "local components", "m"}
     assert all(set(row) == {"local components", "m"} for row in rows.values())
     assert rows["local components"]["local components"]["mean"] > rows["no rules"]["local components"]["mean"]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 import yaml
+from safetensors.torch import load_file, save_file
 
 from housewise.selftrain.clipr.invented import RECIPE
 from housewise.selftrain.personalize.pairs import read_pairs
@@ -52,6 +54,13 @@ def test_a_model_is_taught_measured_gone_on_with_and_chooses_in_the_system(tmp_p
     again = run_module("housewise.experiments.clipr.learned", words, timeout=600)
     assert again.returncode == 0 and json.loads((out / "learned.json").read_text())["rows"] == found["rows"]
     assert sorted(path.stat().st_mtime_ns for path in out.rglob("*.jsonl")) == kept, "nothing is asked or learned twice"
+    zeroed = ("--adapter", tmp_path / "other", "--model", model, "--recipe", tmp_path / "recipe.yaml", *data)
+    shutil.copytree(out / "training" / "adapter", tmp_path / "other")
+    weights = tmp_path / "other" / "adapter_model.safetensors"
+    save_file({name: 0 * tensor for name, tensor in load_file(weights).items()}, weights)
+    other = run_module("housewise.experiments.clipr.learned", ("--quick", *zeroed, "--out", out), timeout=600)
+    assert other.returncode == 0, other.stdout + other.stderr
+    assert len(list(out.rglob("*.jsonl"))) == len(kept) + 2, "another adapter is asked anew, and nobody else"
     other = run_module("housewise.experiments.clipr.learned", (*words, "--seed", 1), timeout=600)
     assert other.returncode == 2 and "choose another folder with --out" in other.stderr
 

@@ -38,8 +38,11 @@ def test_nobody_is_asked_with_their_own_wishes_in_mind() -> None:
     assert all(contrariness(name) >= 0.5 > contrariness("farid") for name in strangers())
 
 
+ROWS_OF_STORE = ("no rules", "rules", "full preferences", "usual places", "usual places and rules")
+
+
 def test_the_command_tells_what_rules_are_worth(tmp_path: Path) -> None:
-    rows = [word for row in ("no rules", "rules", "full preferences") for word in ("--row", f"store, {row}")]
+    rows = [word for row in ROWS_OF_STORE for word in ("--row", f"store, {row}")]
     words = ("--quick", "--person", "gita", *rows, "--out", tmp_path / "out", "--json", tmp_path / "t.json")
     for _ in range(2):
         ended = run_module("housewise.experiments.clipr.transfer", words, timeout=600)
@@ -48,6 +51,8 @@ def test_the_command_tells_what_rules_are_worth(tmp_path: Path) -> None:
     means = {row: found["figures"][row]["gita"]["mean"] for row in found["figures"]}
     assert means["store, no rules"] == 0.0 and means["store, full preferences"] > 0
     assert found["gains"]["store"]["everybody"]["mean"] == means["store, rules"]
+    usual, both = means["store, usual places"], means["store, usual places and rules"]
+    assert found["gains_over_usual_places"]["store"]["gita"]["mean"] == pytest.approx(both - usual)
     assert found["share_of_full"]["store"]["gita"] == pytest.approx(
         means["store, rules"] / means["store, full preferences"]
     )

@@ -21,8 +21,10 @@ from housewise.core.record import Record
 from housewise.language.embedder import shared_minilm
 from housewise.people.memory import MemoryFolder
 from housewise.people.simulated import UNSEEN_SPEECH, SimulatedPerson, read_profile
+from housewise.people.tidy import WORDS, PlaceWords
 from housewise.rollout.records import read_record
 from housewise.systems.clipr.record import AnswerEvent, DecisionEvent, QuestionEvent, ReviewEvent, RulesEvent
+from housewise.worlds.choices.files import read_yaml
 from housewise.worlds.choices.kitchen import KITCHEN, read_kitchen
 from tests.agent.clipr.scripted import STEPS
 from tests.housewise.test_cli import housewise, one_line
@@ -45,7 +47,7 @@ def small(tmp_path: Path) -> Path:
     return path
 
 
-def played(out: Path, data: Path, *words: str | Path) -> str:
+def played(out: Path, data: Path | str, *words: str | Path) -> str:
     result = housewise("run", "--system", "clipr", "--out", out, "--data", data, *BATCHES, *words)
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout
@@ -134,6 +136,19 @@ def test_a_users_files_are_read_and_scored_by_tier(tmp_path: Path) -> None:
     assert "accuracy_out_of_distribution" not in figures and figures["accuracy_in_distribution"] > 0
     scores = record_of(tmp_path / "i", "introplan-run0").result.scores
     assert "accuracy_out_of_distribution" not in scores and scores["accuracy"] == scores["accuracy_in_distribution"]
+
+
+def test_places_in_houses_are_chosen_for_a_person_who_speaks_of_them(tmp_path: Path) -> None:
+    played(tmp_path / "run", "housekeep:gita", "examples=4", "method=clipr", "training=false", "budget=2")
+    record = record_of(tmp_path / "run", "housekeep-gita-run0")
+    setting = record.header.setting
+    assert (setting["data"], setting["person"]) == ("housekeep", "gita")
+    assert len(record.of_type(DecisionEvent)) == len(setting["order"]) > 100
+    words = read_yaml(WORDS, PlaceWords)
+    said = [event.text for event in record.of_type(AnswerEvent)]
+    assert len(said) == 2 and all(any(place in text for place in words.receptacles.values()) for text in said)
+    refused = one_line(housewise("run", "--system", "clipr", "--data", "housekeep:zoe", "--out", tmp_path / "no"))
+    assert "no person 'zoe'" in refused
 
 
 @pytest.mark.parametrize(

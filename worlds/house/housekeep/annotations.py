@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from housewise.core.errors import DataError, shown
 from housewise.worlds.house.housekeep.unpickle import load_object
-from housewise.worlds.house.preferences import Preferences
+from housewise.worlds.house.preferences import Person, Places, Preferences
 
 ANNOTATIONS = "cos_eor/scripts/orm/amt_data/data.npy"
 
@@ -50,9 +50,30 @@ class Annotations:
         Raises:
             DataError: when there is no such annotator.
         """
+        return _Annotated(f"annotator-{number}", self, self._wanted_by(number))
+
+    def person(self, number: int) -> Person:
+        """One annotator with all that they want.
+
+        Args:
+            number: from 0.
+
+        Raises:
+            DataError: when there is no such annotator.
+        """
+        wanted, places = self._wanted_by(number), dict[str, Places]()
+        for category, column in self.categories.items():
+            rooms = places.setdefault(category, {})
+            for (room, receptacle), row in self.places.items():
+                if wanted[row, column]:
+                    rooms.setdefault(room, []).append(receptacle)
+        return Person(f"annotator-{number}", "", places)
+
+    def _wanted_by(self, number: int) -> NDArray[np.bool_]:
         if not 0 <= number < self.people:
             raise DataError(f"annotator {number} does not exist; choose one from 0 to {self.people - 1}")
-        return _Annotated(f"annotator-{number}", self, self.ranks[:, :, number] > 0)
+        wanted: NDArray[np.bool_] = self.ranks[:, :, number] > 0
+        return wanted
 
 
 @dataclass(eq=False)

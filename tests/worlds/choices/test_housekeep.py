@@ -1,0 +1,52 @@
+"""Single decisions in houses: one place that the person wants, three that they do not, and things split by kind."""
+
+from __future__ import annotations
+
+import pytest
+
+from housewise.worlds.choices.housekeep import read_housekeep
+from housewise.worlds.choices.sets import HOUSES, read_choices
+from housewise.worlds.house.housekeep.reader import HousekeepData
+from housewise.worlds.house.preferences import base_groups, people
+
+
+def _place(action: str) -> tuple[str, str]:
+    receptacle, room = action.split(" on the ")[1].split(" in the ")
+    return room, receptacle
+
+
+def test_the_person_wants_one_of_four_places_and_each_thing_is_asked_about_once() -> None:
+    choices = read_choices(HOUSES, 10, 3)
+    person = choices.person
+    assert person is not None and person.name.lower() == people()[3]
+    every = [*choices.examples, *choices.test]
+    things = [scenario.id.removeprefix("housekeep-") for scenario in every]
+    assert len(set(things)) == len(things) == len(person.categories) - sum(count for _, count in choices.left_out)
+    for thing, scenario in zip(things, every, strict=True):
+        wanted = [person.wants(thing, *_place(action)) for action in scenario.situation.actions]
+        assert wanted.count(True) == 1 == len(wanted) - 3 and wanted[scenario.preferred]
+        assert len(scenario.satisfying) == 4
+        phrases = {f"{receptacle} in the {room}" for room, receptacle in map(_place, scenario.situation.actions)}
+        assert phrases <= set(scenario.situation.environment), "in one house"
+    groups = {thing: name for name, group in base_groups().items() for thing in group.things}
+    known = {groups[thing] for thing in things[:10]}
+    assert len(known) == 10
+    for thing, scenario in zip(things[10:], choices.test, strict=True):
+        assert (scenario.tier == "in distribution") == (groups[thing] in known)
+
+
+def test_another_seed_is_another_person_and_the_same_the_same() -> None:
+    one, other = read_housekeep(10, 0), read_housekeep(10, 1)
+    assert one == read_housekeep(10, 0) != other
+    assert one.person and other.person and one.person.name != other.person.name
+
+
+@pytest.mark.housekeep
+def test_annotators_of_a_housekeep_folder_are_asked(housekeep: HousekeepData) -> None:
+    choices = read_housekeep(10, 4, housekeep.root)
+    assert choices.person is not None and choices.person.name == "annotator-4"
+    assert len(choices.test) > 100
+    for scenario in choices.test:
+        thing = scenario.id.removeprefix("housekeep-")
+        wanted = [choices.person.wants(thing, *_place(action)) for action in scenario.situation.actions]
+        assert wanted.count(True) == 1 and wanted[scenario.preferred]
