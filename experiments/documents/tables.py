@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from housewise.experiments.documents import clipr
 from housewise.experiments.documents.files import FigureFiles
 from housewise.experiments.documents.marks import Drawn, figure, markdown
-from housewise.experiments.results import Figure
+from housewise.experiments.personalize.robots import EMPTY, FULL, NOTHING, PHASE_OF, ROUNDS, SHOWN
+from housewise.experiments.personalize.study import ALL_SCENES
+from housewise.experiments.results import Figure, published
 
 
 def engines(files: FigureFiles) -> str:
@@ -101,24 +103,55 @@ def stars_selecting(files: FigureFiles) -> str:
 
 def remembering(files: FigureFiles) -> str:
     """Success in percent of robots that go by notes and of their controls, over all seeds; each has a file."""
-    episodes: dict[tuple[str, str], dict[tuple[str, str], list[tuple[str, float]]]] = {}
-    told: dict[str, str] = {}
-    for name in files.names("personalize/remembering_seed_*.json"):
+    episodes, told = _remembered(files), dict[str, str]()
+    for name in files.names(_REMEMBERING):
         told |= {row: ", ".join(files.at(f"{name}#/told/{row}")) or "nothing" for row in files.keys(f"{name}#/told")}
+    columns = list(dict.fromkeys(column for row in episodes.values() for column in row))
+    rows = [
+        [f"{row}, {stage}" if stage != row else row, *(_cell(found.get(column)) for column in columns), told[row]]
+        for (row, stage), found in episodes.items()
+    ]
+    return markdown(("", *(" ".join(column) for column in columns), "told"), rows)
+
+
+def remembering_in_short(files: FigureFiles) -> str:
+    """The same of the model and of the best control without one, a column a scene, with what was published."""
+    episodes = _remembered(files)
+    columns = [(scene, which) for scene in ALL_SCENES for which in ("test", "other")]
+    columns = [column for column in columns if any(column in found for found in episodes.values())]
+
+    def cell(row: str, stage: str, column: tuple[str, str]) -> str:
+        known = published("success_rate", column[0], PHASE_OF.get(stage, ""), column[1]) if row == FULL else None
+        ours = _cell(episodes.get((row, stage), {}).get(column))
+        return f"{ours} [{known.mean:.1f}]" if known else ours
+
+    rows = [
+        [words, *(cell(row, stage, column) for column in columns)]
+        for row, stage, words in (
+            (EMPTY, NOTHING, "nothing remembered, the model"),
+            ("store", SHOWN, "after 10 demonstrations, notes without a model"),
+            (FULL, SHOWN, "... the model with the notes"),
+            ("store", ROUNDS[-1], "after 40 attempts, notes without a model"),
+            (FULL, ROUNDS[-1], "... the model with the notes"),
+        )
+    ]
+    names = (f"{scene.removesuffix('_int')} {which}" for scene, which in columns)
+    return markdown(("success, % (episodes) [LLM-Personalize]", *names), rows)
+
+
+def _remembered(files: FigureFiles) -> dict[tuple[str, str], dict[tuple[str, str], list[tuple[str, float]]]]:
+    """Task and success of every episode of all seeds, by row and stage, and by scene and set of tasks."""
+    episodes: dict[tuple[str, str], dict[tuple[str, str], list[tuple[str, float]]]] = {}
+    for name in files.names(_REMEMBERING):
         for path in _paths(files, f"{name}#/by_episode", 6):
             scene, row, stage, which, task, _ = path
             played = episodes.setdefault((row, stage), {}).setdefault((scene, which), [])
             played.append((task, files.number(f"{name}#/by_episode/{'/'.join(path)}/success")))
-    columns = list(dict.fromkeys(column for row in episodes.values() for column in row))
+    return episodes
 
-    def cell(found: list[tuple[str, float]] | None) -> str:
-        return f"{Figure.of(found)} ({len(found)})" if found else "–"
 
-    rows = [
-        [f"{row}, {stage}" if stage != row else row, *(cell(found.get(column)) for column in columns), told[row]]
-        for (row, stage), found in episodes.items()
-    ]
-    return markdown(("", *(" ".join(column) for column in columns), "told"), rows)
+def _cell(found: list[tuple[str, float]] | None) -> str:
+    return f"{Figure.of(found)} ({len(found)})" if found else "–"
 
 
 def _paths(files: FigureFiles, address: str, depth: int) -> Iterator[tuple[str, ...]]:
@@ -139,10 +172,12 @@ TABLES: dict[str, Drawn] = {
     "judging": judging,
     "new houses": new_houses,
     "remembering": remembering,
+    "remembering in short": remembering_in_short,
     "stars selecting": stars_selecting,
 }
 """How each table is drawn, by the name that a mark says."""
 
+_REMEMBERING = "personalize/remembering_seed_*.json"
 _PEERS = {"generate": "`generate`", "continuous": "continuous batching", "llama.cpp": "llama.cpp, Q4_1"}
 _FIDELITY = (
     ("recorded steps that resolve to the recorded action and target", "{parse_agreement .1%}"),
