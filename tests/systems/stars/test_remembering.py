@@ -13,8 +13,9 @@ pytest.importorskip("openai")
 from housewise.agent.personalize.knowledge import Remembered
 from housewise.people.householder import Place
 from housewise.people.memory import MemoryFolder
+from tests.commands import run_module
 from tests.language.conftest import ChatServer, fails
-from tests.systems.stars.playing import ATTIC, GOAL, NEVER, asking, record_of, stars
+from tests.systems.stars.playing import ATTIC, GOAL, NEVER, asking, environment, record_of, stars
 from tests.systems.stars.server import housekeeper
 
 
@@ -100,6 +101,20 @@ def test_a_confirmed_place_of_a_kind_is_known_to_the_robot_in_houses(server: Cha
     alone = MemoryFolder(tmp_path / "alone" / "memory").load("simulated")
     assert len(alone) > 0 and all(note.text.startswith("Nobody confirmed: ") for note in alone.notes)
     assert all(note.about.task == "clear up" for note in alone.notes)
+
+
+def test_a_confirmed_place_questions_a_rule_that_says_otherwise(server: ChatServer, tmp_path: Path) -> None:
+    path, folder = tmp_path / "kitchen.yaml", tmp_path / "kept"
+    path.write_text(KITCHEN.replace("cereal-box, kind: snack", "butter, kind: cold-food").replace("pantry", "fridge"))
+    ruled = ("ann", "--memories", folder)
+    for text in ("Never put butter in the fridge.", "Never put butter on the bed."):
+        done = run_module("housewise", ["rules", "edit", *ruled, "--text", text], environment())
+        assert done.returncode == 0, done.stderr
+    server.play(housekeeper({"butter": "fridge", "mug": "cupboard"}))
+    stars(*asking(server, f"task={path}", "--memory", "ann", f"memory.folder={folder}", "--out", tmp_path / "run"))
+    first, second = run_module("housewise", ["rules", "show", *ruled], environment()).stdout.splitlines()[-2:]
+    assert "Never put butter in the fridge." in first and "questioned by 1 note" in first
+    assert "questioned" not in second
 
 
 def test_forgetting_a_goal_forgets_the_place_that_follows_from_it(server: ChatServer, tmp_path: Path) -> None:
