@@ -93,7 +93,10 @@ class MiniLM:
     def _reader(self) -> tuple[Any, Any]:
         from transformers import AutoModel, AutoTokenizer
 
-        return AutoModel.from_pretrained(self._folder).eval(), AutoTokenizer.from_pretrained(self._folder)
+        from housewise.language.local.weights import quiet
+
+        with quiet():
+            return AutoModel.from_pretrained(self._folder).eval(), AutoTokenizer.from_pretrained(self._folder)
 
     def _encode(self, texts: list[str]) -> Vectors:
         import torch
