@@ -24,6 +24,7 @@ from housewise.systems.stars.settings import StarsSettings
 TRIAL_2, TAUGHT = "Trial 2", "STARS+O"
 """The second time, by what was learned under a condition the first time."""
 CONTROL = "nearest"
+ASKING_CONTROL = f"{CONTROL}+O"
 NO_ADAPTER = "none"
 _SEED = "{seed}"
 _PARTS = frozenset({"", "/", "adapter", "imitate"})  # of the way to an adapter, which tell it from no other
