@@ -185,7 +185,7 @@ def main(
     made, selecting = provenance(), Selecting(Recordings(data), rotations)
     arms = list(dict.fromkeys(map(Arm.named, adapter or [NO_ADAPTER])))
     models = [(arm, seed) for arm in arms for seed in arm.seeds(seeds or [1, 2, 3])]
-    adapters = [adapter for arm, seed in models if (adapter := arm.adapter_of(seed)) is not None]
+    adapters = [named for arm, seed in models if (named := arm.adapter_of(seed)) is not None]
     # Now rather than after minutes of asking.
     if missing := next((each for each in adapters if not adapter_folder(each).is_dir()), None):
         raise UserError(f"--adapter {shown(missing)}: no such adapter; give its name, its folder, or none")
