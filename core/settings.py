@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import PydanticCustomError
 from yaml import YAMLError
 
 from housewise.core.address import without_passwords
@@ -44,6 +45,18 @@ class Settings(BaseModel):
     """Settings of which every key is known and none changes."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+def one_of(name: str, known: Sequence[str]) -> str:
+    """A name that is known, in a validator of settings.
+
+    Raises:
+        PydanticCustomError: when it is not; the message has what is meant instead.
+    """
+    if name in known:
+        return name
+    hint = alternatives(name, known)
+    raise PydanticCustomError("unknown_name", "no {name}; {hint}", {"name": repr(name), "hint": hint})
 
 
 def short_name(key: str) -> str:

@@ -70,9 +70,9 @@ def topic_of_rule(note: Note) -> str:
 def lines_of(memory: Memory) -> list[Line]:
     """The rules of a memory, the oldest first, with what there is to say of each."""
     notes = rule_notes_in(memory)
-    newer, reactions = _overruled(notes), questioned(memory)
+    newer, against = _overruled(notes), questioned(memory)
     return [
-        Line(number, note, topic_of_rule(note), tuple(_remarks(note, newer.get(note.id), len(reactions[note.id]))))
+        Line(number, note, topic_of_rule(note), tuple(_remarks(note, newer.get(note.id), len(against[note.id]))))
         for number, note in enumerate(notes, 1)
     ]
 
@@ -244,5 +244,5 @@ def _remarks(note: Note, newer: int | None, count: int) -> list[str]:
     if newer is not None:
         remarks.append(f"rule {newer} says otherwise, and is newer")
     if count:
-        remarks.append(f"questioned by {count} reaction{'' if count == 1 else 's'}")
+        remarks.append(f"questioned by {count} note{'' if count == 1 else 's'}")
     return remarks

@@ -225,7 +225,7 @@ def giving_way(memory: Memory, new: Note) -> tuple[list[Note], list[Note]]:
 
 
 def questioned(memory: Memory) -> defaultdict[str, list[Note]]:
-    """For each rule's id the reactions in a house since it was written that say otherwise than it does."""
+    """For each rule's id the reactions and confirmed goals since it was written that say otherwise than it does."""
     roots = {note.id: note for note in rule_notes_in(memory)}
     by_thing: defaultdict[str, list[tuple[Note, Note]]] = defaultdict(list)
     for note in memory.notes:
@@ -234,20 +234,20 @@ def questioned(memory: Memory) -> defaultdict[str, list[Note]]:
             for thing in note.about.things:
                 by_thing[thing].append((root, note))
     found: defaultdict[str, list[Note]] = defaultdict(list)
-    for reaction in memory.notes:
-        if reaction.kind == "reaction" and isinstance(reaction.value, float):
-            said = [pair for thing in reaction.about.things for pair in by_thing.get(thing, ())]
-            against = {root.id for root, note in said if reaction.order > root.order and _against(reaction, note)}
+    for newer in memory.notes:
+        if newer.kind in ("reaction", "goal") and isinstance(newer.value, float):
+            said = [pair for thing in newer.about.things for pair in by_thing.get(thing, ())]
+            against = {root.id for root, note in said if newer.order > root.order and _against(newer, note)}
             for id in against:
-                found[id].append(reaction)
+                found[id].append(newer)
     return found
 
 
-def _against(reaction: Note, rule: Note) -> bool:
-    """Whether a reaction finds something right that a rule finds wrong, or the other way round."""
-    place, spot = reaction.about, rule.about
+def _against(newer: Note, rule: Note) -> bool:
+    """Whether a reaction or a goal finds something right that a rule finds wrong, or the other way round."""
+    place, spot = newer.about, rule.about
     there = spot.receptacle in (None, place.receptacle) and spot.room in (None, place.room)
-    right = [isinstance(note.value, float) and note.value > 0 for note in (reaction, rule)]
+    right = [isinstance(note.value, float) and note.value > 0 for note in (newer, rule)]
     return there and bool(spot.receptacle or spot.room) and right[0] != right[1]
 
 

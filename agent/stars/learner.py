@@ -176,7 +176,7 @@ class Learner:
         learned = None
         if used is not None and path is not None:
             confirmed = stated is not None or any(answer for _, answer in answers)
-            learned = note_of(self._task, about, used, path, confirmed)
+            learned = note_of(self._task, about, used, path, confirmed, self._analyser.language.vocabulary)
             self.known = latest([*self.known, learned])
         return Lesson(about, None, tuple(candidates), tuple(choices), tuple(answers), stated, used, path, learned)
 

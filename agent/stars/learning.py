@@ -34,6 +34,7 @@ class GoalNote:
         statement: the goal as a person would state it.
         policy: the acts that brought it about, ``<object>`` for the object; none where it held already.
         confirmed: whether a person said so.
+        kind: of what the object is; the next room may not have it, nor know its name.
     """
 
     task: str
@@ -43,6 +44,12 @@ class GoalNote:
     statement: str
     policy: tuple[dict[str, str | None], ...] = ()
     confirmed: bool = False
+    kind: str | None = None
+
+    def lineage(self, vocabulary: Vocabulary) -> tuple[str, ...]:
+        """The object's name and its kinds, the most special first."""
+        known = vocabulary.lineage(self.noun)
+        return known if len(known) > 1 or self.kind is None else (self.noun, *vocabulary.lineage(self.kind))
 
 
 @dataclass(frozen=True)
@@ -112,7 +119,9 @@ def latest(notes: Iterable[GoalNote]) -> list[GoalNote]:
     return list(found.values())
 
 
-def note_of(task: Task, about: TaskObject, analysis: Analysis, path: Iterable[Act], confirmed: bool) -> GoalNote:
+def note_of(
+    task: Task, about: TaskObject, analysis: Analysis, path: Iterable[Act], confirmed: bool, vocabulary: Vocabulary
+) -> GoalNote:
     """A goal that was used for an object, as it is kept."""
     return GoalNote(
         task=task.name,
@@ -122,6 +131,7 @@ def note_of(task: Task, about: TaskObject, analysis: Analysis, path: Iterable[Ac
         statement=statement_of(analysis, about),
         policy=tuple(_taken_out(act, about.thing.name) for act in path),
         confirmed=confirmed,
+        kind=next(iter(vocabulary.lineage(about.thing.noun)[1:]), None),
     )
 
 
@@ -141,7 +151,9 @@ def _say(clause: Clause, analysis: Analysis, thing: Thing) -> str:
 
 
 def _possible(note: GoalNote, task: Task, about: TaskObject, state: State, analyser: Analyser) -> Recalled | None:
-    statement = analyser.language.statement(note.statement)
+    # What is known of another thing may be recalled in a room that has no word for it.
+    said = note.statement.partition(" then ")[2]
+    statement = analyser.language.statement(f"if the object is a {about.thing.noun} then {said}")
     if statement is None:
         return None
     analysis = analyser.check(statement.clauses, task.situation.asked_about(about.thing))
@@ -179,7 +191,7 @@ def _known(
     nouns = vocabulary.lineage(about.thing.noun)[: carry.kinds + 1]
     usable = [note for note in notes if note.task == task.name and (note.confirmed or not carry.confirmed)]
     for noun in nouns:
-        alike = [note for note in usable if noun in vocabulary.lineage(note.noun)[: carry.kinds + 1]]
+        alike = [note for note in usable if noun in note.lineage(vocabulary)[: carry.kinds + 1]]
         exact = [note for note in alike if (note.subtask, note.place) == (about.subtask, about.place)]
         yield from exact
         if carry.places:

@@ -7,8 +7,11 @@ from collections.abc import Mapping, Sequence
 from housewise.agent.stars.analysis import Analyser
 from housewise.agent.stars.oversight import closes_what_it_opens, place_said
 from housewise.agent.stars.possible import possible_goals
+from housewise.agent.stars.repair import Candidate
 from housewise.agent.stars.retrieval import Retrieved
+from housewise.agent.stars.selection import Choice
 from housewise.agent.stars.tasks import Task, TaskObject
+from housewise.agent.stars.usage import Usage
 from housewise.language.embedder import Embedder, cosine
 
 Examples = Mapping[str, Sequence[str]]
@@ -46,6 +49,16 @@ class Nearest:
                 goals.setdefault(place, sentence)
         found = [Retrieved(sentence, self._close(about, place), "meaning") for place, sentence in goals.items()]
         return sorted(found, key=lambda response: -response.probability)
+
+    def select(self, task: Task, about: TaskObject, candidates: Sequence[Candidate], usage: Usage) -> Choice:
+        """See Selector: of goals for the closest place one that closes what it opens, then the likeliest."""
+
+        def worth(candidate: Candidate) -> tuple[float, bool, float]:
+            place = place_said(candidate.analysis, about.thing)
+            close = -1.0 if place is None else self._close(about, place)
+            return close, closes_what_it_opens(candidate.analysis), candidate.response.probability
+
+        return Choice(max(candidates, key=worth))
 
     def _close(self, about: TaskObject, place: str) -> float:
         """How close an object is to what belongs in a place."""

@@ -21,6 +21,7 @@ from housewise.worlds.kitchen.handling import Act
 _UNCONFIRMED = "nobody confirmed: "
 _PUT = re.compile(r"put (?P<thing>.+?) (?P<relation>in|on) (?P<target>.+)")
 _ALONE = re.compile(r"(?P<verb>go to|open|close|pick up) (?P<thing>.+)")
+_SITUATION = re.compile(r"(?P<subtask>.*?): (?P<place>[^()]+?)(?: \((?P<kind>[^()]+)\))?")
 _NUMBER = re.compile(r" \d+$")
 
 
@@ -39,7 +40,7 @@ def notes_of_goal(goal: GoalNote, task: Task, about: TaskObject, used: Analysis,
         person=person,
         kind="goal",
         text=f"{text[:1].upper()}{text[1:]}.",
-        about=About(things=(_spoken(goal.noun),), task=goal.task, situation=_situation(goal.subtask, goal.place)),
+        about=About(things=(_spoken(goal.noun),), task=goal.task, situation=_situation(goal)),
         value=words if len(words) <= LONGEST_TEXT else None,
     )
     yield learned
@@ -61,19 +62,20 @@ def notes_of_goal(goal: GoalNote, task: Task, about: TaskObject, used: Analysis,
 def goal_of_note(note: Note) -> GoalNote | None:
     """The goal that a note tells of; None where it tells of none, however it came to say what it does."""
     about = note.about
-    subtask, _, place = (about.situation or "").partition(": ")
-    if note.kind != "goal" or about.task is None or len(about.things) != 1 or not place:
+    where = _SITUATION.fullmatch(about.situation or "")
+    if note.kind != "goal" or about.task is None or len(about.things) != 1 or where is None:
         return None
     text = f"{note.text[:1].lower()}{note.text[1:]}".rstrip(".")
     confirmed = not text.startswith(_UNCONFIRMED)
     return GoalNote(
         task=about.task,
-        subtask=subtask,
-        place=place,
+        subtask=where["subtask"],
+        place=where["place"],
         noun=about.things[0].replace(" ", "-"),
         statement=text if confirmed else text[len(_UNCONFIRMED) :],
         policy=tuple(_policy(note.value)) if isinstance(note.value, str) else (),
         confirmed=confirmed,
+        kind=where["kind"],
     )
 
 
@@ -103,5 +105,5 @@ def _spoken(noun: str) -> str:
     return noun.replace("-", " ")
 
 
-def _situation(subtask: str, place: str) -> str:
-    return f"{subtask}: {place}"
+def _situation(goal: GoalNote) -> str:
+    return f"{goal.subtask}: {goal.place}" + (f" ({goal.kind})" if goal.kind else "")

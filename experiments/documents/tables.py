@@ -88,17 +88,38 @@ def stars_selecting(files: FigureFiles) -> str:
     def percent(address: str) -> str:
         return figure(f"{tasks}/{address}", ".1f", files)
 
-    def row(task: str) -> list[str]:
-        numbered = f"{task}/numbered/completion_percent"
-        turns = files.keys(f"{tasks}/{numbered}")
-        ways = [percent(f"{task}/{way}/completion_percent") for way in ("recorded", "best", "likelihood")]
-        return [task, *ways, ", ".join(percent(f"{numbered}/{turn}") for turn in turns)]
+    def count(address: str) -> str:
+        return figure(f"{tasks}/{address}", "d", files)
+
+    def row(task: str, model: str, seed: str) -> list[str]:
+        found = f"{task}/models/{model}/{seed}"
+        plain = [percent(f"{task}/{way}/completion_percent") for way in ("recorded", "best", "nearest")]
+        taught = "nearest" in files.keys(f"{tasks}/{found}")
+        numbered = f"{found}/numbered/completion_percent"
+        return [
+            task,
+            f"{model}, seed {seed}" if len(files.keys(f"{tasks}/{task}/models/{model}")) > 1 else model,
+            *plain,
+            percent(f"{found}/nearest/completion_percent") if taught else "–",
+            percent(f"{found}/likelihood/completion_percent"),
+            ", ".join(percent(f"{numbered}/{turn}") for turn in files.keys(f"{tasks}/{numbered}")),
+            figure(f"{tasks}/{found}/numbered/moved", ".0%", files),
+            f"{count(f'{found}/learned_from')} of {count(f'{task}/objects')}",
+        ]
 
     columns = (
-        "task", "GPT-4, recorded", "`best`, no model", "likelihood of the number over all rotations",
-        "numbered question, three rotations",
+        "task", "model", "GPT-4, recorded", "`best`", "`nearest`", "`nearest` of the lessons",
+        "likelihood of the number over all rotations", "numbered question, by rotation", "moves", "learned from",
     )  # fmt: skip
-    return markdown(columns, [row(task) for task in ("tidy kitchen", "store groceries", "organize office")])
+    return markdown(
+        columns,
+        [
+            row(task, model, seed)
+            for task in ("tidy kitchen", "store groceries", "organize office")
+            for model in files.keys(f"{tasks}/{task}/models")
+            for seed in files.keys(f"{tasks}/{task}/models/{model}")
+        ],
+    )
 
 
 def remembering(files: FigureFiles) -> str:

@@ -1,10 +1,11 @@
-"""What grounded decoding does: how much of a model's plans can be understood and done, and how tidy houses get.
+"""What grounded decoding and checked plans do: how much of plans can be understood and done, and how tidy houses get.
 
     python -m housewise.experiments.personalize.grounding [--model local] [--adapter NAME] [--houses 10] \\
-        [--quick] [--json FILE] [SETTING ...]
+        [--checked] [--quick] [--json FILE] [SETTING ...]
 
 The same model plays the same episodes twice, once free to write anything, once held to the names and actions that the
-scene graph allows.
+scene graph allows. With ``--checked`` it plays each of them once more with its plans checked before a step is taken
+(STARS, analysis): what cannot be done is refused with the reason, and left out in the end.
 """
 
 from __future__ import annotations
@@ -37,21 +38,29 @@ from housewise.systems.personalize.system import Personalize
 from housewise.worlds.house.scene_graph import SceneGraph, View
 
 ARMS = {"free": False, "grounded": True}
+CHECKED = " and checked"
 
 _QUICK = {"houses": 4, "workers": 4, "most_plans": 6}
 
 
-def configs(quick: bool, overrides: Sequence[str] = (), **given: Any) -> dict[str, PersonalizeSettings]:
-    """The settings of both runs.
+def configs(
+    quick: bool, overrides: Sequence[str] = (), checked: bool = False, **given: Any
+) -> dict[str, PersonalizeSettings]:
+    """The settings of the runs.
 
     Args:
         quick: few houses and plans.
         overrides: further settings, as in ``sampling.temperature=0.7``.
+        checked: whether plans are checked in further runs.
         **given: settings that are not as in ``run.yaml``; None leaves them so.
     """
     settings = {"planner": "llm", **{key: value for key, value in given.items() if value is not None}}
     settings = {**(_QUICK if quick else {"houses": 10, "workers": 4}), **settings}
-    return {arm: house_settings(None, {**settings, "grounded": held}, overrides) for arm, held in ARMS.items()}
+    return {
+        f"{arm}{more}": house_settings(None, {**settings, "grounded": held, "checked": bool(more)}, overrides)
+        for more in ("", CHECKED)[: 2 if checked else 1]
+        for arm, held in ARMS.items()
+    }
 
 
 def play(config: PersonalizeSettings, folder: Path) -> list[HouseRecord]:
@@ -121,6 +130,7 @@ def main(
     seed: Annotated[int, typer.Option(help="Seed of the first house.")] = 0,
     runs: Annotated[int, typer.Option(min=1, help="How often each episode is played.")] = 1,
     workers: Annotated[int | None, typer.Option(min=1, help="Episodes played at the same time; 4.")] = None,
+    checked: Annotated[bool, typer.Option("--checked", help="Play with plans that are checked as well.")] = False,
     quick: Annotated[bool, typer.Option(help="Four houses, six plans each.")] = False,
     out: Annotated[Path | None, typer.Option(help="Keep the records there; what is there is resumed.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures there.")] = None,
@@ -140,6 +150,7 @@ def main(
     planned = configs(
         quick,
         overrides or (),
+        checked,
         model=model,
         base_url=base_url,
         adapter=adapter,
@@ -156,12 +167,13 @@ def main(
             with console.status(f"playing {arm}"):
                 played[arm] = play(config, Path(folder) / arm)
     content = {arm: figures(records) for arm, records in played.items()}
-    gain = Figure.gained(played["grounded"], played["free"], success)
+    gains = {arm: Figure.gained(records, played["free"], success) for arm, records in played.items() if arm != "free"}
     if model.startswith("local"):
         with console.status("timing"), closing(open_model(model, adapter=adapter)) as opened:
             speeds = writing(opened, played["grounded"], PromptTemplate.load(planned["free"].agent.prompt))
     _show(console, content)
-    console.print(f"success, grounded - free, episode by episode: {gain} points", soft_wrap=True)
+    for arm, gain in gains.items():
+        console.print(f"success, {arm} - free, episode by episode: {gain} points", soft_wrap=True)
     if speeds:
         told = ", ".join(f"{1000 * seconds:.1f} {arm}" for arm, seconds in speeds.items())
         console.print(f"milliseconds for a token of eight replies: {told}", soft_wrap=True)
@@ -171,7 +183,7 @@ def main(
             json_file,
             {
                 "arms": content,
-                "gain": vars(gain) if gain else None,
+                "gains": {arm: vars(gain) if gain else None for arm, gain in gains.items()},
                 "seconds_per_token": speeds,
                 **setup,
                 **made,

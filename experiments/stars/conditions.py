@@ -5,9 +5,9 @@
 
 Each condition, model and seed is a run of the system in a folder of its own, with its records; a run that was stopped
 goes on where it was, and what the model said under one condition is not asked again under another. Beside them stand
-doing nothing, and ``nearest``, a control that asks no model. ``--adapter`` names models: ``none`` is the one as it
-comes, and ``{seed}`` in a folder stands for the seed. Trial 2 goes by what STARS+O has learned, with a server that is
-not there.
+doing nothing, and ``nearest``, a control that asks no model, alone and with the person. ``--adapter`` names models:
+``none`` is the one as it comes, and ``{seed}`` in a folder stands for the seed. Trial 2 goes by what STARS+O has
+learned, with a server that is not there.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from housewise.core.record import Record
 from housewise.core.yamls import parse_yaml
 from housewise.experiments.results import Cell, Figure, Results, write
 from housewise.experiments.stars.breakdown import category
-from housewise.experiments.stars.rows import CONTROL, NO_ADAPTER, TRIAL_2, Arm, Row, rows
+from housewise.experiments.stars.rows import ASKING_CONTROL, CONTROL, NO_ADAPTER, TRIAL_2, Arm, Row, rows
 from housewise.language.adapters import fingerprint
 from housewise.selftrain.personalize.loop import Observer
 from housewise.selftrain.stars.share import held_out
@@ -58,6 +58,7 @@ MEASURES = {
     "total_tokens": "tokens",
 }
 NOTHING = "doing nothing"
+_TEN_RUNS = ("completion_percent", "retrieved", "total_tokens")
 
 
 class Conditions:
@@ -119,6 +120,14 @@ class Conditions:
         ]
         return [each for each in found if each.cells]
 
+    def variation(self) -> list[Results]:
+        """How STARS varies over seeds (STARS, table 3): mean and standard deviation, beside those of ten runs."""
+        found = [
+            Results(f"STARS over seeds: {MEASURES[measure]}", list(self._varied(measure)), over="seeds")
+            for measure in _TEN_RUNS
+        ]
+        return [each for each in found if each.cells]
+
     def more(self) -> dict[str, Any]:
         """What the JSON file holds beside the tables."""
         adapters = {adapter for row in self._rows if (adapter := row.arm.adapter_of(row.seed)) is not None}
@@ -130,6 +139,7 @@ class Conditions:
             "floor": dict(zip(self.tasks, self._floors("completion_percent"), strict=True)),
             "figures": self._figures(),
             "breakdown": [each.content for each in self.breakdown()],
+            "variation": [each.content for each in self.variation()],
         }
 
     def _cells(self, measure: str) -> Iterator[Cell]:
@@ -141,6 +151,16 @@ class Conditions:
                 ours = Figure.of(self._by_seed(measure, label, task).items())
                 beside = published(measure, task, condition[label])
                 yield Cell(label, task, ours, None if beside is None else Figure(beside, None), expected=seeds)
+
+    def _varied(self, measure: str) -> Iterator[Cell]:
+        for label in dict.fromkeys(row.label for row in self._rows if row.condition == "STARS"):
+            for task in self.tasks:
+                figures = list(self._by_seed(measure, label, task).values())
+                told = _published()["ten_runs"][measure].get(task, (None, None))
+                if len(figures) > 1:
+                    for name, ours, theirs in zip(("mean", "sd"), (fmean(figures), stdev(figures)), told, strict=True):
+                        published = None if theirs is None else Figure(theirs, None, 10)
+                        yield Cell(label, f"{task}, {name}", Figure(ours, None, len(figures)), published)
 
     def _by_seed(self, measure: str, label: str, task: str) -> dict[int, float]:
         """A measure in each episode that has it."""
@@ -264,7 +284,7 @@ def main(
     """
     options = {"task": task or list(TASKS), "model": model, "base_url": base_url, "workers": workers}
     settings = Stars.load(config, given(options), overrides or [])
-    chosen = condition or [CONTROL, *(name for name in CONDITIONS if name != CONTROL), TRIAL_2]
+    chosen = condition or [CONTROL, ASKING_CONTROL, *(name for name in CONDITIONS if name != CONTROL), TRIAL_2]
     arms = list(dict.fromkeys(map(Arm.named, adapter or [NO_ADAPTER])))
     found = Conditions(settings, rows(chosen, arms, seeds or [1, 2, 3], out), out)
     console = Console()
@@ -276,7 +296,7 @@ def main(
             found.play(Terminal(console))
     finally:
         results = found.results()
-        for each in (*results, *found.breakdown()):
+        for each in (*results, *found.breakdown(), *found.variation()):
             each.show(console)
         paths = write(results, out, "conditions", found.more(), results[:1])
         if json_file is not None:

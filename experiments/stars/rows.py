@@ -17,12 +17,14 @@ from housewise.rollout.records import read_records
 from housewise.rollout.run import Run
 from housewise.selftrain.personalize.loop import Observer
 from housewise.selftrain.stars.lessons import Lessons
+from housewise.selftrain.stars.settings import GoalTrainingConfig
 from housewise.selftrain.stars.training import taught_with
 from housewise.systems.stars.settings import StarsSettings
 
 TRIAL_2, TAUGHT = "Trial 2", "STARS+O"
 """The second time, by what was learned under a condition the first time."""
 CONTROL = "nearest"
+ASKING_CONTROL = f"{CONTROL}+O"
 NO_ADAPTER = "none"
 _SEED = "{seed}"
 _PARTS = frozenset({"", "/", "adapter", "imitate"})  # of the way to an adapter, which tell it from no other
@@ -56,10 +58,14 @@ class Arm:
         """The adapter that is taken with a seed."""
         return self.adapter and self.adapter.replace(_SEED, str(seed))
 
-    def taught(self, seed: int) -> bool:
-        """Whether it is known what the adapter was taught."""
+    def taught(self, seed: int) -> GoalTrainingConfig | None:
+        """What the adapter was taught with, where that is known."""
         adapter = self.adapter_of(seed)
-        return adapter is not None and taught_with(adapter_folder(adapter)) is not None
+        return None if adapter is None else taught_with(adapter_folder(adapter))
+
+    def seeds(self, among: Sequence[int]) -> Sequence[int]:
+        """Those that make a difference to the model."""
+        return among if self.varies else among[:1]
 
     @property
     def varies(self) -> bool:
@@ -125,7 +131,7 @@ class Row:
         adapter = self.arm.adapter_of(self.seed)
         if not self._without_model or adapter is None or self._examples.exists():
             return
-        taught = taught_with(adapter_folder(adapter))
+        taught = self.arm.taught(self.seed)
         if taught is None:
             raise UserError(
                 f"{adapter}: no training in goals has left it, so that {self.condition} knows nothing of it"
@@ -183,9 +189,9 @@ def _rows(conditions: Sequence[str], arms: Sequence[Arm], seeds: Sequence[int], 
             retrieval = "tree" if name == TRIAL_2 else find_condition(name).retrieval
             if retrieval == "meaning":
                 yield Row(name, Arm(), seeds[0], out)
-                if not arm.taught(seeds[0]):
+                if arm.taught(seeds[0]) is None:
                     continue
-            for seed in seeds if arm.varies or retrieval == "templates" else seeds[:1]:
+            for seed in seeds if retrieval == "templates" else arm.seeds(seeds):
                 yield Row(name, arm, seed, out)
 
 

@@ -1,15 +1,19 @@
 """Our own selection among the recorded viable goals of STARS, beside GPT-4's recorded choices.
 
-    python -m housewise.experiments.stars.selecting --data FOLDER --json OUT [--adapter FOLDER]
+    python -m housewise.experiments.stars.selecting --data FOLDER --json OUT \\
+        [--adapter none --adapter 'runs/goals-{seed}/imitate/adapter'] [--seed 1 --seed 2]
 
-``best`` asks no model: the viable goal of the highest recorded rank. The numbered question is asked with every rotation
-of its options, as small models lean to places; how often the answer moves with them is told. The completion rates are
-those of a recorded replay in which nothing but the choice differs.
+``best`` asks no model: the viable goal of the highest recorded rank. Nor does ``nearest``: the goal whose fixture is
+closest to the object by name or, beside a model that was taught goals, that of what is closest among the things of its
+lessons. The numbered question is asked with several rotations of its options, as small models lean to places; how often
+the answer moves with them is told, and of how many of the objects a model has learned. The completion rates are those
+of a recorded replay in which nothing but the choice differs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from statistics import fmean
 from typing import Annotated, Any
@@ -20,24 +24,31 @@ from rich.table import Table
 
 from housewise.agent.stars.analysis import Analysis
 from housewise.agent.stars.conditions import CONDITIONS
+from housewise.agent.stars.nearest import Examples, Nearest
 from housewise.agent.stars.prompts import load_prompts
 from housewise.agent.stars.repair import Candidate
 from housewise.agent.stars.retrieval import Retrieved
-from housewise.agent.stars.selection import Likelihood, Numbered, Selector, likeliest
+from housewise.agent.stars.selection import Likeliest, Likelihood, Numbered, Selector
 from housewise.agent.stars.tasks import Task, TaskObject
 from housewise.agent.stars.usage import Usage
+from housewise.core.errors import UserError, shown
 from housewise.core.files import write_json
 from housewise.core.machine import provenance
 from housewise.experiments.stars.breakdown import Category, category
 from housewise.experiments.stars.recorded import Recordings
-from housewise.experiments.stars.replay import Analysed, Choose, Replay
+from housewise.experiments.stars.replay import Analysed, Replay
+from housewise.experiments.stars.rows import NO_ADAPTER, Arm
+from housewise.language.adapters import adapter_folder, fingerprint
 from housewise.language.continuing import Continuer
+from housewise.language.embedder import shared_minilm
 from housewise.language.local.continuer import LocalContinuer
 from housewise.language.local.model import LocalChatModel
 from housewise.language.local.weights import SMOLLM2
+from housewise.selftrain.stars.lessons import Lessons
 
-RECORDED, BEST = "recorded", "best"
-Pick = Callable[[Task, TaskObject, list[Candidate]], Candidate]
+RECORDED, BEST, NEAREST, LIKELIHOOD, NUMBERED = "recorded", "best", "nearest", "likelihood", "numbered"
+_PLAIN = (RECORDED, BEST, NEAREST)
+_CONDITION = "STARS"
 
 
 def candidates(analysed: Analysed) -> list[Candidate]:
@@ -53,102 +64,171 @@ def candidates(analysed: Analysed) -> list[Candidate]:
     ]
 
 
-def choice(task: Task, pick: Pick) -> Choose:
-    """A choice for a replay."""
+class Picking:
+    """Chooses for a replay, and keeps what was chosen of how many.
 
-    def chosen(about: TaskObject, analysed: Analysed) -> Analysis | None:
+    Args:
+        task: that is played again.
+        selector: chooses.
+
+    Attributes:
+        picked: the goal by object.
+        options: how many there were, by object.
+        relevant: how many of those picked are situationally relevant.
+    """
+
+    def __init__(self, task: Task, selector: Selector) -> None:
+        self._task, self._selector = task, selector
+        self.picked: dict[str, str] = {}
+        self.options: dict[str, int] = {}
+        self.relevant = 0
+
+    def __call__(self, about: TaskObject, analysed: Analysed) -> Analysis | None:
+        """See Choose."""
         found = candidates(analysed)
-        return pick(task, about, found).analysis if found else None
-
-    return chosen
-
-
-def by(selector: Selector) -> Pick:
-    """A choice by a selector."""
-    return lambda task, about, found: selector.select(task, about, found, Usage()).candidate
+        if not found:
+            return None
+        picked = self._selector.select(self._task, about, found, Usage()).candidate
+        self.picked[about.thing.name], self.options[about.thing.name] = picked.text, len(found)
+        self.relevant += category(picked.analysis, about) == Category.RELEVANT.value
+        return picked.analysis
 
 
-class Relevant:
-    """Counts how often what is picked is situationally relevant, where there was anything to pick."""
-
-    def __init__(self, pick: Pick) -> None:
-        self._pick = pick
-        self.right = self.asked = 0
-
-    def __call__(self, task: Task, about: TaskObject, found: list[Candidate]) -> Candidate:
-        picked = self._pick(task, about, found)
-        self.asked += 1
-        self.right += category(picked.analysis, about) == Category.RELEVANT.value
-        return picked
+def moved(turns: Sequence[Picking]) -> float:
+    """The share of objects with two goals or more of which some rotations of the options choose different ones."""
+    options = turns[0].options
+    several = [name for name, count in options.items() if count > 1]
+    differ = [len({turn.picked[name] for turn in turns[: options[name]]}) > 1 for name in several]
+    return fmean(differ) if differ else 0.0
 
 
-def moved(task: Task, recordings: Recordings, selectors: Sequence[Selector]) -> float:
-    """The share of objects, of those with two viable goals or more, whose choice differs between some rotations."""
-    analyser = recordings.analyser(task.name)
-    lines = [line for line in recordings.lines(task.name) if line.condition == "STARS"]
-    differs: list[bool] = []
+class Selecting:
+    """Plays STARS' recorded retrieval again with choices of our own.
 
-    def pick(task: Task, about: TaskObject, found: list[Candidate]) -> Candidate:
-        if len(found) > 1:
-            picks = {by(selector)(task, about, found).text for selector in selectors[: len(found)]}
-            differs.append(len(picks) > 1)
-        return found[0]
+    Args:
+        recordings: of the published runs.
+        rotations: of the numbered question's options.
 
-    Replay(task, analyser, CONDITIONS["STARS"], choice(task, pick)).play(lines)
-    return fmean(differs) if differs else 0.0
+    Raises:
+        DataError: when the recordings cannot be read.
+    """
 
+    def __init__(self, recordings: Recordings, rotations: int) -> None:
+        self._recordings, self._rotations = recordings, rotations
+        self._prompts, self._embedder = load_prompts(), shared_minilm()
 
-def completion(task: Task, recordings: Recordings, pick: Pick | None) -> float:
-    """Task completion of STARS in percent, with another choice or the recorded one."""
-    lines = [line for line in recordings.lines(task.name) if line.condition == "STARS"]
-    chosen = choice(task, pick) if pick else None
-    outcome = Replay(task, recordings.analyser(task.name), CONDITIONS["STARS"], chosen).play(lines)
-    percent: float = outcome.expected["completion_percent"]
-    return percent
+    def without_model(self) -> dict[str, Any]:
+        """Figures by task and way of choosing that ask no model of ours."""
+        found: dict[str, Any] = {}
+        for name in self._recordings.tasks:
+            best, picking = self._chosen(name, Likeliest())
+            near, _ = self._chosen(name, Nearest(self._embedder, {}))
+            recorded = {"completion_percent": self._completion(name, None)}
+            found[name] = {"objects": len(picking.picked), RECORDED: recorded, BEST: best, NEAREST: near}
+        return found
 
+    def with_model(self, model: Continuer, taught: Examples) -> dict[str, Any]:
+        """Figures by task and way of asking a model.
 
-def compare(recordings: Recordings, model: Continuer, rotations: int) -> dict[str, Any]:
-    """Completion by task and way of choosing."""
-    prompts = load_prompts()
-    numbered = [Numbered(model, prompts, turn) for turn in range(rotations)]
-    found: dict[str, Any] = {}
-    for name in recordings.tasks:
-        task = recordings.task(name, recordings.analyser(name).language.vocabulary)
-        best = Relevant(lambda task, about, found: likeliest(found))
-        likely = Relevant(by(Likelihood(model, prompts)))
-        asked = [Relevant(by(selector)) for selector in numbered]
-        found[name] = {
-            RECORDED: {"completion_percent": completion(task, recordings, None)},
-            BEST: {"completion_percent": completion(task, recordings, best), "relevant": best.right},
-            "likelihood": {"completion_percent": completion(task, recordings, likely), "relevant": likely.right},
-            "numbered": {
-                "completion_percent": [completion(task, recordings, pick) for pick in asked],
-                "relevant": [pick.right for pick in asked],
-                "moved": moved(task, recordings, numbered),
-            },
-            "objects": best.asked,
-        }
-    return found
+        Args:
+            model: is asked.
+            taught: where things belong that it has learned of; none where that is not known.
+        """
+        found: dict[str, Any] = {}
+        things = {seen.split()[0] for seen in taught}
+        for name in self._recordings.tasks:
+            likely, picking = self._chosen(name, Likelihood(model, self._prompts))
+            turns = [self._chosen(name, Numbered(model, self._prompts, turn)) for turn in range(self._rotations)]
+            task = self._task(name)
+            found[name] = {
+                LIKELIHOOD: likely,
+                NUMBERED: {
+                    **{figure: [way[figure] for way, _ in turns] for figure in likely},
+                    "moved": moved([picking for _, picking in turns]),
+                },
+                "learned_from": sum(task[thing].thing.noun in things for thing in picking.picked),
+            }
+            if taught:
+                found[name][NEAREST], _ = self._chosen(name, Nearest(self._embedder, taught))
+        return found
+
+    def _chosen(self, name: str, selector: Selector) -> tuple[dict[str, Any], Picking]:
+        picking = Picking(self._task(name), selector)
+        figures = {"completion_percent": self._completion(name, picking), "relevant": picking.relevant}
+        return figures, picking
+
+    def _completion(self, name: str, picking: Picking | None) -> float:
+        """Task completion in percent, with the recorded choice where there is no other."""
+        lines = [line for line in self._recordings.lines(name) if line.condition == _CONDITION]
+        replay = Replay(self._task(name), self._recordings.analyser(name), CONDITIONS[_CONDITION], picking)
+        percent: float = replay.play(lines).expected["completion_percent"]
+        return percent
+
+    def _task(self, name: str) -> Task:
+        return self._recordings.task(name, self._recordings.analyser(name).language.vocabulary)
 
 
 def main(
-    data: Annotated[Path, typer.Option(help="folder of recorded responses")],
-    output: Annotated[Path, typer.Option("--json", help="file to write the figures to")],
-    model: Annotated[str, typer.Option(help="local model")] = SMOLLM2,
-    adapter: Annotated[Path | None, typer.Option(help="folder of a PEFT adapter")] = None,
-    rotations: Annotated[int, typer.Option(help="of the numbered question's options", min=1)] = 3,
+    data: Annotated[Path, typer.Option(help="Folder of recorded responses.")],
+    output: Annotated[Path, typer.Option("--json", help="File to write the figures to.")],
+    model: Annotated[str, typer.Option(help="Local model.")] = SMOLLM2,
+    adapter: Annotated[
+        list[str] | None,
+        typer.Option(help="An adapter by name or folder, {seed} in it standing for the seed, or none; several times."),
+    ] = None,
+    seeds: Annotated[
+        list[int] | None, typer.Option("--seed", min=0, help="Of adapters; may be given several times.")
+    ] = None,
+    rotations: Annotated[int, typer.Option(help="Of the numbered question's options.", min=1)] = 3,
 ) -> None:
     """Choose among recorded goals and compare what becomes of the tasks."""
-    made = provenance()
-    local = LocalContinuer(LocalChatModel(model, adapter))
-    found = compare(Recordings(data), local, rotations)
-    write_json(output, {"model": local.name, "tasks": found, **made})
-    table = Table("task", "recorded", "best", "likelihood", "numbered, by rotation", "moves", title="completion, %")
-    for name, ways in found.items():
-        numbers = " ".join(f"{value:.1f}" for value in ways["numbered"]["completion_percent"])
-        plain = [f"{ways[way]['completion_percent']:.1f}" for way in (RECORDED, BEST, "likelihood")]
-        table.add_row(name, *plain, numbers, f"{ways['numbered']['moved']:.0%}")
-    Console().print(table)
+    made, selecting = provenance(), Selecting(Recordings(data), rotations)
+    arms = list(dict.fromkeys(map(Arm.named, adapter or [NO_ADAPTER])))
+    models = [(arm, seed) for arm in arms for seed in arm.seeds(seeds or [1, 2, 3])]
+    adapters = [named for arm, seed in models if (named := arm.adapter_of(seed)) is not None]
+    # Now rather than after minutes of asking.
+    if missing := next((each for each in adapters if not adapter_folder(each).is_dir()), None):
+        raise UserError(f"--adapter {shown(missing)}: no such adapter; give its name, its folder, or none")
+    tasks = selecting.without_model()
+    for arm, seed in models:
+        taught = arm.taught(seed)
+        examples = Lessons(taught.run, taught.lessons).examples() if taught else {}
+        with closing(LocalChatModel(model, arm.adapter_of(seed))) as opened:
+            for name, figures in selecting.with_model(LocalContinuer(opened), examples).items():
+                tasks[name].setdefault("models", {}).setdefault(arm.name, {})[str(seed)] = figures
+    made["adapters"] = [fingerprint(adapter) for adapter in adapters]
+    write_json(output, {"model": model, "tasks": tasks, **made})
+    Console().print(_table(tasks))
+
+
+def _table(tasks: Mapping[str, Any]) -> Table:
+    columns = (
+        "task",
+        "model",
+        "recorded",
+        "best",
+        "nearest",
+        "taught",
+        "likelihood",
+        "by rotation",
+        "moves",
+        "learned",
+    )
+    table = Table(*columns, title="completion, %")
+    for task, ways in tasks.items():
+        plain = [_percent(ways[way]) for way in _PLAIN]
+        for arm, seeds in ways["models"].items():
+            for seed, found in seeds.items():
+                taught = _percent(found[NEAREST]) if NEAREST in found else "–"
+                turns = " ".join(f"{each:.1f}" for each in found[NUMBERED]["completion_percent"])
+                asked = [_percent(found[LIKELIHOOD]), turns, f"{found[NUMBERED]['moved']:.0%}"]
+                learned = f"{found['learned_from']} of {ways['objects']}"
+                table.add_row(task, f"{arm}, {seed}", *plain, taught, *asked, learned)
+    return table
+
+
+def _percent(way: Mapping[str, Any]) -> str:
+    return f"{way['completion_percent']:.1f}"
 
 
 if __name__ == "__main__":

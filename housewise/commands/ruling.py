@@ -65,7 +65,7 @@ def learn(
 
 
 def show(person: PersonArgument, about: AboutOption = None, memories: MemoriesOption = None) -> None:
-    """Show a person's rules, numbered: which are not understood, contradicted, or questioned by reactions in a house.
+    """Show a person's rules, numbered: which are not understood, contradicted, or questioned by reactions and goals.
 
     Examples:
 

@@ -7,12 +7,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
-from pydantic_core import PydanticCustomError
 
 from housewise.agent.personalize.scripted import Order
-from housewise.core.errors import alternatives
 from housewise.core.plugins import PLANNERS, SIMULATORS, plugins
-from housewise.core.settings import MOST_COUNTED, Settings, load_as_advised, packaged
+from housewise.core.settings import MOST_COUNTED, Settings, load_as_advised, one_of, packaged
 from housewise.language.adapters import Familiar, asked_with
 from housewise.rollout.settings import RunSettings, TaskSettings
 
@@ -72,7 +70,7 @@ class WorldSettings(Settings):
     @field_validator("simulator")
     @classmethod
     def _known(cls, name: str) -> str:
-        return _one_of(name, plugins(SIMULATORS))
+        return one_of(name, plugins(SIMULATORS))
 
 
 class AgentSettings(Settings):
@@ -102,7 +100,7 @@ class AgentSettings(Settings):
     @field_validator("planner")
     @classmethod
     def _known(cls, name: str) -> str:
-        return _one_of(name, plugins(PLANNERS))
+        return one_of(name, plugins(PLANNERS))
 
 
 class PersonalizeSettings(RunSettings):
@@ -181,10 +179,3 @@ def _adapter(given: dict[str, Any]) -> Any:
     models = given.get("models")
     acting = models.get("agent") if isinstance(models, dict) else None
     return acting.get("adapter") if isinstance(acting, dict) else None
-
-
-def _one_of(name: str, known: list[str]) -> str:
-    if name in known:
-        return name
-    hint = alternatives(name, known)
-    raise PydanticCustomError("unknown_name", "no {name}; {hint}", {"name": repr(name), "hint": hint})

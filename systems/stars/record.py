@@ -210,12 +210,17 @@ class PlanEvent(Event):
 
 
 class ActionEvent(Event):
-    """An act, and why it could not be done, where it could not."""
+    """An act, and why it could not be done, where it could not.
+
+    Attributes:
+        steps: low-level steps that it took in a house in 3D; in symbols every act is one.
+    """
 
     type: ClassVar[str] = "action"
     act: str
     done: bool = True
     reason: str = ""
+    steps: Count = 1
 
 
 EVENTS: Sequence[type[Event]] = (

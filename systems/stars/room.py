@@ -10,6 +10,7 @@ from housewise.agent.stars.learner import Episode, Learner, Lesson
 from housewise.agent.stars.measures import measures
 from housewise.agent.stars.oversight import NO, YES, Question, User, Wish
 from housewise.agent.stars.tasks import Task
+from housewise.systems.stars.house import Body
 from housewise.systems.stars.record import ActionEvent, AnswerEvent, StarsFinal
 from housewise.systems.stars.told import Told
 from housewise.worlds.base import Step
@@ -35,10 +36,11 @@ class Room:
         learner: counts what is asked and said.
         user: answers.
         told: what the person has said before.
+        body: does the acts in a house in 3D; None where the room is symbols alone.
     """
 
-    def __init__(self, task: Task, learner: Learner, user: User, told: Told) -> None:
-        self._task, self._learner, self._user, self._told = task, learner, user, told
+    def __init__(self, task: Task, learner: Learner, user: User, told: Told, body: Body | None = None) -> None:
+        self._task, self._learner, self._user, self._told, self._body = task, learner, user, told, body
         self.lessons: list[Lesson] = []
         self._state = task.start()
 
@@ -69,11 +71,13 @@ class Room:
         return StarsFinal(places=places, open=is_open).model_dump()
 
     def _act(self, act: Act) -> Step[Sight]:
-        reason = why_not(self._state, act)
-        if reason is None:
+        reason, steps = why_not(self._state, act) or "", 1
+        if self._body and not reason:
+            reason, steps = self._body.carry_out(act)
+        if not reason:
             self._state = do(self._state, act)
-        event = ActionEvent(act=str(act), done=reason is None, reason=reason or "")
-        return Step(Sight(self._state), (event,), blocked=reason is not None)
+        event = ActionEvent(act=str(act), done=not reason, reason=reason, steps=steps)
+        return Step(Sight(self._state), (event,), steps, blocked=bool(reason))
 
     def _ask(self, what: Question | Wish) -> str:
         if isinstance(what, Wish):

@@ -13,9 +13,11 @@ from housewise.agent.stars.oversight import MOST_QUESTIONS
 from housewise.agent.stars.prompts import PROMPTS
 from housewise.agent.stars.retrieval import Thresholds
 from housewise.agent.stars.settings import ROBOT, VOCABULARY
-from housewise.core.settings import Settings
+from housewise.core.plugins import SIMULATORS, plugins
+from housewise.core.settings import MOST_COUNTED, Settings, one_of
 from housewise.language.settings import ModelSettings
 from housewise.rollout.settings import ModelsSettings, RunSettings, TaskSettings
+from housewise.systems.stars.house import STAND_INS
 
 Probability = Annotated[float, Field(ge=0, le=1)]
 _Named = Annotated[str, Field(min_length=1, max_length=1000)]
@@ -45,6 +47,25 @@ class StarsTaskSettings(TaskSettings):
         if len(set(task)) < len(task):
             raise ValueError("each task once; runs=N plays all of them so often")
         return task
+
+
+class StarsWorldSettings(Settings):
+    """Where tasks are played.
+
+    Attributes:
+        simulator: of a house in 3D, in which a body does what is decided; None for the room in symbols alone.
+        stand_ins: what fixtures and objects look like there: data that come along, by name, or a file.
+        most_steps: low-level steps of an episode there.
+    """
+
+    simulator: str | None = None
+    stand_ins: _Named = STAND_INS
+    most_steps: int = Field(default=20_000, ge=1, le=MOST_COUNTED)
+
+    @field_validator("simulator")
+    @classmethod
+    def _known(cls, name: str | None) -> str | None:
+        return name and one_of(name, plugins(SIMULATORS))
 
 
 class TreeSettings(Settings):
@@ -135,6 +156,7 @@ class StarsSettings(RunSettings):
 
     system: Literal["stars"] = "stars"
     tasks: StarsTaskSettings = StarsTaskSettings()
+    world: StarsWorldSettings = StarsWorldSettings()
     agent: StarsAgentSettings = StarsAgentSettings()
     models: StarsModelsSettings = StarsModelsSettings()
 

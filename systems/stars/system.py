@@ -29,11 +29,14 @@ from housewise.rollout.episode import Limits, Progress
 from housewise.rollout.scores import Score
 from housewise.rollout.system import Job, Opened, System, Task
 from housewise.systems.stars.agent import StarsAgent
+from housewise.systems.stars.house import Body, house_task, load_stand_ins
 from housewise.systems.stars.models import late_continuer
 from housewise.systems.stars.record import EVENTS, StarsSetting
 from housewise.systems.stars.room import Room
 from housewise.systems.stars.settings import StarsSettings
 from housewise.systems.stars.told import Told
+from housewise.worlds.house.simulator import open_simulator
+from housewise.worlds.house.simulator.base import Simulator
 
 
 class Stars(System[StarsSettings]):
@@ -59,6 +62,8 @@ class Stars(System[StarsSettings]):
     def __init__(self, settings: StarsSettings) -> None:
         super().__init__(settings)
         chosen = settings.agent
+        self._stand_ins = load_stand_ins(settings.world.stand_ins)
+        self._simulator: Simulator | None = None
         self._robot, self._prompts = load_robot(chosen.robot), load_prompts(chosen.prompt)
         self._grammar, vocabulary = Grammar.load(chosen.grammar), load_vocabulary(chosen.vocabulary)
         self._examples = load_examples(chosen.examples) if chosen.examples is not None else {}
@@ -129,6 +134,7 @@ class Stars(System[StarsSettings]):
         chosen = self.settings.agent
         named = {"vocabulary": chosen.vocabulary, "robot": chosen.robot, "grammar": chosen.grammar}
         named |= {"prompt": chosen.prompt, "examples": chosen.examples or ""}
+        named["stand_ins"] = self.settings.world.stand_ins
         named |= {f"task-{task}": name for task, name in zip(self._read, self.settings.tasks.task, strict=True)}
         return {setting: Path(name) for setting, name in named.items() if Path(name).is_file()}
 
@@ -157,11 +163,28 @@ class Stars(System[StarsSettings]):
             earlier=told,
         )
         learner.dialogue.turns += _instructions(task, learner)
-        room = Room(task, learner, self._user(task, analyser, models, memory.person), told)
+        user = self._user(task, analyser, models, memory.person)
+        room = Room(task, learner, user, told, self._body(task, analyser))
         agent = StarsAgent(task, learner, self._prompts, memory.person, room.lessons.append, progress)
         # What ends an episode is that no object is left.
         limits = Limits(plans=MOST_COUNTED, idle_plans=MOST_COUNTED)
         return Opened(room, agent, _setting(task, learner), limits)
+
+    def close(self) -> None:
+        """Release the simulator."""
+        simulator, self._simulator = self._simulator, None
+        if simulator is not None:
+            simulator.close()
+
+    def _body(self, task: Room_Task, analyser: Analyser) -> Body | None:
+        """What does acts in a house in 3D, where that is wanted."""
+        world = self.settings.world
+        if world.simulator is None:
+            return None
+        if self._simulator is None:
+            self._simulator = open_simulator(world.simulator, sensors=("instance",))
+        house = house_task(task, analyser.language.vocabulary, self._stand_ins)
+        return Body(self._simulator, house, world.most_steps)
 
     def _nearest(self) -> Nearest | None:
         by_meaning = self.settings.agent.parts.retrieval == "meaning"

@@ -23,7 +23,7 @@ def learned(task_name: str, name: str, goal: str, confirmed: bool = True) -> tup
     found = goal_of(used)
     path = plan(task.start(), found) if found else None
     assert path is not None
-    note = note_of(task, about, used, path, confirmed)
+    note = note_of(task, about, used, path, confirmed, vocabulary)
     return note, list(notes_of_goal(note, task, about, used, "ann"))
 
 
@@ -50,7 +50,7 @@ def test_a_goal_comes_back_as_it_was_learned(task: str, name: str, goal: str, pl
 
 def test_what_depends_on_where_a_thing_is_found_is_no_place_of_its_kind() -> None:
     _, found = learned("tidy kitchen", "mug 2", "the mug is in the cupboard")
-    assert [note.about.situation for note in found] == ["unload: dish rack"]
+    assert [note.about.situation for note in found] == ["unload: dish rack (vessel)"]
     # Two things at once, or none, are no place of a kind either.
     _, found = learned("organize office", "pen", "the pen is in the drawer and the file is in the drawer")
     assert len(found) == 1

@@ -187,11 +187,15 @@ def test_all_conditions_with_a_local_model_and_its_adapters(tmp_path: Path) -> N
         "TBP", "TBP+O", "ST", "STS", "STAR", "STARS", "STARS+O", "STARS*", "grounded", "grounded+S", "grounded+S+O",
         "Trial 2",
     ]  # fmt: skip
-    assert set(office) == {"nearest", *names, *(f"{name}, taught" for name in names)}
+    assert set(office) == {"nearest", "nearest+O", *names, *(f"{name}, taught" for name in names)}
     for name in ("TBP+O", "STARS+O", "grounded+S+O", "Trial 2", "STARS+O, taught", "Trial 2, taught"):
         assert office[name]["completion_percent"]["mean"] == 100
     assert office["grounded, taught"]["viable_percent"]["mean"] == 100
     assert len(office["STARS, taught"]["words"]["by_seed"]) == 2 and len(office["STARS"]["words"]["by_seed"]) == 1
+    # Where each seed has an adapter, it is told how STARS varies (table 3).
+    told = {cell["column"]: cell["published"]["mean"] for cell in content["variation"][0]["cells"]}
+    assert told == {"organize office, mean": 92.14, "organize office, sd": 2.26}
+    assert {cell["row"] for cell in content["variation"][0]["cells"]} == {"STARS, taught"}
     assert [adapter["name"] for adapter in content["adapters"]] == ["adapter", "adapter"]
 
 

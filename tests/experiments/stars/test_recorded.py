@@ -5,23 +5,24 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from housewise.core.files import write_json
+from housewise.language.embedder import has_minilm
+from housewise.selftrain.stars.settings import load_goal_training
+from tests.commands import run_module
 from tests.experiments.stars import crafted
+from tests.systems.stars.playing import environment
 
 RECORDED = os.environ.get("STARS_DATA")
 
 
-def run(command: str, data: Path, out: Path) -> tuple[dict[str, Any], subprocess.CompletedProcess[str]]:
-    done = subprocess.run(
-        [sys.executable, "-m", f"experiments.stars.{command}", "--data", str(data), "--json", str(out)],
-        capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
+def run(command: str, data: Path, out: Path, *words: object) -> tuple[dict[str, Any], subprocess.CompletedProcess[str]]:
+    done = run_module(f"housewise.experiments.stars.{command}", ["--data", data, "--json", out, *words], environment())
     return (json.loads(out.read_text()) if out.exists() else {}), done
 
 
@@ -93,6 +94,43 @@ def test_bad_recordings_are_one_line(tmp_path: Path) -> None:
     change(folder, lambda found: found[0].update(object="ghost_9"))
     _, done = run("replay", folder, tmp_path / "out.json")
     assert "no object ghost_9" in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(not has_minilm(), reason="sentence embeddings are not installed")
+def test_goals_are_selected_beside_controls_that_ask_no_model(tmp_path: Path) -> None:
+    pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
+    from housewise.selftrain.trainers.base import Start
+    from housewise.selftrain.trainers.local import LocalTrainer
+    from tests.selftrain.tiny import pair, save_learner, training
+
+    def edit(found: list[dict[str, Any]]) -> None:
+        shown = [{**line, "condition": "STARS"} for line in found if line["condition"] == "ST"]
+        shown[0]["used"], shown[1]["used"] = False, True
+        found += shown
+
+    data, model = crafted.write(tmp_path / "data"), save_learner(tmp_path / "model")
+    change(data, edit)
+    # Only what it was taught matters here, and that is told by the folder.
+    folder = tmp_path / "goals-3"
+    LocalTrainer(training(epochs=1), 3).train([pair(0), pair(1)], Start(model=f"local:{model}"), folder / "imitate")
+    taught = load_goal_training(Path("goals"), {}, ["lessons.rooms=3", "lessons.goals=99", "run.seed=3"])
+    write_json(folder / "config.json", taught.model_dump(mode="json"))
+    arms = ("--adapter", "none", "--adapter", tmp_path / "goals-{seed}" / "imitate" / "adapter", "--seed", "3")
+    figures, done = run("selecting", data, tmp_path / "out.json", "--model", model, *arms)
+    assert done.returncode == 0, done.stderr
+    nook = figures["tasks"]["tidy nook"]
+    # The cup has no viable goal; the milk has two, of which the person wants the one that closes the fridge.
+    assert (nook["objects"], nook["recorded"]["completion_percent"]) == (2, 80)
+    assert (nook["best"]["relevant"], nook["nearest"]["relevant"]) == (1, 2)
+    plain, told = nook["models"]["as it comes"]["3"], nook["models"]["goals"]["3"]
+    assert "nearest" not in plain and told["nearest"]["relevant"] == 2
+    # Milk may be learned from, news is in no lesson.
+    assert (plain["learned_from"], told["learned_from"]) == (0, 1)
+    for asked in (plain["numbered"], told["numbered"]):
+        assert len(asked["completion_percent"]) == 3 and asked["moved"] in (0, 1)
+    assert [adapter["name"] for adapter in figures["adapters"]] == ["adapter"]
+    _, done = run("selecting", data, tmp_path / "none.json", "--model", model, "--adapter", tmp_path / "none")
+    assert done.returncode == 2 and "no such adapter" in done.stderr and done.stderr.count("\n") == 1
 
 
 @pytest.mark.skipif(not RECORDED, reason="STARS_DATA names no folder of recorded responses")

@@ -13,8 +13,10 @@ pytest.importorskip("openai")
 from housewise.agent.personalize.knowledge import Remembered
 from housewise.people.householder import Place
 from housewise.people.memory import MemoryFolder
+from housewise.systems.stars.record import ActionEvent
+from tests.commands import run_module
 from tests.language.conftest import ChatServer, fails
-from tests.systems.stars.playing import ATTIC, GOAL, NEVER, asking, record_of, stars
+from tests.systems.stars.playing import ATTIC, GOAL, NEVER, asking, environment, record_of, stars
 from tests.systems.stars.server import housekeeper
 
 
@@ -102,6 +104,20 @@ def test_a_confirmed_place_of_a_kind_is_known_to_the_robot_in_houses(server: Cha
     assert all(note.about.task == "clear up" for note in alone.notes)
 
 
+def test_a_confirmed_place_questions_a_rule_that_says_otherwise(server: ChatServer, tmp_path: Path) -> None:
+    path, folder = tmp_path / "kitchen.yaml", tmp_path / "kept"
+    path.write_text(KITCHEN.replace("cereal-box, kind: snack", "butter, kind: cold-food").replace("pantry", "fridge"))
+    ruled = ("ann", "--memories", folder)
+    for text in ("Never put butter in the fridge.", "Never put butter on the bed."):
+        done = run_module("housewise", ["rules", "edit", *ruled, "--text", text], environment())
+        assert done.returncode == 0, done.stderr
+    server.play(housekeeper({"butter": "fridge", "mug": "cupboard"}))
+    stars(*asking(server, f"task={path}", "--memory", "ann", f"memory.folder={folder}", "--out", tmp_path / "run"))
+    first, second = run_module("housewise", ["rules", "show", *ruled], environment()).stdout.splitlines()[-2:]
+    assert "Never put butter in the fridge." in first and "questioned by 1 note" in first
+    assert "questioned" not in second
+
+
 def test_forgetting_a_goal_forgets_the_place_that_follows_from_it(server: ChatServer, tmp_path: Path) -> None:
     stars(*asking(server, "--out", tmp_path / "run"))
     memory = MemoryFolder(tmp_path / "run" / "memory").load("simulated")
@@ -129,3 +145,61 @@ def test_an_edited_goal_is_followed_and_nonsense_in_a_note_is_not(server: ChatSe
     record = record_of(tmp_path / "second", "tidy-attic-run0")
     assert record.result.final["places"] == {"pen": "bookshelf", "novel": "bookshelf"}
     assert record.result.scores["recalled"] == 1
+
+
+SHED = """
+name: tidy shed
+room: kitchen
+fixtures: [table, counter, fridge, cupboard]
+closed: [fridge, cupboard]
+places:
+  - place: {}
+    relation: "on"
+    subtask: {}
+    objects:
+"""
+MILK = "      - {name: milk, kind: drink, wanted: [fridge]}\n"
+CIDER = "      - {name: cider, kind: drink, wanted: [fridge]}\n"
+
+
+@pytest.mark.parametrize(
+    ("now", "carry", "known"),
+    [
+        (SHED.format("table", "clear") + MILK, (), True),
+        # Another place: only where goals are carried over to other places.
+        (SHED.format("counter", "store") + MILK, (), False),
+        (SHED.format("counter", "store") + MILK, ("carry.places=true",), True),
+        # Another thing of the kind, there or elsewhere.
+        (SHED.format("table", "clear") + CIDER, (), False),
+        (SHED.format("table", "clear") + CIDER, ("carry.kinds=1",), True),
+        (SHED.format("counter", "store") + CIDER, ("carry.kinds=1",), False),
+        (SHED.format("counter", "store") + CIDER, ("carry.kinds=1", "carry.places=true"), True),
+        # A fixture that is gone: nothing impossible is tried, whatever is carried over.
+        (
+            SHED.format("table", "clear").replace("fridge, ", "") + MILK.replace("fridge", "cupboard"),
+            ("carry.kinds=9", "carry.places=true"),
+            False,
+        ),
+        # Open already: the policy does not fit any more, and another way is found.
+        (SHED.format("table", "clear").replace("places:", "open: [fridge]\nplaces:") + MILK, (), True),
+    ],
+)
+def test_trial_2_where_things_have_changed(
+    server: ChatServer, tmp_path: Path, now: str, carry: tuple[str, ...], known: bool
+) -> None:
+    path, kept = tmp_path / "shed.yaml", ("--memory", "ann", f"memory.folder={tmp_path / 'kept'}")
+    path.write_text(SHED.format("table", "clear") + MILK)
+    server.play(housekeeper({"milk": "fridge"}))
+    stars(*asking(server, f"task={path}", *kept, "memory.new=true", "--out", tmp_path / "first"))
+    path.write_text(now)
+    server.play(fails(401, "nobody was to ask"))
+    words = asking(server, f"task={path}", *kept, *carry, "--out", tmp_path / "second")
+    if not known:
+        complaint = stars(*words, code=2)
+        assert "nobody was to ask" in complaint and complaint.count("\n") == 1
+        return
+    stars(*words)
+    record = record_of(tmp_path / "second", "tidy-shed-run0")
+    assert (record.result.scores["completion_percent"], record.result.scores["calls"]) == (100, 0)
+    acts = record.of_type(ActionEvent)
+    assert acts and all(act.done for act in acts)

@@ -110,7 +110,7 @@ def reachable_area(plan: Plan, items: Sequence[Item]) -> Any:
     free = shapely.union_all([rect.polygon() for rect in floors]).difference(
         shapely.union_all([rect.polygon() for rect in solids])
     )
-    thresholds = shapely.points([door.gap.centre for door in plan.doors])
+    thresholds = shapely.points(np.array([door.gap.centre for door in plan.doors]).reshape(-1, 2))
     parts = [part for part in shapely.get_parts(free) if shapely.contains(part, thresholds).all()]
     if not parts:
         raise GenerationError("a room is cut off")

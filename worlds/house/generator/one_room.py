@@ -1,0 +1,85 @@
+"""A house of one room with the furniture that a task names, in two rows along opposite walls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from housewise.worlds.house.generator.floorplan import WALL, Door, Plan, PlannedRoom
+from housewise.worlds.house.generator.furniture import build
+from housewise.worlds.house.generator.groups import Item
+from housewise.worlds.house.generator.house import reachable_area
+from housewise.worlds.house.generator.palette import Palette, house_palettes
+from housewise.worlds.house.generator.plane import Rect
+from housewise.worlds.house.generator.structure import build_structure
+from housewise.worlds.house.geometry import Pose, Vec3, yaw_rotation
+from housewise.worlds.house.navigation import NavMesh
+from housewise.worlds.house.scene import Receptacle, Room, Scene
+
+_BETWEEN = 0.25
+_AISLE = 2.0
+_DOOR = 0.95
+_SEED = 0  # of colours
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A piece of furniture.
+
+    Attributes:
+        name: as spoken, unique in the room; also its key.
+        kind: what it looks like; see housewise.worlds.house.generator.furniture.SIZES.
+        size: width, height and depth, metres.
+    """
+
+    name: str
+    kind: str
+    size: Vec3
+
+
+def one_room(name: str, kind: str, pieces: Sequence[Piece]) -> Scene:
+    """A furnished room, with the floor at y = 0; the same pieces make the same room.
+
+    Args:
+        name: of the scene.
+        kind: of the room, as spoken.
+        pieces: what stands there, with an aisle of 2 m between the rows.
+
+    Raises:
+        KeyError: when a piece looks like nothing that is known.
+        GenerationError: when the robot cannot get to one of them.
+    """
+    items, inside = _rows(pieces)
+    planned = PlannedRoom(Room(f"{kind} 0", kind), inside.grown(WALL / 2))
+    plan = Plan((planned,), (), _entrance(planned.rect), planned.rect)
+    rng = np.random.default_rng(_SEED)
+    [palette] = house_palettes(1, rng)
+    structure = build_structure(plan, [items], [palette], rng)
+    receptacles = tuple(
+        _receptacle(piece, item, planned.room, palette) for piece, item in zip(pieces, items, strict=True)
+    )
+    return Scene(name, (planned.room,), receptacles, structure, NavMesh(reachable_area(plan, items), 0.0))
+
+
+def _rows(pieces: Sequence[Piece]) -> tuple[list[Item], Rect]:
+    """Every other piece at the one wall, the rest at the other; and the floor between the walls."""
+    depth = 2 * max(piece.size[2] for piece in pieces) + _AISLE
+    items, ends = list[Item](), [_BETWEEN, _BETWEEN]
+    for number, piece in enumerate(pieces):
+        row, (width, _, back) = number % 2, piece.size
+        z = depth - back / 2 if row else back / 2
+        items.append(Item(piece.kind, piece.size, ends[row] + width / 2, z, quarter=2 * row))
+        ends[row] += width + _BETWEEN
+    return items, Rect(0.0, 0.0, round(max(ends), 2), round(depth, 2))
+
+
+def _entrance(rect: Rect) -> Door:
+    middle = rect.centre[1]
+    return Door((0, 0), Rect(rect.x1 - WALL / 2, middle - _DOOR / 2, rect.x1 + WALL / 2, middle + _DOOR / 2), 1)
+
+
+def _receptacle(piece: Piece, item: Item, room: Room, palette: Palette) -> Receptacle:
+    pose = Pose((item.x, piece.size[1] / 2, item.z), yaw_rotation(item.quarter * np.pi / 2))
+    return Receptacle(piece.name, piece.name, piece.kind, room.name, pose, build(piece.kind, piece.size, palette))
