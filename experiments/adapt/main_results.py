@@ -34,6 +34,7 @@ from housewise.selftraining import Terminal
 
 AT = (0.2, 0.4, 0.6, 0.8, 1.0)
 OURS = "Reflection-DPO"
+PARAPHRASED = f"{OURS}, paraphrased"
 RIVALS = ("Never Ask", "Baseline", "ReAct", "STaR-GATE", "own asking")
 """Agents that ask less than everything and learned from the same warm-up; own asking with all its limits."""
 QUICK = {
@@ -137,6 +138,24 @@ def at_equal_questions(rows: Mapping[str, Any], side: str = "unseen") -> dict[st
         return None
     rivals = float(np.interp(asked, [questions for questions, _ in front], [rate for _, rate in front]))
     return {"questions": asked, "ours": ours, "rivals": rivals}
+
+
+def paraphrased(breakfasts: Mapping[str, Mapping[int, Sequence[Record]]], study: Study) -> dict[str, Any] | None:
+    """What Reflection-DPO loses of unseen people's satisfaction where they answer in other words than in training.
+
+    Returns:
+        ``loss``: mean and standard error over pairs of breakfasts in the same scene, ``n`` of them; None where one of
+        the two was not played.
+    """
+    if OURS not in breakfasts or PARAPHRASED not in breakfasts:
+        return None
+    losses = []
+    for number, records in breakfasts[OURS].items():
+        others = {each.header.name: each for each in _of(study, number, "unseen", breakfasts[PARAPHRASED][number])}
+        both = [(each, others[each.header.name]) for each in _of(study, number, "unseen", records)]
+        rates = [[each.result.scores.get("satisfaction") for each in pair] for pair in both]
+        losses += [usual - other for usual, other in rates if usual is not None and other is not None]
+    return {"loss": _mean(losses), "n": len(losses)}
 
 
 def frontier(points: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -253,11 +272,13 @@ def main(
     for number in folds:
         if not 0 <= number < len(study.splits):
             raise UserError(f"--fold {number}: there are the folds 0 to {len(study.splits) - 1}")
-    rows = figures(study, played(study, [AGENTS[name] for name in agent or AGENTS], folds))
-    compared = at_equal_questions(rows)
+    breakfasts = played(study, [AGENTS[name] for name in agent] if agent else study.agents(), folds)
+    rows = figures(study, breakfasts)
+    compared, lost = at_equal_questions(rows), paraphrased(breakfasts, study)
     result = {
         "rows": rows,
         "at_equal_questions": compared,
+        "paraphrased": lost,
         "frontier": frontier(filter(None, (_point(row["unseen"]) for row in rows.values()))),
         "reflection": {number: json.loads(path.read_text("utf-8")) for number, path in study.reflections(folds)},
         "published_on_another_scale": PUBLISHED,
@@ -277,6 +298,8 @@ def main(
             f"with {compared['questions']:.1f} questions: {OURS} {100 * compared['ours']:.1f} %, "
             f"its rivals {100 * compared['rivals']:.1f} % (interpolated)"
         )
+    if lost is not None and lost["n"]:
+        console.print(f"answered in other words, {OURS} loses {_words(lost['loss'], 100)} points of satisfaction")
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from tests.commands import run_module
 from tests.selftrain.tiny import save_talker
 
 needs_minilm = pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
-PLAYED = ("Never Ask", "STaR-GATE", "Reflection-DPO", "no DPO", "Teacher")
+PLAYED = ("Never Ask", "STaR-GATE", "Reflection-DPO", "Reflection-DPO, paraphrased", "no DPO", "Teacher")
 TINY = [
     f"{section}.{key}={value}"
     for section in ("warm_up.training", "imitation", "preference")
@@ -74,6 +74,7 @@ def test_every_agent_has_its_row(small: Small) -> None:
         assert row["over_time"]["1"] == pytest.approx(row["unseen"]["satisfaction"]["mean"])
     assert figures["rows"]["Teacher"]["unseen"]["satisfaction"]["mean"] > 0
     assert figures["rows"]["Never Ask"]["unseen"]["questions"]["mean"] == 0
+    assert figures["paraphrased"]["n"] == 1 and abs(figures["paraphrased"]["loss"]["mean"]) <= 1
     assert figures["at_equal_questions"]["questions"] >= 0 and figures["quick"] is True
     assert figures["published_on_another_scale"]["rows"]["Reflection-DPO"]["unseen"] == [42.9, 1.6]
     assert {"commit", "command", "machine"} <= set(figures)
