@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
@@ -31,6 +32,7 @@ from housewise.people.person import PEOPLE, load_people
 from housewise.selftrain.adapt.settings import AdaptTrainingConfig, load_training
 from housewise.selftrain.adapt.telling import tell, told_by
 from housewise.selftraining import Terminal
+from housewise.terminal import told
 
 AT = (0.2, 0.4, 0.6, 0.8, 1.0)
 OURS = "Reflection-DPO"
@@ -46,9 +48,22 @@ QUICK = {
 _BINS = ("few", "some", "many")
 
 
-def played(study: Study, agents: Sequence[Agent], folds: Sequence[int]) -> dict[str, dict[int, list[Record]]]:
-    """Breakfasts by agent and fold."""
-    return {agent.name: {number: study.records(agent, number) for number in folds} for agent in agents}
+def played(
+    study: Study, agents: Sequence[Agent], folds: Sequence[int], told: Callable[[str], None]
+) -> dict[str, dict[int, list[Record]]]:
+    """Breakfasts by agent and fold; whole folds one after the other.
+
+    Args:
+        study: what they are made in.
+        agents: who make them.
+        folds: for whom.
+        told: what comes next, and how much of all that is.
+    """
+    found: dict[str, dict[int, list[Record]]] = {agent.name: {} for agent in agents}
+    for place, (number, agent) in enumerate(product(folds, agents), start=1):
+        told(f"row {place} of {len(folds) * len(agents)}: {agent.name}, fold {number}")
+        found[agent.name][number] = study.records(agent, number)
+    return found
 
 
 def figures(study: Study, breakfasts: Mapping[str, Mapping[int, Sequence[Record]]]) -> dict[str, Any]:
@@ -272,7 +287,8 @@ def main(
     for number in folds:
         if not 0 <= number < len(study.splits):
             raise UserError(f"--fold {number}: there are the folds 0 to {len(study.splits) - 1}")
-    breakfasts = played(study, [AGENTS[name] for name in agent] if agent else study.agents(), folds)
+    chosen = [AGENTS[name] for name in agent] if agent else study.agents()
+    breakfasts = played(study, chosen, folds, lambda line: told(console, line))
     rows = figures(study, breakfasts)
     compared, lost = at_equal_questions(rows), paraphrased(breakfasts, study)
     result = {

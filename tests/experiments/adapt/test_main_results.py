@@ -59,6 +59,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Small:
     made = Small(tmp_path_factory.mktemp("small"))
     done = made.run("--figure", str(made.folder / "pareto.png"))
     assert done.returncode == 0, done.stdout + done.stderr
+    assert f"row 1 of {len(PLAYED)}: Never Ask, fold 0" in done.stdout
     assert "published *" in done.stdout and "another scale" in done.stdout
     return made
 
