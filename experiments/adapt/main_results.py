@@ -46,6 +46,7 @@ QUICK = {
     "run": {"tasks": {"task": [3]}, "agent": {"most_steps": 6}},
 }
 _BINS = ("few", "some", "many")
+_SPENT = "spent.json"  # how long all commands together have worked in a folder, but for rows that were cut off
 
 
 def played(
@@ -258,6 +259,14 @@ def _folder(config: AdaptTrainingConfig) -> Path:
     return Path("runs") / f"adapt-{hashlib.sha256(told).hexdigest()[:10]}"
 
 
+def _seconds(folder: Path) -> float:
+    """What earlier commands have spent in a folder."""
+    try:
+        return float(json.loads((folder / _SPENT).read_text(encoding="utf-8"))["seconds"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0.0
+
+
 def main(
     people: Annotated[Path | None, typer.Option(help="File or folder of people; the sixteen of ADAPT.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures there.")] = None,
@@ -288,7 +297,16 @@ def main(
         if not 0 <= number < len(study.splits):
             raise UserError(f"--fold {number}: there are the folds 0 to {len(study.splits) - 1}")
     chosen = [AGENTS[name] for name in agent] if agent else study.agents()
-    breakfasts = played(study, chosen, folds, lambda line: told(console, line))
+    earlier = _seconds(study.folder)
+
+    def spent() -> float:
+        seconds = round(earlier + perf_counter() - began, 1)
+        write_json(study.folder / _SPENT, {"seconds": seconds})
+        return seconds
+
+    breakfasts = played(
+        study, chosen, folds, lambda line: told(console, f"{line}, after {spent() / 60:.0f} minutes in all")
+    )
     rows = figures(study, breakfasts)
     compared, lost = at_equal_questions(rows), paraphrased(breakfasts, study)
     result = {
@@ -301,7 +319,7 @@ def main(
         "folds": {number: {"unseen": study.splits[number].unseen} for number in folds},
         "quick": quick,
         "settings": config.model_dump(mode="json"),
-        "seconds": round(perf_counter() - began, 1),
+        "seconds": spent(),
     }
     if json_file is not None:
         write_json(json_file, {**result, **made})

@@ -101,13 +101,14 @@ def test_what_was_learned_from_is_kept(small: Small) -> None:
 
 @needs_minilm
 def test_what_is_there_is_not_done_again_and_what_is_missing_is(small: Small) -> None:
-    before, figures = small.learned(), small.figures["rows"]
+    before, figures, seconds = small.learned(), small.figures["rows"], small.figures["seconds"]
     (small.out / "with-questions" / "fold-0" / "no-DPO" / "model.json").unlink()
     next((small.out / "with-questions" / "fold-0" / "reflections").glob("*.json")).unlink()
     assert small.run().returncode == 0
     after = small.learned()
     assert {name for name in after if after[name] != before.get(name)} == {"no-DPO"}
     assert small.figures["rows"] == figures
+    assert small.figures["seconds"] > seconds, "what earlier commands spent counts as well"
 
 
 @needs_minilm
