@@ -6,6 +6,7 @@ the person's wishes, they say it in the words of their file; else they are flexi
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,6 +26,17 @@ from housewise.worlds.kitchen.tracking import Trace
 FLEXIBLE = "I am flexible about that."
 NO_PLACES = "I will not tell you where things are; please look around."
 NONE_TODAY = "That is, when there is what it takes; today there is not."
+IN_OTHER_WORDS = {
+    FLEXIBLE: (
+        "Oh, I really don't mind.",
+        "Up to you, either way is fine.",
+        "No strong feelings there.",
+        "Surprise me!",
+    ),
+    NO_PLACES: ("You'll have to have a look around for that.", "No idea where that is, go and see."),
+    NONE_TODAY: ("But I think we've run out.",),
+}
+"""How people say these where they paraphrase; which of several depends on the question alone."""
 LONGEST = 1000  # characters of a question that are heard
 MOST_TOLD = 3  # wishes in one answer
 
@@ -76,6 +88,7 @@ class AnsweringPerson:
         judge: of the task.
         start: how the scene is found; everything counts as there without it.
         embedder: compares meanings.
+        paraphrasing: whether they answer in other words than those of their file.
     """
 
     def __init__(
@@ -86,9 +99,11 @@ class AnsweringPerson:
         embedder: Embedder,
         topics: tuple[Topic, ...] | None = None,
         thresholds: Thresholds | None = None,
+        paraphrasing: bool = False,
     ) -> None:
         self.name = person.name
         self._judge, self._start, self._embedder = judge, start, embedder
+        self._paraphrasing = paraphrasing
         self._wishes = [wish for wish in person.preferences if judge.task in wish.tasks]
         self._thresholds = thresholds or Thresholds()
         asked = [(topic, *each) for topic in topics or usual_topics() for each in topic.asked(judge.dishes)]
@@ -99,10 +114,10 @@ class AnsweringPerson:
         """The wishes that the question is about, in the words of the person's file; or that they are flexible."""
         found = self.find(question.text)
         if found.places:
-            return Answer(NO_PLACES)
+            return Answer(self._worded(NO_PLACES, question.text))
         if not found.wishes:
-            return Answer(FLEXIBLE)
-        return Answer(" ".join(self._told(wish) for wish in found.wishes))
+            return Answer(self._worded(FLEXIBLE, question.text))
+        return Answer(" ".join(self._told(wish, question.text) for wish in found.wishes))
 
     def judge(self, record: Trace) -> Mapping[str, float]:
         """See people.base.Person; the judge of the task decides on the whole trajectory."""
@@ -142,8 +157,12 @@ class AnsweringPerson:
         near = [place for place in order if scores[place] >= scores[best] - self._thresholds.close]
         return tuple(self._wishes[place] for place in near[:MOST_TOLD])
 
-    def _told(self, wish: Preference) -> str:
-        return wish.text if self._may_apply(wish) else f"{wish.text} {NONE_TODAY}"
+    def _told(self, wish: Preference, question: str) -> str:
+        text = (self._paraphrasing and wish.paraphrase) or wish.text
+        return text if self._may_apply(wish) else f"{text} {self._worded(NONE_TODAY, question)}"
+
+    def _worded(self, said: str, question: str) -> str:
+        return random.Random(question).choice(IN_OTHER_WORDS[said]) if self._paraphrasing else said
 
     def _may_apply(self, wish: Preference) -> bool:
         """Whether what the wish depends on can hold in this scene."""

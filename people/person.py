@@ -9,6 +9,7 @@ A file describes one person, or several in a list under ``people``::
     preferences:
       - id: "1"                    # unique for the person
         text: I like whole milk in my coffee.
+        paraphrase: Whole milk, a good splash. # optional: how it is said where answers are to be in other words
         category: addition         # variation, addition, exclusion, order, tool, place or preparation
         tasks: coffee              # numbers of tasks, names of dishes or of sets of tasks, or a list of them
         dishes: [coffee]           # violated when the task asks for one of these and it was not made; [] for none
@@ -64,6 +65,7 @@ class Preference:
         tasks: the numbers of the tasks that it concerns.
         dishes: the dishes that it is about.
         condition: applicable only where this holds; None for always.
+        paraphrase: the text in other words, which no robot is trained with; empty where there is none.
         wish: what satisfies it.
         if_text, wants_text: the two as written.
         published: how the published function decides where it differs; None where it decides alike.
@@ -79,6 +81,7 @@ class Preference:
     if_text: str
     wants_text: str
     published: Published | None = None
+    paraphrase: str = ""
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,7 @@ class _PublishedLine(_Strict):
 class _Line(_Strict):
     id: str = Field(min_length=1, max_length=40)
     text: str = Field(min_length=1, max_length=500)
+    paraphrase: str = Field(default="", max_length=500)
     category: str
     tasks: Any
     dishes: tuple[str, ...]
@@ -147,6 +151,19 @@ def load_people(path: str | Path, kitchen: Kitchen | None = None) -> list[Person
         if names.count(name) > 1:
             raise DataError(f"{path}: two people are named {name!r}; give each a name of their own")
     return people
+
+
+def check_paraphrases(person: Person) -> None:
+    """See whether a person can say all that they want in other words.
+
+    Raises:
+        DataError: naming the first preference without a paraphrase.
+    """
+    for wish in person.preferences:
+        if not wish.paraphrase:
+            raise DataError(
+                f"{person.name}, preference {wish.id}: has no paraphrase to answer with; add the key paraphrase"
+            )
 
 
 def _read(file: Path, kitchen: Kitchen) -> list[Person]:
@@ -236,6 +253,7 @@ def _preference(line: _Line, lookup: Lookup, kitchen: Kitchen, where: str) -> Pr
         if_text=line.if_ or "",
         wants_text=line.wants,
         published=published,
+        paraphrase=line.paraphrase,
     )
 
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
@@ -31,9 +32,11 @@ from housewise.people.person import PEOPLE, load_people
 from housewise.selftrain.adapt.settings import AdaptTrainingConfig, load_training
 from housewise.selftrain.adapt.telling import tell, told_by
 from housewise.selftraining import Terminal
+from housewise.terminal import told
 
 AT = (0.2, 0.4, 0.6, 0.8, 1.0)
 OURS = "Reflection-DPO"
+PARAPHRASED = f"{OURS}, paraphrased"
 RIVALS = ("Never Ask", "Baseline", "ReAct", "STaR-GATE", "own asking")
 """Agents that ask less than everything and learned from the same warm-up; own asking with all its limits."""
 QUICK = {
@@ -43,11 +46,25 @@ QUICK = {
     "run": {"tasks": {"task": [3]}, "agent": {"most_steps": 6}},
 }
 _BINS = ("few", "some", "many")
+_SPENT = "spent.json"  # how long all commands together have worked in a folder, but for rows that were cut off
 
 
-def played(study: Study, agents: Sequence[Agent], folds: Sequence[int]) -> dict[str, dict[int, list[Record]]]:
-    """Breakfasts by agent and fold."""
-    return {agent.name: {number: study.records(agent, number) for number in folds} for agent in agents}
+def played(
+    study: Study, agents: Sequence[Agent], folds: Sequence[int], told: Callable[[str], None]
+) -> dict[str, dict[int, list[Record]]]:
+    """Breakfasts by agent and fold; whole folds one after the other.
+
+    Args:
+        study: what they are made in.
+        agents: who make them.
+        folds: for whom.
+        told: what comes next, and how much of all that is.
+    """
+    found: dict[str, dict[int, list[Record]]] = {agent.name: {} for agent in agents}
+    for place, (number, agent) in enumerate(product(folds, agents), start=1):
+        told(f"row {place} of {len(folds) * len(agents)}: {agent.name}, fold {number}")
+        found[agent.name][number] = study.records(agent, number)
+    return found
 
 
 def figures(study: Study, breakfasts: Mapping[str, Mapping[int, Sequence[Record]]]) -> dict[str, Any]:
@@ -139,6 +156,24 @@ def at_equal_questions(rows: Mapping[str, Any], side: str = "unseen") -> dict[st
     return {"questions": asked, "ours": ours, "rivals": rivals}
 
 
+def paraphrased(breakfasts: Mapping[str, Mapping[int, Sequence[Record]]], study: Study) -> dict[str, Any] | None:
+    """What Reflection-DPO loses of unseen people's satisfaction where they answer in other words than in training.
+
+    Returns:
+        ``loss``: mean and standard error over pairs of breakfasts in the same scene, ``n`` of them; None where one of
+        the two was not played.
+    """
+    if OURS not in breakfasts or PARAPHRASED not in breakfasts:
+        return None
+    losses = []
+    for number, records in breakfasts[OURS].items():
+        others = {each.header.name: each for each in _of(study, number, "unseen", breakfasts[PARAPHRASED][number])}
+        both = [(each, others[each.header.name]) for each in _of(study, number, "unseen", records)]
+        rates = [[each.result.scores.get("satisfaction") for each in pair] for pair in both]
+        losses += [usual - other for usual, other in rates if usual is not None and other is not None]
+    return {"loss": _mean(losses), "n": len(losses)}
+
+
 def frontier(points: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
     """Of (questions, satisfaction) those that no other satisfies as much with fewer questions, by questions."""
     kept: list[tuple[float, float]] = []
@@ -224,6 +259,14 @@ def _folder(config: AdaptTrainingConfig) -> Path:
     return Path("runs") / f"adapt-{hashlib.sha256(told).hexdigest()[:10]}"
 
 
+def _seconds(folder: Path) -> float:
+    """What earlier commands have spent in a folder."""
+    try:
+        return float(json.loads((folder / _SPENT).read_text(encoding="utf-8"))["seconds"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0.0
+
+
 def main(
     people: Annotated[Path | None, typer.Option(help="File or folder of people; the sixteen of ADAPT.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures there.")] = None,
@@ -253,18 +296,30 @@ def main(
     for number in folds:
         if not 0 <= number < len(study.splits):
             raise UserError(f"--fold {number}: there are the folds 0 to {len(study.splits) - 1}")
-    rows = figures(study, played(study, [AGENTS[name] for name in agent or AGENTS], folds))
-    compared = at_equal_questions(rows)
+    chosen = [AGENTS[name] for name in agent] if agent else study.agents()
+    earlier = _seconds(study.folder)
+
+    def spent() -> float:
+        seconds = round(earlier + perf_counter() - began, 1)
+        write_json(study.folder / _SPENT, {"seconds": seconds})
+        return seconds
+
+    breakfasts = played(
+        study, chosen, folds, lambda line: told(console, f"{line}, after {spent() / 60:.0f} minutes in all")
+    )
+    rows = figures(study, breakfasts)
+    compared, lost = at_equal_questions(rows), paraphrased(breakfasts, study)
     result = {
         "rows": rows,
         "at_equal_questions": compared,
+        "paraphrased": lost,
         "frontier": frontier(filter(None, (_point(row["unseen"]) for row in rows.values()))),
         "reflection": {number: json.loads(path.read_text("utf-8")) for number, path in study.reflections(folds)},
         "published_on_another_scale": PUBLISHED,
         "folds": {number: {"unseen": study.splits[number].unseen} for number in folds},
         "quick": quick,
         "settings": config.model_dump(mode="json"),
-        "seconds": round(perf_counter() - began, 1),
+        "seconds": spent(),
     }
     if json_file is not None:
         write_json(json_file, {**result, **made})
@@ -277,6 +332,8 @@ def main(
             f"with {compared['questions']:.1f} questions: {OURS} {100 * compared['ours']:.1f} %, "
             f"its rivals {100 * compared['rivals']:.1f} % (interpolated)"
         )
+    if lost is not None and lost["n"]:
+        console.print(f"answered in other words, {OURS} loses {_words(lost['loss'], 100)} points of satisfaction")
 
 
 if __name__ == "__main__":

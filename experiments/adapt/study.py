@@ -54,6 +54,7 @@ AGENTS: Mapping[str, Agent] = {
         Agent("ReAct", {"thinks": True}),
         Agent("STaR-GATE", learner="STaR-GATE"),
         Agent("Reflection-DPO", learner="Reflection-DPO"),
+        Agent("Reflection-DPO, paraphrased", {"answering": "paraphrase"}, "Reflection-DPO"),
         Agent("Always Ask", {"asking": "always"}),
         Agent("Teacher", {"planner": "teacher"}),
         Agent("no reflection", learner="no reflection"),
@@ -65,7 +66,8 @@ AGENTS: Mapping[str, Agent] = {
         Agent("warm-up without questions", quiet=True),
     )
 }
-"""Baseline is the warm-up with questions; own asking imitates the scripted cook for the people of the training."""
+"""Baseline is the warm-up with questions; own asking imitates the scripted cook for the people of the training. Who is
+paraphrased is answered in other words than those of training."""
 
 
 @dataclass(frozen=True)
@@ -110,14 +112,19 @@ class Study:
     def __init__(self, config: AdaptTrainingConfig, folder: Path, observer: Observer) -> None:
         self._config, self._observer, self.folder = config, observer, folder
         self.training = AdaptTraining(config, folder / "with-questions", observer)
-        chosen = config.run.tasks.person or tuple(self.training.people)
-        self.splits = split(chosen)
+        self._names = config.run.tasks.person or tuple(self.training.people)
+        self.splits = split(self._names)
 
     @cached_property
     def _quiet(self) -> AdaptTraining:
         warm_up = self._config.warm_up.model_copy(update={"questions": (0,)})
         config = self._config.model_copy(update={"warm_up": warm_up})
         return AdaptTraining(config, self.folder / "without-questions", self._observer)
+
+    def agents(self) -> list[Agent]:
+        """Those that can be played for these people: not all of them may say what they want in other words."""
+        told = all(wish.paraphrase for name in self._names for wish in self.training.people[name].preferences)
+        return [agent for agent in AGENTS.values() if told or agent.settings.get("answering") != "paraphrase"]
 
     def fold(self, number: int) -> Fold:
         """The trainings of a fold."""

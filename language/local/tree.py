@@ -18,8 +18,8 @@ class Tree:
 
     Attributes:
         tokens: of the nodes, parents first, beginning with the trunk.
-        parents: of the nodes, as indices; the root is its own.
-        paths: for every token of every text the node that it follows.
+        parents: of the nodes, as indices; a root is its own.
+        paths: for every token of every text the node that it follows; -1 for none.
         trunk: how many nodes are the end of the prompt.
     """
 
@@ -30,8 +30,8 @@ class Tree:
 
     @classmethod
     def of(cls, trunk: Sequence[int], texts: Sequence[Sequence[int]]) -> Tree:
-        """The tree of some texts behind the end of a prompt (one token at least), but for ends that nothing follows."""
-        tokens, parents, paths = list(trunk), [0, *range(len(trunk) - 1)], []
+        """The tree of some texts behind the end of a prompt, or without one, but for ends that nothing follows."""
+        tokens, parents, paths = list(trunk), [max(node - 1, 0) for node in range(len(trunk))], []
         nodes: dict[tuple[int, int], int] = {}
         for text in texts:
             path = [len(trunk) - 1]
@@ -39,23 +39,23 @@ class Tree:
                 branch = path[-1], token
                 if branch not in nodes:
                     nodes[branch] = len(tokens)
+                    parents.append(path[-1] if path[-1] >= 0 else len(tokens))
                     tokens.append(token)
-                    parents.append(path[-1])
                 path.append(nodes[branch])
             paths.append(path[: len(text)])
         return cls(tokens, parents, paths, len(trunk))
 
     @property
     def depths(self) -> list[int]:
-        """How far below the root nodes are."""
-        depths = [0]
-        for parent in self.parents[1:]:
-            depths.append(depths[parent] + 1)
+        """How far below a root nodes are."""
+        depths: list[int] = []
+        for node, parent in enumerate(self.parents):
+            depths.append(0 if parent == node else depths[parent] + 1)
         return depths
 
     def seen(self) -> npt.NDArray[np.bool_]:
         """Whether a node (row) sees another (column): itself and those above it."""
         seen = np.eye(len(self.tokens), dtype=bool)
-        for node, parent in enumerate(self.parents[1:], start=1):
+        for node, parent in enumerate(self.parents):
             seen[node] |= seen[parent]
         return seen

@@ -41,8 +41,8 @@ from housewise.selftrain.adapt.telling import tell, told_by, without_failures
 from housewise.selftrain.personalize.pairs import Pair, read_pairs, write_pairs
 from housewise.selftrain.personalize.settings import TrainingConfig
 from housewise.selftrain.preferences import Preference, write_preferences
-from housewise.selftrain.trainers import Progress, Start, TrainedModel, open_trainer
-from housewise.selftrain.trainers.preferences import PreferenceTrainer
+from housewise.selftrain.trainers import Progress, Start, TrainedModel, open_preference_trainer, open_trainer
+from housewise.selftrain.trainers.base import unheard
 from housewise.systems.adapt.settings import AdaptSettings
 from housewise.systems.adapt.system import Adapt
 
@@ -81,6 +81,7 @@ class AdaptTraining:
         self.prompts = load_prompts(find_prompts(config.run.agent.prompt))
         self.embedder = shared_minilm()
         self.people = {person.name: person for person in load_people(config.run.tasks.people or PEOPLE)}
+        self._check_trainers()
         with alone(folder):
             self._check_folder()
             write_json(folder / "config.json", config.model_dump(mode="json"))
@@ -90,6 +91,10 @@ class AdaptTraining:
     def seed(self) -> int:
         """Of what is drawn in training."""
         return self.config.run.tasks.seed
+
+    @property
+    def _base_url(self) -> str | None:
+        return self.config.run.models.agent.base_url
 
     @cached_property
     def warmed_up(self) -> Start:
@@ -125,19 +130,28 @@ class AdaptTraining:
             raise UserError(f"{folder}: there is nothing to imitate; let the student cook more often")
         write_pairs(folder / "pairs.jsonl", pairs)
         with self.observer.training(f"{name}: train") as progress:
-            return open_trainer(config, self.seed, None, progress).train(pairs, start, folder)
+            return open_trainer(config, self.seed, self._base_url, progress).train(pairs, start, folder)
 
     def preferring(self, name: str, preferences: Sequence[Preference], start: Start, folder: Path) -> TrainedModel:
         """A model that has learned preferences."""
         write_preferences(folder / "preferences.jsonl", preferences)
         with self.observer.training(f"{name}: train") as progress:
-            return PreferenceTrainer(self.config.preference, self.seed, progress).train(preferences, start, folder)
+            trainer = open_preference_trainer(self.config.preference, self.seed, self._base_url, progress)
+            return trainer.train(preferences, start, folder)
 
     def play(self, name: str, settings: AdaptSettings, folder: Path) -> None:
         """Play breakfasts, or what is left of them."""
         session = Run(Adapt(settings), folder)
         with self.observer.playing(name, session) as watcher:
             session.play(watcher)
+
+    def _check_trainers(self) -> None:
+        """Find what cannot be trained before anything is played."""
+        config, asked = self.config, self.config.run.models.agent
+        start = Start(model=asked.model, adapter=asked.adapter)
+        for training in (config.warm_up.training, config.imitation):
+            open_trainer(training, self.seed, self._base_url, unheard).check(start)
+        open_preference_trainer(config.preference, self.seed, self._base_url, unheard).check(start)
 
     def _check_folder(self) -> None:
         path = self.folder / "config.json"

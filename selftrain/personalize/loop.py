@@ -34,6 +34,7 @@ from housewise.selftrain.personalize.settings import (
     read_selftraining,
 )
 from housewise.selftrain.trainers import Progress, Start, TrainedModel, open_trainer
+from housewise.selftrain.trainers.base import unheard
 from housewise.systems.personalize.record import read_house_records
 from housewise.systems.personalize.settings import PersonalizeSettings
 from housewise.systems.personalize.system import Personalize
@@ -141,7 +142,7 @@ class SelfTraining:
         tried = [config.training_tasks] if config.iterations or config.review or config.imitation_review else []
         for tasks in (config.demonstrations, *tried, *config.evaluation.tasks):
             task_names(config.playing(tasks).tasks)
-        open_trainer(config.training, run.tasks.seed, run.models.agent.base_url, _unheard).check(self._start)
+        open_trainer(config.training, run.tasks.seed, run.models.agent.base_url, unheard).check(self._start)
 
     def go(self) -> dict[str, Any]:
         """Do what is left to do.
@@ -377,7 +378,3 @@ def _familiar(start: Start, pairs: Sequence[Pair]) -> list[str] | None:
 def _iteration(iteration: int) -> str:
     """Name of an iteration that is counted from 0."""
     return f"iteration-{iteration + 1}"
-
-
-def _unheard(done: int, total: int, words: str) -> None:
-    """Progress that nobody is told of."""

@@ -29,6 +29,7 @@ class TrainingConfig(Settings):
     epochs: float = Field(gt=0)
     batch: int = Field(ge=1)
     pairs_per_pass: int | None = Field(ge=1)
+    together: int = Field(default=1, ge=1)
     most_tokens: int = Field(ge=1)
     gradient_checkpointing: bool
     checkpoint_steps: int = Field(ge=1)

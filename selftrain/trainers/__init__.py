@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Protocol
 
+from housewise.core.errors import UserError
 from housewise.core.plugins import TRAINERS, load_plugin
-from housewise.selftrain.personalize.settings import TrainingConfig
+from housewise.selftrain.personalize.settings import PreferenceConfig, TrainingConfig
+from housewise.selftrain.preferences import Preference
 from housewise.selftrain.trainers.base import Progress, Start, TrainedModel, Trainer
 
-__all__ = ["Progress", "Start", "TrainedModel", "Trainer", "open_trainer"]
+__all__ = [
+    "LearnsPreferences",
+    "Progress",
+    "Start",
+    "TrainedModel",
+    "Trainer",
+    "open_preference_trainer",
+    "open_trainer",
+]
 
 
 class TrainerOpener(Protocol):
@@ -47,3 +59,34 @@ def open_api(config: TrainingConfig, seed: int, base_url: str | None, progress: 
     from housewise.selftrain.trainers.openai_api import OpenAITrainer
 
     return OpenAITrainer(config, seed, base_url, progress)
+
+
+class LearnsPreferences(Protocol):
+    """Improves a model by telling it which of two replies is the better one."""
+
+    def check(self, start: Start) -> None:
+        """See Trainer.check."""
+        ...
+
+    def train(self, examples: Sequence[Preference], start: Start, folder: Path) -> TrainedModel:
+        """See Trainer.train."""
+        ...
+
+
+def open_preference_trainer(
+    config: PreferenceConfig, seed: int, base_url: str | None, progress: Progress
+) -> LearnsPreferences:
+    """The trainer for preferences that the settings name: ``local`` or ``openai``; see open_trainer.
+
+    Raises:
+        UserError: when there is no such trainer.
+    """
+    if config.trainer == "local":
+        from housewise.selftrain.trainers.preferences import PreferenceTrainer
+
+        return PreferenceTrainer(config, seed, progress)
+    if config.trainer == "openai":
+        from housewise.selftrain.trainers.openai_api import OpenAIPreferenceTrainer
+
+        return OpenAIPreferenceTrainer(config, seed, base_url, progress)
+    raise UserError(f"preference.trainer={config.trainer}: learns no preferences; use local or openai")

@@ -19,6 +19,10 @@ Progress = Callable[[int, int, str], None]
 """Told of steps done, steps in all, and how it goes in words."""
 
 
+def unheard(done: int, total: int, words: str) -> None:
+    """Progress that nobody is told of."""
+
+
 class Start(BaseModel):
     """The model that training goes on from, as ``housewise.language.open_model`` takes it.
 

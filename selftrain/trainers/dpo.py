@@ -17,16 +17,17 @@ from trl import DPOConfig, DPOTrainer
 from trl.trainer.utils import use_adapter
 
 from housewise.selftrain.trainers.packing import IGNORED, shared_row
-from housewise.selftrain.trainers.recipe import Report, Reporting, foretold, plain_attention, save
+from housewise.selftrain.trainers.recipe import Report, Reporting, foretold, groups, plain_attention, save
 
 _REFERENCE = "ref"
 """The adapter in which TRL keeps what the trained one was."""
 
 
 class SharedPromptDPO(DPOTrainer):  # type: ignore[misc]
-    """Learns preferences, each pass one of them, its two replies in one row behind their prompt.
+    """Learns preferences, each pass one or some that begin alike, all their replies in one row.
 
-    TRL reads the prompt four times for each preference, with either reply and for the reference; here it is read twice.
+    TRL reads the prompt four times for each preference, with either reply and for the reference; here it is read twice,
+    and what is common to the prompts of a pass as well.
 
     Args:
         network: the model with the adapter to be trained.
@@ -34,6 +35,7 @@ class SharedPromptDPO(DPOTrainer):  # type: ignore[misc]
         rows: each with the tokens ``prompt``, ``chosen`` and ``rejected``.
         tokenizer: of the model.
         report: told of every step.
+        together: see TrainingConfig.
     """
 
     def __init__(
@@ -43,15 +45,18 @@ class SharedPromptDPO(DPOTrainer):  # type: ignore[misc]
         rows: Sequence[dict[str, list[int]]],
         tokenizer: Any,
         report: Report,
+        together: int = 1,
     ) -> None:
-        settings.gradient_accumulation_steps *= settings.per_device_train_batch_size
+        shared = plain_attention(network)
+        settings.gradient_accumulation_steps *= settings.per_device_train_batch_size * (1 if shared else together)
         settings.per_device_train_batch_size = 1
+        self._together = together if shared else 1
         super().__init__(
             model=network,
             args=settings,
-            train_dataset=Dataset.from_list(list(rows)),
+            train_dataset=groups(rows, "prompt", self._together),
             processing_class=tokenizer,
-            data_collator=partial(_collated, shared=plain_attention(network)),
+            data_collator=partial(_collated, shared=shared),
             callbacks=[Reporting(report)],
         )
         self.remove_callback(PrinterCallback)
@@ -68,33 +73,31 @@ class SharedPromptDPO(DPOTrainer):  # type: ignore[misc]
         with torch.no_grad(), use_adapter(self.accelerator.unwrap_model(model), _REFERENCE):
             then = self._logprobs(model, inputs)
         rewards = self.beta * (now - then)
-        margin = rewards[0] - rewards[1]
-        loss = -functional.logsigmoid(margin)
+        margins = rewards[0] - rewards[1]
+        # Each preference counts alike, in whichever row it is.
+        loss = -functional.logsigmoid(margins).sum() / self._together
         metrics = self._metrics["train"]
-        metrics["rewards/margins"].append(self.accelerator.reduce(margin.detach(), "mean").item())
-        metrics["rewards/accuracies"].append(self.accelerator.reduce((margin > 0).float(), "mean").item())
+        metrics["rewards/margins"].append(self.accelerator.reduce(margins.detach().mean(), "mean").item())
+        metrics["rewards/accuracies"].append(self.accelerator.reduce((margins > 0).float().mean(), "mean").item())
         return (loss, {"rewards": rewards}) if return_outputs else loss
 
     def _logprobs(self, model: Any, inputs: dict[str, Any]) -> torch.Tensor:
-        """Log-probability of either reply (2)."""
+        """Log-probability of the chosen replies and of the rejected ones (2, k)."""
         dtype, found = self.accelerator.unwrap_model(model).dtype, []
         for row in inputs["rows"]:
             _, logits, targets = foretold(model, row, dtype)
             found.append(-functional.cross_entropy(logits, targets, reduction="none"))
-        whole = torch.cat(found)
-        return torch.stack([part.sum() for part in (whole[: inputs["chosen"]], whole[inputs["chosen"] :])])
+        parts = torch.cat(found).split(inputs["lengths"])
+        return torch.stack([part.sum() for part in parts]).view(-1, 2).T
 
     def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
         save(self.accelerator.unwrap_model(self.model), output_dir or self.args.output_dir, state_dict)
 
 
-def _collated(examples: Sequence[dict[str, list[int]]], shared: bool) -> dict[str, Any]:
-    """One preference: its rows, and how many tokens the chosen reply has."""
-    [example] = examples
-    prompt = example["prompt"]
-    replies = [
-        {"input_ids": prompt + reply, "labels": [IGNORED] * len(prompt) + reply}
-        for reply in (example["chosen"], example["rejected"])
-    ]
-    rows = [shared_row(replies)] if shared else [shared_row([reply]) for reply in replies]
-    return {"rows": rows, "chosen": len(example["chosen"])}
+def _collated(groups: Sequence[dict[str, Any]], shared: bool) -> dict[str, Any]:
+    """Some preferences: their rows, and how many tokens each reply has, the chosen one before the rejected one."""
+    [found] = groups
+    replies = [(each["prompt"], each[which]) for each in found["group"] for which in ("chosen", "rejected")]
+    examples = [{"input_ids": prompt + reply, "labels": [IGNORED] * len(prompt) + reply} for prompt, reply in replies]
+    rows = [shared_row(examples)] if shared else [shared_row([example]) for example in examples]
+    return {"rows": rows, "lengths": [len(reply) for _, reply in replies]}

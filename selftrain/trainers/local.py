@@ -254,7 +254,7 @@ class LocalTrainer(LocalTraining[Pair]):
         from housewise.selftrain.trainers.recipe import PairTrainer, arguments, plain_attention
 
         settings = arguments(self.config, folder, self.seed)
-        return PairTrainer(network, settings, rows, tokenizer, shared=plain_attention(network), report=report)
+        return PairTrainer(network, settings, rows, tokenizer, plain_attention(network), report, self.config.together)
 
     def write(self, examples: Sequence[Pair], path: Path) -> None:
         """See LocalTraining.write."""

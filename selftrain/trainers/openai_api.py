@@ -1,4 +1,4 @@
-"""Trains a model behind OpenAI's fine-tuning API, or another server that speaks it."""
+"""Trains a model behind OpenAI's fine-tuning API, or another server that speaks it: with pairs, or with preferences."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import hashlib
 import json
 import os
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 from urllib.parse import urlsplit
 
 import openai
@@ -21,18 +22,22 @@ from housewise.core.errors import UserError
 from housewise.core.files import write_json, write_text
 from housewise.language.server.answer import count
 from housewise.language.server.connection import setup_problem
+from housewise.selftrain.datasets import Prompted
 from housewise.selftrain.personalize.pairs import Pair
-from housewise.selftrain.personalize.settings import TrainingConfig
+from housewise.selftrain.personalize.settings import PreferenceConfig, TrainingConfig
+from housewise.selftrain.preferences import Preference
 from housewise.selftrain.trainers.base import Progress, Start, TrainedModel
 
 FEWEST = 10
-"""Pairs that the API asks for."""
+"""Examples that the API asks for."""
 
 _LABEL = "housewise"
 _RETRIES = 5
 _LARGEST_LOSS = 1e9
 
 _T = TypeVar("_T")
+E = TypeVar("E", bound=Prompted)
+Turn = dict[str, str]
 
 
 class _Submitted(BaseModel):
@@ -44,20 +49,25 @@ class _Submitted(BaseModel):
     digest: str
 
 
-class OpenAITrainer:
-    """Uploads pairs, starts a fine-tuning job and follows it to its end; see Trainer.
+class FineTuning(ABC, Generic[E]):
+    """Uploads examples, starts a fine-tuning job and follows it to its end.
 
     The folder then holds ``training.jsonl`` (what was uploaded), ``job.json``, ``curve.csv`` where the server tells
     losses, and ``model.json`` with the fine-tuned model's name. Stopped while the job runs, it follows the same job
     when it is called again.
 
     Args:
-        config: how often the pairs are read, and how often the job is looked at; the rest is for local training.
+        config: how often the examples are read, and how often the job is looked at; the rest is for local training.
         seed: of the job.
         base_url: of the server; by default ``$OPENAI_BASE_URL``, then OpenAI's.
         progress: told of the job's state.
         wait: sleeps for so many seconds.
+
+    Attributes:
+        kind: what an example is called.
     """
+
+    kind: ClassVar[str]
 
     def __init__(
         self,
@@ -72,6 +82,47 @@ class OpenAITrainer:
         self._wait = wait
         self._base_url = base_url
 
+    @abstractmethod
+    def method(self, epochs: int) -> dict[str, Any]:
+        """How the job is to learn, as the API takes it.
+
+        Args:
+            epochs: how often the examples are read.
+        """
+
+    @abstractmethod
+    def replies(self, example: E) -> tuple[str, ...]:
+        """What may come after the prefix of an example."""
+
+    @abstractmethod
+    def line(self, example: E, said: Sequence[Turn]) -> dict[str, Any]:
+        """An example as the API takes it.
+
+        Args:
+            example: what is learned.
+            said: its replies as the assistant's turns, with the prefix.
+        """
+
+    def lines(self, examples: Sequence[E]) -> str:
+        """Examples as the API takes them, one a line.
+
+        Raises:
+            UserError: when the API would refuse them.
+        """
+        if len(examples) < FEWEST:
+            raise UserError(
+                f"{len(examples)} {self.kind}s are too few: a fine-tuning API asks for {FEWEST}; play more tasks or "
+                "runs"
+            )
+        lines = []
+        for number, example in enumerate(examples, start=1):
+            said = [{"role": "assistant", "content": f"{example.prefix}{reply}"} for reply in self.replies(example)]
+            told = [turn.get("content", "").strip() for turn in (*example.prompt, *said)]
+            if not example.prompt or not all(told):
+                raise UserError(f"{self.kind} {number} has an empty prompt or reply; leave it out")
+            lines.append(json.dumps(self.line(example, said)))
+        return "\n".join(lines) + "\n"
+
     @cached_property
     def _client(self) -> openai.OpenAI:
         return _client(self._base_url)
@@ -82,18 +133,18 @@ class OpenAITrainer:
             raise UserError(f"model {start.model}: a fine-tuning API cannot train local models; see training.trainer")
         _ = self._client
 
-    def train(self, pairs: Sequence[Pair], start: Start, folder: Path) -> TrainedModel:
+    def train(self, examples: Sequence[E], start: Start, folder: Path) -> TrainedModel:
         """See Trainer.train."""
         finished = TrainedModel.load(folder)
         if finished is not None:
             return finished
         self.check(start)
-        lines = training_lines(pairs)
+        lines, how = self.lines(examples), json.dumps(self._method(), sort_keys=True)
         write_text(folder / "training.jsonl", lines)
-        digest = hashlib.sha256(f"{start.model}\n{self.config.epochs}\n{self.seed}\n{lines}".encode()).hexdigest()
+        digest = hashlib.sha256(f"{start.model}\n{how}\n{self.seed}\n{lines}".encode()).hexdigest()
         job = self._follow(self._submitted(folder, start, digest), folder)
         write_text(folder / "curve.csv", self._curve(job.id))
-        metrics = {"pairs": float(len(pairs)), "tokens": float(count(job.trained_tokens))}
+        metrics = {"pairs": float(len(examples)), "tokens": float(count(job.trained_tokens))}
         return TrainedModel(model=job.fine_tuned_model or "", metrics=metrics).save(folder)
 
     def _submitted(self, folder: Path, start: Start, digest: str) -> str:
@@ -106,7 +157,7 @@ class OpenAITrainer:
                 raise UserError(f"{path}: does not name a fine-tuning job; delete it to start another") from error
             if earlier.digest == digest:
                 return earlier.job
-            raise UserError(f"{path}: its job learns from other pairs; delete it to start another")
+            raise UserError(f"{path}: its job learns something else or otherwise; delete it to start another")
         # A process that was killed after starting a job may not have written its name.
         job = self._started(digest) or self._start(folder / "training.jsonl", start.model, digest)
         write_json(path, _Submitted(job=job, digest=digest).model_dump())
@@ -119,17 +170,19 @@ class OpenAITrainer:
 
     def _start(self, data: Path, model: str, digest: str) -> str:
         uploaded = self._ask(lambda: self._client.files.create(file=data, purpose="fine-tune"))
-        epochs = max(round(self.config.epochs), 1)
         job = self._ask(
             lambda: self._client.fine_tuning.jobs.create(
                 model=model,
                 training_file=uploaded.id,
                 seed=self.seed,
                 metadata={_LABEL: digest},
-                method={"type": "supervised", "supervised": {"hyperparameters": {"n_epochs": epochs}}},
+                method=self._method(),
             )
         )
         return job.id
+
+    def _method(self) -> Any:
+        return self.method(max(round(self.config.epochs), 1))
 
     def _follow(self, name: str, folder: Path) -> FineTuningJob:
         while True:
@@ -179,21 +232,57 @@ class OpenAITrainer:
         return without_passwords(line)[:200]
 
 
-def training_lines(pairs: Sequence[Pair]) -> str:
-    """Pairs as the API takes them: a conversation a line, the assistant's turn with its prefix.
+class OpenAITrainer(FineTuning[Pair]):
+    """Learns replies; see Trainer and FineTuning."""
 
-    Raises:
-        UserError: when the API would refuse them.
+    kind = "pair"
+
+    def method(self, epochs: int) -> dict[str, Any]:
+        """See FineTuning.method."""
+        return {"type": "supervised", "supervised": {"hyperparameters": {"n_epochs": epochs}}}
+
+    def replies(self, example: Pair) -> tuple[str, ...]:
+        """See FineTuning.replies."""
+        return (example.reply,)
+
+    def line(self, example: Pair, said: Sequence[Turn]) -> dict[str, Any]:
+        """See FineTuning.line: a conversation."""
+        # The API learns all that the assistant says, unless it is told otherwise.
+        silent = {} if example.turns else {"weight": 0}
+        prompt = [{**turn, **silent} if turn["role"] == "assistant" else turn for turn in example.prompt]
+        return {"messages": [*prompt, *said]}
+
+
+class OpenAIPreferenceTrainer(FineTuning[Preference]):
+    """Learns preferences by DPO, with the model that the job starts from as the reference; see FineTuning.
+
+    Args:
+        config: also what it costs to differ from the reference (``beta``).
+        seed, base_url, progress, wait: see FineTuning.
     """
-    if len(pairs) < FEWEST:
-        raise UserError(f"{len(pairs)} pairs are too few: a fine-tuning API asks for {FEWEST}; play more tasks or runs")
-    lines = []
-    for number, pair in enumerate(pairs, start=1):
-        answer = f"{pair.prefix}{pair.reply}"
-        if not pair.prompt or not answer.strip() or any(not turn.get("content") for turn in pair.prompt):
-            raise UserError(f"pair {number} has an empty prompt or reply; leave it out")
-        lines.append(json.dumps({"messages": [*pair.prompt, {"role": "assistant", "content": answer}]}))
-    return "\n".join(lines) + "\n"
+
+    kind = "preference"
+
+    def __init__(self, config: PreferenceConfig, *args: Any, **kwargs: Any) -> None:
+        super().__init__(config, *args, **kwargs)
+        self._beta = config.beta
+
+    def method(self, epochs: int) -> dict[str, Any]:
+        """See FineTuning.method."""
+        return {"type": "dpo", "dpo": {"hyperparameters": {"beta": self._beta, "n_epochs": epochs}}}
+
+    def replies(self, example: Preference) -> tuple[str, ...]:
+        """See FineTuning.replies."""
+        return example.chosen, example.rejected
+
+    def line(self, example: Preference, said: Sequence[Turn]) -> dict[str, Any]:
+        """See FineTuning.line: a conversation, and the better and the worse way to go on with it."""
+        chosen, rejected = said
+        return {
+            "input": {"messages": list(example.prompt)},
+            "preferred_output": [chosen],
+            "non_preferred_output": [rejected],
+        }
 
 
 def _client(base_url: str | None) -> openai.OpenAI:

@@ -1,11 +1,13 @@
-"""Several conversations in one row, the beginning that they share read only once."""
+"""Several conversations in one row, what they have in common read only once."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
+
+from housewise.language.local.tree import Tree
 
 IGNORED = -100
 
@@ -20,35 +22,53 @@ def common_length(rows: Sequence[Sequence[int]]) -> int:
     return length
 
 
-def shared_row(examples: Sequence[dict[str, list[int]]]) -> dict[str, Any]:
-    """Put examples behind each other, after what all their prompts begin with.
+def grouped(conversations: Iterable[Sequence[int]], most: int) -> list[int]:
+    """How many conversations that follow each other go into each row.
 
-    Every token attends to the shared beginning and to its own example up to itself, and has the position that it has in
-    its own example: the loss and its gradient are those of the examples read one by one.
+    Args:
+        conversations: as tokens.
+        most: in a row. Each has half of itself, or of the one before it, in common with that one.
+    """
+    sizes: list[int] = []
+    before: Sequence[int] = ()
+    for tokens in conversations:
+        alike = 2 * common_length([before, tokens]) >= max(min(len(before), len(tokens)), 1)
+        if sizes and alike and sizes[-1] < most:
+            sizes[-1] += 1
+        else:
+            sizes.append(1)
+        before = tokens
+    return sizes
+
+
+def shared_row(examples: Sequence[dict[str, list[int]]]) -> dict[str, Any]:
+    """Put examples into one row as a tree, so that what several of them begin with is read once.
+
+    Every token attends to those before it in its own example, and has the position that it has there: the loss and its
+    gradient are those of the examples read one by one.
 
     Args:
         examples: each with ``input_ids`` and ``labels`` of one length; labels are -100 for the prompt and
             whatever else is not learned.
 
     Returns:
-        What a causal model takes: ``input_ids``, ``labels``, ``position_ids`` (1, T), and for several examples
-        ``attention_mask`` (1, 1, T, T).
+        What a causal model takes: ``input_ids``, ``position_ids`` (1, T), and where the tree has branches
+        ``attention_mask`` (1, 1, T, T); ``labels`` (1, 1 + n), the tokens that are learned behind a -100, example by
+        example; and ``places`` (n), where in the row each is foretold.
     """
-    prompts = [next(n for n, label in enumerate(example["labels"]) if label != IGNORED) for example in examples]
-    # A prompt's last token foretells the first of its reply, and so belongs to one example alone.
-    shared = min(common_length([example["input_ids"] for example in examples]), min(prompts) - 1)
-    ids, labels = examples[0]["input_ids"][:shared], [IGNORED] * shared
-    positions, owners = list(range(shared)), [-1] * shared
-    for number, example in enumerate(examples):
-        ids = ids + example["input_ids"][shared:]
-        labels = labels + example["labels"][shared:]
-        positions += range(shared, len(example["input_ids"]))
-        owners += [number] * (len(example["input_ids"]) - shared)
+    tree = Tree.of([], [example["input_ids"] for example in examples])
+    learned = [
+        (path[index], label)
+        for path, example in zip(tree.paths, examples, strict=True)
+        for index, label in enumerate(example["labels"])
+        if index and label != IGNORED
+    ]
     row = {
-        name: torch.tensor([values])
-        for name, values in (("input_ids", ids), ("labels", labels), ("position_ids", positions))
+        "input_ids": torch.tensor([tree.tokens]),
+        "position_ids": torch.tensor([tree.depths]),
+        "labels": torch.tensor([[IGNORED, *(label for _, label in learned)]]),
+        "places": torch.tensor([place for place, _ in learned]),
     }
-    if len(examples) > 1:
-        owner = torch.tensor(owners)
-        row["attention_mask"] = ((owner[:, None] == owner) | (owner == -1)).tril()[None, None]
+    if any(parent != max(node - 1, 0) for node, parent in enumerate(tree.parents)):
+        row["attention_mask"] = torch.from_numpy(tree.seen())[None, None]
     return row

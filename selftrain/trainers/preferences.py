@@ -73,7 +73,7 @@ class PreferenceTrainer(LocalTraining[Preference]):
         from housewise.selftrain.trainers.recipe import arguments
 
         settings = arguments(self.config, folder, self.seed, DPOConfig, beta=self._beta)
-        return SharedPromptDPO(network, settings, rows, tokenizer, report)
+        return SharedPromptDPO(network, settings, rows, tokenizer, report, self.config.together)
 
     def write(self, examples: Sequence[Preference], path: Path) -> None:
         """See LocalTraining.write."""

@@ -9,6 +9,7 @@ import json
 import os
 import warnings
 from collections.abc import Callable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from trl import SFTConfig, SFTTrainer
 from housewise.core.errors import UserError
 from housewise.language.local.weights import PLAIN_ATTENTION
 from housewise.selftrain.personalize.settings import TrainingConfig
-from housewise.selftrain.trainers.packing import IGNORED, shared_row
+from housewise.selftrain.trainers.packing import grouped, shared_row
 
 Report = Callable[[int, int, list[dict[str, Any]]], None]
 """Told of steps done, steps in all, and the log so far."""
@@ -125,6 +126,19 @@ def _whole(checkpoint: Path) -> bool:
     return True
 
 
+def groups(examples: Sequence[dict[str, list[int]]], name: str, most: int) -> Dataset:
+    """A data set of which each element is a ``group`` of examples that begin alike; see packing.grouped.
+
+    Args:
+        examples: in their order.
+        name: of the list by which they are compared.
+        most: in a group.
+    """
+    sizes = grouped((example[name] for example in examples), most)
+    left = iter(examples)
+    return Dataset.from_list([{"group": list(islice(left, size))} for size in sizes])
+
+
 def foretold(model: Any, row: dict[str, Any], dtype: torch.dtype) -> tuple[Any, torch.Tensor, torch.Tensor]:
     """What a model says of the tokens of a row that are to be learned.
 
@@ -136,14 +150,13 @@ def foretold(model: Any, row: dict[str, Any], dtype: torch.dtype) -> tuple[Any, 
     Returns:
         Its outputs, its logits (n, vocabulary) where these tokens are foretold, and the tokens (n).
     """
-    given = {name: tensor for name, tensor in row.items() if name != "labels"}
+    given = {name: tensor for name, tensor in row.items() if name not in ("labels", "places")}
     if "attention_mask" in given:
         # Some attentions take masks of truth values only, others only what is to be added.
         mask = given["attention_mask"]
         given["attention_mask"] = torch.zeros_like(mask, dtype=dtype).masked_fill(~mask, torch.finfo(dtype).min)
-    learned = row["labels"][0, 1:] != IGNORED
-    outputs = model(**given, use_cache=False, logits_to_keep=learned.nonzero()[:, 0])
-    return outputs, outputs.logits[0].float(), row["labels"][0, 1:][learned]
+    outputs = model(**given, use_cache=False, logits_to_keep=row["places"])
+    return outputs, outputs.logits[0].float(), row["labels"][0, 1:]
 
 
 class PairTrainer(SFTTrainer):  # type: ignore[misc]
@@ -156,6 +169,7 @@ class PairTrainer(SFTTrainer):  # type: ignore[misc]
         tokenizer: of the model.
         shared: whether the pairs of a pass share a row and what their prompts begin with.
         report: told of every step.
+        together: see TrainingConfig.
     """
 
     def __init__(
@@ -166,16 +180,17 @@ class PairTrainer(SFTTrainer):  # type: ignore[misc]
         tokenizer: Any,
         shared: bool,
         report: Report,
+        together: int = 1,
     ) -> None:
         if not shared:
-            settings.gradient_accumulation_steps *= settings.per_device_train_batch_size
+            settings.gradient_accumulation_steps *= settings.per_device_train_batch_size * together
             settings.per_device_train_batch_size = 1
         super().__init__(
             model=network,
             args=settings,
-            train_dataset=Dataset.from_list(list(examples)),
+            train_dataset=groups(examples, "input_ids", together if shared else 1),
             processing_class=tokenizer,
-            data_collator=shared_row,
+            data_collator=lambda groups: shared_row([example for each in groups for example in each["group"]]),
             callbacks=[Reporting(report)],
         )
         self.remove_callback(PrinterCallback)
@@ -196,6 +211,10 @@ class PairTrainer(SFTTrainer):  # type: ignore[misc]
         if num_items_in_batch is not None and self.args.average_tokens_across_devices:
             loss = loss * self.accelerator.num_processes
         return (loss, outputs) if return_outputs else loss
+
+    def _prepare_dataset(self, dataset: Dataset, *args: Any, **kwargs: Any) -> Dataset:
+        """Nothing: these are tokens as the model is asked with them, which no chat template would give."""
+        return dataset
 
     def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
         network = self.accelerator.unwrap_model(self.model)

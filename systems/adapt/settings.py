@@ -28,14 +28,15 @@ class AdaptTaskSettings(TaskSettings):
         task: their numbers; none for all.
         person: names; none for everybody.
         people: file or folder of people; the sixteen that come along without it.
-        answering: who answers for them: meaning (finds the wish that a question is about), model (a chat model that is
-            told who it is), or terminal (whoever sits there).
+        answering: who answers for them: meaning (finds the wish that a question is about, and says it as their file
+            does), paraphrase (finds it likewise, and says it in the other words of their file), model (a chat model
+            that is told who it is), or terminal (whoever sits there).
     """
 
     task: tuple[_Number, ...] = ()
     person: tuple[_Name, ...] = ()
     people: _Name | None = None
-    answering: Literal["meaning", "model", "terminal"] = "meaning"
+    answering: Literal["meaning", "paraphrase", "model", "terminal"] = "meaning"
 
     @field_validator("task", "person", mode="before")
     @classmethod

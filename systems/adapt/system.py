@@ -22,7 +22,7 @@ from housewise.people.chat import ChatPerson
 from housewise.people.judging import Judge
 from housewise.people.memory import Memory
 from housewise.people.memory.note import check_person
-from housewise.people.person import PEOPLE, Person, load_people
+from housewise.people.person import PEOPLE, Person, check_paraphrases, load_people
 from housewise.people.terminal import TerminalPerson
 from housewise.people.topics import usual_topics
 from housewise.rollout.episode import Limits, Progress
@@ -112,9 +112,12 @@ class Adapt(System[AdaptSettings]):
             raise UserError("asking=always: a model is held to questions by the grammar; leave grounded=false out")
         if not chosen.asks:
             return
-        if answering == "meaning":
+        if answering in ("meaning", "paraphrase"):
             minilm_folder()
-        elif chosen.planner == "always":
+        if answering == "paraphrase":
+            for person in self._cooked_for:
+                check_paraphrases(person)
+        if answering != "meaning" and chosen.planner == "always":
             raise UserError(
                 f"answering={answering}: the scripted cook understands the sentences of people's files alone; choose "
                 "planner=llm, or leave answering out"
@@ -211,7 +214,8 @@ class Adapt(System[AdaptSettings]):
                 things=", ".join(start[id].description or id for id in sorted(kitchen.trace.available)),
             )
             return ChatPerson(models["person"], told, remembered)
-        return AnsweringPerson(person, judge, kitchen.trace, shared_minilm())
+        paraphrasing = answering == "paraphrase"
+        return AnsweringPerson(person, judge, kitchen.trace, shared_minilm(), paraphrasing=paraphrasing)
 
     def _named(self, name: str) -> Person:
         if name not in self._people:

@@ -3,7 +3,7 @@
 import pytest
 
 from housewise.language.embedder import has_minilm, shared_minilm
-from housewise.people.answering import FLEXIBLE, NO_PLACES, NONE_TODAY, AnsweringPerson, asks_for_places
+from housewise.people.answering import FLEXIBLE, IN_OTHER_WORDS, NO_PLACES, NONE_TODAY, AnsweringPerson, asks_for_places
 from housewise.people.base import Question
 from housewise.people.judging import Judge
 from housewise.people.person import PEOPLE, load_people
@@ -15,9 +15,10 @@ pytestmark = pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
 SIXTEEN = {person.name: person for person in load_people(PEOPLE)}
 
 
-def answering(name, task, present=None):
+def answering(name, task, present=None, paraphrasing=False):
     world = TextKitchen(task, scene=None if present is None else scene_with(present))
-    return AnsweringPerson(SIXTEEN[name], Judge(task), None if present is None else world.trace, shared_minilm())
+    start = None if present is None else world.trace
+    return AnsweringPerson(SIXTEEN[name], Judge(task), start, shared_minilm(), paraphrasing=paraphrasing)
 
 
 def said(person, question):
@@ -28,6 +29,21 @@ def test_a_wish_is_told_in_the_words_of_the_file():
     person = answering("miranda", 1)
     assert "Sprinkle some salt on my eggs." in said(person, "Should I salt the eggs?")
     assert said(person, "Where will you have your breakfast?") == "I eat on the patio."
+
+
+def test_the_same_wish_is_told_in_other_words():
+    person = answering("miranda", 1, paraphrasing=True)
+    assert "A pinch of salt over them." in said(person, "Should I salt the eggs?")
+    assert said(person, "Where will you have your breakfast?") == "Outside, where the sun is."
+    assert said(person, "Where is the salt?") in IN_OTHER_WORDS[NO_PLACES]
+    assert said(answering("samantha", 3, paraphrasing=True), "Which tea do you drink?") in IN_OTHER_WORDS[FLEXIBLE]
+
+
+def test_nobody_says_in_other_words_what_they_say_otherwise():
+    wishes = [wish for person in SIXTEEN.values() for wish in person.preferences]
+    assert len(wishes) == 228 and all(wish.paraphrase for wish in wishes)
+    assert not {wish.text for wish in wishes} & {wish.paraphrase for wish in wishes}
+    assert all(usual not in others for usual, others in IN_OTHER_WORDS.items())
 
 
 def test_the_same_question_has_the_same_answer_however_often_it_is_asked():

@@ -13,14 +13,16 @@ MODULE = "housewise.experiments.adapt.answers"
 
 
 def test_the_unseen_questions_are_understood(tmp_path):
-    out = tmp_path / "out.json"
-    result = run_module(MODULE, ["--questions", OWN / "unseen.jsonl", "--json", out])
+    """Those of both hands together."""
+    out, both = tmp_path / "out.json", tmp_path / "both.jsonl"
+    both.write_text("".join(path.read_text(encoding="utf-8") for path in sorted(OWN.glob("unseen*.jsonl"))))
+    result = run_module(MODULE, ["--questions", both, "--json", out])
     assert result.returncode == 0, result.stderr
     figures = json.loads(out.read_text(encoding="utf-8"))
-    assert figures["n"] == 50
+    assert figures["n"] == 100
     assert figures["found"] >= 0.85
     assert figures["flexible"] >= 0.85
-    assert "50 questions" in result.stdout
+    assert "100 questions" in result.stdout
 
 
 @pytest.mark.parametrize(
@@ -44,6 +46,10 @@ def test_questions_that_cannot_be_put_are_refused_in_one_line(tmp_path, line, co
 
 def test_the_own_questions_are_as_many_as_the_documents_say():
     lines = {path.stem: path.read_text(encoding="utf-8").splitlines() for path in OWN.glob("*.jsonl")}
-    assert {name: len(each) for name, each in lines.items()} == {"development": 100, "unseen": 50}
+    assert {name: len(each) for name, each in lines.items()} == {
+        "development": 100,
+        "unseen": 50,
+        "unseen_another_hand": 50,
+    }
     questions = [json.loads(line)["question"] for each in lines.values() for line in each]
     assert len(set(questions)) == len(questions)

@@ -23,7 +23,7 @@ from tests.commands import run_module
 from tests.selftrain.tiny import save_talker
 
 needs_minilm = pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
-PLAYED = ("Never Ask", "STaR-GATE", "Reflection-DPO", "no DPO", "Teacher")
+PLAYED = ("Never Ask", "STaR-GATE", "Reflection-DPO", "Reflection-DPO, paraphrased", "no DPO", "Teacher")
 TINY = [
     f"{section}.{key}={value}"
     for section in ("warm_up.training", "imitation", "preference")
@@ -59,6 +59,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Small:
     made = Small(tmp_path_factory.mktemp("small"))
     done = made.run("--figure", str(made.folder / "pareto.png"))
     assert done.returncode == 0, done.stdout + done.stderr
+    assert f"row 1 of {len(PLAYED)}: Never Ask, fold 0" in done.stdout
     assert "published *" in done.stdout and "another scale" in done.stdout
     return made
 
@@ -74,6 +75,7 @@ def test_every_agent_has_its_row(small: Small) -> None:
         assert row["over_time"]["1"] == pytest.approx(row["unseen"]["satisfaction"]["mean"])
     assert figures["rows"]["Teacher"]["unseen"]["satisfaction"]["mean"] > 0
     assert figures["rows"]["Never Ask"]["unseen"]["questions"]["mean"] == 0
+    assert figures["paraphrased"]["n"] == 1 and abs(figures["paraphrased"]["loss"]["mean"]) <= 1
     assert figures["at_equal_questions"]["questions"] >= 0 and figures["quick"] is True
     assert figures["published_on_another_scale"]["rows"]["Reflection-DPO"]["unseen"] == [42.9, 1.6]
     assert {"commit", "command", "machine"} <= set(figures)
@@ -99,13 +101,14 @@ def test_what_was_learned_from_is_kept(small: Small) -> None:
 
 @needs_minilm
 def test_what_is_there_is_not_done_again_and_what_is_missing_is(small: Small) -> None:
-    before, figures = small.learned(), small.figures["rows"]
+    before, figures, seconds = small.learned(), small.figures["rows"], small.figures["seconds"]
     (small.out / "with-questions" / "fold-0" / "no-DPO" / "model.json").unlink()
     next((small.out / "with-questions" / "fold-0" / "reflections").glob("*.json")).unlink()
     assert small.run().returncode == 0
     after = small.learned()
     assert {name for name in after if after[name] != before.get(name)} == {"no-DPO"}
     assert small.figures["rows"] == figures
+    assert small.figures["seconds"] > seconds, "what earlier commands spent counts as well"
 
 
 @needs_minilm

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -14,94 +12,19 @@ import pytest
 
 from housewise.core.errors import UserError
 from housewise.selftrain.trainers.base import Start, TrainedModel
-from housewise.selftrain.trainers.openai_api import OpenAITrainer, training_lines
+from housewise.selftrain.trainers.openai_api import OpenAITrainer
 from tests.selftrain.tiny import pair, training
+from tests.selftrain.trainers.fine_tuning import FineTuning, serving
 
-Body = dict[str, Any]
 PAIRS = [pair(number) for number in range(12)]
 START = Start(model="gpt-4o-mini-2024-07-18")
-
-
-class FineTuning(ThreadingHTTPServer):
-    """Keeps files and jobs; a job goes through the given states, one each time it is looked at."""
-
-    daemon_threads = True
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.states = ["validating_files", "queued", "running", "succeeded"]
-        self.error: Body | None = None
-        self.refusal: tuple[int, str] | None = None
-        self.files: list[bytes] = []
-        self.jobs: list[Body] = []
-        self.keys: set[str] = set()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/v1"
-
-    def look(self, name: str) -> Body:
-        job = next(job for job in self.jobs if job["id"] == name)
-        job["status"] = self.states.pop(0) if len(self.states) > 1 else self.states[0]
-        if job["status"] == "succeeded":
-            job |= {"fine_tuned_model": "ft:gpt-4o-mini:house", "trained_tokens": 4321}
-        return {**job, "error": self.error if job["status"] == "failed" else None}
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: FineTuning
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["content-length"]))
-        self.server.keys.add(self.headers["authorization"])
-        if self.server.refusal is not None:
-            status, message = self.server.refusal
-            self._reply({"error": {"message": message}}, status)
-        elif self.path == "/v1/files":
-            assert b'name="purpose"\r\n\r\nfine-tune' in body
-            self.server.files.append(body)
-            self._reply({"id": f"file-{len(self.server.files)}", "object": "file", "bytes": len(body)})
-        else:
-            number = len(self.server.jobs) + 1
-            job = {**json.loads(body), "id": f"ftjob-{number}", "object": "fine_tuning.job", "status": "queued"}
-            self.server.jobs.append(job)
-            self._reply(job)
-
-    def do_GET(self) -> None:
-        if self.path.split("?")[0] == "/v1/fine_tuning/jobs":
-            self._reply({"object": "list", "data": self.server.jobs, "has_more": False})
-        elif "/events" in self.path:
-            events = [
-                {"id": f"e{step}", "object": "fine_tuning.job.event", "created_at": step, "level": "info",
-                 "message": "step", "type": "metrics", "data": {"step": step, "train_loss": 1 / step}}
-                for step in (2, 1)
-            ]  # fmt: skip
-            self._reply({"object": "list", "data": events, "has_more": False})
-        else:
-            self._reply(self.server.look(self.path.rpartition("/")[2]))
-
-    def _reply(self, body: Body, status: int = 200) -> None:
-        raw = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(raw)))
-        self.end_headers()
-        self.wfile.write(raw)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
 
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FineTuning]:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-secret")
-    with FineTuning() as running:
-        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-        thread.start()
+    with serving() as running:
         yield running
-        running.shutdown()
-        thread.join()
 
 
 def trainer(server: FineTuning, told: list[str] | None = None, wait: Any = lambda seconds: None) -> OpenAITrainer:
@@ -137,6 +60,16 @@ def test_what_is_uploaded_is_what_the_api_asks_for(server: FineTuning, tmp_path:
     first = json.loads(lines.splitlines()[0])
     assert [turn["role"] for turn in first["messages"]] == ["system", "user", "assistant"]
     assert first["messages"][2]["content"] == "step 1: go to counter 0"
+
+
+def test_of_a_conversation_only_the_reply_is_learned_unless_all_of_it_is(server: FineTuning, tmp_path: Path) -> None:
+    prompt = ({"role": "user", "content": "Tea."}, {"role": "assistant", "content": "Milk?"}, PAIRS[0].prompt[1])
+    both = [pair(prompt=prompt, turns=turns) for turns in (False, True)]
+    trainer(server).train([*both, *PAIRS], START, tmp_path)
+    lines = [json.loads(line)["messages"] for line in (tmp_path / "training.jsonl").read_text().splitlines()]
+    assert lines[0][1] == {"role": "assistant", "content": "Milk?", "weight": 0}
+    assert lines[1][1] == {"role": "assistant", "content": "Milk?"}
+    assert all("weight" not in messages[-1] for messages in lines)
 
 
 def test_a_restart_follows_the_same_job(server: FineTuning, tmp_path: Path) -> None:
@@ -177,7 +110,7 @@ def test_a_job_that_comes_to_nothing(server: FineTuning, tmp_path: Path, state: 
 def test_other_pairs_are_not_taken_for_the_job_that_runs(server: FineTuning, tmp_path: Path) -> None:
     trainer(server).train(PAIRS, START, tmp_path)
     (tmp_path / "model.json").unlink()
-    with pytest.raises(UserError, match="other pairs"):
+    with pytest.raises(UserError, match="something else or otherwise"):
         trainer(server).train(PAIRS[:11], START, tmp_path)
 
 
@@ -192,11 +125,12 @@ def test_a_refusal_is_told_of_without_the_key(server: FineTuning, tmp_path: Path
     assert "secret" not in str(caught.value)
 
 
-def test_data_that_the_api_would_refuse() -> None:
+def test_data_that_the_api_would_refuse(server: FineTuning, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="9 pairs are too few"):
-        training_lines(PAIRS[:9])
+        trainer(server).train(PAIRS[:9], START, tmp_path)
     with pytest.raises(UserError, match="pair 13 has an empty"):
-        training_lines([*PAIRS, pair(reply=" ", prefix="")])
+        trainer(server).train([*PAIRS, pair(reply=" ", prefix="")], START, tmp_path)
+    assert not server.files
 
 
 def test_a_local_model_is_not_trained_there(server: FineTuning, tmp_path: Path) -> None:

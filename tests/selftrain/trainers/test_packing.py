@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch", reason="the extra housewise[train] is not installed")
 
-from housewise.selftrain.trainers.packing import IGNORED, common_length, shared_row  # noqa: E402
+from housewise.selftrain.trainers.packing import IGNORED, grouped, shared_row  # noqa: E402
+from housewise.selftrain.trainers.recipe import foretold  # noqa: E402
 from tests.selftrain.tiny import save_learner  # noqa: E402
 
 Example = dict[str, list[int]]
@@ -15,12 +16,13 @@ Example = dict[str, list[int]]
 
 @st.composite
 def batches(draw: st.DrawFn) -> list[Example]:
-    """Prompts that may begin alike, or be the same, with replies, of which some may be given."""
+    """Prompts that may begin alike, be the same, or go on from an earlier one, with replies, partly given."""
     tokens = st.lists(st.integers(2, 20), min_size=1, max_size=6)
-    beginning = draw(st.lists(st.integers(2, 20), max_size=8))
+    beginnings = [draw(st.lists(st.integers(2, 20), max_size=8))]
     examples = []
     for _ in range(draw(st.integers(1, 4))):
-        prompt, reply = [*beginning, *draw(tokens)], draw(tokens)
+        prompt, reply = [*draw(st.sampled_from(beginnings)), *draw(tokens)], draw(tokens)
+        beginnings.append(prompt + reply)
         learned = [IGNORED if draw(st.booleans()) else token for token in reply[:-1]] + reply[-1:]
         examples.append({"input_ids": prompt + reply, "labels": [IGNORED] * len(prompt) + learned})
     return examples
@@ -39,9 +41,8 @@ def gradient(network: Any, rows: list[dict[str, Any]]) -> tuple[float, Any]:
     network.zero_grad()
     total = 0.0
     for row in rows:
-        labels = row.pop("labels")[:, 1:]
-        logits = network(**row, use_cache=False).logits[:, :-1]
-        loss = torch.nn.functional.cross_entropy(logits.transpose(1, 2), labels, ignore_index=IGNORED, reduction="sum")
+        _, logits, targets = foretold(network, row, network.dtype)
+        loss = torch.nn.functional.cross_entropy(logits, targets, reduction="sum")
         loss.backward()
         total += loss.item()
     return total, torch.cat([part.grad.flatten() for part in network.parameters()])
@@ -59,10 +60,16 @@ def test_a_shared_row_teaches_what_its_examples_teach_one_by_one(network: Any, e
 @given(batches())
 def test_what_is_shared_is_read_once(examples: list[Example]) -> None:
     row = shared_row(examples)
-    tokens = sum(len(example["input_ids"]) for example in examples)
-    prompts = [[label != IGNORED for label in example["labels"]].index(True) for example in examples]
-    shared = min(common_length([example["input_ids"] for example in examples]), min(prompts) - 1)
-    assert row["input_ids"].shape[1] == tokens - shared * (len(examples) - 1)
-    assert (row["labels"] != IGNORED).sum() == sum(
-        label != IGNORED for example in examples for label in example["labels"]
-    )
+    conversations = [example["input_ids"] for example in examples]
+    beginnings = {tuple(tokens[:length]) for tokens in conversations for length in range(1, len(tokens))}
+    assert row["input_ids"].shape[1] == len(beginnings)
+    learned = [label for example in examples for label in example["labels"] if label != IGNORED]
+    assert row["labels"][0, 1:].tolist() == learned
+
+
+def test_conversations_that_go_on_share_a_row_and_others_do_not() -> None:
+    first, other = [1, 2, 3, 4], [1, 9, 9, 9]
+    going_on = [[*first, *range(number)] for number in range(3)]
+    assert grouped([*going_on, other, other, first], 8) == [3, 2, 1]
+    assert grouped([*going_on, other, other, first], 2) == [2, 1, 2, 1]
+    assert grouped(going_on, 1) == [1, 1, 1] and grouped([], 4) == []

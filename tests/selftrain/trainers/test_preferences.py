@@ -95,6 +95,17 @@ def test_a_prompt_that_is_read_once_teaches_the_same(
     assert shared.metrics["last_loss"] == pytest.approx(apart.metrics["last_loss"], rel=1e-3)
 
 
+def test_steps_of_one_breakfast_that_share_a_row_teach_the_same(model: str, tmp_path: Path) -> None:
+    """Each prompt goes on from the one before; the batch is all of them in either way."""
+    turns = [{"role": "user", "content": f"table {number} with many mugs and plates."} for number in range(4)]
+    steps = [PREFERENCES[0].model_copy(update={"prompt": tuple(turns[: number + 1])}) for number in range(4)]
+    alone = PreferenceTrainer(config(batch=4)).train(steps, Start(model=model), tmp_path / "alone")
+    together = PreferenceTrainer(config(batch=1, together=4)).train(steps, Start(model=model), tmp_path / "together")
+    assert together.metrics["steps"] == alone.metrics["steps"] == 4
+    assert together.metrics["last_loss"] == pytest.approx(alone.metrics["last_loss"], rel=1e-3)
+    assert lead(together) == pytest.approx(lead(alone), rel=1e-2)
+
+
 class Stopped(Exception):
     """Training was stopped."""
 

@@ -92,6 +92,12 @@ def test_people_of_one_s_own_are_cooked_for(tmp_path: Path) -> None:
     assert len(list((tmp_path / "run" / "episodes").glob("zoe-8-run?.jsonl"))) == 3
 
 
+def test_who_has_no_other_words_cannot_answer_in_them(tmp_path: Path) -> None:
+    (tmp_path / "zoe.yaml").write_text(MINE, encoding="utf-8")
+    words = ["answering=paraphrase", "--planner", "llm", f"people={tmp_path / 'zoe.yaml'}", "--out", tmp_path / "run"]
+    assert "zoe, preference 1: has no paraphrase to answer with" in " ".join(adapt(*words, code=2).split())
+
+
 def test_what_has_been_made_is_recorded_as_it_changes(tmp_path: Path) -> None:
     adapt("--planner", "cook", "person=maya", "task=[1]", "--out", tmp_path)
     record = record_of(tmp_path, "maya-1-run0")
@@ -112,6 +118,7 @@ def test_what_has_been_made_is_recorded_as_it_changes(tmp_path: Path) -> None:
         (["answering=terminal"], "answering=terminal: the scripted cook understands"),
         (["answering=terminal", "--planner", "llm", "--workers", "2"], "one person answers one episode at a time"),
         (["asking=always", "grounded=false", "--planner", "llm"], "asking=always: a model is held to questions"),
+        (["answering=paraphrase"], "answering=paraphrase: the scripted cook understands"),
         (["--planner", "chef"], "planner"),
     ],
 )
