@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from housewise.agent.personalize.judgement import subjects
-from housewise.agent.personalize.knowledge import Knowledge, by_likeness
+from housewise.agent.personalize.knowledge import Knowledge, by_likeness, untried
 from housewise.agent.personalize.planner import Attempt, Plan, failures
 from housewise.agent.personalize.scripted import ScriptedPlanner, Wants
 from housewise.worlds.house.actions import ActionKind
@@ -20,11 +20,12 @@ from housewise.worlds.house.scene_graph import SceneGraph
 class Guesser:
     """Guesses where things belong of which no right place is known in this house.
 
-    A thing that is known to be right where it is, or of which any right place is known, is not guessed about. The
-    others belong where the kind nearest in meaning is known to be wanted, or the next one if that has no place left;
-    but they stay where one of the nearest kinds is wanted. What the nearest kinds tell nothing of is put by chance, if
-    that is asked for. Places that are known to be wrong for the thing itself, or where placing it has failed, are left
-    out, and each thing is guessed about until it has been placed once.
+    A thing that is known to be right where it is, or of which a right place is known that may have room, is not guessed
+    about. The others belong where the kind nearest in meaning is known to be wanted, or the next one if that has no
+    place left; but they stay where one of the nearest kinds is wanted. What the nearest kinds tell nothing of is put by
+    chance, if that is asked for, or else, from the hand, back to where it was. Places that are known to be wrong for
+    the thing itself, or where placing it has failed, are left out, and each thing is guessed about until it has been
+    placed once.
 
     Attributes:
         knowledge: of the person.
@@ -53,16 +54,16 @@ class Guesser:
         return {thing: places for thing, places in found.items() if places}
 
     def _guess(self, graph: SceneGraph, thing: str, failed: dict[str, int]) -> tuple[str, ...]:
-        places = [place for inside in graph.tree.values() for place in inside]
+        places = untried(thing, [place for inside in graph.tree.values() for place in inside], failed)
         if any(self.knows(thing, place) for place in places):
             return ()
-        here = None if thing == graph.holding else graph.place_of(thing)
+        held = thing == graph.holding
+        here = None if held else graph.place_of(thing)
         if self.similar and (likely := by_likeness(graph, thing, self.knowledge, failed)):
             return () if likely == (here,) else likely
-        untried = [place for place in places if place != here and not failed.get(f"{thing} on {place}")]
-        open_to = [place for place in untried if self.knowledge.wants(thing, place) is not False]
+        open_to = [place for place in places if place != here and self.knowledge.wants(thing, place) is not False]
         if self.chance is None or not open_to:
-            return ()
+            return (graph.origin,) if held and graph.origin in open_to else ()
         rng = np.random.default_rng([self.chance, zlib.crc32(thing.encode())])
         return (open_to[rng.integers(len(open_to))],)
 

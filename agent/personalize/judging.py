@@ -145,7 +145,8 @@ class Rating:
     To move what is wrong to a wrong place loses nothing, to move what is right loses one: so it pays to move where the
     likeliest other place is likelier than the present one, however likely it is that the thing belongs elsewhere still.
     While there are rooms that have not been entered, a thing waits that more likely belongs on none of the places known
-    than on the likeliest of them. What the robot has put somewhere stays there.
+    than on the likeliest of them. What is in the hand, as there was no room where it was brought, is put back where it
+    was, or on the likeliest place, by the same comparison. What the robot has put somewhere stays there.
 
     Args:
         model: tells how likely it finds texts.
@@ -193,10 +194,10 @@ class Rating:
                 found[thing] = None if each.unwanted else each.here
             else:
                 scores = self._scores(graph, thing, each, messages, found)
-                best = _likeliest(scores, each.here)
+                best = _likeliest(scores, each.stays)
                 least = self._confidence.of(thing, each)
                 found[thing] = _decided(each, scores, best, least, may_wait=may_wait and each.here is not None)
-                compared = [place for place in (best, each.here) if place in scores and place is not None]
+                compared = [place for place in (best, each.stays) if place in scores and place is not None]
                 ratings |= {f"{thing} on {place}": scores[place] for place in compared}
         return Judged(found, ratings=ratings)
 
@@ -227,18 +228,18 @@ def _decided(
 ) -> str | None:
     """Where a thing is taken to belong; None to wait for other places."""
     if best is None:
-        return options.here
+        return options.stays
     if may_wait and scores[None] > scores[best]:
         return None
-    if options.here is None or options.here not in scores:
+    if options.stays is None or options.stays not in scores:
         return best
-    share = 1 / (1 + math.exp(min(scores[options.here] - scores[best], 500.0)))
-    return best if share > least else options.here
+    share = 1 / (1 + math.exp(min(scores[options.stays] - scores[best], 500.0)))
+    return best if share > least else options.stays
 
 
-def _likeliest(scores: Mapping[str | None, float], here: str | None) -> str | None:
-    """The place that is rated highest, but for where the thing is; None without any."""
-    return max((place for place in scores if place not in (None, here)), key=scores.__getitem__, default=None)
+def _likeliest(scores: Mapping[str | None, float], stays: str | None) -> str | None:
+    """The place that is rated highest, but for where the thing is or was; None without any."""
+    return max((place for place in scores if place not in (None, stays)), key=scores.__getitem__, default=None)
 
 
 def _by_kind(places: Iterable[str]) -> dict[str, str]:

@@ -60,6 +60,32 @@ class Nothing:
         return []
 
 
+class WithRoom:
+    """What is known of where things are wanted, without the places that had no room for them.
+
+    Args:
+        knowledge: all of it.
+        failed: how often placing a thing somewhere has failed (``"mug 1 on shelf 2"``).
+    """
+
+    def __init__(self, knowledge: Knowledge, failed: Mapping[str, int]) -> None:
+        self._knowledge, self._failed = knowledge, failed
+
+    @property
+    def empty(self) -> bool:
+        """See Knowledge.empty."""
+        return self._knowledge.empty
+
+    def wants(self, thing: str, place: str) -> bool | None:
+        """See Knowledge.wants."""
+        wanted = self._knowledge.wants(thing, place)
+        return None if wanted and self._failed.get(f"{thing} on {place}") else wanted
+
+    def alike(self, thing: str, places: Sequence[str], most: int) -> list[tuple[str, str]]:
+        """See Knowledge.alike."""
+        return self._knowledge.alike(thing, untried(thing, places, self._failed), most)
+
+
 class Remembered:
     """What a person's notes tell of a house.
 
@@ -153,8 +179,8 @@ def of_thing(graph: SceneGraph, thing: str, knowledge: Knowledge) -> Known:
 def by_likeness(graph: SceneGraph, thing: str, knowledge: Knowledge, failed: Mapping[str, int]) -> tuple[str, ...]:
     """Where a thing belongs as far as the kinds nearest to it in meaning tell.
 
-    It belongs where it is, unless that is known to be wrong, where one of them is wanted there; else on what is known
-    to be right for the nearest of them, or for the next where nothing of that is left.
+    It belongs where it is, or was before it was picked up, unless that is known to be wrong, if one of them is wanted
+    there; else on what is known to be right for the nearest of them, or for the next where nothing of that is left.
 
     Args:
         graph: what the robot knows of the house.
@@ -165,12 +191,12 @@ def by_likeness(graph: SceneGraph, thing: str, knowledge: Knowledge, failed: Map
     Returns:
         Receptacles by name; none where nothing is told.
     """
-    places, here = _listed(graph), None if thing == graph.holding else graph.place_of(thing)
+    places, here = _listed(graph), graph.origin if thing == graph.holding else graph.place_of(thing)
     kinds = [kind for kind, _ in knowledge.alike(thing, places, _MOST_ASKED)]
-    if here is not None and knowledge.wants(thing, here) is None and any(knowledge.wants(kind, here) for kind in kinds):
+    open_to = [place for place in untried(thing, places, failed) if knowledge.wants(thing, place) is not False]
+    if here in open_to and not knowledge.wants(thing, here) and any(knowledge.wants(kind, here) for kind in kinds):
         return (here,)
-    untried = [place for place in places if place != here and not failed.get(f"{thing} on {place}")]
-    open_to = [place for place in untried if knowledge.wants(thing, place) is not False]
+    open_to = [place for place in open_to if place != here]
     right = (tuple(place for place in open_to if knowledge.wants(kind, place)) for kind in kinds)
     return next(filter(None, right), ())
 
@@ -186,6 +212,7 @@ class Options:
         known: whether that is recalled, of the thing or of similar ones, and nothing is left to judge.
         unwanted: whether it is known to be unwanted where it is.
         alike: whether it is known of others like it where they are wanted.
+        origin: of what is in the hand, the receptacle of these from which it was taken.
     """
 
     here: str | None
@@ -194,6 +221,12 @@ class Options:
     known: bool = False
     unwanted: bool = False
     alike: bool = False
+    origin: str | None = None
+
+    @property
+    def stays(self) -> str | None:
+        """Where it is, or was before it was picked up; None for what may not be put back there."""
+        return self.here if self.here is not None else self.origin
 
 
 def outlook(
@@ -222,15 +255,21 @@ def _options(graph: SceneGraph, thing: str, knowledge: Knowledge, failed: Mappin
     if here is not None and known.here:
         return Options(here, (here,), elsewhere=False, known=True)
     unwanted = known.here is False
-    wanted = [place for place in known.wanted if not failed.get(f"{thing} on {place}")]
+    wanted = untried(thing, known.wanted, failed)
     if wanted:
         return Options(here, (wanted[0],), elsewhere=False, known=True, unwanted=unwanted)
     if likeness and not known.wanted and (likely := by_likeness(graph, thing, knowledge, failed)):
         return Options(here, (likely[0],), elsewhere=False, known=True, unwanted=unwanted)
-    untried = [place for place in _listed(graph) if place != here and not failed.get(f"{thing} on {place}")]
-    open_to = [place for place in untried if knowledge.wants(thing, place) is None]
-    places = (*([here] if here and not unwanted else []), *open_to)
-    return Options(here, places, unwanted=unwanted, alike=bool(known.alike))
+    open_to = [place for place in untried(thing, _listed(graph), failed) if knowledge.wants(thing, place) is None]
+    origin = graph.origin if here is None and graph.origin in open_to else None
+    first = [place for place in (here, origin) if place is not None and not unwanted]
+    places = (*first, *(place for place in open_to if place not in (here, origin)))
+    return Options(here, places, unwanted=unwanted, alike=bool(known.alike), origin=origin)
+
+
+def untried(thing: str, places: Sequence[str], failed: Mapping[str, int]) -> list[str]:
+    """Places where placing a thing has not failed; see outlook."""
+    return [place for place in places if not failed.get(f"{thing} on {place}")]
 
 
 def _listed(graph: SceneGraph) -> Sequence[str]:

@@ -11,7 +11,7 @@ from housewise.agent.personalize.checking import MOST_REPAIRS, checked
 from housewise.agent.personalize.grammar import COMPLETE, choice_grammar, plan_grammar
 from housewise.agent.personalize.judgement import Judgements, apart, read, written
 from housewise.agent.personalize.judging import Confidence, Judge, Rating, Saying
-from housewise.agent.personalize.knowledge import Knowledge, Nothing, Options, outlook
+from housewise.agent.personalize.knowledge import Knowledge, Nothing, Options, WithRoom, outlook
 from housewise.agent.personalize.parser import parse_plan, spoken
 from housewise.agent.personalize.planner import (
     Attempt,
@@ -127,9 +127,12 @@ class LLMPlanner:
 
     def _in_two(self, told: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
         """First judgements, then the steps behind them."""
-        words, messages = self.context.template, self.context.messages(told, self._knowledge)
+        words, failed = self.context.template, failures(attempts)
+        # Where all places known to be right are full, others are judged as of a thing of which nothing is known.
+        knowledge = WithRoom(self._knowledge, failed)
+        messages = self.context.messages(told, knowledge)
         # A prompt that names similar things leaves it to the model what they tell.
-        options = outlook(told, self._knowledge, failures(attempts), likeness=not words.note_alike)
+        options = outlook(told, knowledge, failed, likeness=not words.note_alike)
         judged = self._judge.judge(told, options, messages, attempts)
         thoughts = f"{written(judged.judgements, told, words.called(told))}\nstep 1:"
         if self.habits.consistent:

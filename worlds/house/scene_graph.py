@@ -82,6 +82,7 @@ class SceneGraph:
                     other._hang(thing, NodeKind.OBJECT, place)
         if self.holding is not None:
             other._hang(self.holding, NodeKind.OBJECT, ROBOT)
+            other.graph.graph.update(self.graph.graph)
         return other
 
     def update(self, view: View, rooms_of: Mapping[str, str] | None = None) -> set[str]:
@@ -104,7 +105,8 @@ class SceneGraph:
                     continue
                 self._hang(receptacle, NodeKind.RECEPTACLE, (rooms_of or {})[receptacle])
             self._hang(thing, NodeKind.OBJECT, receptacle)
-        if view.holding is not None:
+        if view.holding is not None and view.holding != self.holding:
+            self.graph.graph["origin"] = self.place_of(view.holding)
             self._hang(view.holding, NodeKind.OBJECT, ROBOT)
         return set(self.graph) - known
 
@@ -134,6 +136,12 @@ class SceneGraph:
         """The object in the hand."""
         held = list(self.graph.successors(ROBOT))
         return held[0] if held else None
+
+    @property
+    def origin(self) -> str | None:
+        """The receptacle from which the object in the hand was taken; None where there is none, or it is not known."""
+        origin: str | None = None if self.holding is None else self.graph.graph.get("origin")
+        return origin if origin in self.graph else None
 
     @property
     def vocabulary(self) -> Vocabulary:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from housewise.agent.personalize.knowledge import Known, Nothing, Remembered, of_thing, outlook
+from housewise.agent.personalize.knowledge import Known, Nothing, Remembered, WithRoom, of_thing, outlook
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.language.embedder import Vectors
 from housewise.people.householder import Householder, Place
@@ -95,6 +95,29 @@ def test_what_is_held_is_judged_alone_and_is_nowhere() -> None:
     found = outlook(house("mug 1"), remembered(told(-1.0, receptacle="sink")), {})
     assert list(found) == ["mug 1"] and not found["mug 1"].unwanted
     assert "kitchen 0 sink 2" not in found["mug 1"].places
+
+
+def test_of_what_found_no_room_where_it_belongs_other_places_are_asked_and_the_one_where_it_was() -> None:
+    shelves = remembered(told(1.0, things=("mug",), receptacle="shelf"))
+    failed = {"mug 1 on kitchen 0 shelf 5": 1}
+    assert outlook(house("mug 1"), WithRoom(shelves, failed), failed)["mug 1"].places == ("hall 1 shelf 4",)
+    failed = {**failed, "mug 1 on hall 1 shelf 4": 1}
+    found = outlook(house("mug 1"), WithRoom(shelves, failed), failed)["mug 1"]
+    assert not found.known and found.places == ("kitchen 0 sink 2", "hall 1 chest 3")
+    assert (found.here, found.origin, found.stays) == (None, "kitchen 0 sink 2", "kitchen 0 sink 2")
+    assert "shelf" not in ContextGenerator(PromptTemplate.load("remembering")).template.hand(
+        house("mug 1"), {}, WithRoom(shelves, failed)
+    )
+    failed = {**failed, "mug 1 on kitchen 0 sink 2": 1}
+    found = outlook(house("mug 1"), WithRoom(shelves, failed), failed)["mug 1"]
+    assert found.places == ("hall 1 chest 3",) and found.stays is None
+
+
+def test_what_is_unwanted_where_it_was_is_not_put_back() -> None:
+    knows = remembered(told(1.0, things=("mug",), receptacle="shelf"), told(-1.0, things=("mug",), receptacle="sink"))
+    failed = {"mug 1 on kitchen 0 shelf 5": 1, "mug 1 on hall 1 shelf 4": 1}
+    found = outlook(house("mug 1"), WithRoom(knows, failed), failed)["mug 1"]
+    assert found.places == ("hall 1 chest 3",) and found.stays is None
 
 
 WISHES = st.dictionaries(st.tuples(st.sampled_from(["mug", "cap"]), st.sampled_from(list(PLACES))), st.booleans())

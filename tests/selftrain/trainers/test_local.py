@@ -27,19 +27,20 @@ from tests.selftrain.tiny import pair, save_learner, training
 
 PAIRS = [pair(number) for number in range(6)]
 SCRIPT = """
-import json, sys
+import sys, time
 from pathlib import Path
 from housewise.selftrain.trainers.base import Start
 from housewise.selftrain.trainers.local import LocalTrainer
 from tests.selftrain.tiny import pair, training
+import torch
 
 model, folder, pause = sys.argv[1:]
-import torch, time
 torch.set_num_threads(1)
 progress = lambda done, total, words: (print(done, flush=True), time.sleep(float(pause)))
 LocalTrainer(training(epochs=6, checkpoint_steps=1), 3, progress).train(
     [pair(number) for number in range(6)], Start(model=model), Path(folder))
 """
+"""A training that is to be killed; ``long`` does the same here."""
 
 
 @pytest.fixture(scope="module")
@@ -132,20 +133,29 @@ def start(model: str, folder: Path, pause: float = 0) -> subprocess.Popen[str]:
     )
 
 
+def long(model: str, folder: Path) -> list[int]:
+    """What SCRIPT does, in this process; its steps."""
+    import torch
+
+    threads, steps = torch.get_num_threads(), list[int]()
+    torch.set_num_threads(1)
+    trainer = LocalTrainer(training(epochs=6, checkpoint_steps=1), 3, lambda done, *_: steps.append(done))
+    trainer.train(PAIRS, Start(model=model), folder)
+    torch.set_num_threads(threads)
+    return steps
+
+
 @pytest.fixture(scope="module")
 def whole(model: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A training that nothing disturbed."""
     folder = tmp_path_factory.mktemp("whole")
-    with start(model, folder) as program:
-        assert program.stdout is not None
-        steps = [int(line) for line in program.stdout]
-    assert program.returncode == 0 and max(steps) == 18
+    assert max(long(model, folder)) == 18
     return folder
 
 
 @pytest.fixture(scope="module")
 def killed(model: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same training, killed at its seventh step."""
+    """The same training in a process of its own, killed at its seventh step."""
     folder = tmp_path_factory.mktemp("killed")
     with start(model, folder, 0.05) as program:
         assert program.stdout is not None
@@ -167,10 +177,7 @@ def test_a_killed_training_ends_as_if_it_had_not_been(
     if damaged:
         # As when it is killed while it writes.
         (left[-1] / "trainer_state.json").write_text('{"epo')
-    with start(model, folder) as resumed:
-        assert resumed.stdout is not None
-        again = [int(line) for line in resumed.stdout]
-    assert resumed.returncode == 0 and min(again) > 4
+    assert min(long(model, folder)) > 4
     assert weights(folder) == weights(whole)
     assert (folder / "curve.csv").read_text() == (whole / "curve.csv").read_text()
 

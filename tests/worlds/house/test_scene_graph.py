@@ -68,6 +68,24 @@ def test_what_the_hand_takes_leaves_its_place(graph: SceneGraph) -> None:
     assert graph.holding is None and graph.place_of("mug 1") == "kitchen 0 counter 1"
 
 
+def test_where_the_hand_took_something_from_is_remembered_as_long_as_it_holds_it(graph: SceneGraph) -> None:
+    graph.update(View(PLACES, {"mug 1": "kitchen 0 sink 2"}))
+    assert graph.origin is None
+    for _ in range(2):
+        graph.update(View({}, {}, holding="mug 1"))
+        assert graph.origin == graph.copy().origin == graph.nearest_first(len).origin == "kitchen 0 sink 2"
+    assert graph.without(["kitchen 0 sink 2"]).origin is None
+    graph.update(View({}, {"mug 1": "kitchen 0 counter 1"}))
+    assert graph.origin is None
+    graph.update(View({}, {}, holding="mug 1"))
+    assert graph.origin == "kitchen 0 counter 1"
+
+
+def test_what_was_first_seen_in_the_hand_came_from_nowhere_that_is_known(graph: SceneGraph) -> None:
+    graph.update(View(PLACES, {}, holding="mug 1"))
+    assert graph.holding == "mug 1" and graph.origin is None
+
+
 VIEWS = st.builds(
     View,
     st.dictionaries(st.sampled_from(sorted(PLACES)), st.none()).map(lambda seen: {key: PLACES[key] for key in seen}),
