@@ -17,7 +17,11 @@ from tests.worlds.house.toy import toy_task
 settings.register_profile("housewise", deadline=None)
 settings.load_profile("housewise")
 
-preload()
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """What runs tests starts the process that their commands are forks of; what only hands tests out does not."""
+    if session.config.getoption("dist", "no") == "no" or hasattr(session.config, "workerinput"):
+        preload()
 
 
 @pytest.fixture(scope="session")
