@@ -10,15 +10,16 @@ from functools import lru_cache
 from math import log2
 
 from housewise.agent.clipr.language import Dimension, Exchange, Inquiry, Usage
-from housewise.agent.clipr.local.meaning import meant, parts
+from housewise.agent.clipr.local.meaning import parts
 from housewise.agent.clipr.places import HouseRule, Spot, house_rule, spots_in, spots_of
 from housewise.agent.clipr.rules import MOST_CHARACTERS, Rule, read_rule, typed_rule
 from housewise.language.embedder import Embedder
+from housewise.language.words import plain
 from housewise.people.memory import About, Memory, Note
 from housewise.people.memory.note import MOST_THINGS, just_after, now
 from housewise.worlds.choices.scenario import Situation
 from housewise.worlds.house.names import spoken
-from housewise.worlds.house.preferences import base_groups, load_person, people
+from housewise.worlds.house.preferences import RECEPTACLE_KINDS, ROOM_KINDS, base_groups, load_person, people
 
 HOUSE = "house"
 """The topic of what is said of houses, in notes that planners do not go by: answers, and rules not understood."""
@@ -26,6 +27,13 @@ HOUSE = "house"
 Told = tuple[About, float | None]
 """Some things and a spot, and whether they belong there (above zero) or not."""
 
+_PLACES = " ".join((*RECEPTACLE_KINDS, *ROOM_KINDS))
+_INDIFFERENT = re.compile(
+    r"(?:\b(?:no (?:real |strong |particular )?preference|whatever(?= *(?:[.!,]|$))|any of (?:them|these)"
+    r"|either (?:one )?is fine|up to you|not fussy|not picky|no idea|not sure|anything goes|all the same)\b"
+    r"|\bdo(?:n'?t| not) (?:really |much )?(?:mind|care|know)\b|\bdoes(?:n'?t| not) (?:really )?matter\b)"
+)
+"""Says that one does not mind; any other answer without a place is kept as a rule that is not understood."""
 _MOST_OPTIONS = 6
 _MOST_NAMED = 6
 _TOKEN = re.compile(r"[0-9]+|[^\W\d_]+|\S")
@@ -134,11 +142,11 @@ class HouseInterview:
         if numbers := _numbers(answer):
             named = [number for number in numbers if 1 <= number <= len(group.options)]
             return tuple(dict.fromkeys(group.options[number - 1] for number in named)), ()
-        wanted, refused = (spots_in(text) or () for text in parts(self._embedder, answer))
+        wanted, refused = (spots_in(text) or () for text in parts(self._embedder, answer, _PLACES))
         return wanted, refused
 
     def _minds_nothing(self, answer: str) -> bool:
-        return meant(self._embedder, answer, ["-"]).indifferent
+        return bool(_INDIFFERENT.search(plain(answer[:MOST_CHARACTERS])))
 
 
 def house_notes(person: str, rule: Rule, origins: Iterable[str] = (), time: str | None = None) -> list[Note]:

@@ -15,7 +15,7 @@ import yaml
 
 from housewise.agent.clipr.language import Choice, Dimension, Exchange, Guidance, Inquiry, Judged, Labelled, Usage
 from housewise.agent.clipr.local.contrast import Contrast, merged
-from housewise.agent.clipr.local.meaning import meant, parts
+from housewise.agent.clipr.local.meaning import meant, parts, says_nothing
 from housewise.agent.clipr.local.ranking import Ranker, Scores, Weights
 from housewise.agent.clipr.rules import Rule, read_rule, typed_rule
 from housewise.core.configs import CONFIGS
@@ -201,7 +201,7 @@ class LocalComponents:
         )
 
     def _rule(self, said: Exchange, contrast: Contrast | None, turn: int | None) -> Rule | None:
-        wanted, refused = self._phrases(said.answer)
+        wanted, refused = self._phrases(said.answer, () if contrast is None else contrast.different)
         if not wanted and not refused:
             return None
         if contrast is None:
@@ -223,12 +223,12 @@ class LocalComponents:
                 return [value, *wanted], {value}
         return list(wanted), named
 
-    def _phrases(self, answer: str) -> tuple[list[str], list[str]]:
-        """What an answer wants, best first, and what it refuses; nothing where it does not mind."""
-        reading = meant(self._embedder, answer, ["-"])
-        if reading.indifferent or reading.depends:
+    def _phrases(self, answer: str, named: Sequence[str] = ()) -> tuple[list[str], list[str]]:
+        """What an answer, to what names some values, wants, best first, and refuses; nothing where it does not mind."""
+        mentioned = set(content_words(answer)) & set(content_words(" ".join(named)))
+        if not mentioned and says_nothing(self._embedder, answer):
             return [], []
-        wanted, refused = parts(self._embedder, answer)
+        wanted, refused = parts(self._embedder, answer, " ".join(named))
         return _split(wanted), _split(refused)
 
     def _near(self, one: str, other: str) -> float:

@@ -1,4 +1,4 @@
-"""Which options an answer in a person's own words means: words in common, MiniLM, and small patterns of negation.
+"""Which options an answer in a person's own words means: words in common, MiniLM, and what its clauses want or refuse.
 
 Ours, not the paper's: there a large language model reads answers.
 """
@@ -10,37 +10,46 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
+from housewise.agent.clipr.local.polarity import IT, polarity
 from housewise.language.embedder import Embedder, cosine
 from housewise.language.words import content_words, plain
 
 MOST_CHARACTERS = 2000
 """Of an answer that are read; nobody says more about one choice."""
 
-_NOT = (
-    r"(?:not|never|no|don'?t|doesn'?t|won'?t|can'?t(?! (?:go wrong|get enough|beat|resist))|without|except|avoid\w*"
-    r"|skip\w*|hate|dislike|spare me|leave out|keep away from|steer clear of|nothing with|instead of|rather than"
-    r"|over|than)"
+_WORD = re.compile(r"[^\W\d_]+")
+_REPEATED = re.compile(rf"\b{IT}\b(?: (?:(?:the|a|an|of|in|on|any) )*{IT}\b)+")
+_SENTENCE = re.compile(r"(?<=[.;:!?])\s+")
+_CLAUSE = re.compile(
+    r"(?<=,)\s+|(?<!anything)\s+(?=(?:but|so|though|whereas|while|as for|because|rather than|instead of|over)\b"
+    r"|and (?:i|i'?(?:d|m|ll|ve)|you(?:'d|'ll)?|we|he|she|they|my|please|keep|leave|put|take|strike|cross|let'?s"
+    r"|don'?t|never|no|not|nothing|nobody|whatever you|as for|definitely|certainly|absolutely)\b)"
 )
-_NEGATED = re.compile(rf"\b{_NOT}\b(?! (?:mind|matter|only|just)\b)[^.;:,!?]*?(?=[.;:,!?]|\bbut\b|\bjust\b|$)")
-_CLAUSE = re.compile(r"(?<=[.;!?])\s+|\b(?:but|as for|whereas)\b")
-_REJECTED = re.compile(
-    r"\b(?:nah|nope|no (?:way|thanks?|thank you)|not for me|pass|yuck|awful|worst|forget|away|do(?:ing)? without"
-    r"|out of (?:my|the) \w+|can (?:stay|wait|go)|never|hate|dislike|rather not|spare|skip)\b"
+_TOPIC = re.compile(r"(?:(?:and|but|so) )?(?:as for|regarding|concerning|when it comes to|as far as|speaking of)\b")
+_VERDICT = re.compile(
+    r"(?:yes|yeah|yep|no|nah|nope|never|always|ever|please|really)(?: (?:please|thanks|thank you))?[.!,]*"
 )
-"""Says of a whole clause that it names what is not wanted."""
-_FOR = ("I like that a lot.", "That is my favourite.", "I would love that.", "That one, please.")
-_AGAINST = ("I don't like that.", "Keep that away from me.", "No thanks, not that.", "I can do without that.")
-_APART = 0.05
-"""How much nearer a clause has to be to refusals than to likings, in cosine."""
+_AGAINST = re.compile(
+    r"(?:(?:and|but|or|just|please|so|then|absolutely|certainly|definitely) )*"
+    r"(?:rather than|instead of|over|not|no|never|without|except|(?:anything|everything) (?:but|except))\b"
+    r"(?! (?:only|just|mind|matter|doubt|question|problem|worries)\b)"
+)
+"""Begins a clause that names what is refused, or what something else is preferred to."""
+_CERTAIN = 9.0
+_REFUSES = re.compile(
+    r"\b(?:nah|nope|no (?:way|thanks?|thank you)|(?:isn'?t|not) (?:really )?(?:for|my)\b|pass|yuck|awful|forget"
+    r"|(?:worst|least|last) (?:of all|favou?rite|choice|place)|do(?:ing)? without|can (?:stay|wait|go)|hate|dislike"
+    r"|rather not|spare|skip|avoid|keep away|steer clear|leave out|can'?t stand)\b"
+)
+"""Says of a clause that it names what is not wanted, whatever else it says."""
+_SWITCH, _FIRST = 0.2, 0.5
+"""What it takes to believe that the clauses of a sentence change between what is wanted and what is not, and that an
+answer begins with what is not; against scores from -1 to 1."""
 _ALL = re.compile(r"\b(?:both|all of (?:them|these|it)|every one|each of them|everything)\b")
-_DEPENDS = re.compile(r"\b(?:depends?|depending|it varies|sometimes .* sometimes)\b")
-_INDIFFERENT = re.compile(
-    r"(?:\b(?:no (?:real |strong |particular )?preference|whatever(?= *(?:[.!,]|$))|any of (?:them|these)"
-    r"|either (?:one )?is fine|up to you|not fussy|not picky|no idea|not sure|anything goes|all the same)\b"
-    r"|\bdo(?:n'?t| not) (?:really |much )?(?:mind|care|know)\b|\bdoes(?:n'?t| not) (?:really )?matter\b)"
-)
 
 
 @dataclass(frozen=True)
@@ -63,51 +72,83 @@ class Meaning:
     Attributes:
         options: numbers of those that it wants, best first; () where it wants none of them or does not say.
         scores: one for each option.
-        depends: it says that this depends on something.
-        indifferent: it says that the person does not mind.
     """
 
     options: tuple[int, ...]
     scores: tuple[float, ...]
-    depends: bool = False
-    indifferent: bool = False
 
 
-def parts(embedder: Embedder, answer: str) -> tuple[str, str]:
+def says_nothing(embedder: Embedder, answer: str) -> bool:
+    """Whether an answer tells no wish: the person does not mind, does not know, or speaks of something else."""
+    return polarity(embedder).nothing(plain(answer[:MOST_CHARACTERS]))
+
+
+def parts(embedder: Embedder, answer: str, named: str = "") -> tuple[str, str]:
     """What an answer wants and what it refuses: "an apple, not both. As for pears, no" is "an apple" and "both; pears".
 
-    Within a clause negation counts for what follows it. A later clause is refused as a whole where it says so, or where
-    MiniLM finds it nearer to refusals than to likings.
+    The likeliest course of its clauses: each is scored by what it says, and one that says nothing of itself, as the
+    next of a list, goes on with the one before it.
+
+    Args:
+        embedder: of clauses; see polarity.
+        answer: in a person's words.
+        named: what it was asked about; such words do not tell whether a clause wants what it names.
     """
-    text = plain(answer[:MOST_CHARACTERS])
-    wanted, refused = [], []
-    for place, clause in enumerate(_clauses(text)):
-        if place and _rejects(embedder, clause):
-            refused.append(clause)
-            continue
-        start = re.match(r"\s*no\b[,.]?", clause) if not place else None
-        kept = clause[start.end() :] if start else clause
-        refused += [found.group() for found in _NEGATED.finditer(kept)]
-        wanted.append((start.group() if start else "") + _NEGATED.sub(" ", kept))
-    return "; ".join(each for each in wanted if each.strip(" .;!?")), "; ".join(refused)
+    clauses = _clauses(plain(answer[:MOST_CHARACTERS]))
+    if not clauses:
+        return "", ""
+    known = set(content_words(named))
+    scores = polarity(embedder)([_without(clause, known) for clause, _ in clauses])
+    scores = np.where([bool(_REFUSES.search(clause)) for clause, _ in clauses], -1.0, scores)
+    scores = np.where([bool(_AGAINST.match(clause)) for clause, _ in clauses], -_CERTAIN, scores)
+    wants = _course(scores, [begins for _, begins in clauses])
+    said: dict[bool, list[str]] = {True: [], False: []}
+    for place, ((clause, begins), wanted) in enumerate(zip(clauses, wants, strict=True)):
+        if place and not begins and wants[place - 1] == wanted:
+            said[wanted][-1] += f" {clause}"
+        else:
+            said[wanted].append(clause)
+    return "; ".join(said[True]), "; ".join(said[False])
 
 
-def _clauses(text: str) -> list[str]:
-    """The clauses of an answer; what follows a question in a word or two ("Coffee? Nah.") belongs to it."""
-    clauses: list[str] = []
-    for clause in _CLAUSE.split(text):
-        if clauses and clauses[-1].endswith("?") and 0 < len(clause.split()) <= 2:
-            clauses[-1] += f" {clause}"
-        elif clause.strip():
-            clauses.append(clause)
-    return clauses
+def _clauses(text: str) -> list[tuple[str, bool]]:
+    """The clauses of an answer, and whether each begins a sentence; topics and questions go with what follows them."""
+    sentences: list[str] = []
+    for sentence in _SENTENCE.split(text):
+        if sentences and sentences[-1].endswith("?") and len(sentence.split()) <= 2:
+            sentences[-1] += f" {sentence}"
+        else:
+            sentences.append(sentence)
+    found: list[tuple[str, bool]] = []
+    for sentence in sentences:
+        begins = True
+        for clause in _CLAUSE.split(sentence):
+            if not begins and (_TOPIC.match(found[-1][0]) or _VERDICT.fullmatch(clause)):
+                found[-1] = f"{found[-1][0]} {clause}", found[-1][1]
+            elif clause.strip(" .,;:!?"):
+                found.append((clause, begins))
+                begins = False
+    return found
 
 
-def _rejects(embedder: Embedder, clause: str) -> bool:
-    if _REJECTED.search(clause):
-        return True
-    liking, refusal = (float(cosine(embedder, [clause], list(texts)).max()) for texts in (_FOR, _AGAINST))
-    return refusal - liking > _APART
+def _without(clause: str, known: set[str]) -> str:
+    """A clause with ``it`` in place of words that are known to be what it may be about."""
+    masked = _WORD.sub(lambda word: IT if set(content_words(word.group())) <= known else word.group(), clause)
+    return _REPEATED.sub(IT, masked)
+
+
+def _course(scores: NDArray[np.float64], begins: Sequence[bool]) -> list[bool]:
+    """Which clauses want what they name: the course of highest score, less what its changes take (Viterbi)."""
+    total, way = np.array([-scores[0], scores[0] + 2 * _FIRST]), []
+    for score, new in zip(scores[1:], begins[1:], strict=True):
+        moves = total[:, None] - (0.0 if new else _SWITCH) * (1 - np.eye(2))
+        way.append(moves.argmax(axis=0))
+        total = moves.max(axis=0) + np.array([-score, score])
+    last = int(total.argmax())
+    course = [last]
+    for step in reversed(way):
+        course.append(int(step[course[-1]]))
+    return [bool(each) for each in reversed(course)]
 
 
 def meant(embedder: Embedder, answer: str, options: Sequence[str], reader: Reader | None = None) -> Meaning:
@@ -120,26 +161,24 @@ def meant(embedder: Embedder, answer: str, options: Sequence[str], reader: Reade
         reader: how words and meaning are weighed; None takes what cross-validation chose.
     """
     reader = reader or Reader()
-    text = plain(answer[:MOST_CHARACTERS])
-    indifferent, depends = bool(_INDIFFERENT.search(text)), bool(_DEPENDS.search(text))
-    wanted = parts(embedder, answer)[0]
+    wanted = parts(embedder, answer, " ".join(options))[0]
     if not options or not wanted.strip():
-        return Meaning((), (0.0,) * len(options), depends, indifferent)
+        return Meaning((), (0.0,) * len(options))
     words, said = [content_words(option) for option in options], content_words(wanted)
     shares = _shares(words, said)
     near = cosine(embedder, [wanted], [plain(option) for option in options])[0]
     scores = tuple(float(share + reader.meaning * close) for share, close in zip(shares, near, strict=True))
-    if indifferent and max(shares) < 0.5:
-        return Meaning((), scores, depends, True)
     if _ALL.search(wanted):
-        return Meaning(tuple(range(len(options))), scores, depends)
+        return Meaning(tuple(range(len(options))), scores)
+    if max(shares) < 0.5 and says_nothing(embedder, answer):
+        return Meaning((), scores)
     order = sorted(range(len(options)), key=lambda index: -scores[index])
     named = [index for index in order if shares[index] >= 0.999]
     if len(named) > 1:
         named = _not_within(named, words)
     if not named and scores[order[0]] >= reader.least:
         named = order[:1]
-    return Meaning(tuple(named), scores, depends)
+    return Meaning(tuple(named), scores)
 
 
 def _not_within(named: list[int], words: list[list[str]]) -> list[int]:

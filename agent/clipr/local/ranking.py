@@ -103,7 +103,7 @@ class Ranker:
         about = self._near([topic], [f"{said.question} {said.answer}" for said in transcript])[0]
         fits = []
         for said in transcript:
-            wanted, refused = parts(self.embedder, said.answer)
+            wanted, refused = parts(self.embedder, said.answer, " ".join(values))
             liked = self._near([wanted], values)[0]
             fits.append(liked - self._near([refused], values)[0] if refused else liked)
         return self._mixed(about, fits)

@@ -11,7 +11,7 @@ from housewise.agent.clipr.inference import Inference
 from housewise.agent.clipr.language import Exchange, Guidance, Labelled
 from housewise.agent.clipr.local.components import LocalComponents
 from housewise.agent.clipr.local.contrast import contrasts, own_words
-from housewise.agent.clipr.local.meaning import meant, parts
+from housewise.agent.clipr.local.meaning import meant, parts, says_nothing
 from housewise.agent.clipr.rules import read_rule, read_rules, typed_rule
 from housewise.language.embedder import MiniLM
 from housewise.people.base import Answer, Question
@@ -67,8 +67,9 @@ def test_what_answers_mean(minilm: MiniLM, answer: str, options: list[str], mean
 
 
 def test_answers_that_depend_or_refuse_are_recognised(minilm: MiniLM) -> None:
-    assert meant(minilm, "It depends on the weather", ["tea", "coffee"]).depends
-    assert meant(minilm, "No strong preference really, whatever", ["tea", "coffee"]).indifferent
+    for answer in ("It depends on the weather", "No strong preference really, whatever", "Ask my sister."):
+        assert says_nothing(minilm, answer) and not meant(minilm, answer, ["tea", "coffee"]).options
+    assert not says_nothing(minilm, "Tea, please.") and meant(minilm, "It depends, but tea", ["tea", "coffee"]).options
     for answer in (
         "Tea, but not coffee",
         "Tea rather than coffee",
