@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from housewise.agent.clipr.local.meaning import parts, says_nothing
-from housewise.agent.clipr.local.polarity import CLAUSES, Clauses, Fitted, fit, fitted_file, polarity
+from housewise.agent.clipr.local.polarity import CLAUSES, Clauses, Fitted, fit, fitted_file, polarity, taught
 from housewise.language.embedder import MiniLM, shared_minilm
 from housewise.worlds.choices.files import read_yaml
 
@@ -45,14 +45,14 @@ def test_what_is_kept_is_what_is_taught(minilm: MiniLM) -> None:
 def test_other_clauses_are_learned_when_they_are_asked(minilm: MiniLM, tmp_path: Path) -> None:
     path = tmp_path / "clauses.yaml"
     path.write_text(FEW)
-    taught = polarity(minilm, path)
-    wanted, refused, neutral = taught(["I'd love some toast", "I hate toast", "let me think"])
+    learned = polarity(minilm, path)
+    wanted, refused, neutral = learned(["I'd love some toast", "I hate toast", "let me think"])
     assert wanted > 0.3 and refused < -0.3 and abs(neutral) < 0.3
-    assert taught.nothing("I don't mind at all.") and not taught.nothing("Give me toast.")
+    assert learned.nothing("I don't mind at all.") and not learned.nothing("Give me toast.")
     fitted_file(path).write_text(
         Fitted(embedder=minilm.name, clauses="of others", wanted=(0,), nothing=(0,)).model_dump_json()
     )
-    polarity.cache_clear()
+    taught.cache_clear()
     assert polarity(minilm, path)(["I'd love some toast"])[0] == pytest.approx(wanted)
 
 
