@@ -27,6 +27,17 @@ from housewise.systems.personalize.record import HouseRecord
 MARK = "†"
 
 
+def nested(values: Mapping[Any, Any]) -> dict[str, Any]:
+    """Values by tuples of keys as dictionaries within each other, for JSON."""
+    found: dict[str, Any] = {}
+    for (*outer, last), value in values.items():
+        inner = found
+        for key in outer:
+            inner = inner.setdefault(key, {})
+        inner[last] = value
+    return found
+
+
 @dataclass(frozen=True)
 class Figure:
     """A mean over episodes.

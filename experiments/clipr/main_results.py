@@ -43,6 +43,7 @@ from housewise.core.machine import provenance
 from housewise.core.yamls import parse_yaml
 from housewise.experiments.clipr.components import Components, KeptOption, language_opener, learned_opener
 from housewise.experiments.clipr.controls import CONTROLS
+from housewise.experiments.results import nested
 from housewise.language.adapters import fingerprint
 from housewise.language.embedder import Embedder, MiniLM
 from housewise.people.simulated import UNSEEN_SPEECH, SimulatedPerson
@@ -184,7 +185,7 @@ def as_json(figures: Figures, components: str, embedder: str, seeds: int, second
         "seconds": round(seconds, 1),
         "critic": {name: asdict(_critic(name)) for name in accuracy},
         "budget": BUDGET,
-        "scenarios": _nested(figures.counts),
+        "scenarios": nested(figures.counts),
         "left_out": dict(figures.left_out),
         "accuracy": accuracy,
         "usage": usage,
@@ -207,13 +208,6 @@ def _efficiency(accuracy: dict[str, dict[str, Any]], usage: dict[str, dict[str, 
         if method in usage and usage[method]["calls"]
     }
     return {method: value / max(raw.values()) for method, value in raw.items()} if raw and max(raw.values()) else {}
-
-
-def _nested(counts: dict[tuple[str, str], list[int]]) -> dict[str, dict[str, list[int]]]:
-    nested: dict[str, dict[str, list[int]]] = {}
-    for (name, tier), values in counts.items():
-        nested.setdefault(name, {})[tier] = values
-    return nested
 
 
 def standard_error_of(values: Sequence[float]) -> float:

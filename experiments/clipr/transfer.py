@@ -48,6 +48,7 @@ from housewise.experiments.personalize.households import (
 )
 from housewise.experiments.personalize.paper import (
     AdapterOption,
+    Experiment,
     JsonOption,
     OutOption,
     QuickOption,
@@ -193,7 +194,7 @@ def contrariness(person: str) -> float:
     return sum(not usual.wants(*place) for place in wanted) / len(wanted)
 
 
-class Transfer:
+class Transfer(Experiment):
     """Success by row and person; see housewise.experiments.personalize.paper.Experiment.
 
     Args:
@@ -225,10 +226,6 @@ class Transfer:
         """See Experiment.results."""
         cells = [cell for row in self.rows for cell in self._cells(row)]
         return [Results("houses after ten questions: success rate, %", cells, self._compared)]
-
-    def obstacles(self) -> dict[str, dict[str, Any]]:
-        """See Experiment.obstacles: left to the reports of the runs."""
-        return {}
 
     def more(self) -> dict[str, Any]:
         """See Experiment.more: figures by row and person, what rules gained, and all behind them."""

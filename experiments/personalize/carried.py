@@ -48,6 +48,7 @@ from housewise.experiments.personalize.households import (
 )
 from housewise.experiments.personalize.paper import (
     AdapterOption,
+    Experiment,
     JsonOption,
     OutOption,
     QuickOption,
@@ -62,7 +63,7 @@ from housewise.experiments.personalize.paper import (
 from housewise.experiments.personalize.remembering import SeedsOption, households
 from housewise.experiments.personalize.robots import EMPTY, FULL, NOTHING, ROWS, Robot, papers
 from housewise.experiments.personalize.study import GENERATED
-from housewise.experiments.results import Cell, Figure, Results
+from housewise.experiments.results import Cell, Figure, Results, nested
 from housewise.selftrain.personalize.loop import Observer
 
 PAIRS = (
@@ -109,7 +110,7 @@ class Pair:
         return tuple(which for which in self.target.tests if which == TEST or self.other)
 
 
-class Carried:
+class Carried(Experiment):
     """Success by pair of scenes, row and stage; see housewise.experiments.personalize.paper.Experiment.
 
     Args:
@@ -175,10 +176,6 @@ class Carried:
         ]
         return [*tables, *([Results("for comparison: with a memory of the scene itself, %", own)] if own else [])]
 
-    def obstacles(self) -> dict[str, dict[str, Any]]:
-        """See Experiment.obstacles: left to the reports of the runs."""
-        return {}
-
     def more(self) -> dict[str, Any]:
         """See Experiment.more: figures by pair, row, stage and set of tasks, and all behind them."""
         return {
@@ -236,11 +233,7 @@ class Carried:
         return {row: ROWS[row].told(self.setup) for row in self.rows}
 
     def _nested(self, tell: Any) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for pair, row, stage, which in self._keys:
-            stages = found.setdefault(pair.name, {}).setdefault(row, {})
-            stages.setdefault(stage, {})[which] = tell(pair, row, stage, which)
-        return found
+        return nested({(pair.name, *key): tell(pair, *key) for pair, *key in self._keys})
 
     def _gained(self, pair: Pair, row: str, stage: str, which: str) -> dict[str, Figure | None]:
         """By how many points it is better, task by task, than who was taught nowhere, and than who was taught there."""

@@ -34,6 +34,7 @@ from housewise.experiments.personalize.households import (
     starts_of,
 )
 from housewise.experiments.personalize.paper import (
+    Experiment,
     JsonOption,
     OutOption,
     QuickOption,
@@ -67,7 +68,7 @@ class Houses:
         return {"data": None, "person": self.name, "houses": self.number, "seed": self.seed}
 
 
-class NewHouses:
+class NewHouses(Experiment):
     """Success by adapter; see housewise.experiments.personalize.paper.Experiment.
 
     Args:
@@ -92,10 +93,6 @@ class NewHouses:
         notes = [f"{row} - {self._first}, house by house: {gain} points" for row, gain in self._gains().items() if gain]
         ends = [f"{row}: {_listed(self._ended(row))}" for row in self.setups]
         return [Results(f"{self.houses.number} generated houses, nothing learned", cells, [*notes, *ends])]
-
-    def obstacles(self) -> dict[str, dict[str, Any]]:
-        """See Experiment.obstacles: left to the reports of the runs."""
-        return {}
 
     def more(self) -> dict[str, Any]:
         """See Experiment.more: figures, ends and final placements by row."""

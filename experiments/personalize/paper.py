@@ -49,8 +49,11 @@ class Experiment(Protocol):
         ...
 
     def obstacles(self) -> dict[str, dict[str, Any]]:
-        """What stands in the way, by tasks and then by row; see housewise.experiments.personalize.obstacles."""
-        ...
+        """What stands in the way, by tasks and then by row; see housewise.experiments.personalize.obstacles.
+
+        Nothing, where it is left to the reports of the runs.
+        """
+        return {}
 
     def more(self) -> dict[str, Any]:
         """Whatever else belongs in the JSON file."""

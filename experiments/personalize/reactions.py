@@ -43,6 +43,7 @@ from housewise.experiments.personalize.households import (
 )
 from housewise.experiments.personalize.paper import (
     AdapterOption,
+    Experiment,
     JsonOption,
     OutOption,
     QuickOption,
@@ -56,7 +57,7 @@ from housewise.experiments.personalize.paper import (
 )
 from housewise.experiments.personalize.remembering import SeedsOption, households
 from housewise.experiments.personalize.robots import ROUNDS, Robot
-from housewise.experiments.results import Cell, Results
+from housewise.experiments.results import Cell, Results, nested
 from housewise.people.memory import Memory, MemoryFolder, Note
 from housewise.selftrain.personalize.loop import Observer
 
@@ -118,7 +119,7 @@ class Growing:
         return list({note.id: note for stage in stages for note in stage.notes()}.values())
 
 
-class Reactions:
+class Reactions(Experiment):
     """Success by scene, row and number of reactions; see housewise.experiments.personalize.paper.Experiment.
 
     Args:
@@ -168,10 +169,6 @@ class Reactions:
             for which in household.tests
         ]
         return [Results("success rate by number of reactions remembered, %", cells)]
-
-    def obstacles(self) -> dict[str, dict[str, Any]]:
-        """See Experiment.obstacles: left to the reports of the runs."""
-        return {}
 
     def more(self) -> dict[str, Any]:
         """See Experiment.more: figures by scene, row, set of tasks and number of reactions, and all behind them."""
@@ -224,11 +221,13 @@ class Reactions:
         }
 
     def _nested(self, tell: Any) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for (scene, row, which), by_count in self._played.items():
-            told = {str(count): tell(episodes) for count, episodes in by_count.items()}
-            found.setdefault(scene, {}).setdefault(row, {})[which] = told
-        return found
+        return nested(
+            {
+                (*key, str(count)): tell(episodes)
+                for key, by_count in self._played.items()
+                for count, episodes in by_count.items()
+            }
+        )
 
 
 def main(

@@ -50,6 +50,7 @@ from housewise.experiments.personalize.households import (
 )
 from housewise.experiments.personalize.paper import (
     AdapterOption,
+    Experiment,
     JsonOption,
     OutOption,
     QuickOption,
@@ -65,7 +66,7 @@ from housewise.experiments.personalize.paper import (
 from housewise.experiments.personalize.robots import EMPTY, FULL, NOTHING, ROUNDS, ROWS, SHOWN, Robot, Row, papers
 from housewise.experiments.personalize.study import GENERATED, RECOVERED, SCENES
 from housewise.experiments.personalize.weights import ALONE, BOTH, WEIGHTS, Pupil, Taught
-from housewise.experiments.results import Cell, Results
+from housewise.experiments.results import Cell, Results, nested
 from housewise.selftrain.personalize.loop import Observer
 
 EVERY: dict[str, Row | Taught] = {**ROWS, **WEIGHTS}
@@ -78,7 +79,7 @@ def robot_of(row: str, household: Household, seed: int, out: Path) -> Robot | Pu
     return Pupil(row, household, seed, out) if row in WEIGHTS else Robot(row, household, seed, out)
 
 
-class Remembering:
+class Remembering(Experiment):
     """Success by scene, row and stage; see housewise.experiments.personalize.paper.Experiment.
 
     Args:
@@ -132,10 +133,6 @@ class Remembering:
             for which in household.tests
         ]
 
-    def obstacles(self) -> dict[str, dict[str, Any]]:
-        """See Experiment.obstacles: left to the reports of the runs."""
-        return {}
-
     def more(self) -> dict[str, Any]:
         """See Experiment.more: figures by scene, row, stage and set of tasks, and all behind them."""
         return {
@@ -169,11 +166,7 @@ class Remembering:
         return found
 
     def _nested(self, tell: Any) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for (scene, row, stage, which), episodes in self._played.items():
-            if which != TRAIN:
-                found.setdefault(scene, {}).setdefault(row, {}).setdefault(stage, {})[which] = tell(episodes)
-        return found
+        return nested({key: tell(episodes) for key, episodes in self._played.items() if key[-1] != TRAIN})
 
     def _attempts(self) -> dict[str, Any]:
         """The figures of the attempts themselves."""
@@ -208,11 +201,7 @@ class Remembering:
                         yield household.scene, stage, which, f"{row} - {half}", gained(mine, other)
 
     def _gains(self) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for scene, stage, which, rows, gain in self._pairs():
-            compared = found.setdefault(scene, {}).setdefault(stage, {}).setdefault(which, {})
-            compared[rows] = vars(gain) if gain else None
-        return found
+        return nested({tuple(key): vars(gain) if gain else None for *key, gain in self._pairs()})
 
     def _compared(self) -> list[str]:
         return [

@@ -34,6 +34,7 @@ from housewise.experiments.personalize.households import (
 )
 from housewise.experiments.personalize.paper import (
     AdapterOption,
+    Experiment,
     JsonOption,
     OutOption,
     QuickOption,
@@ -46,7 +47,7 @@ from housewise.experiments.personalize.paper import (
 )
 from housewise.experiments.personalize.remembering import SeedsOption, households
 from housewise.experiments.personalize.robots import FULL, ROWS, Robot
-from housewise.experiments.results import Cell, Results
+from housewise.experiments.results import Cell, Results, nested
 from housewise.selftrain.personalize.loop import Observer
 from housewise.worlds.house.simulator import SimulatorName
 
@@ -82,7 +83,7 @@ class Simulated:
         return Stage(self.household, TEST, self._folder / simulator, title, 10 * self.seed)
 
 
-class Simulators:
+class Simulators(Experiment):
     """Success by scene, row and simulator; see housewise.experiments.personalize.paper.Experiment.
 
     Args:
@@ -131,10 +132,6 @@ class Simulators:
         ]
         return [Results("success rate by simulator, %", cells)]
 
-    def obstacles(self) -> dict[str, dict[str, Any]]:
-        """See Experiment.obstacles: left to the reports of the runs."""
-        return {}
-
     def more(self) -> dict[str, Any]:
         """See Experiment.more: figures by scene, row and simulator, and all behind them."""
         return {
@@ -159,19 +156,16 @@ class Simulators:
         }
 
     def _nested(self, tell: Any) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for (scene, row, simulator), episodes in self._played.items():
-            found.setdefault(scene, {}).setdefault(row, {})[simulator] = tell(episodes)
-        return found
+        return nested({key: tell(episodes) for key, episodes in self._played.items()})
 
     def _gains(self) -> dict[str, Any]:
         """By how many points success is another than in the first simulator, task by task."""
-        found: dict[str, Any] = {}
-        for (scene, row, simulator), episodes in self._played.items():
-            if simulator != self.simulators[0]:
-                gain = gained(episodes, self._played[scene, row, self.simulators[0]])
-                found.setdefault(scene, {}).setdefault(row, {})[simulator] = vars(gain) if gain else None
-        return found
+        gains = {
+            (scene, row, simulator): gained(episodes, self._played[scene, row, self.simulators[0]])
+            for (scene, row, simulator), episodes in self._played.items()
+            if simulator != self.simulators[0]
+        }
+        return nested({key: vars(gain) if gain else None for key, gain in gains.items()})
 
 
 def main(

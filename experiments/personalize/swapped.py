@@ -45,6 +45,7 @@ from housewise.experiments.personalize.households import (
 )
 from housewise.experiments.personalize.paper import (
     AdapterOption,
+    Experiment,
     JsonOption,
     OutOption,
     QuickOption,
@@ -59,7 +60,7 @@ from housewise.experiments.personalize.reactions import ROWS
 from housewise.experiments.personalize.remembering import SeedsOption
 from housewise.experiments.personalize.robots import Robot
 from housewise.experiments.personalize.study import GENERATED, SCENES
-from housewise.experiments.results import Cell, Figure, Results
+from housewise.experiments.results import Cell, Figure, Results, nested
 from housewise.selftrain.personalize.loop import Observer
 from housewise.worlds.house.housekeep.reader import HousekeepData
 from housewise.worlds.house.tasks import wishes
@@ -146,7 +147,7 @@ class Neighbours:
         return Stage(self._households[person], self.which, folder, title, 10 * seed)
 
 
-class Swapped:
+class Swapped(Experiment):
     """Success by person and whose memory; see housewise.experiments.personalize.paper.Experiment.
 
     Args:
@@ -193,10 +194,6 @@ class Swapped:
             )
             for each in self.neighbours
         ]
-
-    def obstacles(self) -> dict[str, dict[str, Any]]:
-        """See Experiment.obstacles: left to the reports of the runs."""
-        return {}
 
     def more(self) -> dict[str, Any]:
         """See Experiment.more: figures by scene, row, person and memory, and all behind them."""
@@ -273,11 +270,13 @@ class Swapped:
         ]
 
     def _nested(self, tell: Any) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for scene, played in self._played.items():
-            for (row, person, whose), episodes in played.items():
-                found.setdefault(scene, {}).setdefault(row, {}).setdefault(person, {})[whose] = tell(episodes)
-        return found
+        return nested(
+            {
+                (scene, *key): tell(episodes)
+                for scene, played in self._played.items()
+                for key, episodes in played.items()
+            }
+        )
 
 
 def _people(scene: str, data: Path | None, named: Mapping[bool, str | None]) -> list[str]:
