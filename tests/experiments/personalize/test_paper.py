@@ -201,8 +201,8 @@ def test_the_papers_tasks_are_played(housekeep: HousekeepData, few: bool, counts
     settings = recipe(few, given={"run": {"data": str(housekeep.root)}})
     config = placed(settings, "Merom_1_int", few)
     tasks = (config.demonstrations, config.training_tasks, *config.evaluation.tasks)
-    assert tuple(len(task_names(config.playing(chosen))) for chosen in tasks) == counts
-    assert [config.measuring(chosen).runs for chosen in config.evaluation.tasks] == [1, 1 if few else 5]
+    assert tuple(len(task_names(config.playing(chosen).tasks)) for chosen in tasks) == counts
+    assert [config.measuring(chosen).tasks.runs for chosen in config.evaluation.tasks] == [1, 1 if few else 5]
 
 
 @pytest.mark.housekeep
