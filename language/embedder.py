@@ -47,6 +47,10 @@ class Embedder(Protocol):
         """One vector of length one for each text, float32, shape ``(len(texts), dimensions)``."""
         ...
 
+    def __hash__(self) -> int:
+        """Of the object: what is computed with one is kept for it."""
+        ...
+
 
 def cosine(embedder: Embedder, ones: Sequence[str], others: Sequence[str]) -> Vectors:
     """How close two lists of texts are in meaning, shape ``(len(ones), len(others))``, in [-1, 1]."""

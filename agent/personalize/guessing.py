@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from housewise.agent.personalize.judgement import subjects
-from housewise.agent.personalize.knowledge import Knowledge, by_likeness, untried
-from housewise.agent.personalize.planner import Attempt, Plan, failures
+from housewise.agent.personalize.knowledge import Knowledge, by_likeness
+from housewise.agent.personalize.planner import Attempt, Plan, failures, untried
 from housewise.agent.personalize.scripted import ScriptedPlanner, Wants
 from housewise.worlds.house.actions import ActionKind
 from housewise.worlds.house.scene_graph import SceneGraph

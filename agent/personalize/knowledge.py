@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from housewise.agent.personalize.judgement import subjects
+from housewise.agent.personalize.planner import untried
 from housewise.language.embedder import Embedder, cosine
 from housewise.people.householder import Place
 from housewise.people.memory import About, Memory
@@ -79,7 +80,7 @@ class WithRoom:
     def wants(self, thing: str, place: str) -> bool | None:
         """See Knowledge.wants."""
         wanted = self._knowledge.wants(thing, place)
-        return None if wanted and self._failed.get(f"{thing} on {place}") else wanted
+        return None if wanted and not untried(thing, [place], self._failed) else wanted
 
     def alike(self, thing: str, places: Sequence[str], most: int) -> list[tuple[str, str]]:
         """See Knowledge.alike."""
@@ -265,11 +266,6 @@ def _options(graph: SceneGraph, thing: str, knowledge: Knowledge, failed: Mappin
     first = [place for place in (here, origin) if place is not None and not unwanted]
     places = (*first, *(place for place in open_to if place not in (here, origin)))
     return Options(here, places, unwanted=unwanted, alike=bool(known.alike), origin=origin)
-
-
-def untried(thing: str, places: Sequence[str], failed: Mapping[str, int]) -> list[str]:
-    """Places where placing a thing has not failed; see outlook."""
-    return [place for place in places if not failed.get(f"{thing} on {place}")]
 
 
 def _listed(graph: SceneGraph) -> Sequence[str]:

@@ -94,6 +94,11 @@ def failures(attempts: Sequence[Attempt]) -> dict[str, int]:
     return found
 
 
+def untried(thing: str, places: Sequence[str], failed: Mapping[str, int]) -> list[str]:
+    """Places where placing a thing has not failed; see failures."""
+    return [place for place in places if not failed.get(f"{thing} on {place}")]
+
+
 def promising(graph: SceneGraph, attempts: Sequence[Attempt], most_tries: int | None) -> SceneGraph:
     """What the robot knows, without what it should not try again.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from housewise.agent.personalize.judgement import Judgements, subjects
 from housewise.agent.personalize.parser import ParsedStep
-from housewise.agent.personalize.planner import MOST_STEPS, Attempt, Plan, failures, unentered, unvisited
+from housewise.agent.personalize.planner import MOST_STEPS, Attempt, Plan, failures, unentered, untried, unvisited
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph
 
@@ -106,15 +106,11 @@ class ScriptedPlanner:
         return thing, self._pick(moves[thing], places[thing])
 
     def _targets(self, graph: SceneGraph, thing: str, failed: dict[str, int]) -> list[str]:
-        return [
-            name
-            for name in _listed_receptacles(graph)
-            if self._wants(thing, name) and not failed.get(f"{thing} on {name}")
-        ]
+        return [name for name in untried(thing, _listed_receptacles(graph), failed) if self._wants(thing, name)]
 
     def _elsewhere(self, graph: SceneGraph, thing: str, failed: dict[str, int]) -> list[str]:
         """Anywhere to put down what fits nowhere where it belongs."""
-        return [name for name in graph.receptacles if not failed.get(f"{thing} on {name}")]
+        return untried(thing, graph.receptacles, failed)
 
     def _pick(self, names: list[str], start: str | None) -> str:
         """The nearest to a place (None: the robot); where routes are not known the first of the list, or any."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated
@@ -64,7 +64,7 @@ class Clauses(Settings):
     neutral: _Clauses
     nothing: _Clauses
 
-    @cached_property
+    @property
     def digest(self) -> str:
         """Of all that is learned from."""
         return sha256(self.model_dump_json().encode()).hexdigest()
@@ -141,20 +141,16 @@ def fitted_file(path: Path) -> Path:
     return path.with_suffix(".fitted.json")
 
 
+@lru_cache(maxsize=2)
 def polarity(embedder: Embedder, path: Path = CLAUSES) -> Polarity:
-    """The model for an embedder: as it was fitted before where clauses and embedder are the same, or fitted now.
+    """The model for an embedder: as it was fitted before where clauses and embedder are the same, or fitted now, once.
 
     Raises:
         DataError: the clauses cannot be read.
     """
-    clauses, before = taught(path)
-    if before is not None and (before.embedder, before.clauses) == (embedder.name, clauses.digest):
-        return Polarity(embedder, before)
+    clauses = read_yaml(path, Clauses)
+    if (file := fitted_file(path)).is_file():
+        before = Fitted.model_validate_json(file.read_bytes())
+        if (before.embedder, before.clauses) == (embedder.name, clauses.digest):
+            return Polarity(embedder, before)
     return Polarity(embedder, fit(embedder, clauses))
-
-
-@lru_cache(maxsize=4)
-def taught(path: Path) -> tuple[Clauses, Fitted | None]:
-    """Clauses, and what was fitted to them or to others before; read once."""
-    found = fitted_file(path)
-    return read_yaml(path, Clauses), Fitted.model_validate_json(found.read_bytes()) if found.is_file() else None

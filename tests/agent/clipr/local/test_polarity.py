@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from housewise.agent.clipr.local.meaning import parts, says_nothing
-from housewise.agent.clipr.local.polarity import CLAUSES, Clauses, Fitted, fit, fitted_file, polarity, taught
+from housewise.agent.clipr.local.polarity import CLAUSES, Clauses, Fitted, fit, fitted_file, polarity
 from housewise.language.embedder import MiniLM, shared_minilm
 from housewise.worlds.choices.files import read_yaml
 
@@ -52,7 +52,7 @@ def test_other_clauses_are_learned_when_they_are_asked(minilm: MiniLM, tmp_path:
     fitted_file(path).write_text(
         Fitted(embedder=minilm.name, clauses="of others", wanted=(0,), nothing=(0,)).model_dump_json()
     )
-    taught.cache_clear()
+    polarity.cache_clear()
     assert polarity(minilm, path)(["I'd love some toast"])[0] == pytest.approx(wanted)
 
 
