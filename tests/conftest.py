@@ -1,6 +1,7 @@
 """What many tests share: the Housekeep data where it is at hand, a generated house, a house made by hand."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -45,3 +46,14 @@ def generated() -> Task:
 def toy() -> Task:
     """A small house of known measures; see tests/worlds/house/toy.py."""
     return toy_task()
+
+
+@pytest.fixture(scope="module")
+def one_thread() -> Iterator[None]:
+    """Other programs may use the other cores, and threads that wait for each other's cores are many times slower."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)

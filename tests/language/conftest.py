@@ -124,17 +124,6 @@ def sends(raw: bytes, **headers: str) -> Answer:
     return lambda handler, body: handler.reply(200, raw, **headers)
 
 
-@pytest.fixture(scope="module")
-def one_thread() -> Iterator[None]:
-    """Other programs may use the other cores, and threads that wait for each other's cores are many times slower."""
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 @pytest.fixture
 def server() -> Iterator[ChatServer]:
     with ChatServer() as running:

@@ -134,19 +134,15 @@ def start(model: str, folder: Path, pause: float = 0) -> subprocess.Popen[str]:
 
 
 def long(model: str, folder: Path) -> list[int]:
-    """What SCRIPT does, in this process; its steps."""
-    import torch
-
-    threads, steps = torch.get_num_threads(), list[int]()
-    torch.set_num_threads(1)
+    """What SCRIPT does, in this process, with one thread; its steps."""
+    steps = list[int]()
     trainer = LocalTrainer(training(epochs=6, checkpoint_steps=1), 3, lambda done, *_: steps.append(done))
     trainer.train(PAIRS, Start(model=model), folder)
-    torch.set_num_threads(threads)
     return steps
 
 
 @pytest.fixture(scope="module")
-def whole(model: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def whole(model: str, one_thread: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A training that nothing disturbed."""
     folder = tmp_path_factory.mktemp("whole")
     assert max(long(model, folder)) == 18
@@ -166,6 +162,7 @@ def killed(model: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.usefixtures("one_thread")
 @pytest.mark.parametrize("damaged", [False, True])
 def test_a_killed_training_ends_as_if_it_had_not_been(
     model: str, whole: Path, killed: Path, tmp_path: Path, damaged: bool
