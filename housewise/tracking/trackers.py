@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import secrets
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -27,8 +28,10 @@ class TensorBoard:
 
         self._folder = folder / "tensorboard"
         self._known = self._read() if self._folder.is_dir() else {}
-        # Two that begin in the same second would write to one file.
-        self._writer: Any = SummaryWriter(str(self._folder), filename_suffix=f".{secrets.token_hex(4)}")
+        # Two that begin in the same second would write to one file. Files are read by name, and names have seconds.
+        self._writer: Any = SummaryWriter(
+            str(self._folder), filename_suffix=f".{time.time_ns()}.{secrets.token_hex(4)}"
+        )
 
     @staticmethod
     def check() -> None:
