@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ import pytest
 from housewise.systems.personalize.record import read_house_record, read_house_records
 from tests.commands import run_module
 from tests.language.conftest import ChatServer, Handler, completion
+from tests.servers import serving
 
 
 def housewise(*arguments: str | Path, timeout: float = 120, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -36,12 +36,9 @@ def one_line(result: subprocess.CompletedProcess[str]) -> str:
 @pytest.fixture
 def server() -> Iterator[ChatServer]:
     """A server whose model explores the kitchen and takes that for all there is to do."""
-    with ChatServer() as running:
+    with serving(ChatServer()) as running:
         running.answers = [lambda handler, _: handler.reply(200, completion(" go to kitchen 0\nmission complete"))]
-        thread = threading.Thread(target=running.serve_forever, daemon=True)
-        thread.start()
         yield running
-        running.shutdown()
 
 
 def test_a_scripted_run_leaves_records_and_figures(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import os
 import re
 import shlex
 import subprocess
-import threading
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from housewise.systems.personalize.record import read_house_records
 from tests.commands import run_module
 from tests.housewise.test_cli import one_line
 from tests.language.conftest import ChatServer, fails
+from tests.servers import serving
 
 QUICK = ("run", "--houses", "1", "--planner", "scripted", "max_steps=30")
 ROOT = Path(__file__).parents[2]
@@ -111,12 +111,10 @@ def test_a_slip_before_anything_was_played_can_be_corrected(tmp_path: Path) -> N
     mine = tmp_path / "me.yaml"
     mine.write_text("name: me\nabout: As usual.\nwants: {}\n")
     arguments = ("run", "--houses", "1", "--out", "run", "max_steps=30")
-    with ChatServer() as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with serving(ChatServer()) as server:
         server.play(fails(401))
         wrong = ("--model", "m", "--base-url", server.url, "--person", mine)
         assert server.url in one_line(housewise(tmp_path, *arguments, *wrong))
-        server.shutdown()
     assert (tmp_path / "run" / "config.json").exists()
     mine.write_text("name: me\nabout: As I said.\nwants: {}\n")
     right = (*arguments, "--planner", "scripted", "--person", mine)

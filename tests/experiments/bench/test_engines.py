@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 from housewise.core.errors import UserError
 from housewise.experiments.bench.engines import OURS, Sizes, rows, tasks
 from housewise.experiments.bench.peers import LlamaServer, tell_apart
+from tests.servers import serving
 
 
 def compare(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -113,10 +113,8 @@ class Server(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def address() -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Server) as running:
-        threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    with serving(ThreadingHTTPServer(("127.0.0.1", 0), Server)) as running:
         yield f"http://127.0.0.1:{running.server_address[1]}"
-        running.shutdown()
 
 
 def test_a_server_that_writes_less_than_was_asked_for_is_refused(address: str, tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import importlib.util
 import json
 import os
 import subprocess
-import threading
 from pathlib import Path
 
 import pytest
@@ -22,6 +21,7 @@ from housewise.language.embedder import shared_minilm
 from housewise.worlds.choices.kitchen import read_kitchen
 from tests.commands import run_module
 from tests.language.conftest import ChatServer
+from tests.servers import serving
 from tests.systems.clipr.test_system import replies
 from tests.worlds.choices.crafted import ambik_file, ambik_row, introplan_file
 
@@ -128,13 +128,11 @@ AFTER = [(1, "For tea 1: prefer black; avoid green."), (2, "Never green tea, ple
 
 
 def test_everybody_follows_the_rules_of_every_author_and_none(tmp_path: Path) -> None:
-    with ChatServer() as server:
+    with serving(ChatServer()) as server:
         server.answers = [replies]
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
         words = ("--no-as-it-comes", "--model", "m", "--data", "kitchen", "--seeds", 1, "--json", tmp_path / "p.json")
         env = {**os.environ, "OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "none"}
         ended = run_module("housewise.experiments.clipr.porting", words, env)
-        server.shutdown()
     assert ended.returncode == 0, ended.stdout + ended.stderr
     found = json.loads((tmp_path / "p.json").read_text())
     rows = found["accuracy"]["kitchen"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from housewise.systems.stars.record import MismatchLine, ResponseLine
 from housewise.systems.stars.system import Stars
 from tests.housewise.report.test_page import Page
 from tests.language.conftest import ChatServer
+from tests.servers import serving
 from tests.systems.stars.playing import ATTIC
 from tests.systems.stars.server import housekeeper
 
@@ -31,11 +31,9 @@ NAME = "tidy-attic-run0.jsonl"
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[ChatServer]:
-    with ChatServer() as made:
-        threading.Thread(target=made.serve_forever, daemon=True).start()
+    with serving(ChatServer()) as made:
         made.play(housekeeper(also="bookshelf"))
         yield made
-        made.shutdown()
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import http.server
 import json
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ from tests.language.conftest import (
     says,
     sends,
 )
+from tests.servers import serving
 
 PROXIES = ("ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR")
 SOMEWHERE = "http://housewise.invalid/v1"
@@ -261,9 +261,7 @@ def test_a_proxy_that_answers_nonsense(open_server: Open, monkeypatch: pytest.Mo
         def log_message(self, format: str, *args: Any) -> None:
             pass
 
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Nonsense) as proxy:
-        threading.Thread(target=proxy.serve_forever, daemon=True).start()
+    with serving(http.server.ThreadingHTTPServer(("127.0.0.1", 0), Nonsense)) as proxy:
         monkeypatch.setenv("HTTP_PROXY", f"http://somebody:pass-word@127.0.0.1:{proxy.server_address[1]}")
         line = failure(open_server(base_url=SOMEWHERE, timeout=2.0, max_retries=0, api_key=KEY))
-        proxy.shutdown()
     assert "pass-word" not in line

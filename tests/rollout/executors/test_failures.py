@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.system import Personalize
 from tests.commands import run_module
 from tests.language.conftest import Body, ChatServer, Handler, completion
+from tests.servers import serving
 from tests.worlds.house.housekeep_folder import EPISODES, SCENE, episode, make_folder, write_episodes
 
 SHORT = ("--planner", "scripted", "max_steps=40")
@@ -125,15 +125,13 @@ class Server(ChatServer):
 
 
 def ask(out: Path, server: Server, *more: str) -> tuple[int, str, list[str]]:
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    result = run(out, "--model", "m", "--base-url", server.url, "--workers", "1", "max_steps=5", *more)
-    server.shutdown()
-    return result
+    with serving(server):
+        return run(out, "--model", "m", "--base-url", server.url, "--workers", "1", "max_steps=5", *more)
 
 
 def test_a_prompt_that_is_refused_ends_its_episode_alone(tmp_path: Path) -> None:
-    with Server(1, 2) as server:
-        code, _, errors = ask(tmp_path, server, "--houses", "4")
+    server = Server(1, 2)
+    code, _, errors = ask(tmp_path, server, "--houses", "4")
     assert code == 3 and f"2 of 4 episodes failed: 2 x {server.url}: it answered 400" in errors[0]
     assert len(list(read_house_records(tmp_path / "episodes"))) == 2
     failed = read_failures(tmp_path / "episodes")[0]
@@ -142,9 +140,9 @@ def test_a_prompt_that_is_refused_ends_its_episode_alone(tmp_path: Path) -> None
 
 
 def test_a_server_that_refuses_everything_is_given_up(tmp_path: Path) -> None:
-    with Server(*range(100)) as server:
-        code, _, errors = ask(tmp_path, server, "--houses", "40")
-        assert server.asked == MOST_ALIKE
+    server = Server(*range(100))
+    code, _, errors = ask(tmp_path, server, "--houses", "40")
+    assert server.asked == MOST_ALIKE
     assert code == 2 and len(errors) == 1 and "4096" in errors[0]
 
 

@@ -22,6 +22,7 @@ from housewise.core.errors import UserError
 from housewise.systems.personalize.record import read_house_records
 from tests.language.conftest import Body, ChatServer, Handler, completion
 from tests.selftrain.tiny import save_learner, save_prompt
+from tests.servers import serving
 
 ENVIRONMENT = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"} | {"OMP_NUM_THREADS": "1"}
 HOUSES = ("--houses", "6", "max_steps=60", "most_plans=6")
@@ -66,11 +67,9 @@ class Model(ChatServer):
 
 @pytest.fixture
 def model() -> Iterator[Model]:
-    with Model() as running:
-        threading.Thread(target=running.serve_forever, daemon=True).start()
+    with serving(Model()) as running:
         yield running
         running.open.set()
-        running.shutdown()
 
 
 def command(out: Path, *arguments: str) -> list[str]:

@@ -15,6 +15,7 @@ import pytest
 
 from tests.language.conftest import Body, ChatServer, Handler
 from tests.selftrain.tiny import save_learner, save_prompt
+from tests.servers import serving
 
 # In the background of a shell interrupts are ignored; here they shall do what they do at a terminal.
 PROGRAM = """
@@ -55,16 +56,14 @@ def test_an_interrupted_run_ends_in_the_middle_of_its_episodes(tmp_path: Path) -
 
 
 def test_an_interrupted_run_does_not_wait_for_a_server(tmp_path: Path) -> None:
-    with ChatServer() as server:
+    with serving(ChatServer()) as server:
         ending = threading.Event()
 
         def hangs(handler: Handler, _: Body) -> None:
             ending.wait(300)
 
         server.play(hangs)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
         out = tmp_path / "run"
         code = interrupted(out, "--model", "m", "--base-url", server.url, once=lambda: server.under_way == 4)
         ending.set()
-        server.shutdown()
     assert code == 130 and len(partial(out)) == 4

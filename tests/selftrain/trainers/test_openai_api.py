@@ -14,7 +14,8 @@ from housewise.core.errors import UserError
 from housewise.selftrain.trainers.base import Start, TrainedModel
 from housewise.selftrain.trainers.openai_api import OpenAITrainer
 from tests.selftrain.tiny import pair, training
-from tests.selftrain.trainers.fine_tuning import FineTuning, serving
+from tests.selftrain.trainers.fine_tuning import FineTuning
+from tests.servers import serving
 
 PAIRS = [pair(number) for number in range(12)]
 START = Start(model="gpt-4o-mini-2024-07-18")
@@ -23,7 +24,7 @@ START = Start(model="gpt-4o-mini-2024-07-18")
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FineTuning]:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-secret")
-    with serving() as running:
+    with serving(FineTuning()) as running:
         yield running
 
 

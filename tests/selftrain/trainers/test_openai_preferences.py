@@ -17,7 +17,8 @@ from housewise.selftrain.trainers import open_preference_trainer
 from housewise.selftrain.trainers.base import Start, TrainedModel
 from housewise.selftrain.trainers.openai_api import OpenAIPreferenceTrainer
 from tests.commands import run_module
-from tests.selftrain.trainers.fine_tuning import FineTuning, serving
+from tests.selftrain.trainers.fine_tuning import FineTuning
+from tests.servers import serving
 
 START = Start(model="gpt-4.1-mini-2025-04-14")
 
@@ -39,7 +40,7 @@ PREFERENCES = [preference(number) for number in range(10)]
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FineTuning]:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-secret")
-    with serving() as running:
+    with serving(FineTuning()) as running:
         yield running
 
 

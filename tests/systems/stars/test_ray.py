@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +12,7 @@ pytest.importorskip("ray", reason="the extra housewise[distributed] is not insta
 from housewise.people.memory import MemoryFolder
 from tests.language.conftest import ChatServer
 from tests.language.tiny import save_tiny_model
+from tests.servers import serving
 from tests.systems.stars.playing import ATTIC, asking, record_of, stars
 from tests.systems.stars.server import housekeeper
 
@@ -30,13 +30,11 @@ def cluster() -> Iterator[str]:
 def test_episodes_are_played_and_learned_from_on_a_cluster(cluster: str, tmp_path: Path) -> None:
     path = tmp_path / "attic.yaml"
     path.write_text(ATTIC)
-    with ChatServer() as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with serving(ChatServer()) as server:
         server.play(housekeeper())
         words = ("--ray", cluster, "runs=2", "--workers", "2", "--out", tmp_path / "run")
         stars(*asking(server, f"task={path}", *words))
         asked = len(server.requests)
-        server.shutdown()
     first, second = (record_of(tmp_path / "run", f"tidy-attic-run{run}").result.scores for run in range(2))
     assert first["calls"] == asked > 0 and first["completion_percent"] == 100
     assert (second["recalled"], second["calls"]) == (2, 0)
