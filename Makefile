@@ -20,9 +20,10 @@ $(VENV)/.installed: pyproject.toml setup.py
 demo: install
 	$(BIN)/housewise demo
 
-# A process for each core, each with one thread (two of torch's on one core slow each other), and one while others wait.
+# A process for each core, each with one thread (two of torch's on one core slow each other), and one while others wait;
+# what one has compiled is kept for the others.
 test: install
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )) --dist loadfile
+	OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )) --dist loadfile
 
 test-slow: install
 	$(BIN)/python -m pytest -m slow

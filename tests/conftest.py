@@ -1,5 +1,6 @@
 """What many tests share: the Housekeep data where it is at hand, a generated house, a house made by hand."""
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +24,12 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     """What runs tests starts the process that their commands are forks of; what only hands tests out does not."""
     if session.config.getoption("dist", "no") == "no" or hasattr(session.config, "workerinput"):
         preload()
+
+
+def pytest_collection_finish() -> None:
+    """Leave thousands of tests and their modules out of what is looked through for garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -69,6 +69,14 @@ def package(folder: Path, name: str, content: str, version: str | None = None, r
         (home / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{needs}")
 
 
+def asked_alone(what: str, limit: float = 60) -> tuple[Finding, subprocess.Popen[str]]:
+    """What a check finds, and the process that made it."""
+    check = next(check for check in checks(None) if check.what == what)
+    with started(check, None) as process:
+        (found,) = answered(check, process, limit)
+    return found, process
+
+
 def by_what(findings: list[Finding]) -> dict[str, Finding]:
     return {finding.what: finding for finding in findings}
 
@@ -97,33 +105,42 @@ def test_it_says_what_is_here_and_what_gets_the_rest(tmp_path: Path) -> None:
         assert finding.remedy or finding.state == "ok" or finding.what == "GPU"
 
 
-def test_it_never_shows_the_key_nor_what_else_an_address_holds(tmp_path: Path) -> None:
-    url = "https://me:hunter2@models.example:8443/token-abc/v1?key=def"
-    result = doctor("--json", tmp_path / "doctor.json", OPENAI_API_KEY=KEY, OPENAI_BASE_URL=url)
-    everything = result.stdout + result.stderr + (tmp_path / "doctor.json").read_text()
-    pieces = {KEY[start : start + 4] for start in range(len(KEY) - 3)} - {"sk-Z"}
-    for secret in (*pieces, "hunter2", "me:", "token-abc", "key=def"):
-        assert secret not in everything
-    assert read(tmp_path / "doctor.json")["OPENAI_API_KEY"].details == "set"
-    assert read(tmp_path / "doctor.json")["OPENAI_BASE_URL"].details == "https://models.example:8443"
-
-
-def test_it_asks_nothing_of_the_network(tmp_path: Path) -> None:
-    log = tmp_path / "asked"
-    fakes = tmp_path / "fakes"
+@pytest.fixture(scope="module")
+def overheard(tmp_path_factory: pytest.TempPathFactory) -> tuple[subprocess.CompletedProcess[str], Path]:
+    """What the command says to who has a key, an address with secrets and an empty folder of data, and its files."""
+    folder = tmp_path_factory.mktemp("overheard")
     package(
-        fakes,
+        folder / "fakes",
         "sitecustomize",
         f"""
 import sys
 def heard(event, arguments):
     if event in ("socket.connect", "socket.getaddrinfo", "socket.sendto"):
-        open({str(log)!r}, "a").write(f"{{event}} {{arguments}}\\n")
+        open({str(folder / "asked")!r}, "a").write(f"{{event}} {{arguments}}\\n")
 sys.addaudithook(heard)
 """,
     )
-    assert doctor(fakes=fakes, OPENAI_API_KEY=KEY, HOUSEKEEP_DATA=str(tmp_path)).returncode == 0
-    assert not log.exists(), log.read_text()
+    url = "https://me:hunter2@models.example:8443/token-abc/v1?key=def"
+    environment = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": url, "HOUSEKEEP_DATA": str(folder)}
+    return doctor("--json", folder / "doctor.json", fakes=folder / "fakes", **environment), folder
+
+
+def test_it_never_shows_the_key_nor_what_else_an_address_holds(
+    overheard: tuple[subprocess.CompletedProcess[str], Path],
+) -> None:
+    result, folder = overheard
+    everything = result.stdout + result.stderr + (folder / "doctor.json").read_text()
+    pieces = {KEY[start : start + 4] for start in range(len(KEY) - 3)} - {"sk-Z"}
+    for secret in (*pieces, "hunter2", "me:", "token-abc", "key=def"):
+        assert secret not in everything
+    assert read(folder / "doctor.json")["OPENAI_API_KEY"].details == "set"
+    assert read(folder / "doctor.json")["OPENAI_BASE_URL"].details == "https://models.example:8443"
+
+
+def test_it_asks_nothing_of_the_network(overheard: tuple[subprocess.CompletedProcess[str], Path]) -> None:
+    result, folder = overheard
+    assert result.returncode == 0, result.stderr
+    assert not (folder / "asked").exists(), (folder / "asked").read_text()
 
 
 def test_a_broken_embedded_simulator_is_said_and_counts(tmp_path: Path) -> None:
@@ -149,24 +166,27 @@ def test_a_file_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     assert "cannot be written" in result.stderr
 
 
-@pytest.mark.parametrize(
-    ("end", "said"), [("os._exit(7)", "exit code 7"), ("raise RuntimeError('no EGL device')", "no EGL device")]
-)
-def test_a_habitat_that_shows_nothing_is_said(tmp_path: Path, end: str, said: str) -> None:
-    package(tmp_path / "fakes", "habitat_sim", HABITAT.format(end=end))
+def test_a_habitat_that_shows_nothing_is_said(tmp_path: Path) -> None:
+    package(tmp_path / "fakes", "habitat_sim", HABITAT.format(end="raise RuntimeError('no EGL device')"))
     result = doctor("--json", tmp_path / "doctor.json", fakes=tmp_path / "fakes")
     assert result.returncode == 0, result.stdout + result.stderr
     found = read(tmp_path / "doctor.json")["habitat"]
     assert (found.state, found.remedy) == ("broken", GET_DRIVER)
-    assert said in found.details
+    assert "no EGL device" in found.details
+
+
+def test_a_habitat_that_crashes_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package(tmp_path / "fakes", "habitat_sim", HABITAT.format(end="os._exit(7)"))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "fakes"))
+    found, _ = asked_alone("habitat")
+    assert (found.state, found.remedy) == ("broken", GET_DRIVER)
+    assert "exit code 7" in found.details
 
 
 def test_a_habitat_that_hangs_holds_nothing_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package(tmp_path / "fakes", "habitat_sim", "import time; time.sleep(3600)")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "fakes"))
-    check = next(check for check in checks(None) if check.what == "habitat")
-    with started(check, None) as process:
-        (found,) = answered(check, process, limit=1)
+    found, process = asked_alone("habitat", limit=1)
     assert found == Finding("simulators", "habitat", "broken", "no answer within 1 s", GET_DRIVER)
     assert process.returncode == -signal.SIGKILL
 

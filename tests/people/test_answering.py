@@ -6,13 +6,12 @@ from housewise.language.embedder import has_minilm, shared_minilm
 from housewise.people.answering import FLEXIBLE, IN_OTHER_WORDS, NO_PLACES, NONE_TODAY, AnsweringPerson, asks_for_places
 from housewise.people.base import Question
 from housewise.people.judging import Judge
-from housewise.people.person import PEOPLE, load_people
 from housewise.people.topics import load_topics, usual_topics
 from housewise.worlds.kitchen.scene import scene_with
 from housewise.worlds.kitchen.world import TextKitchen
+from tests.people.sixteen import SIXTEEN
 
 pytestmark = pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
-SIXTEEN = {person.name: person for person in load_people(PEOPLE)}
 
 
 def answering(name, task, present=None, paraphrasing=False):

@@ -3,10 +3,10 @@
 import pytest
 
 from housewise.people.judging import Judge, satisfaction, satisfaction_over_time
-from housewise.people.person import PEOPLE, load_people
 from tests.people.breakfasts import breakfast, decision, wish
+from tests.people.sixteen import SIXTEEN
 
-SIXTEEN = {preference.id: preference for person in load_people(PEOPLE) for preference in person.preferences}
+WISHES = {preference.id: preference for person in SIXTEEN.values() for preference in person.preferences}
 
 EGGS = ("Move pan_1 to stove_0", "Move egg_0 to pan_1", "Cook items in pan_1 to get eggs", "Move eggs to plate_0")
 MUESLI = ("Pour swiss_muesli from cereal_box_2 to bowl_0",)
@@ -184,11 +184,11 @@ def test_when_a_dish_is_made(task, dish, actions, made):
     ],
 )
 def test_what_a_wish_means(id, task, actions, expected):
-    assert decision(SIXTEEN[id], task, breakfast(task, *actions)) == expected
+    assert decision(WISHES[id], task, breakfast(task, *actions)) == expected
 
 
 def test_each_verdict_says_why_and_since_when():
-    person = next(person for person in load_people(PEOPLE) if person.name == "miranda")
+    person = SIXTEEN["miranda"]
     trace = breakfast(1, *EGGS, "Pour salt from salt_box_0 to eggs", "Serve the object plate_0 at table_1")
     verdicts = {verdict.preference.id: verdict for verdict in Judge(1).verdicts(person, trace, when=True)}
     assert (verdicts["10.2"].decision, verdicts["10.2"].step) == ("satisfied", 5)
@@ -199,7 +199,7 @@ def test_each_verdict_says_why_and_since_when():
 
 
 def test_satisfaction_is_of_what_applies_and_grows_to_its_end():
-    person = next(person for person in load_people(PEOPLE) if person.name == "miranda")
+    person = SIXTEEN["miranda"]
     trace = breakfast(1, *EGGS, "Pour salt from salt_box_0 to eggs", "Serve the object plate_0 at table_1")
     verdicts = Judge(1).verdicts(person, trace)
     assert satisfaction(verdicts) == pytest.approx(3 / 8)  # salt, sturdy pan, patio

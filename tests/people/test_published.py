@@ -3,17 +3,16 @@
 import pytest
 
 from housewise.people.judging import Judge, satisfaction
-from housewise.people.person import PEOPLE, load_people
 from housewise.people.published import PublishedJudge
 from tests.people.breakfasts import breakfast
+from tests.people.sixteen import SIXTEEN
 from tests.people.test_judging import COFFEE, EGGS, FLAKES, FRUIT, GRANOLA, NUTS, TEA, TOAST, YOGHURT
 
-PEOPLE_ = load_people(PEOPLE)
-SIXTEEN = {preference.id: preference for person in PEOPLE_ for preference in person.preferences}
+WISHES = {preference.id: preference for person in SIXTEEN.values() for preference in person.preferences}
 
 
 def test_131_of_the_functions_deviate_from_their_text():
-    assert sum(preference.published is not None for preference in SIXTEEN.values()) == 131
+    assert sum(preference.published is not None for preference in WISHES.values()) == 131
 
 
 @pytest.mark.parametrize(
@@ -52,12 +51,12 @@ def test_131_of_the_functions_deviate_from_their_text():
 )
 def test_where_the_two_differ(id, task, actions, text, published):
     trace = breakfast(task, *actions)
-    assert Judge(task).verdict(SIXTEEN[id], trace).decision == text
-    assert PublishedJudge(task).verdict(SIXTEEN[id], trace).decision == published
+    assert Judge(task).verdict(WISHES[id], trace).decision == text
+    assert PublishedJudge(task).verdict(WISHES[id], trace).decision == published
 
 
 def test_the_second_evaluator_is_not_the_default():
-    person = PEOPLE_[3]
+    person = list(SIXTEEN.values())[3]
     nothing = breakfast(1, "Open fridge_0")
     assert satisfaction(Judge(1).verdicts(person, nothing)) == 0
     trace = breakfast(6, *EGGS, "Pour butter from butter_0 to eggs")
@@ -70,7 +69,7 @@ def test_applicable_on_average_as_published():
     for task in range(1, 9):
         judge = PublishedJudge(task)
         empty = breakfast(task)
-        for person in PEOPLE_:
+        for person in SIXTEEN.values():
             counts.append(sum(verdict.decision != "inapplicable" for verdict in judge.verdicts(person, empty)))
     assert sum(counts) / len(counts) == pytest.approx(5.38, abs=0.006)
     assert max(counts) == 12

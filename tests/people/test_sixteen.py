@@ -15,13 +15,14 @@ import pytest
 from housewise.agent.adapt.cook import ScriptedCook
 from housewise.people.judging import Judge
 from housewise.people.language import All, Condition, Not, predicates
-from housewise.people.person import PEOPLE, Preference, load_people
+from housewise.people.person import Preference
 from housewise.worlds.kitchen.scene import scene_with
 from housewise.worlds.kitchen.tracking import Trace
 from housewise.worlds.kitchen.world import TextKitchen
 from tests.people.breakfasts import KITCHEN, alone, breakfast, decision
+from tests.people.sixteen import SIXTEEN
 
-WISHES = [preference for person in load_people(PEOPLE) for preference in person.preferences]
+WISHES = [preference for person in SIXTEEN.values() for preference in person.preferences]
 APPLYING = [preference for preference in WISHES if preference.tasks]
 FULL = frozenset(KITCHEN.objects.places())
 

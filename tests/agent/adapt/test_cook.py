@@ -7,13 +7,11 @@ import pytest
 from housewise.agent.adapt.cook import ScriptedCook
 from housewise.people.invented import invent
 from housewise.people.judging import Judge
-from housewise.people.person import PEOPLE, load_people
 from housewise.worlds.kitchen.scene import scene_with
 from housewise.worlds.kitchen.world import TextKitchen
 from tests.people.breakfasts import KITCHEN, alone, wish
+from tests.people.sixteen import SIXTEEN
 from tests.worlds.kitchen.moves import draw_action
-
-SIXTEEN = load_people(PEOPLE)
 
 
 def finish(world: TextKitchen, cook: ScriptedCook, most: int = 60) -> None:
@@ -30,7 +28,7 @@ def left_open(person, task, world, given_up):
     return [one.preference.id for one in verdicts if one.decision == "violated" and one.preference.id not in given_up]
 
 
-@pytest.mark.parametrize("person", SIXTEEN, ids=lambda person: person.name)
+@pytest.mark.parametrize("person", SIXTEEN.values(), ids=lambda person: person.name)
 def test_fulfils_all_that_can_be_for_each_of_the_sixteen(person):
     for task in KITCHEN.tasks.tasks:
         world = TextKitchen(task, seed=task)
@@ -44,7 +42,7 @@ def test_fulfils_all_that_can_be_for_each_of_the_sixteen(person):
 @pytest.mark.parametrize("seed", range(40))
 def test_goes_on_from_what_a_student_left(seed):
     rng = random.Random(seed)
-    person = SIXTEEN[seed % 16] if seed % 2 else invent(seed)
+    person = list(SIXTEEN.values())[seed % 16] if seed % 2 else invent(seed)
     task = rng.randint(1, 8)
     world = TextKitchen(task, seed=seed, max_steps=1000)
     other = ScriptedCook(invent(seed + 1000), task)
@@ -59,7 +57,7 @@ def test_goes_on_from_what_a_student_left(seed):
 
 
 def test_goes_on_from_its_own_plan_after_an_interruption():
-    person = SIXTEEN[9]
+    person = list(SIXTEEN.values())[9]
     world = TextKitchen(6, seed=1)
     cook = ScriptedCook(person, 6)
     world.step(cook.act(world.cooking))
@@ -87,7 +85,7 @@ def test_mends_a_half_made_omelette():
 
 def test_says_which_wishes_do_not_go_together_here():
     """Sweetened, and with nothing low in calories: where only stevia is left one of the two has to go."""
-    person = next(person for person in SIXTEEN if person.name == "jamal")
+    person = SIXTEEN["jamal"]
     world = TextKitchen(3, scene=scene_with(["cereal_box_0", "maple_syrup_1", "sugar_0"]))
     given_up = ScriptedCook(person, 3).choice(world.cooking).given_up
     assert len(given_up) == 1
@@ -96,7 +94,7 @@ def test_says_which_wishes_do_not_go_together_here():
 
 
 def test_gives_up_a_dish_of_which_there_is_nothing():
-    person = next(person for person in SIXTEEN if person.name == "sarah")
+    person = SIXTEEN["sarah"]
     world = TextKitchen(3, scene=scene_with([]))
     cook = ScriptedCook(person, 3)
     given_up = cook.choice(world.cooking).given_up

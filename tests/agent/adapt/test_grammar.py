@@ -9,11 +9,11 @@ pytest.importorskip("llguidance")
 from housewise.agent.adapt.cook import ScriptedCook
 from housewise.agent.adapt.grammar import Nameable, action_grammar
 from housewise.language.guidance import follows
-from housewise.people.person import PEOPLE, load_people
 from housewise.worlds.kitchen.actions import parse
 from housewise.worlds.kitchen.world import TextKitchen
+from tests.people.sixteen import SIXTEEN
 
-MIRANDA = next(person for person in load_people(PEOPLE) if person.name == "miranda")
+MIRANDA = SIXTEEN["miranda"]
 
 
 def grammar(world, seen=None, asks=True):

@@ -16,10 +16,10 @@ from housewise.core.errors import UserError
 from housewise.experiments.adapt.main_results import frontier
 from housewise.experiments.adapt.study import AGENTS, PUBLISHED, split
 from housewise.language.embedder import has_minilm
-from housewise.people.person import PEOPLE, load_people
 from housewise.selftrain.personalize.pairs import read_pairs
 from housewise.selftrain.preferences import read_preferences
 from tests.commands import run_module
+from tests.people.sixteen import SIXTEEN
 from tests.selftrain.tiny import save_talker
 
 needs_minilm = pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
@@ -122,7 +122,7 @@ def test_other_settings_are_refused_in_one_line(small: Small) -> None:
 
 
 def test_folds_are_those_of_the_paper_for_its_people_and_others_for_others() -> None:
-    names = [person.name for person in load_people(PEOPLE)]
+    names = list(SIXTEEN)
     splits = split(names)
     assert [len(each.seen) for each in splits] == [12] * 4
     assert sorted(name for each in splits for name in each.unseen) == sorted(names)

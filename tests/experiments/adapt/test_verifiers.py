@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 from housewise.experiments.adapt.verifiers import cook_for
-from housewise.people.person import PEOPLE, load_people
+from tests.people.sixteen import SIXTEEN
 
 MINE = """
 name: zoe
@@ -55,7 +55,7 @@ def test_people_of_one_s_own(tmp_path):
 
 
 def test_a_breakfast_is_filed_wish_by_wish():
-    person = next(person for person in load_people(PEOPLE) if person.name == "maya")
+    person = SIXTEEN["maya"]
     breakfast = cook_for(person, 7, seed=1)
     assert breakfast.failed == 0
     filed = {*breakfast.satisfied, *breakfast.open, *breakfast.given_up}

@@ -14,7 +14,6 @@ from housewise.agent.adapt.prompts import SHORT, load_prompts
 from housewise.core.errors import UserError
 from housewise.language.base import ChatRequest, Reply, TokenLogprob
 from housewise.language.embedder import has_minilm, shared_minilm
-from housewise.people.person import PEOPLE, load_people
 from housewise.selftrain.adapt.reflection import (
     Datum,
     Reflected,
@@ -26,6 +25,7 @@ from housewise.selftrain.adapt.reflection import (
     thresholds_for,
 )
 from housewise.systems.adapt.record import ActionEvent
+from tests.people.sixteen import SIXTEEN
 from tests.systems.adapt.playing import adapt, record_of
 
 QUESTION = "How do you take your coffee?"
@@ -113,9 +113,8 @@ class Sure:
 def test_an_episode_is_played_again_and_every_step_compared(tmp_path: Path) -> None:
     adapt("--planner", "never", "person=juan", "task=[4]", "--out", tmp_path)
     record = record_of(tmp_path, "juan-4-run0")
-    people = {person.name: person for person in load_people(PEOPLE)}
     student = Sure()
-    reflector = Reflector(student, Conversation(load_prompts(SHORT)), people, shared_minilm(), 40)
+    reflector = Reflector(student, Conversation(load_prompts(SHORT)), SIXTEEN, shared_minilm(), 40)
     found = reflector.reflect(record)
     assert found.steps == record.result.scores["executed"] == len(record.of_type(ActionEvent))
     assert 0 < len(found.data) <= found.steps and len(student.reflected) == len(found.data)
@@ -127,7 +126,7 @@ def test_an_episode_is_played_again_and_every_step_compared(tmp_path: Path) -> N
     line = json.loads(found.model_dump_json())["data"][0]
     assert line["delta_q"] == pytest.approx(0.1) and "delta_t" in line
     assert Reflected.model_validate_json(found.model_dump_json()) == found
-    nothing = Reflector(Sure("None"), Conversation(load_prompts(SHORT)), people, shared_minilm(), 40).reflect(record)
+    nothing = Reflector(Sure("None"), Conversation(load_prompts(SHORT)), SIXTEEN, shared_minilm(), 40).reflect(record)
     assert {datum.question for datum in nothing.data} == {None}
     with pytest.raises(UserError, match="nobody is named 'juan'"):
         Reflector(student, Conversation(load_prompts(SHORT)), {}, shared_minilm(), 40).reflect(record)

@@ -16,13 +16,13 @@ from housewise.agent.adapt.looking import LookingCook
 from housewise.agent.adapt.planner import Turn
 from housewise.language.guidance import follows
 from housewise.people.judging import Judge, satisfaction
-from housewise.people.person import PEOPLE, Person, load_people
+from housewise.people.person import Person
 from housewise.selftrain.adapt.telling import tell
 from housewise.systems.adapt.world import Breakfast, Seen
 from housewise.worlds.kitchen.world import TextKitchen
+from tests.people.sixteen import SIXTEEN
 from tests.systems.adapt.playing import adapt, record_of, scores
 
-PEOPLE_BY_NAME = {person.name: person for person in load_people(PEOPLE)}
 SLIPS = (
     "Search fridge_0",
     "Open oven_0",
@@ -56,7 +56,7 @@ def taught(person: Person, task: int, seed: int, slips: float) -> tuple[list[Tur
 
 @pytest.mark.parametrize(("name", "task"), [("miranda", 6), ("carlos", 2), ("lisa", 4), ("ron", 5)])
 def test_it_looks_for_what_it_has_not_seen_and_names_nothing_else(name: str, task: int) -> None:
-    turns, rate = taught(PEOPLE_BY_NAME[name], task, seed=3, slips=0)
+    turns, rate = taught(SIXTEEN[name], task, seed=3, slips=0)
     assert not any(turn.failed for turn in turns) and turns[-1].action == "Declare Done"
     looks = [turn.action for turn in turns if turn.action.startswith("Look for")]
     assert len(looks) == len(set(looks)) > 2
@@ -64,9 +64,9 @@ def test_it_looks_for_what_it_has_not_seen_and_names_nothing_else(name: str, tas
 
 
 def test_it_goes_on_from_where_somebody_else_has_led() -> None:
-    turns, rate = taught(PEOPLE_BY_NAME["miranda"], 8, seed=5, slips=0.5)
+    turns, rate = taught(SIXTEEN["miranda"], 8, seed=5, slips=0.5)
     assert {turn.action for turn in turns} & set(SLIPS) and turns[-1].action == "Declare Done"
-    assert rate == taught(PEOPLE_BY_NAME["miranda"], 8, seed=5, slips=0)[1]
+    assert rate == taught(SIXTEEN["miranda"], 8, seed=5, slips=0)[1]
 
 
 def test_it_can_be_played(tmp_path: Path) -> None:
