@@ -1,6 +1,7 @@
 """What the forked processes of tests/commands.py begin with; nothing here may start a thread."""
 
 import contextlib
+import gc
 
 import housewise.cli
 import housewise.report.pages
@@ -8,11 +9,25 @@ import housewise.report.rendering
 import housewise.report.views
 import housewise.rollout.compare
 import housewise.rollout.executors.threads
+import housewise.rulebook
+import housewise.selftraining
+import housewise.systems.adapt.system
+import housewise.systems.clipr.system
 import housewise.systems.personalize.system
 import housewise.systems.stars.system
 import housewise.terminal
 import housewise.worlds.house.simulator.raycast  # noqa: F401
 
 with contextlib.suppress(ImportError):
+    import openai.resources.chat  # noqa: F401
+with contextlib.suppress(ImportError):
+    import matplotlib.figure  # noqa: F401
+with contextlib.suppress(ImportError):
     import torch  # noqa: F401
+    import transformers.models.bert.modeling_bert
     import transformers.models.llama.modeling_llama  # noqa: F401
+with contextlib.suppress(ImportError):
+    import peft  # noqa: F401
+
+# Forks look through none of it for garbage.
+gc.freeze()
