@@ -38,17 +38,6 @@ class FigureFiles:
             self._read[name] = self._load(name)
         return self._read[name]
 
-    def names(self, pattern: str) -> list[str]:
-        """Files below the folder whose names fit a pattern, such as ``personalize/seed_*.json``, in order.
-
-        Raises:
-            DataError: there is none.
-        """
-        found = sorted(path.relative_to(self._folder).as_posix() for path in self._folder.glob(pattern))
-        if not found:
-            raise self._wrong(pattern, "no such file")
-        return found
-
     def read_all(self) -> None:
         """Read every file there is.
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from housewise.experiments.documents import clipr
 from housewise.experiments.documents.files import FigureFiles
 from housewise.experiments.documents.marks import Drawn, figure, markdown
+from housewise.experiments.personalize.households import OTHER, TEST
 from housewise.experiments.personalize.robots import EMPTY, FULL, NOTHING, PHASE_OF, ROUNDS, SHOWN
 from housewise.experiments.personalize.study import ALL_SCENES
 from housewise.experiments.results import Figure, published
@@ -123,10 +124,9 @@ def stars_selecting(files: FigureFiles) -> str:
 
 
 def remembering(files: FigureFiles) -> str:
-    """Success in percent of robots that go by notes and of their controls, over all seeds; each has a file."""
-    episodes, told = _remembered(files), dict[str, str]()
-    for name in files.names(_REMEMBERING):
-        told |= {row: ", ".join(files.at(f"{name}#/told/{row}")) or "nothing" for row in files.keys(f"{name}#/told")}
+    """Success in percent of robots that go by notes and of their controls, over all seeds."""
+    episodes, rows = _remembered(files), files.keys(f"{_REMEMBERING}#/told")
+    told = {row: ", ".join(files.at(f"{_REMEMBERING}#/told/{row}")) or "nothing" for row in rows}
     columns = list(dict.fromkeys(column for row in episodes.values() for column in row))
     rows = [
         [f"{row}, {stage}" if stage != row else row, *(_cell(found.get(column)) for column in columns), told[row]]
@@ -160,14 +160,33 @@ def remembering_in_short(files: FigureFiles) -> str:
     return markdown(("success, % (episodes) [LLM-Personalize]", *names), rows)
 
 
+def remembering_gains(files: FigureFiles) -> str:
+    """By how much the model with its memory is ahead of each of its halves, task by task."""
+    gains = f"{_REMEMBERING}#/gains"
+
+    def cell(address: str, other: str) -> str:
+        pair = f"{FULL} - {other}"
+        if pair not in files.keys(address):
+            return "–"
+        return f"{figure(f'{address}/{pair}', '±.1f', files)} ({figure(f'{address}/{pair}/episodes', 'd', files)})"
+
+    rows = [
+        [f"{scene} {which}", stage, *(cell(f"{gains}/{scene}/{stage}/{which}", other) for other in (EMPTY, *_CONTROLS))]
+        for scene in files.keys(gains)
+        for which in (TEST, OTHER)
+        for stage in files.keys(f"{gains}/{scene}")
+        if which in files.keys(f"{gains}/{scene}/{stage}")
+    ]
+    return markdown(("", "", *(f"more than {other} (episodes)" for other in (EMPTY, *_CONTROLS))), rows)
+
+
 def _remembered(files: FigureFiles) -> dict[tuple[str, str], dict[tuple[str, str], list[tuple[str, float]]]]:
-    """Task and success of every episode of all seeds, by row and stage, and by scene and set of tasks."""
+    """Task and success of every episode, by row and stage, and by scene and set of tasks."""
     episodes: dict[tuple[str, str], dict[tuple[str, str], list[tuple[str, float]]]] = {}
-    for name in files.names(_REMEMBERING):
-        for path in _paths(files, f"{name}#/by_episode", 6):
-            scene, row, stage, which, task, _ = path
-            played = episodes.setdefault((row, stage), {}).setdefault((scene, which), [])
-            played.append((task, files.number(f"{name}#/by_episode/{'/'.join(path)}/success")))
+    for path in _paths(files, f"{_REMEMBERING}#/by_episode", 6):
+        scene, row, stage, which, task, _ = path
+        played = episodes.setdefault((row, stage), {}).setdefault((scene, which), [])
+        played.append((task, files.number(f"{_REMEMBERING}#/by_episode/{'/'.join(path)}/success")))
     return episodes
 
 
@@ -193,12 +212,14 @@ TABLES: dict[str, Drawn] = {
     "judging": judging,
     "new houses": new_houses,
     "remembering": remembering,
+    "remembering gains": remembering_gains,
     "remembering in short": remembering_in_short,
     "stars selecting": stars_selecting,
 }
 """How each table is drawn, by the name that a mark says."""
 
-_REMEMBERING = "personalize/remembering_seed_*.json"
+_CONTROLS = ("store", "nearest")
+_REMEMBERING = "personalize/remembering.json"
 _PEERS = {"generate": "`generate`", "continuous": "continuous batching", "llama.cpp": "llama.cpp, Q4_1"}
 _FIDELITY = (
     ("recorded steps that resolve to the recorded action and target", "{parse_agreement .1%}"),

@@ -1,11 +1,8 @@
-"""The doctor as a user meets it, on machines where things are broken: real processes, made-up packages and folders."""
+"""Each check on what is there, what is missing and what is broken."""
 
 from __future__ import annotations
 
-import json
-import os
 import signal
-import subprocess
 import sys
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
@@ -18,161 +15,12 @@ import pytest
 from housewise.core.errors import UserError
 from housewise.doctor import checks, works
 from housewise.doctor.accelerators import cuda, gpu, no_cuda
-from housewise.doctor.apart import answered, started
-from housewise.doctor.data import GET_DATA, housekeep
 from housewise.doctor.findings import Check, Finding, tried
 from housewise.doctor.models import adapter, adapters, server, smollm2
 from housewise.doctor.packages import packages, python
 from housewise.doctor.simulators import GET_DRIVER, GET_ENCODER, GET_LAB, egl_drivers, films, habitat, habitat_lab
 from housewise.worlds.house.simulator.habitat import INSTALL
-from tests.commands import run_module
-from tests.worlds.house import housekeep_folder
-
-KEY = "sk-Zq8vKw3nX7Lp"
-TOPICS = ["core", "simulators", "accelerators", "models", "many machines", "data"]
-
-# As much of habitat-sim as is asked for before it opens a window.
-HABITAT = """
-import os
-__version__, built_with_bullet = "0.3.3", True
-def SimulatorConfiguration():
-    {end}
-"""
-
-
-def doctor(
-    *arguments: str | Path, module: str = "housewise.cli", fakes: Path | None = None, **environment: str
-) -> subprocess.CompletedProcess[str]:
-    """Run the command in a process of its own.
-
-    Args:
-        *arguments: of the command.
-        module: that is run.
-        fakes: folder of packages that come before the installed ones.
-        **environment: more of it.
-    """
-    unset = ("HOUSEKEEP_DATA", "OPENAI_API_KEY", "OPENAI_BASE_URL")
-    env = {key: value for key, value in os.environ.items() if key not in unset} | environment
-    if fakes is not None:
-        env["PYTHONPATH"] = str(fakes)
-    return run_module(module, [*(["doctor"] if module == "housewise.cli" else []), *arguments], env)
-
-
-def package(folder: Path, name: str, content: str, version: str | None = None, requires: tuple[str, ...] = ()) -> None:
-    """Make up an installed package; without a version, it has no metadata."""
-    folder.mkdir(exist_ok=True)
-    (folder / f"{name.replace('-', '_')}.py").write_text(content)
-    if version is not None:
-        home = folder / f"{name.replace('-', '_')}-{version}.dist-info"
-        home.mkdir()
-        needs = "".join(f"Requires-Dist: {need}\n" for need in requires)
-        (home / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{needs}")
-
-
-def asked_alone(what: str, limit: float = 60) -> tuple[Finding, subprocess.Popen[str]]:
-    """What a check finds, and the process that made it."""
-    check = next(check for check in checks(None) if check.what == what)
-    with started(check, None) as process:
-        (found,) = answered(check, process, limit)
-    return found, process
-
-
-def by_what(findings: list[Finding]) -> dict[str, Finding]:
-    return {finding.what: finding for finding in findings}
-
-
-def read(file: Path) -> dict[str, Finding]:
-    """Findings of a file that the command wrote."""
-    return by_what([Finding(**found) for found in json.loads(file.read_text())["findings"]])
-
-
-def test_it_says_what_is_here_and_what_gets_the_rest(tmp_path: Path) -> None:
-    result = doctor("--json", tmp_path / "doctor.json")
-    assert result.returncode == 0, result.stdout + result.stderr
-    assert not result.stderr
-    content = json.loads((tmp_path / "doctor.json").read_text())
-    assert content["works"] is True
-    assert content["machine"]["cores"] >= 1
-    assert list(dict.fromkeys(found["topic"] for found in content["findings"])) == TOPICS
-    found = read(tmp_path / "doctor.json")
-    assert found["raycast"].state == "ok"
-    assert found["Housekeep"].remedy == GET_DATA
-    assert found["habitat"].state == "ok" or found["habitat"].remedy in (INSTALL, GET_DRIVER)
-    for finding in found.values():
-        assert finding.what in result.stdout
-        assert finding.remedy in result.stdout.splitlines() or not finding.remedy
-        assert not finding.remedy or finding.state != "ok"
-        assert finding.remedy or finding.state == "ok" or finding.what == "GPU"
-
-
-@pytest.fixture(scope="module")
-def overheard(tmp_path_factory: pytest.TempPathFactory) -> tuple[subprocess.CompletedProcess[str], Path]:
-    """What the command says to who has a key, an address with secrets and an empty folder of data, and its files."""
-    folder = tmp_path_factory.mktemp("overheard")
-    package(
-        folder / "fakes",
-        "sitecustomize",
-        f"""
-import sys
-def heard(event, arguments):
-    if event in ("socket.connect", "socket.getaddrinfo", "socket.sendto"):
-        open({str(folder / "asked")!r}, "a").write(f"{{event}} {{arguments}}\\n")
-sys.addaudithook(heard)
-""",
-    )
-    url = "https://me:hunter2@models.example:8443/token-abc/v1?key=def"
-    environment = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": url, "HOUSEKEEP_DATA": str(folder)}
-    return doctor("--json", folder / "doctor.json", fakes=folder / "fakes", **environment), folder
-
-
-def test_it_never_shows_the_key_nor_what_else_an_address_holds(
-    overheard: tuple[subprocess.CompletedProcess[str], Path],
-) -> None:
-    result, folder = overheard
-    everything = result.stdout + result.stderr + (folder / "doctor.json").read_text()
-    pieces = {KEY[start : start + 4] for start in range(len(KEY) - 3)} - {"sk-Z"}
-    for secret in (*pieces, "hunter2", "me:", "token-abc", "key=def"):
-        assert secret not in everything
-    assert read(folder / "doctor.json")["OPENAI_API_KEY"].details == "set"
-    assert read(folder / "doctor.json")["OPENAI_BASE_URL"].details == "https://models.example:8443"
-
-
-def test_it_asks_nothing_of_the_network(overheard: tuple[subprocess.CompletedProcess[str], Path]) -> None:
-    result, folder = overheard
-    assert result.returncode == 0, result.stderr
-    assert not (folder / "asked").exists(), (folder / "asked").read_text()
-
-
-def test_a_broken_embedded_simulator_is_said_and_counts(tmp_path: Path) -> None:
-    package(tmp_path / "fakes", "embreex", "raise ImportError('libembree4.so.4: cannot open shared object file')")
-    result = doctor(module="housewise.doctor", fakes=tmp_path / "fakes")
-    assert result.returncode == 1
-    assert "Traceback" not in result.stdout + result.stderr
-    assert "pip install --force-reinstall embreex" in result.stdout.splitlines()
-    assert "The embedded simulator does not work" in result.stdout
-
-
-def test_an_embedded_simulator_that_crashes_is_said(tmp_path: Path) -> None:
-    package(tmp_path / "fakes", "embreex", "import os; print('illegal', flush=True); os.abort()")
-    result = doctor(module="housewise.doctor", fakes=tmp_path / "fakes")
-    assert result.returncode == 1
-    assert "exit code -6" in " ".join(result.stdout.split())
-
-
-def test_a_file_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    result = doctor("--json", tmp_path / "file" / "doctor.json")
-    assert result.returncode == 2
-    assert "cannot be written" in result.stderr
-
-
-def test_a_habitat_that_shows_nothing_is_said(tmp_path: Path) -> None:
-    package(tmp_path / "fakes", "habitat_sim", HABITAT.format(end="raise RuntimeError('no EGL device')"))
-    result = doctor("--json", tmp_path / "doctor.json", fakes=tmp_path / "fakes")
-    assert result.returncode == 0, result.stdout + result.stderr
-    found = read(tmp_path / "doctor.json")["habitat"]
-    assert (found.state, found.remedy) == ("broken", GET_DRIVER)
-    assert "no EGL device" in found.details
+from tests.housewise.doctor.asking import HABITAT, KEY, asked_alone, by_what, package
 
 
 def test_a_habitat_that_crashes_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -286,7 +134,7 @@ def test_every_extra_of_the_project_has_a_remedy_that_names_it() -> None:
         f"housewise[{name}]" for name in ("grounded", "local", "train", "distributed")
     ]
     assert all(check.remedy == f"pip install '{check.what}'" for check in extras)
-    project = (Path(__file__).parents[2] / "pyproject.toml").read_text()
+    project = (Path(__file__).parents[3] / "pyproject.toml").read_text()
     for name in ("grounded", "local", "train", "distributed", "habitat"):
         assert f"\n{name} = [" in project
 
@@ -391,72 +239,6 @@ def test_adapters_whole_and_damaged(tmp_path: Path) -> None:
 
 def test_the_adapters_that_come_along_are_whole() -> None:
     assert all(found.state == "ok" or found.what == "adapters" for found in adapters())
-
-
-def test_a_housekeep_folder_is_told_scene_by_scene(tmp_path: Path) -> None:
-    root = housekeep_folder.make_folder(tmp_path / "data")
-    result = doctor("--data", root, "--json", tmp_path / "doctor.json")
-    assert result.returncode == 0, result.stdout + result.stderr
-    found = read(tmp_path / "doctor.json")
-    assert found["Housekeep"].details == f"{root}: 1 scenes"
-    assert found[housekeep_folder.SCENE].details == "2 episodes, 5 pieces of furniture"
-    assert found["scene shells"].details == f"0 of 1; walls are inferred in {housekeep_folder.SCENE}"
-    assert found["furniture models"].details == f"4 of 5; boxes stand in for 1 of {housekeep_folder.SCENE}"
-    assert found["object models"].details.startswith("0 of 4; ")
-    assert found["annotations"] == Finding("data", "annotations", "ok", "10 people")
-    assert all(found[what].remedy == GET_DATA for what in ("scene shells", "furniture models", "object models"))
-
-
-def test_a_clone_is_mended_where_it_is(tmp_path: Path) -> None:
-    root = housekeep_folder.make_folder(tmp_path / "my data")
-    (root / ".git").mkdir()
-    scripts = root / "cos_eor/scripts"
-    (scripts / "gso_downloader.py").write_text("")
-    (scripts.parents[1] / housekeep_folder.NAVMESH.replace("_approx.navmesh", ".glb")).write_text("")
-    found = by_what(housekeep(root))
-    assert found["scene shells"] == Finding("data", "scene shells", "ok", "all 1")
-    assert found["furniture models"].remedy == f"git -C '{root}' restore ."
-    assert found["object models"].remedy.startswith(f"cd '{root}' && python cos_eor/scripts/gso_downloader.py")
-
-
-def test_objects_that_have_models_are_counted(tmp_path: Path) -> None:
-    root = housekeep_folder.make_folder(tmp_path)
-
-    def modelled(episode: dict[str, Any]) -> None:
-        episode["objs_files"] = ["data/objects/mug.object_config.json", "data/objects/pan.object_config.json"]
-
-    housekeep_folder.change_episodes(root / housekeep_folder.EPISODES, modelled)
-    objects = root / "data/objects"
-    objects.mkdir()
-    (objects / "mug.object_config.json").write_text('{"render_asset": "mug.glb"}')
-    (objects / "mug.glb").write_text("")
-    (objects / "pan.object_config.json").write_text('{"render_asset": "gone.glb"}')
-    assert by_what(housekeep(root))["object models"].details.startswith("1 of 4; ")
-
-
-def test_what_is_damaged_in_the_data_is_told(tmp_path: Path) -> None:
-    root = housekeep_folder.make_folder(tmp_path)
-    (root / housekeep_folder.EPISODES).write_bytes(b"not gzip")
-    (root / housekeep_folder.ANNOTATIONS).write_bytes(b"not numpy")
-    found = by_what(housekeep(root))
-    assert found[housekeep_folder.SCENE].state == "broken"
-    assert "damaged or incomplete" in found[housekeep_folder.SCENE].details
-    assert found["annotations"].state == "broken"
-    (root / housekeep_folder.EPISODES).unlink()
-    (root / housekeep_folder.ANNOTATIONS).unlink()
-    found = by_what(housekeep(root))
-    assert (found[housekeep_folder.SCENE].state, found[housekeep_folder.SCENE].details) == ("missing", "no episodes")
-    assert found["annotations"].state == "missing"
-    (root / housekeep_folder.NAVMESH).unlink()
-    assert housekeep(root)[0].state == "broken"
-
-
-def test_a_folder_that_is_not_housekeeps(tmp_path: Path) -> None:
-    result = doctor("--json", tmp_path / "doctor.json", HOUSEKEEP_DATA=str(tmp_path))
-    assert result.returncode == 0
-    found = read(tmp_path / "doctor.json")["Housekeep"]
-    assert found.state == "broken"
-    assert "HOUSEKEEP_DATA" in found.remedy
 
 
 def test_a_check_that_fails_is_a_finding() -> None:

@@ -1,0 +1,77 @@
+"""What the doctor says of folders of data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from housewise.doctor.data import GET_DATA, housekeep
+from housewise.doctor.findings import Finding
+from tests.housewise.doctor.asking import by_what, doctor, read
+from tests.worlds.house import housekeep_folder
+
+
+def test_a_housekeep_folder_is_told_scene_by_scene(tmp_path: Path) -> None:
+    root = housekeep_folder.make_folder(tmp_path / "data")
+    result = doctor("--data", root, "--json", tmp_path / "doctor.json")
+    assert result.returncode == 0, result.stdout + result.stderr
+    found = read(tmp_path / "doctor.json")
+    assert found["Housekeep"].details == f"{root}: 1 scenes"
+    assert found[housekeep_folder.SCENE].details == "2 episodes, 5 pieces of furniture"
+    assert found["scene shells"].details == f"0 of 1; walls are inferred in {housekeep_folder.SCENE}"
+    assert found["furniture models"].details == f"4 of 5; boxes stand in for 1 of {housekeep_folder.SCENE}"
+    assert found["object models"].details.startswith("0 of 4; ")
+    assert found["annotations"] == Finding("data", "annotations", "ok", "10 people")
+    assert all(found[what].remedy == GET_DATA for what in ("scene shells", "furniture models", "object models"))
+
+
+def test_a_clone_is_mended_where_it_is(tmp_path: Path) -> None:
+    root = housekeep_folder.make_folder(tmp_path / "my data")
+    (root / ".git").mkdir()
+    scripts = root / "cos_eor/scripts"
+    (scripts / "gso_downloader.py").write_text("")
+    (scripts.parents[1] / housekeep_folder.NAVMESH.replace("_approx.navmesh", ".glb")).write_text("")
+    found = by_what(housekeep(root))
+    assert found["scene shells"] == Finding("data", "scene shells", "ok", "all 1")
+    assert found["furniture models"].remedy == f"git -C '{root}' restore ."
+    assert found["object models"].remedy.startswith(f"cd '{root}' && python cos_eor/scripts/gso_downloader.py")
+
+
+def test_objects_that_have_models_are_counted(tmp_path: Path) -> None:
+    root = housekeep_folder.make_folder(tmp_path)
+
+    def modelled(episode: dict[str, Any]) -> None:
+        episode["objs_files"] = ["data/objects/mug.object_config.json", "data/objects/pan.object_config.json"]
+
+    housekeep_folder.change_episodes(root / housekeep_folder.EPISODES, modelled)
+    objects = root / "data/objects"
+    objects.mkdir()
+    (objects / "mug.object_config.json").write_text('{"render_asset": "mug.glb"}')
+    (objects / "mug.glb").write_text("")
+    (objects / "pan.object_config.json").write_text('{"render_asset": "gone.glb"}')
+    assert by_what(housekeep(root))["object models"].details.startswith("1 of 4; ")
+
+
+def test_what_is_damaged_in_the_data_is_told(tmp_path: Path) -> None:
+    root = housekeep_folder.make_folder(tmp_path)
+    (root / housekeep_folder.EPISODES).write_bytes(b"not gzip")
+    (root / housekeep_folder.ANNOTATIONS).write_bytes(b"not numpy")
+    found = by_what(housekeep(root))
+    assert found[housekeep_folder.SCENE].state == "broken"
+    assert "damaged or incomplete" in found[housekeep_folder.SCENE].details
+    assert found["annotations"].state == "broken"
+    (root / housekeep_folder.EPISODES).unlink()
+    (root / housekeep_folder.ANNOTATIONS).unlink()
+    found = by_what(housekeep(root))
+    assert (found[housekeep_folder.SCENE].state, found[housekeep_folder.SCENE].details) == ("missing", "no episodes")
+    assert found["annotations"].state == "missing"
+    (root / housekeep_folder.NAVMESH).unlink()
+    assert housekeep(root)[0].state == "broken"
+
+
+def test_a_folder_that_is_not_housekeeps(tmp_path: Path) -> None:
+    result = doctor("--json", tmp_path / "doctor.json", HOUSEKEEP_DATA=str(tmp_path))
+    assert result.returncode == 0
+    found = read(tmp_path / "doctor.json")["Housekeep"]
+    assert found.state == "broken"
+    assert "HOUSEKEEP_DATA" in found.remedy
