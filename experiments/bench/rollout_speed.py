@@ -2,7 +2,8 @@
 
 Run ``python -m housewise.experiments.bench.rollout_speed``. Every row plays the same episodes with the same seeds.
 Replies are drawn in other company and may differ in a few words, and episodes then in length, which is why tokens and
-steps are told, too.
+steps are told, too. With ``--remembering`` the last row's episodes are played once more, by notes of ten
+demonstrations.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ PARALLEL = (1, 4, 8, 16)
 _FULL = {"houses": 16, "most_plans": 3, "max_steps": 200, "sampling": {"max_tokens": 96}}
 _QUICK = {"houses": 4, "most_plans": 2, "max_steps": 100, "sampling": {"max_tokens": 32}}
 _QUICK_PARALLEL = (1, 4)
+_SHOWN = 1000
 
 
 class Clock(Silent):
@@ -73,10 +75,30 @@ def measure(config: PersonalizeSettings, parallel: int, folder: Path) -> dict[st
     }
 
 
+def remembering(config: PersonalizeSettings, houses: int, folder: Path) -> PersonalizeSettings:
+    """The same run with a memory of demonstrations in other houses.
+
+    Args:
+        config: of the run.
+        houses: one demonstration in each.
+        folder: for the demonstrations and the memory; nothing may be there yet.
+    """
+    begun = {"start": "shown", "folder": str(folder / "people"), "new": True}
+    shown = config.changed(
+        planner="demonstrator", tasks={"houses": houses, "seed": _SHOWN}, max_steps=1000, memory=begun
+    )
+    Run(Personalize(shown), folder / "shown").play(Silent())
+    left = {"start": "shown", "folder": str(folder / "shown" / "memory"), "learn": "never"}
+    return config.changed(memory=left)
+
+
 def main(
     model: Annotated[str, typer.Option(help="local, or local:<folder or Hugging Face name>.")] = "local",
-    adapter: Annotated[Path | None, typer.Option(help="Folder of a PEFT adapter.")] = None,
+    adapter: Annotated[str | None, typer.Option(help="A PEFT adapter, by name or folder.")] = None,
     seed: Annotated[int, typer.Option(help="Of the first house.")] = 0,
+    with_notes: Annotated[
+        bool, typer.Option("--remembering", help="Also with a memory of ten demonstrations, most at a time.")
+    ] = False,
     quick: Annotated[
         bool, typer.Option("--quick", help=f"{_QUICK['houses']} short episodes, {_QUICK_PARALLEL} at a time.")
     ] = False,
@@ -88,25 +110,30 @@ def main(
 
       python -m housewise.experiments.bench.rollout_speed --quick
 
-      python -m housewise.experiments.bench.rollout_speed --adapter runs/first/iteration-1/adapter \\
-          --json rollout_speed.json
+      python -m housewise.experiments.bench.rollout_speed --adapter tidy --remembering --json rollout_speed.json
     """
     console, made = Console(), provenance()
-    chosen: dict[str, Any] = {"model": model, "adapter": str(adapter) if adapter else None, "seed": seed}
+    chosen: dict[str, Any] = {"model": model, "adapter": adapter, "seed": seed}
     config = house_settings(settings={**chosen, **(_QUICK if quick else _FULL)})
     rows = []
     with TemporaryDirectory() as folder:
         for parallel in _QUICK_PARALLEL if quick else PARALLEL:
             with console.status(f"{parallel} at a time"):
                 rows.append(measure(config, parallel, Path(folder) / str(parallel)))
-            rows[-1]["ratio"] = rows[-1]["episodes_per_minute"] / rows[0]["episodes_per_minute"]
+        if with_notes:
+            with console.status("the same with notes"):
+                noted = remembering(config, 10, Path(folder))
+                rows.append({**measure(noted, int(rows[-1]["parallel"]), Path(folder) / "noted"), "remembering": True})
+            rows[-1]["ratio_to_nothing_remembered"] = rows[-1]["episodes_per_minute"] / rows[-2]["episodes_per_minute"]
+    for row in rows:
+        row["ratio"] = row["episodes_per_minute"] / rows[0]["episodes_per_minute"]
     console.print(
         table(
             f"{config.tasks.houses} episodes with {model}",
             ("at a time", "episodes/min", "times one", "steps/min", "tokens/s"),
             [
                 (
-                    f"{row['parallel']:.0f}",
+                    f"{row['parallel']:.0f}" + (", with notes" if row.get("remembering") else ""),
                     f"{row['episodes_per_minute']:.2f}",
                     f"{row['ratio']:.2f}",
                     f"{row['steps_per_minute']:.0f}",
