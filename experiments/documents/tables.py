@@ -166,7 +166,7 @@ def remembering_gains(files: FigureFiles) -> str:
 
     def cell(address: str, other: str) -> str:
         pair = f"{FULL} - {other}"
-        if pair not in files.keys(address):
+        if files.at(address).get(pair) is None:
             return "–"
         return f"{figure(f'{address}/{pair}', '±.1f', files)} ({figure(f'{address}/{pair}/episodes', 'd', files)})"
 
