@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
-from housewise.experiments.documents import clipr
+from housewise.experiments.documents import clipr, stars
 from housewise.experiments.documents.files import FigureFiles
 from housewise.experiments.documents.marks import Drawn, figure, markdown
 from housewise.experiments.personalize.households import OTHER, TEST
@@ -80,47 +81,6 @@ def new_houses(files: FigureFiles) -> str:
     first = rows[0][0]
     number = figure(f"{file}#/houses", "d", files)
     return markdown((f"{number} houses, nothing learned", "success, %", f"more than {first}", "ended"), rows)
-
-
-def stars_selecting(files: FigureFiles) -> str:
-    """Completion in percent, where goals are chosen among the recorded ones."""
-    tasks = "stars/selecting.json#/tasks"
-
-    def percent(address: str) -> str:
-        return figure(f"{tasks}/{address}", ".1f", files)
-
-    def count(address: str) -> str:
-        return figure(f"{tasks}/{address}", "d", files)
-
-    def row(task: str, model: str, seed: str) -> list[str]:
-        found = f"{task}/models/{model}/{seed}"
-        plain = [percent(f"{task}/{way}/completion_percent") for way in ("recorded", "best", "nearest")]
-        taught = "nearest" in files.keys(f"{tasks}/{found}")
-        numbered = f"{found}/numbered/completion_percent"
-        return [
-            task,
-            f"{model}, seed {seed}" if len(files.keys(f"{tasks}/{task}/models/{model}")) > 1 else model,
-            *plain,
-            percent(f"{found}/nearest/completion_percent") if taught else "–",
-            percent(f"{found}/likelihood/completion_percent"),
-            ", ".join(percent(f"{numbered}/{turn}") for turn in files.keys(f"{tasks}/{numbered}")),
-            figure(f"{tasks}/{found}/numbered/moved", ".0%", files),
-            f"{count(f'{found}/learned_from')} of {count(f'{task}/objects')}",
-        ]
-
-    columns = (
-        "task", "model", "GPT-4, recorded", "`best`", "`nearest`", "`nearest` of the lessons",
-        "likelihood of the number over all rotations", "numbered question, by rotation", "moves", "learned from",
-    )  # fmt: skip
-    return markdown(
-        columns,
-        [
-            row(task, model, seed)
-            for task in ("tidy kitchen", "store groceries", "organize office")
-            for model in files.keys(f"{tasks}/{task}/models")
-            for seed in files.keys(f"{tasks}/{task}/models/{model}")
-        ],
-    )
 
 
 def remembering(files: FigureFiles) -> str:
@@ -214,7 +174,8 @@ TABLES: dict[str, Drawn] = {
     "remembering": remembering,
     "remembering gains": remembering_gains,
     "remembering in short": remembering_in_short,
-    "stars selecting": stars_selecting,
+    **{f"stars {task}": partial(stars.conditions, task) for task in stars.TASKS},
+    "stars selecting": stars.selecting,
 }
 """How each table is drawn, by the name that a mark says."""
 

@@ -9,6 +9,7 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
+from shutil import copy
 from typing import Any
 
 import pytest
@@ -17,6 +18,8 @@ pytest.importorskip("openai")
 pytest.importorskip("matplotlib")
 
 from housewise.core.files import write_json
+from housewise.experiments.documents.files import FigureFiles
+from housewise.experiments.documents.tables import TABLES
 from housewise.language.embedder import has_minilm
 from housewise.rollout.records import read_record
 from housewise.selftrain.stars.settings import load_goal_training
@@ -126,6 +129,17 @@ def test_the_control_asks_no_model_and_stands_in_the_same_table(tmp_path: Path) 
     record = record_of(tmp_path, "nearest", "no-model")
     assert (record.result.scores["calls"], record.result.scores["viable_percent"]) == (0, 100)
     assert record.result.final["places"]["book"] == "bookshelf" and record.result.final["open"] == []
+    (tmp_path / "results" / "stars").mkdir(parents=True)
+    copy(tmp_path / "conditions.json", tmp_path / "results" / "stars")
+    drawn = TABLES["stars organize office"](FigureFiles(tmp_path / "results")).splitlines()
+    assert [line.split(" | ")[0] for line in drawn] == [
+        "| organize office",
+        "|---|---|---|---|---|---|---|---|---|",
+        "| doing nothing",
+        "| nearest",
+        "| nearest+O",
+    ]
+    assert drawn[-1].split(" | ")[1:4] == ["100.0", "100", f"{record.result.scores['retrieved']:.0f}"]
 
 
 @pytest.mark.skipif(not has_minilm(), reason="sentence embeddings are not installed")
