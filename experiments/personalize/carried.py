@@ -186,10 +186,15 @@ class Carried(Experiment):
             "gains": self._nested(self._gains),
             "notes": self._nested(self._notes),
             "adapter": self.setup.adapter,
-            "settings": {row: ROWS[row].settings(self.setup) for row in self.rows},
+            "settings": {row: self._settings(row) for row in self.rows},
             "starts": self._starts(),
             "by_episode": self._nested(lambda *key: one_by_one(self._played[self._key(*key)])),
         }
+
+    def _settings(self, row: str) -> dict[str, Any]:
+        """As its first test was played, which another command may have done; before that as it is set now."""
+        first = self.tests(self.pairs[0], row, ROWS[row].stages[0], TEST, self.seeds[0]).settings()
+        return first or ROWS[row].settings(self.setup)
 
     @property
     def _keys(self) -> Iterator[tuple[Pair, str, str, str]]:

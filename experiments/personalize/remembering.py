@@ -37,6 +37,7 @@ from housewise.commands.options import (
 from housewise.core.console import Console
 from housewise.experiments.personalize.ablations import MEASURES
 from housewise.experiments.personalize.households import (
+    TEST,
     TRAIN,
     Episode,
     Household,
@@ -144,10 +145,16 @@ class Remembering(Experiment):
             "notes": self._notes(),
             "gains": self._gains(),
             "adapter": self.setup.adapter,
-            "settings": {row: EVERY[row].settings(self.setup) for row in self.rows},
+            "settings": {row: self._settings(row) for row in self.rows},
             "starts": self._starts(),
             "by_episode": self._nested(one_by_one),
         }
+
+    def _settings(self, row: str) -> dict[str, Any]:
+        """As its first test was played, which another command may have done; before that as it is set now."""
+        robot = robot_of(row, self.households[0], self.seeds[0], self.out)
+        first = robot.tests(EVERY[row].stages[0], TEST).settings() if isinstance(robot, Robot) else None
+        return first or EVERY[row].settings(self.setup)
 
     @cached_property
     def _played(self) -> dict[tuple[str, str, str, str], list[Episode]]:

@@ -125,6 +125,9 @@ def test_the_whole_way_and_what_is_there_is_not_played_again(tmp_path: Path) -> 
     before = {path: path.stat().st_mtime_ns for path in seed.rglob("*.jsonl")}
     command()
     assert before == {path: path.stat().st_mtime_ns for path in seed.rglob("*.jsonl")}
+    command("--show", "most_plans=9")
+    settings = json.loads((tmp_path / "out" / "remembering.json").read_text())["settings"]
+    assert {settings[row]["agent"]["most_plans"] for row in ("store", FULL)} == {3}, "as it was played"
 
 
 def test_a_planner_of_its_own_and_data_that_are_missing_are_told(tmp_path: Path) -> None:
