@@ -16,7 +16,7 @@ rule`` learns what did good as it was said.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -37,13 +37,14 @@ from housewise.commands.options import (
 from housewise.core.console import Console
 from housewise.experiments.personalize.ablations import MEASURES
 from housewise.experiments.personalize.households import (
+    OTHER,
     TEST,
     TRAIN,
     Episode,
     Household,
     Setup,
+    differences,
     figure,
-    gained,
     gathered,
     in_full,
     one_by_one,
@@ -67,12 +68,14 @@ from housewise.experiments.personalize.paper import (
 from housewise.experiments.personalize.robots import EMPTY, FULL, NOTHING, ROUNDS, ROWS, SHOWN, Robot, Row, papers
 from housewise.experiments.personalize.study import GENERATED, RECOVERED, SCENES
 from housewise.experiments.personalize.weights import ALONE, BOTH, WEIGHTS, Pupil, Taught
-from housewise.experiments.results import Cell, Results, nested
+from housewise.experiments.results import Cell, Figure, Results, nested
 from housewise.selftrain.personalize.loop import Observer
 
 EVERY: dict[str, Row | Taught] = {**ROWS, **WEIGHTS}
 HALVES = {FULL: (EMPTY, "store", "nearest"), BOTH: (ALONE, FULL)}
 """What rows with a memory are compared with."""
+
+EVERYWHERE = "all scenes"
 
 
 def robot_of(row: str, household: Household, seed: int, out: Path) -> Robot | Pupil:
@@ -196,16 +199,24 @@ class Remembering(Experiment):
                         numbers[str(seed)] = None if memory is None else len(memory)
         return found
 
-    def _pairs(self) -> Iterator[tuple[str, str, str, str, Any]]:
-        """Scene, stage, set of tasks, which two rows are compared, and how much better the first is."""
+    def _pairs(self) -> Iterator[tuple[str, str, str, str, Figure | None]]:
+        """Scene, stage, set of tasks, which two rows are compared, how much better the first is; all scenes last."""
         compared = [(row, half) for row, halves in HALVES.items() for half in halves if {row, half} <= set(self.rows)]
-        for household in self.households:
+        over = {household.scene: [household] for household in self.households}
+        if len(over) > 1:
+            over[EVERYWHERE] = list(self.households)
+        for name, found in over.items():
             for stage in (SHOWN, *ROUNDS):
-                for which in household.tests:
-                    for row, half in compared:
-                        other = self._played[household.scene, half, stage if EVERY[half].learns else NOTHING, which]
-                        mine = self._played[household.scene, row, stage, which]
-                        yield household.scene, stage, which, f"{row} - {half}", gained(mine, other)
+                for which in (TEST, OTHER):
+                    having = [household.scene for household in found if which in household.tests]
+                    for row, half in compared if having else ():
+                        gains = [pair for scene in having for pair in self._gained(scene, row, half, stage, which)]
+                        yield name, stage, which, f"{row} - {half}", Figure.of(gains)
+
+    def _gained(self, scene: str, row: str, half: str, stage: str, which: str) -> list[tuple[Hashable, float]]:
+        """By how many points a row is ahead of another, by task."""
+        other = self._played[scene, half, stage if EVERY[half].learns else NOTHING, which]
+        return differences(self._played[scene, row, stage, which], other)
 
     def _gains(self) -> dict[str, Any]:
         return nested({tuple(key): vars(gain) if gain else None for *key, gain in self._pairs()})

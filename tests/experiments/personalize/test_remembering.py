@@ -77,6 +77,21 @@ def test_the_model_is_compared_with_its_halves_task_by_task(content: dict[str, A
     assert content["gains"]["Merom_1_int"][ROUNDS[1]]["test"][f"{FULL} - store"] is None
 
 
+def test_several_scenes_are_compared_together_as_well(tmp_path: Path) -> None:
+    rs = Household("Rs_int")
+    for household, ends in ((MEROM, (SHELF, SHELF)), (rs, (SHELF, TABLE))):
+        for row, places in (("store", (TABLE, TABLE)), (FULL, ends)):
+            for number, end in enumerate(places):
+                record = make_record({"mug 1": end}, episode=number, scene=household.scene)
+                save(record, Robot(row, household, 1, tmp_path).tests(SHOWN, "test").folder / "episodes")
+    experiment = Remembering([MEROM, rs], ["store", FULL], [1], Setup(), tmp_path)
+    gains = experiment.more()["gains"]
+    means = {scene: gains[scene][SHOWN]["test"][f"{FULL} - store"]["mean"] for scene in gains}
+    assert means == {"Merom_1_int": 100.0, "Rs_int": 50.0, "all scenes": 75.0}
+    everywhere = gains["all scenes"][SHOWN]["test"][f"{FULL} - store"]
+    assert everywhere["episodes"] == 4 and everywhere["error"] == pytest.approx(25.0), "over four tasks"
+
+
 def test_it_says_what_each_row_was_given_and_what_became_of_every_thing(content: dict[str, Any]) -> None:
     assert content["told"]["store"] == [
         "demonstrations", "their verdicts on every seen thing", "rewards of single actions"
