@@ -12,6 +12,8 @@ import pytest
 from rich.console import Console
 
 from housewise.core.errors import UserError
+from housewise.experiments.documents.files import FigureFiles
+from housewise.experiments.documents.tables import TABLES
 from housewise.experiments.personalize.carried import ELSEWHERE, OWN, Carried, Pair, pairs_of
 from housewise.experiments.personalize.households import Household, Setup
 from housewise.experiments.personalize.paper import carry_out
@@ -35,13 +37,15 @@ def fill(folder: Path, *ends: str) -> None:
 def content(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """A model that was taught in Merom_1 beside one that was taught nowhere, in Pomaria_1."""
     out = tmp_path_factory.mktemp("carried")
-    experiment = Carried([PAIR], ["store", FULL, EMPTY], [1], Setup(), out)
+    experiment = Carried([PAIR], ["store", "nearest", FULL, EMPTY], [1], Setup(), out)
     fill(experiment.tests(PAIR, FULL, SHOWN, "test", 1).folder, SHELF, TABLE)
     fill(experiment.tests(PAIR, EMPTY, NOTHING, "test", 1).folder, TABLE, TABLE)
     fill(Robot(FULL, POMARIA, 1, out).tests(SHOWN, "test").folder, SHELF, SHELF)
     console = Console(record=True, width=200, file=io.StringIO())
-    carry_out(experiment, out, True, console, {"quick": False})
-    return {**json.loads((out / "carried.json").read_text()), "shown": console.export_text()}
+    (out / "personalize").mkdir()
+    carry_out(experiment, out, True, console, {"quick": False}, json_file=out / "personalize" / "carried.json")
+    drawn = TABLES["remembering carried"](FigureFiles(out))
+    return {**json.loads((out / "carried.json").read_text()), "shown": console.export_text(), "drawn": drawn}
 
 
 def test_the_papers_transfer_stands_beside_each_stage(content: dict[str, Any]) -> None:
@@ -61,6 +65,15 @@ def test_what_was_brought_along_is_compared_task_by_task(content: dict[str, Any]
     own = content["tables"][1]["cells"]
     assert [(cell["row"], cell["ours"]["mean"], cell["published"]["mean"]) for cell in own] == [
         (f"{FULL}, {SHOWN}", 100.0, 17.6)
+    ]
+
+
+def test_documents_have_a_table_of_it(content: dict[str, Any]) -> None:
+    assert content["drawn"].splitlines()[2:] == [
+        "| Merom_1_int → Pomaria_1_int, after demonstrations [13.2] | 0.0 ± 0.0 (2) | – | – | 50.0 ± 50.0 (2) "
+        "| 50.0 ± 50.0 (2) | -50.0 ± 50.0 (2) |",
+        "| Merom_1_int → Pomaria_1_int, after round 1 [13.0] | 0.0 ± 0.0 (2) | – | – | – | – | – |",
+        "| Merom_1_int → Pomaria_1_int, after round 2 [17.0] | 0.0 ± 0.0 (2) | – | – | – | – | – |",
     ]
 
 

@@ -6,6 +6,8 @@ import json
 import os
 from pathlib import Path
 
+from housewise.experiments.documents.files import FigureFiles
+from housewise.experiments.documents.tables import TABLES
 from housewise.people.memory import MemoryFolder
 from housewise.rollout.notes import notes_of
 from housewise.rollout.records import read_records
@@ -15,7 +17,16 @@ from tests.commands import run_module
 
 def test_every_row_plays_with_the_first_notes_that_came(tmp_path: Path) -> None:
     env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"} | {"OMP_NUM_THREADS": "1"}
-    words = ["--quick", "--row", "store", "--out", tmp_path / "out", "--json", tmp_path / "figures.json"]
+    (tmp_path / "personalize").mkdir()
+    words = [
+        "--quick",
+        "--row",
+        "store",
+        "--out",
+        tmp_path / "out",
+        "--json",
+        tmp_path / "personalize" / "reactions.json",
+    ]
     module = "housewise.experiments.personalize.reactions"
     counts = [word for count in (0, 2, 3) for word in ("--count", count)]
     done = run_module(module, [*words, *counts, "max_steps=200"], env, tmp_path)
@@ -28,10 +39,13 @@ def test_every_row_plays_with_the_first_notes_that_came(tmp_path: Path) -> None:
         assert len(memory) == count and set(shown[:count]) <= set(memory.notes)
         (record,) = read_house_records(seed / "reactions" / "store" / str(count) / "test" / "episodes")
         assert record.header.memory == memory.digest
-    content = json.loads((tmp_path / "figures.json").read_text())
+    content = json.loads((tmp_path / "personalize" / "reactions.json").read_text())
     figures = content["figures"]["generated"]["store"]["test"]
     assert list(figures) == ["0", "2", "3"] and {figure["episodes"] for figure in figures.values()} == {1}
     assert content["counts"] == [0, 2, 3] and "commit" in content
+    head, _, row = TABLES["remembering reactions"](FigureFiles(tmp_path)).splitlines()
+    assert head.endswith("| 0 | 2 | 3 |")
+    assert row == f"| generated test | store | {' | '.join(format(each['mean'], '.1f') for each in figures.values())} |"
     assert (tmp_path / "out" / "reactions_curve.png").read_bytes().startswith(b"\x89PNG")
     many = run_module(module, [*words, "--count", "5000", "max_steps=200"], env, tmp_path)
     assert many.returncode == 2 and "reactions in all; give --count less" in many.stderr

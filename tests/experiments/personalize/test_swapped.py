@@ -11,6 +11,8 @@ import pytest
 from rich.console import Console
 
 from housewise.core.errors import UserError
+from housewise.experiments.documents.files import FigureFiles
+from housewise.experiments.documents.tables import TABLES
 from housewise.experiments.personalize.edited import AFTER, BEFORE, Edited, turns
 from housewise.experiments.personalize.households import Setup
 from housewise.experiments.personalize.paper import carry_out
@@ -34,12 +36,21 @@ def test_every_persons_own_memory_stands_beside_the_others(tmp_path: Path) -> No
                 folder = seed / between.memory_of(person, whose) / "test" / "episodes"
                 save(make_record({"mug 1": end}, episode=number), folder)
     console = Console(record=True, width=200, file=io.StringIO())
-    carry_out(Swapped([between], ["store"], None, [1], Setup()), tmp_path, True, console, {"quick": False})
+    file = tmp_path / "personalize" / "swapped.json"
+    file.parent.mkdir()
+    carry_out(
+        Swapped([between], ["store"], None, [1], Setup()), tmp_path, True, console, {"quick": False}, json_file=file
+    )
     assert "store, their own - the majority's: 50.0 ± 50.0 points for everybody" in console.export_text()
     content = json.loads((tmp_path / "swapped.json").read_text())
     assert content["figures"]["Merom_1_int"]["store"]["annotator-1"][COMMON]["mean"] == 50.0
     assert content["gains"]["Merom_1_int"]["store"][f"{OWN} - {ANOTHER}"]["annotator-7"]["mean"] == 100.0
     assert content["memories"]["Merom_1_int"]["annotator-1"] == {OWN: "annotator-1", ANOTHER: "annotator-7"}
+    assert TABLES["remembering swapped"](FigureFiles(tmp_path)).splitlines()[2:] == [
+        f"| {who}, Merom_1_int | store | 100.0 ± 0.0 (2) | 50.0 ± 50.0 (2) | 0.0 ± 0.0 (2) "
+        "| 50.0 ± 50.0 | 100.0 ± 0.0 |"
+        for who in between.people
+    ]
 
 
 @pytest.mark.parametrize(
