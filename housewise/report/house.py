@@ -19,7 +19,7 @@ class HouseView:
     explanation = (
         "Success rate: (correct at the end − correct at the start) ÷ misplaced at the start, mean ± standard error "
         "over tasks. The other numbers are means of an episode; executable is the share of all planned actions that "
-        "succeeded."
+        "succeeded. Pictures are traced again from the recorded actions; objects are stand-ins of their true size."
     )
     standing = "in place, start → end"
     columns = ("plans", "steps", "actions executed")
