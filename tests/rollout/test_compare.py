@@ -89,7 +89,7 @@ def test_what_differs_beyond_who_plays_is_a_warning() -> None:
 
 
 def compared(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return run_module("housewise.cli", ["compare", *arguments], {**os.environ, "COLUMNS": "80"})
+    return run_module("housewise", ["compare", *arguments], {**os.environ, "COLUMNS": "80"})
 
 
 def saved(folder: Path, episodes: list[Finished], **changes: Any) -> Path:

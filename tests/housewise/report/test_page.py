@@ -418,7 +418,7 @@ def test_unequal_sets_are_told(run_folder: Path) -> None:
 
 def test_on_the_command_line(two_runs: Path) -> None:
     def housewise(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-        return run_module("housewise.cli", ["report", *arguments])
+        return run_module("housewise", ["report", *arguments])
 
     made = housewise(two_runs, "--no-film", "--workers", "2")
     assert made.returncode == 0, made.stderr

@@ -65,7 +65,7 @@ def place(request: pytest.FixtureRequest) -> tuple[str, ...]:
 
 def run(out: Path, *arguments: str | Path) -> tuple[int, str, list[str]]:
     """Exit code, output and lines of errors of a run."""
-    done = run_module("housewise.cli", ["run", "--out", out, *arguments], ENVIRONMENT, timeout=180)
+    done = run_module("housewise", ["run", "--out", out, *arguments], ENVIRONMENT, timeout=180)
     return done.returncode, done.stdout, done.stderr.strip().splitlines()
 
 

@@ -73,7 +73,7 @@ def model() -> Iterator[Model]:
 
 
 def command(out: Path, *arguments: str) -> list[str]:
-    return [sys.executable, "-m", "housewise.cli", "run", "--out", str(out), *arguments]
+    return [sys.executable, "-m", "housewise", "run", "--out", str(out), *arguments]
 
 
 def played(out: Path, *arguments: str) -> str:
