@@ -15,11 +15,9 @@ import pytest
 from PIL import Image
 
 from housewise.core.errors import UserError
-from housewise.core.record import Header, Result
-from housewise.report import Options, figures, write_report, write_single
+from housewise.report import Options, write_report, write_single
 from housewise.report.house import HouseView
 from housewise.systems.personalize.record import read_house_records
-from housewise.systems.personalize.replay import settings_of
 from tests.commands import run_module
 from tests.experiments.records import changed, make_record
 from tests.housewise.report.conftest import play
@@ -360,60 +358,6 @@ def test_an_unwritable_page(run_folder: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(UserError, match="cannot be written"):
         write_single(run_folder, tmp_path / "file" / "page.html", PAGES, most=0)
-
-
-def test_stale_figures_are_told(run_folder: Path, tmp_path: Path) -> None:
-    episodes = [(record.header, record.result) for record in read_house_records(run_folder / "episodes")]
-    assert figures.stale(run_folder, episodes) == ""
-    for content, said in [('{"overall": {"episodes": 9, "success_rate": 5}}', "9 episodes"), ("[]", ""), ("{", "")]:
-        (tmp_path / "metrics.json").write_text(content, encoding="utf-8")
-        assert said in figures.stale(tmp_path, episodes)
-        assert bool(said) == bool(figures.stale(tmp_path, episodes))
-    assert figures.stale(tmp_path / "none", episodes) == ""
-
-
-def test_tables_have_a_row_for_each_experiment(run_folder: Path) -> None:
-    record = next(read_house_records(run_folder / "episodes"))
-    settings = settings_of(record.header)
-
-    def other(config: dict[str, Any] | None = None, **changes: Any) -> tuple[Header, Result]:
-        chosen = settings.changed(**config or {}).model_dump(mode="json")
-        return record.header.model_copy(update={"settings": chosen, **changes}), record.result
-
-    def shown(*episodes: tuple[Header, Result]) -> tuple[list[str], list[tuple[str, ...]]]:
-        found = figures.rows(episodes)
-        return found.settings, [row.experiment for row in found.experiments]
-
-    assert shown(other()) == (["planner"], [("scripted",)])
-    # Which houses are played makes no other experiment; whose wishes count does.
-    assert shown(other(), other({"seed": 5, "workers": 3}, task="generated-2-0002")) == (["planner"], [("scripted",)])
-    assert shown(other(), other({"person": "carl"})) == (["preferences of"], [("ada",), ("carl",)])
-    assert shown(other(), other({"planner": "llm"}, agent="llm", models={"agent": "m"})) == (
-        ["planner"],
-        [("llm",), ("scripted",)],
-    )
-    taught = [
-        other({"planner": "llm", **more}, agent="llm", models={"agent": "m"})
-        for more in ({"prompt": "judging"}, {"adapter": "tidy", "prompt": "judging"})
-    ]
-    assert shown(*taught) == (["adapter"], [("tidy",), ("none",)])
-    bold = other(
-        {"planner": "llm", "prompt": "judging", "sampling": {"temperature": 2.0}}, agent="llm", models={"agent": "m"}
-    )
-    assert shown(taught[0], bold) == (["temperature"], [("1",), ("2",)])
-    scenes = figures.rows([other({"data": "x"}, group="b"), other({"data": "x"}, group="a/test")])
-    assert [row.scene for row in scenes.scenes] == ["a, test", "b"]
-    assert figures.overall([other()]).error is None
-
-
-def test_unequal_sets_are_told(run_folder: Path) -> None:
-    record = next(read_house_records(run_folder / "episodes"))
-    ours = [(record.header.model_copy(update={"run": run}), record.result) for run in range(3)]
-    theirs = [(record.header.model_copy(update={"run": 0, "agent": "demonstrator"}), record.result)]
-    found = figures.rows([*ours, *theirs])
-    (note,) = found.notes
-    assert "demonstrator: 1 episode; scripted: 3 episodes; 1 in common" in note
-    assert found.comparisons[0].differences[0].mean == 0
 
 
 def test_on_the_command_line(two_runs: Path) -> None:

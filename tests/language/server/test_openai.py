@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-import logging
 import os
 import threading
 import time
@@ -14,8 +12,7 @@ from typing import Any
 import pytest
 
 from housewise.language import ChatModelError, ChatRequest, Message, open_model
-from housewise.language.server.openai import OpenAIChatModel
-from tests.language.conftest import KEY, ChatServer, Handler, Open, ask, completion, fails, failure, says, sends
+from tests.language.conftest import ChatServer, Handler, Open, ask, completion, fails, failure, says, sends
 
 
 def test_answers_come_in_order_with_counts(server: ChatServer, open_server: Open) -> None:
@@ -131,185 +128,6 @@ def test_a_prefix_is_continued_where_the_server_can(server: ChatServer, open_ser
     assert sent["continue_final_message"] is True and sent["add_generation_prompt"] is False
 
 
-def test_rate_limits_are_waited_out(server: ChatServer, open_server: Open) -> None:
-    server.play(fails(429, Retry_After="0.3"), says("ok"))
-    start = time.perf_counter()
-    reply = open_server().complete([ask()])[0][0]
-    assert reply.text == "ok" and time.perf_counter() - start >= 0.3 and reply.seconds >= 0.3
-
-
-def test_a_date_to_come_back_is_understood(server: ChatServer, open_server: Open) -> None:
-    server.play(fails(429, Retry_After="Wed, 21 Oct 2015 07:28:00 GMT"), says("ok"))
-    assert open_server().complete([ask()])[0][0].text == "ok"
-
-
-def test_a_wait_beyond_the_deadline_is_not_begun(server: ChatServer, open_server: Open) -> None:
-    server.play(fails(429, "slow down", Retry_After="3600"))
-    start = time.perf_counter()
-    line = failure(open_server())
-    assert "429" in line and "slow down" in line and "concurrency" in line
-    assert time.perf_counter() - start < 3
-
-
-def test_spent_credit_is_not_retried(server: ChatServer, open_server: Open) -> None:
-    server.play(fails(429, "You exceeded your quota", {"code": "insufficient_quota"}))
-    assert "credit" in failure(open_server())
-    assert len(server.requests) == 1
-
-
-@pytest.mark.parametrize("status", [408, 409, 500, 502, 503, 504])
-def test_server_errors_are_retried(server: ChatServer, open_server: Open, status: int) -> None:
-    server.play(fails(status), fails(status), says("ok"))
-    assert open_server().complete([ask()])[0][0].text == "ok"
-    assert len(server.requests) == 3
-
-
-def test_lasting_server_errors_end(server: ChatServer, open_server: Open) -> None:
-    server.play(fails(500, "model crashed"))
-    line = failure(open_server())
-    assert "500" in line and "model crashed" in line and "3 attempts" in line
-    assert len(server.requests) == 3
-
-
-def test_lost_connections_are_retried(server: ChatServer, open_server: Open) -> None:
-    server.play(lambda handler, body: handler.drop(), says("ok"))
-    assert open_server().complete([ask()])[0][0].text == "ok"
-
-
-def test_no_server(open_server: Open) -> None:
-    line = failure(open_server(base_url="http://127.0.0.1:9/v1"))
-    assert "http://127.0.0.1:9/v1" in line and "connection failed" in line
-
-
-def test_never_answering_ends(server: ChatServer, open_server: Open) -> None:
-    server.play(hangs)
-    start = time.perf_counter()
-    line = failure(open_server(timeout=0.3, max_retries=1))
-    assert "no answer within" in line and time.perf_counter() - start < 3
-
-
-@pytest.mark.parametrize("head", [False, True])
-def test_a_trickling_server_ends(server: ChatServer, open_server: Open, head: bool) -> None:
-    def trickle(handler: Handler, body: dict[str, Any]) -> None:
-        if not head:
-            handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
-        for byte in b"HTTP/1.1 200 OK\r\nX: " + b" " * 10000:
-            handler.wfile.write(bytes([byte]))
-            handler.wfile.flush()
-            if handler.server.ending.wait(0.02):
-                return
-
-    server.play(trickle)
-    start = time.perf_counter()
-    assert "no answer within" in failure(open_server(timeout=0.4, max_retries=1))
-    assert time.perf_counter() - start < 3
-
-
-def hangs(handler: Handler, body: dict[str, Any]) -> None:
-    handler.server.ending.wait()
-
-
-def half(handler: Handler, body: dict[str, Any]) -> None:
-    whole = json.dumps(completion("hello")).encode()
-    handler.send_response(200)
-    handler.send_header("Content-Length", str(len(whole)))
-    handler.end_headers()
-    handler.wfile.write(whole[: len(whole) // 2])
-    handler.drop()
-
-
-def greets(handler: Handler, body: dict[str, Any]) -> None:
-    handler.wfile.write(b"SSH-2.0-OpenSSH_9.6\r\n")
-    handler.drop()
-
-
-@pytest.mark.parametrize(
-    ("answer", "said"),
-    [
-        pytest.param(sends(b""), "empty body", id="empty"),
-        pytest.param(sends(b" \n"), "empty body", id="blank"),
-        pytest.param(sends(b"{]" * 50), "no chat completion: {]{]", id="garbage"),
-        pytest.param(sends(b"\xff\x00" * 2_500_000), "5000000 bytes", id="5 MB of garbage"),
-        pytest.param(sends(b"x" * 17_000_000), "more than 16 MB", id="17 MB of garbage"),
-        pytest.param(
-            sends(gzip.compress(b"x" * 200_000_000), Content_Encoding="gzip"), "more than 16 MB", id="gzip bomb"
-        ),
-        pytest.param(sends(b"x" * 99, Content_Encoding="gzip"), "connection failed", id="not gzip"),
-        pytest.param(half, "connection failed", id="half"),
-        pytest.param(sends(json.dumps(completion("hello")).encode()[:50]), "no chat completion", id="cut"),
-        pytest.param(sends(b"<html>Welcome</html>", Content_Type="text/html"), "<html>Welcome", id="web page"),
-        pytest.param(sends(b"[1, 2]"), "no chat completion", id="a list"),
-        pytest.param(sends(b"{}"), "without any choice", id="an empty object"),
-        pytest.param(sends(b'{"choices": []}'), "without any choice", id="no choices"),
-        pytest.param(sends(b'{"choices": null}'), "without any choice", id="null choices"),
-        pytest.param(sends(b'{"choices": [{"message": {"content": 3}}]}'), "no chat completion", id="number for text"),
-        pytest.param(sends(b'{"choices": [{}]}'), "no chat completion", id="no message"),
-        pytest.param(sends(b'{"error": {"message": "overloaded"}}'), "overloaded", id="error with 200"),
-        pytest.param(greets, "connection failed", id="not HTTP"),
-    ],
-)
-def test_answers_that_are_none(server: ChatServer, open_server: Open, answer: Any, said: str) -> None:
-    server.play(answer)
-    line = failure(open_server(max_retries=1))
-    assert said in line and "2 attempts" in line
-    server.play(answer, says("ok"))
-    assert open_server(max_retries=1).complete([ask()])[0][0].text == "ok"
-
-
-def test_a_completion_under_a_wrong_content_type_is_read(server: ChatServer, open_server: Open) -> None:
-    server.play(sends(json.dumps(completion("ok")).encode(), Content_Type="text/plain"))
-    assert open_server().complete([ask()])[0][0].text == "ok"
-
-
-def test_a_compressed_completion_is_read(server: ChatServer, open_server: Open) -> None:
-    server.play(sends(gzip.compress(json.dumps(completion("ok")).encode()), Content_Encoding="gzip"))
-    assert open_server().complete([ask()])[0][0].text == "ok"
-
-
-def test_a_reply_without_text(server: ChatServer, open_server: Open) -> None:
-    server.play(says(None, finish_reason="length"))
-    line = failure(open_server())
-    assert "without a text" in line and "max_tokens" in line
-    assert len(server.requests) == 1
-
-
-def test_a_reply_without_end(server: ChatServer, open_server: Open) -> None:
-    server.play(says("x" * 1_000_001))
-    assert "1000001 characters" in failure(open_server())
-
-
-def test_one_failing_request_ends_the_call(server: ChatServer, open_server: Open) -> None:
-    def answer(handler: Handler, body: dict[str, Any]) -> None:
-        if body["messages"][-1]["content"] == "bad":
-            handler.reply(400, {"error": {"message": "bad request"}})
-        else:
-            handler.server.ending.wait()
-
-    server.play(answer)
-    start = time.perf_counter()
-    with pytest.raises(ChatModelError, match="bad request"):
-        open_server(timeout=60).complete([ask(), ask("bad"), ask()])
-    assert time.perf_counter() - start < 5
-
-
-@pytest.mark.parametrize(
-    ("status", "remedy"), [(401, "OPENAI_API_KEY"), (403, "may use this model"), (400, "as it says"), (418, "/v1")]
-)
-def test_refusals_are_final(server: ChatServer, open_server: Open, status: int, remedy: str) -> None:
-    server.play(fails(status, "not you"))
-    line = failure(open_server(api_key=KEY))
-    assert str(status) in line and "not you" in line and remedy in line
-    assert len(server.requests) == 1
-
-
-def test_an_unknown_model_lists_the_known(server: ChatServer, open_server: Open) -> None:
-    server.play(fails(404, "model m not found"))
-    assert "base_url" in failure(open_server())
-    server.models = [f"model-{index}" for index in range(12)]
-    line = failure(open_server())
-    assert "model-0, model-1" in line and "and 4 more" in line
-
-
 @pytest.mark.parametrize("name", ["logprobs", "seed", "n", "stop"])
 def test_refinements_that_a_server_refuses_are_left_out(server: ChatServer, open_server: Open, name: str) -> None:
     def answer(handler: Handler, body: dict[str, Any]) -> None:
@@ -343,79 +161,6 @@ def test_the_newer_name_of_max_tokens(server: ChatServer, open_server: Open) -> 
 def test_a_needed_temperature_is_not_left_out(server: ChatServer, open_server: Open) -> None:
     server.play(fails(400, "Unsupported value: 'temperature'", {"param": "temperature"}))
     assert "temperature" in failure(open_server(), ask(temperature=0.0))
-
-
-def test_the_key_is_sent_and_never_shown(
-    server: ChatServer, open_server: Open, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
-) -> None:
-    caplog.set_level(logging.DEBUG)
-    model = open_server(api_key=f" {KEY}\n")
-    server.play(fails(400, f"bad key {KEY} in {{'Authorization': 'Bearer {KEY}'}}"))
-    assert failure(model).count("[secret]") == 2
-    server.play(fails(400, "x" * 190 + KEY))
-    assert KEY[:5] not in failure(model)
-    server.play(sends(f"oops {KEY}".encode()))
-    assert "[secret]" in failure(model)
-    server.play(says(f"your key is {KEY}"))
-    assert model.complete([ask()])[0][0].text == "your key is [secret]"
-    assert server.headers[0]["authorization"] == f"Bearer {KEY}"
-    captured = capfd.readouterr()
-    assert KEY not in repr(model) + str(vars(model)["name"]) + caplog.text + captured.out + captured.err
-
-
-def test_a_key_that_is_no_secret_stays_in_what_is_said(server: ChatServer, open_server: Open) -> None:
-    server.play(says("go to box 3"))
-    assert open_server(api_key="x").complete([ask()])[0][0].text == "go to box 3"
-
-
-def test_the_key_comes_from_the_environment(
-    server: ChatServer, open_server: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    open_server().complete([ask()])
-    assert server.headers[0]["authorization"] == f"Bearer {KEY}"
-
-
-def test_a_missing_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    with pytest.raises(ChatModelError, match="set OPENAI_API_KEY"):
-        OpenAIChatModel("gpt-4o")
-
-
-def test_a_missing_key_that_is_wanted(server: ChatServer, open_server: Open) -> None:
-    server.play(fails(401))
-    assert "set OPENAI_API_KEY" in failure(open_server())
-
-
-@pytest.mark.parametrize("key", ["schlüssel", "two\nlines"])
-def test_a_key_that_cannot_be_sent(key: str) -> None:
-    with pytest.raises(ChatModelError, match="characters") as caught:
-        OpenAIChatModel("m", "http://127.0.0.1:1/v1", key)
-    assert key not in str(caught.value)
-
-
-def test_credentials_in_the_address_are_not_shown(server: ChatServer, open_server: Open) -> None:
-    address = server.url.replace("http://", "http://user:pass-word@") + "?token=abc"
-    server.play(fails(400, "pass-word is wrong"))
-    line = failure(open_server(base_url=address))
-    assert "user" not in line and "pass-word" not in line and "abc" not in line
-
-
-@pytest.mark.parametrize("address", ["localhost:8000", "ftp://host/v1", "http://", "http://[::1", "http://h:x/v1"])
-def test_an_address_that_is_none(address: str) -> None:
-    with pytest.raises(ChatModelError, match="http://host:port/v1"):
-        OpenAIChatModel("m", address)
-
-
-@pytest.mark.parametrize("options", [{"timeout": 0}, {"max_retries": -1}, {"concurrency": 0}])
-def test_options_that_make_no_sense(options: dict[str, Any]) -> None:
-    with pytest.raises(ChatModelError, match="correct them"):
-        OpenAIChatModel("m", "http://127.0.0.1:1/v1", **options)
-
-
-def test_a_proxy_is_not_used_for_this_machine(open_server: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
-    assert open_server().complete([ask()])[0][0].text == "hello"
 
 
 def test_closing(open_server: Open) -> None:

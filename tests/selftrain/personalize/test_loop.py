@@ -8,8 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,19 +19,13 @@ from housewise.agent.personalize.judgement import judged_kinds
 from housewise.core.errors import UserError
 from housewise.language.adapters import asked_with
 from housewise.people.memory import About, Memory, MemoryFolder, Note
-from housewise.rollout.executors import Silent, Watcher
-from housewise.rollout.failures import FailedEpisodesError
-from housewise.rollout.run import Run
-from housewise.selftrain.personalize.loop import Observer, SelfTraining, play
+from housewise.selftrain.personalize.loop import Observer, SelfTraining
 from housewise.selftrain.personalize.pairs import read_pairs
 from housewise.selftrain.personalize.settings import SelfTrainingConfig, load_selftraining
 from housewise.systems.personalize.record import read_house_records
-from housewise.systems.personalize.settings import house_settings
-from housewise.worlds.house.housekeep.reader import HousekeepData
 from tests.commands import run_module
 from tests.core.test_plots import without_matplotlib
 from tests.selftrain.tiny import save_learner, save_prompt
-from tests.worlds.house.housekeep_folder import EPISODES, episode, make_folder, write_episodes
 
 Unheard: type[Observer] = type("Unheard", (), {})
 """Nothing is to be told where nothing begins."""
@@ -352,64 +344,3 @@ def test_what_cannot_work_is_said_before_anything_is_played(
     with pytest.raises(UserError, match=message):
         SelfTraining(config, tmp_path / "out", Unheard())
     assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize("part", ["demonstrations", "training_tasks", "test"])
-def test_tasks_that_do_not_exist_are_named_before_anything_is_played(
-    housekeep: HousekeepData, tmp_path: Path, part: str
-) -> None:
-    tasks = "evaluation.tasks=[{name: test, episodes: [99999]}]" if part == "test" else f"{part}.episodes=[99999]"
-    config = load_selftraining(overrides=[f"run.data={housekeep.root}", "run.scenes=[Merom_1_int]", tasks])
-    with pytest.raises(UserError, match="no episode 99999"):
-        SelfTraining(config, tmp_path / "out", Unheard())
-
-
-@pytest.mark.parametrize(
-    ("setting", "message"),
-    [
-        ("filtre.name=x", "did you mean filter"),
-        ("run.modle=x", "did you mean run.model"),
-        ("grow.temperature=0", "setting grow.temperature"),
-        ("training.method=qlora", "setting training.method"),
-        ("training=3", "has keys of its own"),
-    ],
-)
-def test_what_does_not_fit_is_said(setting: str, message: str) -> None:
-    with pytest.raises(UserError, match=message):
-        load_selftraining(overrides=[setting])
-
-
-def test_the_command_line_teaches() -> None:
-    help_text = subprocess.run(
-        [sys.executable, "-m", "housewise.cli", "selftrain", "--help"], capture_output=True, text=True, check=True
-    ).stdout
-    assert "housewise selftrain --houses 4" in help_text and "--person" in help_text
-
-
-class Heard:
-    """Takes what is told of the episodes of a phase."""
-
-    def __init__(self) -> None:
-        self.failed: list[str] = []
-
-    @contextmanager
-    def playing(self, name: str, session: Run) -> Iterator[Watcher]:
-        heard = Silent()
-        heard.failed = lambda job, failure: self.failed.append(job.name)  # type: ignore[method-assign]
-        yield heard
-
-
-@pytest.mark.parametrize(("spoilt", "goes_on"), [(1, True), (2, False)])
-def test_a_few_episodes_that_fail_are_left_out(tmp_path: Path, spoilt: int, goes_on: bool) -> None:
-    data = make_folder(tmp_path / "data")
-    damaged = {"start_matrix": [[0.0, 0.0], [0.0, 1.0], [0.0, 0.0]]}
-    episodes = [episode(number) | (damaged if number < spoilt else {}) for number in range(5)]
-    write_episodes(data / EPISODES, {"episodes": episodes})
-    config = house_settings(settings={"data": str(data), "planner": "demonstrator", "max_steps": 30})
-    heard: Any = Heard()
-    if not goes_on:
-        with pytest.raises(FailedEpisodesError, match="2 of 5 episodes failed"):
-            play("demonstrate", config, tmp_path / "run", heard)
-        return
-    figures = play("demonstrate", config, tmp_path / "run", heard)
-    assert (figures["overall"]["episodes"], figures["failed"]["episodes"]) == (4, 1) and len(heard.failed) == 1
