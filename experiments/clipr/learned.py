@@ -12,11 +12,9 @@ by what the person wants: a model that follows rules is no better there than cha
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from hashlib import sha256
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
 from typing import Annotated, Any
@@ -34,8 +32,8 @@ from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
 from housewise.core.machine import provenance
+from housewise.experiments.clipr.components import kept_model
 from housewise.experiments.clipr.main_results import choice_sets
-from housewise.language import open_model
 from housewise.language.adapters import fingerprint
 from housewise.language.embedder import shared_minilm
 from housewise.rollout.scores import standard_error
@@ -117,15 +115,18 @@ def kept_pairs(path: Path, pairs: Sequence[Pair]) -> list[Pair]:
     return list(pairs)
 
 
-def by_model(start: Start) -> Answer:
-    """Choices of a language model, which is opened when it is first asked."""
-    opened, prompts = open_model(start.model, adapter=start.adapter), Prompts()
+def by_model(start: Start, folder: Path) -> Answer:
+    """Choices of a language model, whose replies are kept in a folder, so that nothing is asked twice."""
+    model, prompts = kept_model(start.model, start.adapter, folder), Prompts()
 
     def answer(some: Sequence[Ruled]) -> list[int | None]:
-        asked = [choice_request(prompts, ruled.situation, ruled.rules) for ruled in some]
-        replies = [reply for [reply] in opened.complete(asked)]
-        pairs = zip(replies, some, strict=True)
-        return [read_choice(reply, each.situation, each.rules).action for reply, each in pairs]
+        chosen: list[int | None] = []
+        for each in batches(some, _AT_ONCE):
+            asked = [choice_request(prompts, ruled.situation, ruled.rules) for ruled in each]
+            replies = [reply for [reply] in model.complete(asked)]
+            pairs = zip(replies, each, strict=True)
+            chosen += [read_choice(reply, ruled.situation, ruled.rules).action for reply, ruled in pairs]
+        return chosen
 
     return answer
 
@@ -135,28 +136,6 @@ def by_components(some: Sequence[Ruled]) -> list[int | None]:
     language = LocalComponents(shared_minilm())
     given = [Guidance(rules=tuple(map(read_rule, ruled.rules))) for ruled in some]
     return [language.choose([each.situation], guidance)[0].action for each, guidance in zip(some, given, strict=True)]
-
-
-def kept_as(row: str, who: Start | None, asked: Sequence[Ruled]) -> str:
-    """The name of the file of a row's answers: another one where somebody else answers, or something else is asked."""
-    adapter = fingerprint(who.adapter) if who and who.adapter else {}
-    told = [who and who.model, [digest for name, digest in adapter.items() if name != "name"], *map(asdict, asked)]
-    return f"{row}, {sha256(json.dumps(told).encode()).hexdigest()[:10]}.jsonl"
-
-
-def answered(path: Path, asked: Sequence[Ruled], open_answer: Callable[[], Answer]) -> list[int | None]:
-    """What is answered, kept line by line, so that nothing is asked twice."""
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
-    found: list[int | None] = [json.loads(line) for line in lines if line.endswith("\n")][: len(asked)]
-    left = asked[len(found) :]
-    answer = open_answer() if left else None
-    for some in batches(left, _AT_ONCE):
-        assert answer is not None
-        made = answer(some)
-        found += made
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("".join(f"{json.dumps(each)}\n" for each in found), encoding="utf-8")
-    return found
 
 
 def figures(chosen: Sequence[int | None], wanted: Sequence[int], scenarios_of: Sequence[str]) -> dict[str, Any]:
@@ -172,18 +151,12 @@ def figures(chosen: Sequence[int | None], wanted: Sequence[int], scenarios_of: S
 
 def measured(some: Sequence[Test], models: Mapping[str, Start], folder: Path) -> dict[str, Any]:
     """Every row: models and local components, with the right rules and with another's, and chance."""
-    openers: dict[str, Callable[[], Answer]] = {
-        name: (lambda start=start: by_model(start))  # type: ignore[misc]
-        for name, start in models.items()
-    }
-    openers["local components"] = lambda: by_components
+    answers = {name: by_model(start, folder) for name, start in models.items()} | {"local components": by_components}
     wanted, names = [test.own.action for test in some], [test.own.situation.id for test in some]
     rows = {}
-    for name, opener in openers.items():
+    for name, answer in answers.items():
         for rules, asked in (("right rules", [t.own for t in some]), ("another's rules", [t.others for t in some])):
-            row = f"{name}, {rules}"
-            kept = folder / kept_as(row, models.get(name), asked)
-            rows[row] = figures(answered(kept, asked, opener), wanted, names)
+            rows[f"{name}, {rules}"] = figures(answer(asked), wanted, names)
     by_chance = {
         "chance": mean(1 / len(test.own.situation.actions) for test in some),
         "chance among what satisfies": mean(1 / test.satisfying for test in some),
@@ -220,7 +193,7 @@ def main(
     else:
         trained = TrainedModel(model=model, adapter=adapter)
     some = tests(held, told, number, seed)
-    rows = measured(some, {"trained": trained, "untrained": start}, folder / "answers")
+    rows = measured(some, {"trained": trained, "untrained": start}, folder)
     console.print(_table(rows))
     result = {
         "rows": rows,
