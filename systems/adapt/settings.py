@@ -1,4 +1,4 @@
-"""The settings of a run of ADAPT; docs/kitchen.md explains them."""
+"""The settings of a run of ADAPT; docs/adapt.md explains them."""
 
 from __future__ import annotations
 
