@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from housewise.experiments.documents import clipr, personalize, stars
+from housewise.experiments.documents import adapt, clipr, personalize, stars
 from housewise.experiments.documents.files import FigureFiles
 from housewise.experiments.documents.marks import Drawn, figure, markdown
 
@@ -41,6 +41,7 @@ def fidelity(files: FigureFiles) -> str:
 
 
 TABLES: dict[str, Drawn] = {
+    "adapt": adapt.agents,
     "clipr": clipr.methods,
     "clipr ablations": clipr.ablations,
     "clipr efficiency": clipr.efficiency,

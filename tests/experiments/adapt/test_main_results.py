@@ -15,6 +15,8 @@ pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 from housewise.core.errors import UserError
 from housewise.experiments.adapt.main_results import frontier
 from housewise.experiments.adapt.study import AGENTS, PUBLISHED, split
+from housewise.experiments.documents.files import FigureFiles
+from housewise.experiments.documents.tables import TABLES
 from housewise.language.embedder import has_minilm
 from housewise.selftrain.personalize.pairs import read_pairs
 from housewise.selftrain.preferences import read_preferences
@@ -79,6 +81,18 @@ def test_every_agent_has_its_row(small: Small) -> None:
     assert figures["at_equal_questions"]["questions"] >= 0 and figures["quick"] is True
     assert figures["published_on_another_scale"]["rows"]["Reflection-DPO"]["unseen"] == [42.9, 1.6]
     assert {"commit", "command", "machine"} <= set(figures)
+
+
+@needs_minilm
+def test_documents_have_a_table_of_it(small: Small, tmp_path: Path) -> None:
+    (tmp_path / "adapt").mkdir()
+    (tmp_path / "adapt" / "main_fold_0.json").write_text(small.json.read_text(encoding="utf-8"), encoding="utf-8")
+    _, _, *lines = TABLES["adapt"](FigureFiles(tmp_path)).splitlines()
+    cells = {name: rest for name, *rest in (line.strip("| ").split(" | ") for line in lines)}
+    assert tuple(cells) == PLAYED
+    unseen = small.figures["rows"]["Reflection-DPO"]["unseen"]
+    assert cells["Reflection-DPO"][1].startswith(f"{unseen['satisfaction']['mean']:.1%}".removesuffix("%"))
+    assert cells["Reflection-DPO"][3:] == ["1", "42.9", "9.5"] and cells["Reflection-DPO, paraphrased"][-1] == "–"
 
 
 @needs_minilm
