@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from housewise.experiments.documents.files import FigureFiles
 from housewise.experiments.documents.marks import figure, markdown
-from housewise.experiments.personalize.carried import ELSEWHERE, OWN
+from housewise.experiments.personalize.carried import ELSEWHERE, OWN, REACHED
 from housewise.experiments.personalize.households import OTHER, TEST
 from housewise.experiments.personalize.robots import EMPTY, FULL, NOTHING, PHASE_OF, ROUNDS, SHOWN
 from housewise.experiments.personalize.study import ALL_SCENES
@@ -132,6 +132,18 @@ def carried(files: FigureFiles) -> str:
     )  # fmt: skip
     pairs = files.keys(f"{file}#/pairs")
     return markdown(columns, [row(pair, stage) for pair in pairs for stage in (SHOWN, *ROUNDS)])
+
+
+def reach(files: FigureFiles) -> str:
+    """Of the things out of place, for how many a memory that was brought along names a place, and what is put right."""
+    file = "personalize/carried.json"
+    stage = ROUNDS[-1]
+    rows = [
+        [pair, row, *(figure(f"{file}#/reach/{pair}/{row}/{stage}/{TEST}/{what}", "d", files) for what in REACHED)]
+        for pair in files.keys(f"{file}#/pairs")
+        for row in (*_CONTROLS, FULL)
+    ]
+    return markdown((f"tests {stage}, things of all seeds", "", *REACHED), rows)
 
 
 def swapped(files: FigureFiles) -> str:

@@ -56,6 +56,7 @@ TABLES: dict[str, Drawn] = {
     "remembering carried": personalize.carried,
     "remembering gains": personalize.remembering_gains,
     "remembering in short": personalize.remembering_in_short,
+    "remembering reach": personalize.reach,
     "remembering reactions": personalize.reactions,
     "remembering swapped": personalize.swapped,
     **{f"stars {task}": partial(stars.conditions, task) for task in stars.TASKS},

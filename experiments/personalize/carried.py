@@ -12,6 +12,7 @@ what it does in the other scene is what the rest is compared with.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -65,6 +66,7 @@ from housewise.experiments.personalize.robots import EMPTY, FULL, NOTHING, ROWS,
 from housewise.experiments.personalize.study import GENERATED
 from housewise.experiments.results import Cell, Figure, Results, nested
 from housewise.selftrain.personalize.loop import Observer
+from housewise.worlds.house.names import kind_of
 
 PAIRS = (
     ("Merom_1_int", "Pomaria_1_int"),
@@ -80,6 +82,9 @@ CARRIED = ("store", "nearest", FULL, EMPTY)
 
 ELSEWHERE, OWN = "taught nowhere", "taught there"
 """What a memory that was brought along is compared with."""
+
+REACHED = ("out of place", "place named", "named, put right", "not named, put right")
+"""What is counted of the things in tests, of which a memory that was brought along may name where they belong."""
 
 Key = tuple[str, str, str, str]
 """A pair's name, a row, a stage and a set of tasks."""
@@ -185,6 +190,7 @@ class Carried(Experiment):
             "figures": self._nested(lambda *key: in_full(self._played[self._key(*key)])),
             "gains": self._nested(self._gains),
             "notes": self._nested(self._notes),
+            "reach": self._nested(self._reach),
             "adapter": self.setup.adapter,
             "settings": {row: self._settings(row) for row in self.rows},
             "starts": self._starts(),
@@ -262,6 +268,27 @@ class Carried(Experiment):
         """How many notes were brought along, by seed."""
         memories = {seed: self.tests(pair, row, stage, which, seed).memory_at_start() for seed in self.seeds}
         return {str(seed): None if memory is None else len(memory) for seed, memory in memories.items()}
+
+    def _reach(self, pair: Pair, row: str, stage: str, which: str) -> dict[str, int]:
+        """How many things were out of place in all seeds, what the memory names a place of, and what was put right."""
+        counts: Counter[str] = Counter()
+        for seed in self.seeds:
+            stage_played = self.tests(pair, row, stage, which, seed)
+            memory = stage_played.memory_at_start()
+            placed = (
+                [note.about for note in memory.notes if isinstance(note.value, float) and note.value > 0]
+                if memory
+                else []
+            )
+            known = {kind for about in placed if about.receptacle for kind in about.things}
+            for record in stage_played.records():
+                ended, right = record.final.placements, record.setting.correct
+                for thing, place in record.setting.placements.items():
+                    if place not in right[thing]:
+                        named, done = kind_of(thing) in known, ended[thing] in right[thing]
+                        counts.update({"out of place": 1, "place named": named, "named, put right": named and done})
+                        counts.update({"not named, put right": done and not named})
+        return {name: int(counts[name]) for name in REACHED}
 
     def _starts(self) -> dict[str, Any]:
         """Where things stand at first, by the target's scene and task."""

@@ -18,7 +18,7 @@ from housewise.experiments.personalize.carried import ELSEWHERE, OWN, Carried, P
 from housewise.experiments.personalize.households import Household, Setup
 from housewise.experiments.personalize.paper import carry_out
 from housewise.experiments.personalize.robots import EMPTY, FULL, NOTHING, ROUNDS, SHOWN, Robot
-from housewise.people.memory import MemoryFolder
+from housewise.people.memory import About, Memory, MemoryFolder, Note
 from housewise.systems.personalize.record import read_house_records
 from tests.commands import run_module
 from tests.experiments.records import SHELF, TABLE, make_record, save
@@ -44,7 +44,7 @@ def content(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     console = Console(record=True, width=200, file=io.StringIO())
     (out / "personalize").mkdir()
     carry_out(experiment, out, True, console, {"quick": False}, json_file=out / "personalize" / "carried.json")
-    drawn = TABLES["remembering carried"](FigureFiles(out))
+    drawn = {name: TABLES[f"remembering {name}"](FigureFiles(out)) for name in ("carried", "reach")}
     return {**json.loads((out / "carried.json").read_text()), "shown": console.export_text(), "drawn": drawn}
 
 
@@ -69,12 +69,28 @@ def test_what_was_brought_along_is_compared_task_by_task(content: dict[str, Any]
 
 
 def test_documents_have_a_table_of_it(content: dict[str, Any]) -> None:
-    assert content["drawn"].splitlines()[2:] == [
+    assert content["drawn"]["carried"].splitlines()[2:] == [
         "| Merom_1_int → Pomaria_1_int, after demonstrations [13.2] | 0.0 ± 0.0 (2) | – | – | 50.0 ± 50.0 (2) "
         "| 50.0 ± 50.0 (2) | -50.0 ± 50.0 (2) |",
         "| Merom_1_int → Pomaria_1_int, after round 1 [13.0] | 0.0 ± 0.0 (2) | – | – | – | – | – |",
         "| Merom_1_int → Pomaria_1_int, after round 2 [17.0] | 0.0 ± 0.0 (2) | – | – | – | – | – |",
     ]
+    assert content["drawn"]["reach"].splitlines()[-1] == f"| Merom_1_int → Pomaria_1_int | {FULL} | 0 | 0 | 0 | 0 |"
+
+
+def test_how_far_a_memory_reaches_is_counted(tmp_path: Path) -> None:
+    experiment = Carried([PAIR], ["store"], [1], Setup(), tmp_path)
+    stage = experiment.tests(PAIR, "store", SHOWN, "test", 1)
+    fill(stage.folder, SHELF, TABLE)
+    save(make_record({"cup 1": SHELF}, episode=2, scene="Pomaria_1_int"), stage.folder / "episodes")
+    wanted = Note(person="majority", kind="reaction", about=About(things=("mug",), receptacle="shelf"), value=1.0)
+    MemoryFolder(stage.folder / "memory_at_start").save(Memory("majority", [wanted]))
+    assert experiment.more()["reach"][PAIR.name]["store"][SHOWN]["test"] == {
+        "out of place": 3,
+        "place named": 2,
+        "named, put right": 1,
+        "not named, put right": 1,
+    }
 
 
 def test_everything_behind_the_figures_is_told(content: dict[str, Any]) -> None:
