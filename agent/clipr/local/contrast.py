@@ -75,6 +75,21 @@ def own_words(actions: Sequence[str]) -> tuple[str, ...]:
     return tuple(values)
 
 
+def shared_words(texts: Sequence[str]) -> frozenset[str]:
+    """Stems of the words that more than half of at least three different texts have."""
+    words = [{stem(plain(word)) for word in _WORD.findall(text)} for text in dict.fromkeys(texts)]
+    counts = Counter(word for found in words for word in found)
+    return frozenset(word for word, count in counts.items() if len(words) > 2 and 2 * count > len(words))
+
+
+def without(text: str, stems: frozenset[str]) -> str:
+    """A text without words of some stems and without empty words; all of it where nothing else is left."""
+    kept = [
+        word for word in _WORD.findall(text) if stem(plain(word)) not in stems and plain(word) not in STOP_WORDS
+    ]
+    return (" ".join(kept) if stems else "") or text
+
+
 def _condition(embedder: Embedder, situation: Situation) -> str:
     request = situation.request
     sentences = _SENTENCE.split(request)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from housewise.agent.clipr.language import Exchange, Labelled
-from housewise.agent.clipr.local.contrast import Contrast, contrasts, own_words
+from housewise.agent.clipr.local.contrast import Contrast, contrasts, own_words, shared_words, without
 from housewise.agent.clipr.local.meaning import parts
 from housewise.agent.clipr.rules import Rule
 from housewise.language.embedder import Embedder, cosine
@@ -68,7 +68,7 @@ class Ranker:
         if typed:
             for contrast in self.contrasts(situation):
                 fits = [self.fit(rule.preferred, rule.avoided, contrast.values) for rule in typed]
-                about = np.array([self._about(rule, contrast) for rule in typed])
+                about = self._about(typed, contrast)
                 total += self._mixed(about, [rule.strength * fit for rule, fit in zip(typed, fits, strict=True)])
         return total
 
@@ -77,8 +77,8 @@ class Ranker:
         typed = [rule for rule in rules if rule.typed]
         if not typed:
             return None
-        seen = self.contrasts(situation)
-        return max(typed, key=lambda rule: max(self._about(rule, contrast) for contrast in seen))
+        about = np.array([self._about(typed, contrast) for contrast in self.contrasts(situation)])
+        return typed[int(about.max(axis=0).argmax())]
 
     def by_answers(self, situation: Situation, answers: Sequence[Labelled]) -> Scores:
         """How much closer each action is to what was right in similar examples than to what was not."""
@@ -116,14 +116,20 @@ class Ranker:
         mixed: Scores = weight @ centred
         return mixed
 
-    def _about(self, rule: Rule, contrast: Contrast) -> float:
-        """How much a rule is about a contrast: its condition, and whether it speaks of things of that kind."""
-        phrases = [*rule.preferred, *rule.avoided]
-        kinds = float(self._near(phrases, contrast.different).max(axis=0).mean())
-        if not rule.condition:
-            return kinds
-        when = float(self._near([rule.condition], [contrast.condition])[0, 0])
-        return self.weights.condition * when + (1 - self.weights.condition) * kinds
+    def _about(self, rules: Sequence[Rule], contrast: Contrast) -> Scores:
+        """How much each rule is about a contrast: its condition, and whether it speaks of things of that kind.
+
+        What most conditions have in common ("put it where it belongs") tells no rule from another, and is left out.
+        """
+        spoken = [self._near([*rule.preferred, *rule.avoided], contrast.different) for rule in rules]
+        kinds = np.array([near.max(axis=0).mean() for near in spoken])
+        conditions = [rule.condition for rule in rules if rule.condition]
+        common = shared_words(conditions)
+        when = self._near([without(contrast.condition, common)], [without(each, common) for each in conditions])[0]
+        about, share = kinds.copy(), self.weights.condition
+        places = [place for place, rule in enumerate(rules) if rule.condition]
+        about[places] = share * when + (1 - share) * kinds[places]
+        return about
 
     def fit(self, preferred: Sequence[str], avoided: Sequence[str], values: Sequence[str]) -> Scores:
         """How well each value is what is preferred, the earlier the better, and not what is avoided."""
