@@ -38,12 +38,45 @@ _ALSO = 0.01
 """A second topic is spoken of where it is as close as this to the first."""
 
 
+class Named(Settings):
+    """Something that a question may name: how the person speaks of it, and what it is called, by its kind first."""
+
+    phrase: str
+    called: Annotated[tuple[str, ...], Field(min_length=1)]
+
+    def heard(self, words: set[str]) -> tuple[bool, ...]:
+        """Which of its names are among the words of a question."""
+        return tuple(set(content_words(name)) <= words for name in self.called)
+
+
 class Topic(Settings):
-    """What a person thinks of one thing: ``about`` it in some wordings, what is liked, best first, and disliked."""
+    """What a person thinks of one thing.
+
+    Attributes:
+        about: it, in some wordings.
+        likes, dislikes: what they say of it, best first.
+        liked, disliked: all that a question may name: what it does is spoken of first, and in place of ``dislikes``.
+    """
 
     about: Annotated[tuple[str, ...], Field(min_length=1)]
     likes: Annotated[tuple[str, ...], Field(min_length=1)]
     dislikes: Annotated[tuple[str, ...], Field(min_length=1)]
+    liked: tuple[Named, ...] = ()
+    disliked: tuple[Named, ...] = ()
+
+    def asked(self, question: str) -> Topic:
+        """The same for somebody who was asked this: as many likes, those that the question names before others."""
+        words = set(content_words(question))
+        likes, dislikes = (_heard(named, words) for named in (self.liked, self.disliked))
+        said = tuple(dict.fromkeys((*likes, *self.likes)))[: max(len(self.likes), 1)]
+        return self.model_copy(update={"likes": said, "dislikes": dislikes or self.dislikes})
+
+
+def _heard(named: Sequence[Named], words: set[str]) -> tuple[str, ...]:
+    """How the person speaks of what is named best: by all names, or, where nothing is, by its kind alone."""
+    heard = {each.phrase: each.heard(words) for each in named}
+    wholly = tuple(phrase for phrase, names in heard.items() if all(names))
+    return wholly or tuple(phrase for phrase, names in heard.items() if names[0])
 
 
 class Profile(Settings):
@@ -135,7 +168,7 @@ class SimulatedPerson:
         self._turn += 1
         digest = sha256(f"{self.seed}\0{self._turn}\0{question}".encode()).digest()
         generator = random.Random(int.from_bytes(digest[:8], "big"))
-        topics = self._topics(question)
+        topics = [topic.asked(question) for topic in self._topics(question)]
         both = bool(_REFUSED.search(question))
         if self.adversarial:
             return self._mislead(topics, generator, both)

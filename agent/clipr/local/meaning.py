@@ -39,6 +39,14 @@ _AGAINST = re.compile(
     r"(?! (?:only|just|mind|matter|doubt|question|problem|worries)\b)"
 )
 """Begins a clause that names what is refused, or what something else is preferred to."""
+_NEXT = re.compile(
+    r"(?:(?:and|or|but|only) )*(?:then|next|after (?:that|this|those)|afterwards|followed by"
+    r"|failing (?:that|this|those)|otherwise|or else|second(?:ly)?|third(?:ly)?|in (?:second|third) place"
+    r"|if (?:that|this|it|they|those)(?:'s| is|'re| are) (?:not there|gone|out|taken|full|missing|used up))\b[,:]?\s*"
+)
+"""Begins a clause that names what is wanted next, however its words sound ("failing that, the drawer")."""
+_LISTED = 0.5
+"""Score of such a clause: the list goes on."""
 _CERTAIN = 9.0
 _REFUSES = re.compile(
     r"\b(?:nah|nope|no (?:way|thanks?|thank you)|(?:isn'?t|not) (?:really )?(?:for|my)\b|pass|yuck|awful|forget"
@@ -98,7 +106,10 @@ def parts(embedder: Embedder, answer: str, named: str = "") -> tuple[str, str]:
     if not clauses:
         return "", ""
     known = set(content_words(named))
+    listed = [not begins and _NEXT.match(clause) is not None for clause, begins in clauses]
+    clauses = [(_NEXT.sub("", clause, count=1) or clause, begins) for clause, begins in clauses]
     scores = polarity(embedder)([_without(clause, known) for clause, _ in clauses])
+    scores = np.where(listed, np.maximum(scores, _LISTED), scores)
     scores = np.where([bool(_REFUSES.search(clause)) for clause, _ in clauses], -1.0, scores)
     scores = np.where([bool(_AGAINST.match(clause)) for clause, _ in clauses], -_CERTAIN, scores)
     wants = _course(scores, [begins for _, begins in clauses])

@@ -142,18 +142,28 @@ class Ranker:
         return scores
 
     def _match(self, phrases: Sequence[str], values: Sequence[str]) -> Scores:
-        """How well phrases fit values, shape (phrases, values), by words and by meaning."""
+        """How well phrases fit values, shape (phrases, values), by words and by meaning.
+
+        Words count as far as a phrase has any in common with the value that it fits best; a paraphrase has none.
+        """
         words = np.array([_common(phrase, values) for phrase in phrases])
-        return self.weights.words * words + (1 - self.weights.words) * self._near(phrases, values)
+        share = self.weights.words * words.max(axis=1, keepdims=True)
+        return share * words + (1 - share) * self._near(phrases, values)
 
     def _near(self, ones: Sequence[str], others: Sequence[str]) -> Scores:
         return cosine(self.embedder, ones, others).astype(np.float64)
 
 
 def _common(phrase: str, values: Sequence[str]) -> list[float]:
-    """Share of a phrase's words in each value; a word counts the more the fewer values have it, little if none has."""
+    """How far a phrase and each value have words in common, from 0 to 1: F of the shares of either's words.
+
+    A word counts the more the fewer values have it; little where none has.
+    """
     own, there = set(content_words(phrase)), [set(content_words(value)) for value in values]
-    seen = {word: sum(word in each for each in there) for word in own}
+    seen = {word: sum(word in each for each in there) for word in own.union(*there)}
     weight = {word: math.log((len(values) + 0.2) / count) if count else _UNKNOWN for word, count in seen.items()}
-    total = sum(weight.values())
-    return [sum(weight[word] for word in own & each) / total if total > 0 else 0.0 for each in there]
+
+    def total(words: set[str]) -> float:
+        return sum(weight[word] for word in words)
+
+    return [2 * total(own & each) / both if (both := total(own) + total(each)) > 0 else 0.0 for each in there]
