@@ -53,8 +53,8 @@ def new_houses(files: FigureFiles) -> str:
 
 def remembering(files: FigureFiles) -> str:
     """Success in percent of robots that go by notes and of their controls, over all seeds."""
-    episodes, rows = _remembered(files), files.keys(f"{_REMEMBERING}#/told")
-    told = {row: ", ".join(files.at(f"{_REMEMBERING}#/told/{row}")) or "nothing" for row in rows}
+    episodes, names = _remembered(files), files.keys(f"{_REMEMBERING}#/told")
+    told = {name: ", ".join(files.at(f"{_REMEMBERING}#/told/{name}")) or "nothing" for name in names}
     columns = list(dict.fromkeys(column for row in episodes.values() for column in row))
     rows = [
         [f"{row}, {stage}" if stage != row else row, *(_cell(found.get(column)) for column in columns), told[row]]

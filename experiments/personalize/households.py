@@ -216,7 +216,7 @@ class Stage:
     def settings(self) -> dict[str, Any] | None:
         """How the robot was set that played them, for a JSON file; None before anything was played."""
         played = next(iter(read_house_records(self.folder / "episodes")), None)
-        return played and shareable_run(PersonalizeSettings.model_validate(played.header.settings))
+        return None if played is None else shareable_run(PersonalizeSettings.model_validate(played.header.settings))
 
     def notes(self) -> Iterator[Note]:
         """What was learned, episode after episode in the order of the tasks."""

@@ -126,7 +126,8 @@ class Ranker:
         conditions = [rule.condition for rule in rules if rule.condition]
         common = shared_words(conditions)
         when = self._near([without(contrast.condition, common)], [without(each, common) for each in conditions])[0]
-        about, share = kinds.copy(), self.weights.condition
+        about: Scores = kinds.copy()
+        share = self.weights.condition
         places = [place for place, rule in enumerate(rules) if rule.condition]
         about[places] = share * when + (1 - share) * kinds[places]
         return about
@@ -148,7 +149,8 @@ class Ranker:
         """
         words = np.array([_common(phrase, values) for phrase in phrases])
         share = self.weights.words * words.max(axis=1, keepdims=True)
-        return share * words + (1 - share) * self._near(phrases, values)
+        found: Scores = share * words + (1 - share) * self._near(phrases, values)
+        return found
 
     def _near(self, ones: Sequence[str], others: Sequence[str]) -> Scores:
         return cosine(self.embedder, ones, others).astype(np.float64)
