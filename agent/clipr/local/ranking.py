@@ -143,14 +143,9 @@ class Ranker:
         return scores
 
     def _match(self, phrases: Sequence[str], values: Sequence[str]) -> Scores:
-        """How well phrases fit values, shape (phrases, values), by words and by meaning.
-
-        Words count as far as a phrase has any in common with the value that it fits best; a paraphrase has none.
-        """
+        """How well phrases fit values, shape (phrases, values), by words and by meaning."""
         words = np.array([_common(phrase, values) for phrase in phrases])
-        share = self.weights.words * words.max(axis=1, keepdims=True)
-        found: Scores = share * words + (1 - share) * self._near(phrases, values)
-        return found
+        return self.weights.words * words + (1 - self.weights.words) * self._near(phrases, values)
 
     def _near(self, ones: Sequence[str], others: Sequence[str]) -> Scores:
         return cosine(self.embedder, ones, others).astype(np.float64)

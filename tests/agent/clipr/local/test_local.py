@@ -134,15 +134,6 @@ def test_of_rules_for_requests_of_one_form_the_one_about_this_request_decides(lo
     assert choice.action == 0 and choice.reasoning == rules[1].text
 
 
-def test_words_of_places_that_only_sound_alike_decide_little(local: LocalComponents) -> None:
-    rule = typed_rule("Put the soap where it belongs", ["basin in the room where we wash"], [])
-    actions = tuple(
-        f"put the soap on the {place}" for place in ("coffee table in the living room", "sink in the bathroom")
-    )
-    [choice] = local.choose([Situation("soap", (), "Put the soap away.", actions)], Guidance(rules=(rule,)))
-    assert choice.action == 1
-
-
 @pytest.mark.parametrize("next_one", ["and failing that", "and if that's gone", "otherwise", "then"])
 def test_what_is_next_in_an_order_is_wanted_as_well(minilm: MiniLM, next_one: str) -> None:
     wanted, refused = parts(minilm, f"I'm happiest with the drawer, {next_one} the trunk. I'd skip the shelf.")
