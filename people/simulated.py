@@ -68,7 +68,7 @@ class Topic(Settings):
         """The same for somebody who was asked this: as many likes, those that the question names before others."""
         words = set(content_words(question))
         likes, dislikes = (_heard(named, words) for named in (self.liked, self.disliked))
-        said = tuple(dict.fromkeys((*likes, *self.likes)))[: max(len(self.likes), 1)]
+        said = tuple(dict.fromkeys((*likes, *self.likes)))[: len(self.likes)]
         return self.model_copy(update={"likes": said, "dislikes": dislikes or self.dislikes})
 
 

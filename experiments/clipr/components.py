@@ -12,8 +12,8 @@ import typer
 
 from housewise.agent.clipr.language import Language
 from housewise.agent.clipr.local.components import OPEN_QUESTIONS, LocalComponents
-from housewise.language import open_model
 from housewise.language.adapters import fingerprint
+from housewise.language.base import ChatModel
 from housewise.language.embedder import Embedder
 from housewise.language.kept import KeptReplies
 
@@ -43,6 +43,7 @@ def language_opener(components: Components, model: str, embedder: Embedder) -> O
     if components is Components.local:
         return lambda data: LocalComponents(embedder, open_questions=_open_questions(data))
     from housewise.agent.clipr.chat import ChatLanguage
+    from housewise.language import open_model
 
     opened = open_model(model)
     return lambda data: ChatLanguage(opened)
@@ -62,25 +63,25 @@ def learned_opener(adapter: str | None, embedder: Embedder, kept: Path | None = 
         UserError: the model or the adapter cannot be opened, or what was kept cannot be read.
     """
     from housewise.agent.clipr.learned import LearnedChoices
+    from housewise.language import open_model
 
-    model = kept_model("local", adapter, kept)
+    model = kept_replies(open_model("local", adapter=adapter), adapter, kept)
     return lambda data: LearnedChoices(embedder, model)
 
 
-def kept_model(model: str, adapter: str | None, folder: Path | None) -> KeptReplies:
-    """A chat model whose replies are kept.
+def kept_replies(model: ChatModel, adapter: str | None, folder: Path | None) -> KeptReplies:
+    """A chat model whose replies are kept, apart from those with other adapters.
 
     Args:
-        model: as ``housewise.language.open_model`` takes it.
-        adapter: of it.
+        model: that replies.
+        adapter: that it was opened with.
         folder: in which replies are kept, so that what was stopped goes on; None keeps them as long as this object.
 
     Raises:
-        UserError: model or adapter cannot be opened, or what was kept cannot be read.
+        UserError: the adapter, or what was kept, cannot be read.
     """
-    opened = open_model(model, adapter=adapter)
     taught = json.dumps(fingerprint(adapter)) if adapter else ""
-    return KeptReplies(opened, taught, folder / "replies.jsonl" if folder else None)
+    return KeptReplies(model, taught, folder / "replies.jsonl" if folder else None)
 
 
 def _open_questions(data: str) -> Path:

@@ -32,10 +32,12 @@ from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
 from housewise.core.machine import provenance
-from housewise.experiments.clipr.components import kept_model
+from housewise.experiments.clipr.components import kept_replies
 from housewise.experiments.clipr.main_results import choice_sets
+from housewise.language import open_model
 from housewise.language.adapters import fingerprint
 from housewise.language.embedder import shared_minilm
+from housewise.rollout.models import Deferred
 from housewise.rollout.scores import standard_error
 from housewise.selftrain.clipr.invented import RECIPE, Choices, Recipe, Ruled, held_out, read_recipe
 from housewise.selftrain.personalize.pairs import Pair, read_pairs, write_pairs
@@ -116,8 +118,9 @@ def kept_pairs(path: Path, pairs: Sequence[Pair]) -> list[Pair]:
 
 
 def by_model(start: Start, folder: Path) -> Answer:
-    """Choices of a language model, whose replies are kept in a folder, so that nothing is asked twice."""
-    model, prompts = kept_model(start.model, start.adapter, folder), Prompts()
+    """Choices of a language model, opened when it is first asked, whose replies are kept in a folder."""
+    deferred = Deferred(start.model, lambda: open_model(start.model, adapter=start.adapter))
+    model, prompts = kept_replies(deferred, start.adapter, folder), Prompts()
 
     def answer(some: Sequence[Ruled]) -> list[int | None]:
         chosen: list[int | None] = []

@@ -96,7 +96,7 @@ def remembering_gains(files: FigureFiles) -> str:
         pair = f"{FULL} - {other}"
         if files.at(address).get(pair) is None:
             return "–"
-        return f"{figure(f'{address}/{pair}', '±.1f', files)} ({figure(f'{address}/{pair}/episodes', 'd', files)})"
+        return _counted(f"{address}/{pair}", files)
 
     rows = [
         [f"{scene} {which}", stage, *(cell(f"{gains}/{scene}/{stage}/{which}", other) for other in (EMPTY, *_CONTROLS))]
@@ -115,7 +115,7 @@ def carried(files: FigureFiles) -> str:
     def told(*path: str) -> str:
         address = f"{file}#/{'/'.join(path)}"
         missing = files.at(address) is None or files.at(f"{address}/mean") is None
-        return "–" if missing else f"{figure(address, '±.1f', files)} ({figure(f'{address}/episodes', 'd', files)})"
+        return "–" if missing else _counted(address, files)
 
     def row(pair: str, stage: str) -> list[str]:
         known = published("transfer", pair, PHASE_OF[stage], TEST)
@@ -152,14 +152,10 @@ def swapped(files: FigureFiles) -> str:
 
     def row(scene: str, name: str, person: str) -> list[str]:
         played, gained = f"{file}#/figures/{scene}/{name}/{person}", f"{file}#/gains/{scene}/{name}"
-        success = [
-            f"{figure(f'{played}/{whose}', '±.1f', files)} ({figure(f'{played}/{whose}/episodes', 'd', files)})"
-            for whose in files.keys(played)
-        ]
         return [
             f"{person}, {scene}",
             name,
-            *success,
+            *(_counted(f"{played}/{whose}", files) for whose in files.keys(played)),
             *(figure(f"{gained}/{pair}/{person}", "±.1f", files) for pair in files.keys(gained)),
         ]
 
@@ -208,6 +204,11 @@ def _remembered(files: FigureFiles) -> dict[tuple[str, str], dict[tuple[str, str
         played = episodes.setdefault((row, stage), {}).setdefault((scene, which), [])
         played.append((task, files.number(f"{_REMEMBERING}#/by_episode/{'/'.join(path)}/success")))
     return episodes
+
+
+def _counted(address: str, files: FigureFiles) -> str:
+    """A mean with its error, and of how many episodes."""
+    return f"{figure(address, '±.1f', files)} ({figure(f'{address}/episodes', 'd', files)})"
 
 
 def _cell(found: list[tuple[str, float]] | None) -> str:

@@ -273,21 +273,16 @@ class Carried(Experiment):
         """How many things were out of place in all seeds, what the memory names a place of, and what was put right."""
         counts: Counter[str] = Counter()
         for seed in self.seeds:
-            stage_played = self.tests(pair, row, stage, which, seed)
-            memory = stage_played.memory_at_start()
-            placed = (
-                [note.about for note in memory.notes if isinstance(note.value, float) and note.value > 0]
-                if memory
-                else []
-            )
-            known = {kind for about in placed if about.receptacle for kind in about.things}
-            for record in stage_played.records():
+            played = self.tests(pair, row, stage, which, seed)
+            memory = played.memory_at_start()
+            notes = memory.notes if memory else ()
+            wanted = [note.about for note in notes if isinstance(note.value, float) and note.value > 0]
+            known = {kind for about in wanted if about.receptacle for kind in about.things}
+            for record in played.records():
                 ended, right = record.final.placements, record.setting.correct
-                for thing, place in record.setting.placements.items():
-                    if place not in right[thing]:
-                        named, done = kind_of(thing) in known, ended[thing] in right[thing]
-                        counts.update({"out of place": 1, "place named": named, "named, put right": named and done})
-                        counts.update({"not named, put right": done and not named})
+                for thing in (thing for thing, place in record.setting.placements.items() if place not in right[thing]):
+                    named, done = kind_of(thing) in known, ended[thing] in right[thing]
+                    counts.update(dict(zip(REACHED, (1, named, named and done, done and not named), strict=True)))
         return {name: int(counts[name]) for name in REACHED}
 
     def _starts(self) -> dict[str, Any]:

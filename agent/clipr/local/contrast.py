@@ -60,32 +60,32 @@ def merged(group: Sequence[Contrast]) -> Contrast:
 
 def own_words(actions: Sequence[str]) -> tuple[str, ...]:
     """Each action without the words that more than half of the different ones share, and without empty words."""
-    words = [_WORD.findall(action) for action in actions]
-    different = {plain(action): found for action, found in zip(actions, words, strict=True)}
-    counts = Counter(stem(word) for found in different.values() for word in {plain(each) for each in found})
-    least = len(different) if len(different) == 2 else len(different) // 2 + 1
-    values = []
-    for action, found in zip(actions, words, strict=True):
-        kept = [
-            word
-            for word in found
-            if plain(word) not in STOP_WORDS and (counts[stem(plain(word))] < least or len(different) == 1)
-        ]
-        values.append(" ".join(kept) or action)
-    return tuple(values)
+    shared = _shared(actions)
+    return tuple(_kept(action, shared) for action in actions)
 
 
 def shared_words(texts: Sequence[str]) -> frozenset[str]:
     """Stems of the words that more than half of at least three different texts have."""
-    words = [{stem(plain(word)) for word in _WORD.findall(text)} for text in dict.fromkeys(texts)]
-    counts = Counter(word for found in words for word in found)
-    return frozenset(word for word, count in counts.items() if len(words) > 2 and 2 * count > len(words))
+    return _shared(texts) if len(set(texts)) > 2 else frozenset()
 
 
 def without(text: str, stems: frozenset[str]) -> str:
+    """A text without words of some stems and without empty words; all of it where there are no such stems."""
+    return _kept(text, stems) if stems else text
+
+
+def _shared(texts: Sequence[str]) -> frozenset[str]:
+    """Stems of the words that more than half of the different texts have, or both of two; a single one shares none."""
+    different = {plain(text): {stem(plain(word)) for word in _WORD.findall(text)} for text in texts}
+    counts = Counter(word for words in different.values() for word in words)
+    least = len(different) if len(different) == 2 else len(different) // 2 + 1
+    return frozenset(word for word, count in counts.items() if count >= least and len(different) > 1)
+
+
+def _kept(text: str, stems: frozenset[str]) -> str:
     """A text without words of some stems and without empty words; all of it where nothing else is left."""
-    kept = [word for word in _WORD.findall(text) if stem(plain(word)) not in stems and plain(word) not in STOP_WORDS]
-    return (" ".join(kept) if stems else "") or text
+    words = _WORD.findall(text)
+    return " ".join(word for word in words if plain(word) not in STOP_WORDS and stem(plain(word)) not in stems) or text
 
 
 def _condition(embedder: Embedder, situation: Situation) -> str:
