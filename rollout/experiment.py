@@ -6,6 +6,7 @@ import contextlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from hashlib import sha256
 from typing import Any
 
 from housewise.core.errors import UserError
@@ -99,7 +100,9 @@ def _words(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, (list, tuple)):
-        return " to ".join(map(_words, value))
+        text = " to ".join(map(_words, value))
+        # A long list is told by its length, and still from any other.
+        return text if len(text) <= _LONGEST else f"{len(value)} ({sha256(text.encode()).hexdigest()[:6]})"
     text = f"{value:g}" if isinstance(value, float) else str(value)
     # Of a long path its end tells more than its beginning.
     return text if len(text) <= _LONGEST else f"…{text[-_LONGEST:]}"

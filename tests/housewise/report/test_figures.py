@@ -55,6 +55,24 @@ def test_tables_have_a_row_for_each_experiment(run_folder: Path) -> None:
     assert figures.overall([other()]).error is None
 
 
+def test_a_long_list_of_a_setting_is_told_in_short_and_from_another(run_folder: Path) -> None:
+    record = next(read_house_records(run_folder / "episodes"))
+    plain = settings_of(record.header)
+
+    def with_kinds(*kinds: str) -> tuple[Header, Result]:
+        chosen = plain.changed(planner="llm", familiar=list(kinds)).model_dump(mode="json")
+        return record.header.model_copy(
+            update={"settings": chosen, "agent": "llm", "models": {"agent": "m"}}
+        ), record.result
+
+    kinds = [f"kind {number}" for number in range(300)]
+    found = figures.rows([with_kinds(*kinds), with_kinds(*kinds[1:], "another"), with_kinds("mug")])
+    assert found.settings == ["familiar"]
+    cells = [row.experiment[0] for row in found.experiments]
+    assert len(set(cells)) == 3 and "mug" in cells and max(map(len, cells)) < 20
+    assert sorted(cell.split()[0] for cell in cells) == ["300", "300", "mug"]
+
+
 def test_unequal_sets_are_told(run_folder: Path) -> None:
     record = next(read_house_records(run_folder / "episodes"))
     ours = [(record.header.model_copy(update={"run": run}), record.result) for run in range(3)]
