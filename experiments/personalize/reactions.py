@@ -63,6 +63,7 @@ from housewise.selftrain.personalize.loop import Observer
 
 COUNTS = (0, 5, 10, 20, 40, 70, 100)
 ROWS = {"store": "store", "nearest": "nearest", "model": "llm"}
+_ACROSS = 3
 """Planners by row."""
 
 
@@ -188,9 +189,13 @@ class Reactions(Experiment):
             UserError: when matplotlib is not installed.
         """
         columns = [(household.scene, which) for household in self.households for which in household.tests]
-        picture = new_figure(1.0 + 3.4 * len(columns), 3.3)
-        panels = picture.subplots(1, len(columns), squeeze=False, sharey=True)[0]
-        for axes, (scene, which) in zip(panels, columns, strict=True):
+        across = min(len(columns), _ACROSS)
+        down = -(-len(columns) // across)
+        picture = new_figure(1.0 + 3.0 * across, 2.7 * down)
+        panels = picture.subplots(down, across, squeeze=False, sharey=True)
+        for axes in panels.flat[len(columns) :]:
+            axes.set_axis_off()
+        for axes, (scene, which) in zip(panels.flat, columns, strict=False):
             for row in self.rows:
                 found = {count: figure(played) for count, played in self._played[scene, row, which].items()}
                 points = [(count, each.mean, each.error or 0.0) for count, each in found.items() if each]
@@ -201,8 +206,9 @@ class Reactions(Experiment):
             axes.set_xlabel("reactions remembered")
             axes.axhline(0, color="black", linewidth=0.6)
             axes.grid(axis="y", alpha=0.3)
-        panels[0].set_ylabel("success, %")
-        panels[0].legend(fontsize=7)
+        for axes in panels[:, 0]:
+            axes.set_ylabel("success, %")
+        panels.flat[0].legend(fontsize=7, loc="lower right")
         picture.savefig(path, dpi=150)
 
     @cached_property
