@@ -149,9 +149,14 @@ class PersonalizeSettings(RunSettings):
                 "grounded",
                 "second_look",
                 "consistent",
+                "move_on",
                 "nearest_first",
                 "rated",
                 "checked",
+                "confidence",
+                "confidence_alike",
+                "confidence_unfamiliar",
+                "familiar",
                 "most_steps_per_plan",
             )
             free |= {f"agent.{key}" for key in asking}
