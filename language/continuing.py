@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from housewise.core.errors import UserError
+
 
 @dataclass(frozen=True)
 class Token:
@@ -131,3 +133,14 @@ class Rater(Protocol):
             ChatModelError: when it cannot be had; the message says what to do.
         """
         ...
+
+
+def rater(model: Continuer) -> Rater:
+    """A model that rates texts.
+
+    Raises:
+        UserError: when it rates none.
+    """
+    if not isinstance(model, Rater):
+        raise UserError(f"model {model.name}: it does not rate texts, which is asked of it; use a local one")
+    return model

@@ -13,8 +13,7 @@ from housewise.agent.stars.repair import Candidate
 from housewise.agent.stars.retrieval import Prompt, Retrieved, SearchTree, Seen, Thresholds, draw
 from housewise.agent.stars.tasks import Task, TaskObject
 from housewise.agent.stars.usage import Usage
-from housewise.core.errors import UserError
-from housewise.language.continuing import Bounds, Continuer, Rater
+from housewise.language.continuing import Bounds, Continuer, rater
 
 # As many as a tree brings, so that a question with numbered options stays readable.
 _MOST_RATED = 8
@@ -104,13 +103,8 @@ class Retriever:
 
     def _rated(self, prompt: str, about: TaskObject, usage: Usage) -> list[Retrieved]:
         """The likeliest of all goals that are viable."""
-        model = self._how.model
-        if not isinstance(model, Rater):
-            raise UserError(
-                f"model {model.name}: it does not rate texts, as the grounded condition asks; use a local one"
-            )
         goals = possible_goals(self._task, about, self._analyser)
-        ratings = model.rate(prompt, [f" {goal}" for goal in goals])
+        ratings = rater(self._how.model).rate(prompt, [f" {goal}" for goal in goals])
         usage.add("rating", ratings)
         found = [Retrieved(goal, rate.probability, "grounded") for goal, rate in zip(goals, ratings, strict=True)]
         return sorted(found, key=lambda response: -response.probability)[:_MOST_RATED]

@@ -11,7 +11,7 @@ from housewise.agent.stars.prompts import Prompts
 from housewise.agent.stars.repair import Candidate
 from housewise.agent.stars.tasks import Task, TaskObject
 from housewise.agent.stars.usage import Usage
-from housewise.language.continuing import Continuer
+from housewise.language.continuing import Continuer, rater
 
 _NUMBER = re.compile(r"\s*(\d{1,3})(?!\d)")
 
@@ -115,6 +115,34 @@ class Likelihood:
             return Choice(likeliest(candidates), options, "", fallback=True)
         best = scores.index(max(scores))
         return Choice(shown[best], options, str(best + 1))
+
+
+class Rated:
+    """The goal of the highest mean token log-probability behind the prompt that asks for one: no question is put.
+
+    Who retrieved the goals does not matter, nor how likely they were to them.
+
+    Args:
+        model: rates texts.
+        prompts: has the prompt that asks for a goal.
+
+    Raises:
+        UserError: when it rates none.
+    """
+
+    def __init__(self, model: Continuer, prompts: Prompts) -> None:
+        self._model, self._prompts = rater(model), prompts
+
+    def select(self, task: Task, about: TaskObject, candidates: Sequence[Candidate], usage: Usage) -> Choice:
+        """The likeliest goal to this model."""
+        if len(candidates) == 1:
+            return Choice(candidates[0])
+        options = tuple(candidate.text for candidate in candidates)
+        ratings = self._model.rate(self._prompts.for_goal(task, about), [f" {text}" for text in options])
+        usage.add("selection", ratings)
+        probabilities = [rating.probability for rating in ratings]
+        best = probabilities.index(max(probabilities))
+        return Choice(candidates[best], options, str(best + 1))
 
 
 def likeliest(candidates: Sequence[Candidate]) -> Candidate:

@@ -5,9 +5,10 @@
 
 ``best`` asks no model: the viable goal of the highest recorded rank. Nor does ``nearest``: the goal whose fixture is
 closest to the object by name or, beside a model that was taught goals, that of what is closest among the things of its
-lessons. The numbered question is asked with several rotations of its options, as small models lean to places; how often
-the answer moves with them is told, and of how many of the objects a model has learned. The completion rates are those
-of a recorded replay in which nothing but the choice differs.
+lessons. ``rating`` takes the goal that the model finds likeliest where it is asked for one. The numbered question is
+asked with several rotations of its options, as small models lean to places; how often the answer moves with them is
+told, and of how many of the objects a model has learned. The completion rates are those of a recorded replay in which
+nothing but the choice differs.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from housewise.agent.stars.nearest import Examples, Nearest
 from housewise.agent.stars.prompts import load_prompts
 from housewise.agent.stars.repair import Candidate
 from housewise.agent.stars.retrieval import Retrieved
-from housewise.agent.stars.selection import Likeliest, Likelihood, Numbered, Selector
+from housewise.agent.stars.selection import Likeliest, Likelihood, Numbered, Rated, Selector
 from housewise.agent.stars.tasks import Task, TaskObject
 from housewise.agent.stars.usage import Usage
 from housewise.core.errors import UserError, shown
@@ -46,7 +47,8 @@ from housewise.language.local.model import LocalChatModel
 from housewise.language.local.weights import SMOLLM2
 from housewise.selftrain.stars.lessons import Lessons
 
-RECORDED, BEST, NEAREST, LIKELIHOOD, NUMBERED = "recorded", "best", "nearest", "likelihood", "numbered"
+RECORDED, BEST, NEAREST = "recorded", "best", "nearest"
+RATING, LIKELIHOOD, NUMBERED = "rating", "likelihood", "numbered"
 _PLAIN = (RECORDED, BEST, NEAREST)
 _CONDITION = "STARS"
 
@@ -137,10 +139,12 @@ class Selecting:
         found: dict[str, Any] = {}
         things = {seen.split()[0] for seen in taught}
         for name in self._recordings.tasks:
-            likely, picking = self._chosen(name, Likelihood(model, self._prompts))
+            rated, picking = self._chosen(name, Rated(model, self._prompts))
+            likely, _ = self._chosen(name, Likelihood(model, self._prompts))
             turns = [self._chosen(name, Numbered(model, self._prompts, turn)) for turn in range(self._rotations)]
             task = self._task(name)
             found[name] = {
+                RATING: rated,
                 LIKELIHOOD: likely,
                 NUMBERED: {
                     **{figure: [way[figure] for way, _ in turns] for figure in likely},

@@ -14,7 +14,7 @@ from housewise.agent.stars.notes import goals_in
 from housewise.agent.stars.oversight import AskedUser, SimulatedUser, User
 from housewise.agent.stars.prompts import load_prompts
 from housewise.agent.stars.retriever import Retrieval
-from housewise.agent.stars.selection import Likelihood, Numbered, Selector
+from housewise.agent.stars.selection import Likelihood, Numbered, Rated, Selector
 from housewise.agent.stars.settings import load_examples, load_robot, load_task, load_vocabulary, wishes_of
 from housewise.agent.stars.tasks import Task as Room_Task
 from housewise.core.errors import UserError
@@ -194,6 +194,8 @@ class Stars(System[StarsSettings]):
         hints = self.settings.agent.parts.hints
         if self.settings.agent.selection == "numbered":
             return Numbered(model, self._prompts, hints=hints)
+        if self.settings.agent.selection == "rating":
+            return Rated(model, self._prompts)
         return Likelihood(model, self._prompts, hints)
 
     def _user(self, task: Room_Task, analyser: Analyser, models: Mapping[str, ChatModel], person: str) -> User:

@@ -16,7 +16,7 @@ from housewise.agent.stars.oversight import SimulatedUser, User
 from housewise.agent.stars.prompts import load_prompts
 from housewise.agent.stars.retrieval import Thresholds
 from housewise.agent.stars.retriever import Retrieval
-from housewise.agent.stars.selection import Numbered
+from housewise.agent.stars.selection import Numbered, Selector
 from housewise.agent.stars.settings import load_robot, load_task
 from housewise.agent.stars.tasks import Task
 from housewise.core.record import Header, Record, RecordWriter
@@ -97,6 +97,7 @@ def played(
     known: Iterable[GoalNote] = (),
     thresholds: Thresholds | None = None,
     said: Sequence[str] | None = None,
+    selector: Selector | None = None,
 ) -> Played:
     """Play a task.
 
@@ -109,6 +110,7 @@ def played(
         known: goals that have been learned.
         thresholds: of the search tree.
         said: what the user says for the task; its own instructions by default.
+        selector: chooses among goals; the model is asked a numbered question by default.
     """
     name = task if isinstance(task, str) else task.name
     usual, analyser = analysed(name)
@@ -118,7 +120,7 @@ def played(
         analyser,
         CONDITIONS[condition],
         Retrieval(model, prompts, thresholds or Thresholds(mean=0.5)),
-        selector=Numbered(model, prompts),
+        selector=selector or Numbered(model, prompts),
         known=known,
     )
     learner.dialogue.turns += room_task.instructions if said is None else said

@@ -12,7 +12,9 @@ import pytest
 from housewise.agent.stars.learner import MOST_OPTIONS
 from housewise.agent.stars.learning import Generalisation, GoalNote, latest, recall
 from housewise.agent.stars.oversight import AskedUser, SimulatedUser
+from housewise.agent.stars.prompts import load_prompts
 from housewise.agent.stars.retrieval import Thresholds
+from housewise.agent.stars.selection import Rated
 from housewise.agent.stars.tasks import TaskObject
 from housewise.core.errors import UserError
 from housewise.language.continuing import Bounds, Continuation, Rating, Token
@@ -183,6 +185,14 @@ def test_goals_that_are_viable_by_construction_need_no_repair_and_no_words_of_th
         assert len(event.responses) == 8 and all(line.viable for line in event.responses)
         assert event.asked.prompt_tokens["rating"] == 7 * event.asked.calls["rating"] > 0
     assert len(retrieved) == 12
+
+
+def test_a_goal_is_selected_by_how_likely_a_model_finds_it(tmp_path: Path) -> None:
+    model = RatingModel({})
+    episode = played(tmp_path, "organize office", "grounded+S", model, selector=Rated(model, load_prompts()))
+    for event in episode.record.of_type(SelectionEvent):
+        assert len(event.chosen) == min(map(len, event.options))
+        assert event.asked.calls == {"selection": len(event.options)}
 
 
 def test_a_model_that_rates_nothing_is_refused_in_one_line(tmp_path: Path) -> None:
