@@ -28,6 +28,7 @@ def selecting(files: FigureFiles) -> str:
             f"{model}, seed {seed}" if len(files.keys(f"{tasks}/{task}/models/{model}")) > 1 else model,
             *plain,
             percent(f"{found}/nearest/completion_percent") if taught else "–",
+            percent(f"{found}/rating/completion_percent"),
             percent(f"{found}/likelihood/completion_percent"),
             ", ".join(percent(f"{numbered}/{turn}") for turn in files.keys(f"{tasks}/{numbered}")),
             figure(f"{tasks}/{found}/numbered/moved", ".0%", files),
@@ -35,7 +36,7 @@ def selecting(files: FigureFiles) -> str:
         ]
 
     columns = (
-        "task", "model", "GPT-4, recorded", "`best`", "`nearest`", "`nearest` of the lessons",
+        "task", "model", "GPT-4, recorded", "`best`", "`nearest`", "`nearest` of the lessons", "likelihood of the goal",
         "likelihood of the number over all rotations", "numbered question, by rotation", "moves", "learned from",
     )  # fmt: skip
     return markdown(
