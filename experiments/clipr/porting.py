@@ -99,7 +99,9 @@ def main(
         for choices in row:
             for name, figure in controls.measured(choices).items():
                 beside[choices.name][name].append(figure)
-            for author, figures in matrix(choices, authors, followers, embedder, seed).items():
+            with console.status(f"{choices.name}, seed {seed + 1} of {len(sets)}"):
+                measured = matrix(choices, authors, followers, embedder, seed)
+            for author, figures in measured.items():
                 for name, figure in figures.items():
                     found[choices.name][author][name].append(figure)
         told = {name: _told(rows) for name, rows in found.items()}
