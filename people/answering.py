@@ -10,6 +10,7 @@ import random
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -47,7 +48,7 @@ _PLACES = re.compile(
 )
 _WHERE = re.compile(r"\b(where|drawers?|shelf|shelves|cupboards?|cabinets?)\b", re.IGNORECASE)
 _DINING = re.compile(
-    r"\b(eat\w*|serv\w*|sit\w*|seat\w*|din(e|ing)|breakfast|have it|bring\w*|carry|take (it|this)|lay|enjoy\w*)\b",
+    r"\b(eat\w*|serv\w*|s(i|ea)t\w*|din(e|ing)|breakfast|hav(e it|ing)|bring\w*|carry|take (it|this)|lay|enjoy\w*)\b",
     re.IGNORECASE,
 )
 
@@ -57,14 +58,16 @@ class Thresholds:
     """When a question is about a wish; chosen by cross-validation (``experiments.adapt.answers --choose``).
 
     Attributes:
-        least: cosine to a question about the wish from which it may be meant.
+        least: nearness to a question about the wish from which it may be meant.
         slack: by how much a question that no wish is about may come closer all the same.
         close: wishes told together differ by no more.
+        named: how much closer a topic is where the question has one of its words.
     """
 
-    least: float = 0.4
+    least: float = 0.5
     slack: float = 0.05
     close: float = 0.1
+    named: float = 0.3
 
 
 @dataclass(frozen=True)
@@ -106,9 +109,8 @@ class AnsweringPerson:
         self._paraphrasing = paraphrasing
         self._wishes = [wish for wish in person.preferences if judge.task in wish.tasks]
         self._thresholds = thresholds or Thresholds()
-        asked = [(topic, *each) for topic in topics or usual_topics() for each in topic.asked(judge.dishes)]
-        self._questions = [question for _, question, _ in asked]
-        self._about = [[wish for wish in self._wishes if topic.concerns(wish, dish)] for topic, _, dish in asked]
+        self._asked = [(topic, *each) for topic in topics or usual_topics() for each in topic.asked(judge.dishes)]
+        self._about = [[wish for wish in self._wishes if topic.concerns(wish, dish)] for topic, _, dish in self._asked]
 
     def answer(self, question: Question) -> Answer:
         """The wishes that the question is about, in the words of the person's file; or that they are flexible."""
@@ -123,24 +125,39 @@ class AnsweringPerson:
         """See people.base.Person; the judge of the task decides on the whole trajectory."""
         return {}
 
-    def find(self, question: str) -> Found:
-        """What is asked."""
-        heard = one_line(question[:LONGEST])
+    def find(self, question: str, thresholds: Thresholds | None = None) -> Found:
+        """What is asked.
+
+        Args:
+            question: in anybody's words.
+            thresholds: other ones than the person's own.
+        """
+        heard, limits = one_line(question[:LONGEST]), thresholds or self._thresholds
         if asks_for_places(heard):
             return Found(places=True)
         if not heard or not self._wishes:
             return Found()
         vector = self._embedder.embed([heard])[0]
-        nearness = self._embedder.embed(self._questions) @ vector
-        by_text = self._embedder.embed([wish.text for wish in self._wishes]) @ vector
-        return Found(self._meant(nearness.tolist(), by_text.tolist()))
+        named = {topic.name: limits.named * topic.named(heard) for topic, _, _ in self._asked}
+        nearness = self._vectors @ vector + [named[topic.name] for topic, _, _ in self._asked]
+        return Found(self._meant(nearness.tolist(), (self._wish_vectors @ vector).tolist(), limits))
 
-    def _meant(self, nearness: list[float], by_text: list[float]) -> tuple[Preference, ...]:
+    @cached_property
+    def _vectors(self) -> np.ndarray:
+        """Of all that can be asked."""
+        return self._embedder.embed([question for _, question, _ in self._asked])
+
+    @cached_property
+    def _wish_vectors(self) -> np.ndarray:
+        return self._embedder.embed([wish.text for wish in self._wishes])
+
+    def _meant(self, nearness: list[float], by_text: list[float], limits: Thresholds) -> tuple[Preference, ...]:
         """The wishes that are meant.
 
         Args:
-            nearness: cosine of the question to each that can be asked.
+            nearness: cosine of the question to each that can be asked, more where it has its words.
             by_text: cosine of the question to each wish.
+            limits: when one is meant.
         """
         ids = [wish.id for wish in self._wishes]
         topical = dict.fromkeys(ids, -1.0)
@@ -151,10 +168,10 @@ class AnsweringPerson:
             other = other if about else max(other, cosine)
         scores = np.array([topical[id] + text for id, text in zip(ids, by_text, strict=True)])
         best = int(scores.argmax())
-        if topical[ids[best]] < max(self._thresholds.least, other - self._thresholds.slack):
+        if topical[ids[best]] < max(limits.least, other - limits.slack):
             return ()
         order = [int(place) for place in np.argsort(-scores, kind="stable")]
-        near = [place for place in order if scores[place] >= scores[best] - self._thresholds.close]
+        near = [place for place in order if scores[place] >= scores[best] - limits.close]
         return tuple(self._wishes[place] for place in near[:MOST_TOLD])
 
     def _told(self, wish: Preference, question: str) -> str:

@@ -11,8 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field, RootModel
 
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
+from housewise.language.words import tokens
 from housewise.people.language import Condition, ConditionError, parse_condition, predicates
-from housewise.people.person import Preference
+from housewise.people.person import Category, Preference
 from housewise.worlds.kitchen.data import Kitchen, load_kitchen, read_model
 
 TOPICS = CONFIGS / "adapt" / "topics.yaml"
@@ -29,6 +30,8 @@ class Topic:
         dishes: that it is about; () for any.
         predicates: by which a wish is about it.
         things: a wish is about it where one of its predicates is about nothing else.
+        categories: of wishes that are about it whatever they are about.
+        words: by which people speak of it, each as its tokens in one line.
         supposed: what the person may want.
     """
 
@@ -37,6 +40,8 @@ class Topic:
     dishes: tuple[str, ...]
     predicates: frozenset[str]
     things: frozenset[str]
+    categories: frozenset[str]
+    words: frozenset[str]
     supposed: tuple[Condition, ...]
 
     def asked(self, dishes: tuple[str, ...]) -> Iterator[tuple[str, str]]:
@@ -50,10 +55,15 @@ class Topic:
         """Whether a wish is about it, where it is about that dish."""
         if wish.dishes and dish not in wish.dishes:
             return False
-        return any(
+        return wish.category in self.categories or any(
             predicate.name in self.predicates and any(ids <= self.things for ids in predicate.ids)
             for predicate in predicates(wish.wish)
         )
+
+    def named(self, question: str) -> bool:
+        """Whether a question has one of its words."""
+        said = _spoken(question)
+        return any(word in said for word in self.words)
 
 
 class _Line(BaseModel):
@@ -62,7 +72,9 @@ class _Line(BaseModel):
     questions: tuple[str, ...] = Field(min_length=1)
     dishes: tuple[str, ...] = ()
     predicates: tuple[str, ...] = ("used", "together", "cooked")
-    things: tuple[str, ...] = Field(min_length=1)
+    things: tuple[str, ...] = ()
+    categories: tuple[Category, ...] = ()
+    words: tuple[str, ...] = ()
     supposed: tuple[str, ...] = ()
 
 
@@ -98,8 +110,18 @@ def load_topics(path: Path = TOPICS, kitchen: Kitchen | None = None) -> tuple[To
         except ConditionError as error:
             raise DataError(f"{path}: {name}: supposed: {error}") from error
         about = frozenset(line.predicates)
-        topics.append(Topic(name, line.questions, line.dishes, about, things(name, line), supposed))
+        found, words = things(name, line), frozenset(map(_spoken, line.words))
+        if not (found or line.categories):
+            raise DataError(f"{path}: {name}: is about nothing; name things, or categories of wishes")
+        topics.append(
+            Topic(name, line.questions, line.dishes, about, found, frozenset(line.categories), words, supposed)
+        )
     return tuple(topics)
+
+
+def _spoken(text: str) -> str:
+    """The tokens of a text in one line, with a space at either end, so that words are found as parts."""
+    return f" {' '.join(tokens(text))} "
 
 
 @lru_cache(maxsize=1)

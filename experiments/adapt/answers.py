@@ -1,7 +1,8 @@
 """Whether the person who answers by meaning understands questions in human wording.
 
 ``--choose`` looks for the thresholds on the development questions by cross-validation. Those called unseen are used for
-no choice; one half of them was written by whoever wrote what can be asked, the other by somebody who had not read that.
+no choice. Some of either were written by the hand that wrote what can be asked (``topics.yaml``), the others by hands
+that had read the wishes and not that.
 """
 
 from __future__ import annotations
@@ -28,10 +29,12 @@ from housewise.people.person import PEOPLE, Person, load_people
 
 OWN = CONFIGS / "adapt" / "questions"
 DEVELOPMENT = "development"
-"""The questions of Housewise's own by which thresholds are chosen; all others are used for no choice."""
+"""How the files of those questions are called by which thresholds are chosen; all others are used for no choice."""
 FOLDS = 5
-_LEAST = (0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6)
-_SLACK = (-0.05, -0.02, 0.0, 0.02, 0.05, 0.08, 0.12, 0.2)
+_LEAST = (0.4, 0.45, 0.5, 0.55, 0.6, 0.65)
+_SLACK = (-0.02, 0.0, 0.02, 0.05, 0.08, 0.12)
+_NAMED = (0.1, 0.15, 0.2, 0.25, 0.3)
+_ALL_UNSEEN, _ALL_DEVELOPMENT = "all unseen", "all development"
 
 
 class Asked(BaseModel):
@@ -85,19 +88,19 @@ def read_questions(path: Path, people: Sequence[Person]) -> list[Asked]:
 
 
 class Listeners:
-    """The people who answer, each made once for a task and thresholds."""
+    """The people who answer, each made once for a task."""
 
     def __init__(self, people: Sequence[Person], embedder: Embedder) -> None:
         self._people, self._embedder = {person.name: person for person in people}, embedder
-        self._made: dict[tuple[str, int, Thresholds], AnsweringPerson] = {}
+        self._made: dict[tuple[str, int], AnsweringPerson] = {}
 
     def understood(self, asked: Asked, thresholds: Thresholds) -> str | None:
         """Id of the wish that is taken to be meant first; None for none."""
-        key = (asked.person, asked.task, thresholds)
+        key = (asked.person, asked.task)
         if key not in self._made:
             person, judge = self._people[asked.person], Judge(asked.task)
-            self._made[key] = AnsweringPerson(person, judge, None, self._embedder, thresholds=thresholds)
-        found = self._made[key].find(asked.question)
+            self._made[key] = AnsweringPerson(person, judge, None, self._embedder)
+        found = self._made[key].find(asked.question, thresholds)
         return found.wishes[0].id if found.wishes else None
 
 
@@ -125,9 +128,10 @@ def choose(listeners: Listeners, questions: Sequence[Asked]) -> dict[str, Any]:
     """The thresholds for which the worse of the two shares is best.
 
     Returns:
-        ``least`` and ``slack``; ``found`` and ``flexible`` in folds that the thresholds used there were not chosen on.
+        ``least``, ``slack`` and ``named``; ``found`` and ``flexible`` in folds that the thresholds used there were not
+        chosen on.
     """
-    grid = [Thresholds(least, slack) for least, slack in product(_LEAST, _SLACK)]
+    grid = [Thresholds(least, slack, named=named) for least, slack, named in product(_LEAST, _SLACK, _NAMED)]
     right = np.array([[listeners.understood(asked, each) == asked.preference for asked in questions] for each in grid])
     about = np.array([asked.preference is not None for asked in questions])
     fold = _folds(about)
@@ -146,6 +150,7 @@ def choose(listeners: Listeners, questions: Sequence[Asked]) -> dict[str, Any]:
     return {
         "least": chosen.least,
         "slack": chosen.slack,
+        "named": chosen.named,
         "found": float(held_out[about].mean()),
         "flexible": float(held_out[~about].mean()),
         "folds": FOLDS,
@@ -182,14 +187,16 @@ def main(
     files = {questions.stem: questions} if questions else {path.stem: path for path in sorted(OWN.glob("*.jsonl"))}
     sets = {name: read_questions(path, found) for name, path in files.items()}
     if not questions:
-        sets["all unseen"] = [asked for name, each in sets.items() if name != DEVELOPMENT for asked in each]
+        known = [name for name in sets if name.startswith(DEVELOPMENT)]
+        sets[_ALL_UNSEEN] = [asked for name, each in sets.items() if name not in known for asked in each]
+        sets[_ALL_DEVELOPMENT] = [asked for name in known for asked in sets[name]]
     told = {name: figures(listeners, asked, Thresholds()) for name, asked in sets.items()}
     result: dict[str, Any] = {**next(iter(told.values()))} if questions else {"sets": told}
     if choose_:
-        name = questions.stem if questions else DEVELOPMENT
+        name = questions.stem if questions else _ALL_DEVELOPMENT
         asked_about = {asked.preference is not None for asked in sets[name]}
         if len(sets[name]) < 2 * FOLDS or len(asked_about) < 2:
-            raise UserError(f"{files[name]}: has too few questions to choose by; give {2 * FOLDS} of both sorts")
+            raise UserError(f"{questions or OWN}: has too few questions to choose by; give {2 * FOLDS} of both sorts")
         result["chosen"] = choose(listeners, sets[name])
         console.print(json.dumps(result["chosen"]), markup=False)
     for name, each in told.items():

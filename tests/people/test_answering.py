@@ -114,6 +114,8 @@ def test_every_wish_of_the_sixteen_is_about_a_topic():
         ("a: {questions: [Why?], things: [egg], dishes: [soup]}", "a: unknown dish 'soup'"),
         ("a: {questions: [Why?], things: [egg], supposed: [flies(egg)]}", "a: supposed: unknown predicate"),
         ("a: {questions: [], things: [egg]}", "questions"),
+        ("a: {questions: [Why?]}", "a: is about nothing"),
+        ("a: {questions: [Why?], categories: [whims]}", "categories"),
     ],
 )
 def test_topics_that_cannot_be_are_refused(tmp_path, text, complaint):
