@@ -20,7 +20,8 @@ class Condition:
         retrieval: replies drawn at a temperature, the search tree, or goals that are viable by construction, as a model
             rates them or by meaning alone.
         repairs: whether unviable goals are repaired and never used.
-        choice: the goal of highest mean token probability, or one that a model selects.
+        choice: the goal of highest mean token probability, the one that a model selects by its number, or the one that it
+            finds likeliest where it is asked for a goal, whoever retrieved or mended it.
         user: whether a user confirms the goal, and states it in the end.
         hints: whether the model that selects is told what holds in this house (STARS*).
     """
@@ -28,7 +29,7 @@ class Condition:
     name: str
     retrieval: Literal["templates", "tree", "grounded", "meaning"] = "tree"
     repairs: bool = False
-    choice: Literal["likeliest", "selection"] = "likeliest"
+    choice: Literal["likeliest", "selection", "rating"] = "likeliest"
     user: bool = False
     hints: bool = False
 
@@ -44,6 +45,9 @@ CONDITIONS: Mapping[str, Condition] = {
         Condition("STARS", repairs=True, choice="selection"),
         Condition("STARS+O", repairs=True, choice="selection", user=True),
         Condition("STARS*", repairs=True, choice="selection", hints=True),
+        # Ours: a small model rates goals better than it says their numbers.
+        Condition("STARS-rated", repairs=True, choice="rating"),
+        Condition("STARS-rated+O", repairs=True, choice="rating", user=True),
         # Ours: the model only rates what can be said, seen and done; nothing is left to repair.
         Condition("grounded", retrieval="grounded"),
         Condition("grounded+S", retrieval="grounded", choice="selection"),

@@ -135,7 +135,7 @@ class Learner:
         self._task, self._analyser, self._condition = task, analyser, condition
         self._retriever = Retriever(task, analyser, condition, retrieval)
         self._questions, self._earlier = questions, earlier
-        self._selector = selector if selector and condition.choice == "selection" else Likeliest()
+        self._selector = selector if selector and condition.choice != "likeliest" else Likeliest()
         self.known = latest(known)
         self._carry = carry
         self.usage = Usage()

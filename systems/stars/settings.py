@@ -93,8 +93,8 @@ class StarsAgentSettings(Settings):
         condition: which parts of STARS are at work; ``+O`` asks the person.
         lead: words that every goal of the model's begins with, ``{name}`` for the object, ``{are}`` for is or are.
         most_tokens: of a goal.
-        selection: of the model: the option whose number is likeliest over all orders of the options, the answer to one
-            question, or the goal that it finds likeliest where it is asked for one.
+        selection: of the model: the option whose number is likeliest over all orders of the options, or the answer to
+            one question.
         questions: how many goals of an object are put to the person at most.
         tree: where the search tree branches.
         carry: how far known goals are carried over.
@@ -105,7 +105,7 @@ class StarsAgentSettings(Settings):
     condition: str = "STARS+O"
     lead: str = Field(default="the goal is that the {name} {are}", max_length=200)
     most_tokens: int = Field(default=50, ge=1, le=_MOST_TOKENS)
-    selection: Literal["likelihood", "numbered", "rating"] = "likelihood"
+    selection: Literal["likelihood", "numbered"] = "likelihood"
     questions: int = Field(default=MOST_QUESTIONS, ge=0, le=100)
     tree: TreeSettings = TreeSettings()
     carry: CarrySettings = CarrySettings()

@@ -191,12 +191,12 @@ class Stars(System[StarsSettings]):
         return Nearest(shared_minilm(), self._examples) if by_meaning else None
 
     def _selector(self, model: Continuer) -> Selector:
-        hints = self.settings.agent.parts.hints
-        if self.settings.agent.selection == "numbered":
-            return Numbered(model, self._prompts, hints=hints)
-        if self.settings.agent.selection == "rating":
+        parts = self.settings.agent.parts
+        if parts.choice == "rating":
             return Rated(model, self._prompts)
-        return Likelihood(model, self._prompts, hints)
+        if self.settings.agent.selection == "numbered":
+            return Numbered(model, self._prompts, hints=parts.hints)
+        return Likelihood(model, self._prompts, parts.hints)
 
     def _user(self, task: Room_Task, analyser: Analyser, models: Mapping[str, ChatModel], person: str) -> User:
         if self._asks("terminal"):

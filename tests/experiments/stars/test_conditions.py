@@ -198,8 +198,8 @@ def test_all_conditions_with_a_local_model_and_its_adapters(tmp_path: Path) -> N
     content = figures(out)
     office = content["figures"]["organize office"]
     names = [
-        "TBP", "TBP+O", "ST", "STS", "STAR", "STARS", "STARS+O", "STARS*", "grounded", "grounded+S", "grounded+S+O",
-        "Trial 2",
+        "TBP", "TBP+O", "ST", "STS", "STAR", "STARS", "STARS+O", "STARS*", "STARS-rated", "STARS-rated+O",
+        "grounded", "grounded+S", "grounded+S+O", "Trial 2",
     ]  # fmt: skip
     assert set(office) == {"nearest", "nearest+O", *names, *(f"{name}, taught" for name in names)}
     for name in ("TBP+O", "STARS+O", "grounded+S+O", "Trial 2", "STARS+O, taught", "Trial 2, taught"):

@@ -169,8 +169,8 @@ def test_a_model_that_goes_on_and_on_is_asked_so_often_and_no_more(tmp_path: Pat
     assert asked == ([MOST_OPTIONS] if condition == "STS" else [])
 
 
-class RatingModel(ScriptedModel):
-    """Rates texts by the length of what they name last: no word is written."""
+class RatingModel(Kitchenhand):
+    """Finds a text the likelier the shorter it is."""
 
     def rate(self, prompt: str, texts: list[str]) -> list[Rating]:
         return [Rating(1 / len(text), 7) for text in texts]
@@ -189,8 +189,10 @@ def test_goals_that_are_viable_by_construction_need_no_repair_and_no_words_of_th
 
 def test_a_goal_is_selected_by_how_likely_a_model_finds_it(tmp_path: Path) -> None:
     model = RatingModel({})
-    episode = played(tmp_path, "organize office", "grounded+S", model, selector=Rated(model, load_prompts()))
-    for event in episode.record.of_type(SelectionEvent):
+    episode = played(tmp_path, "store groceries", "STARS-rated", model, selector=Rated(model, load_prompts()))
+    selections = [event for event in episode.record.of_type(SelectionEvent) if event.options]
+    assert selections and model.questions == []
+    for event in selections:
         assert len(event.chosen) == min(map(len, event.options))
         assert event.asked.calls == {"selection": len(event.options)}
 
