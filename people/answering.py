@@ -67,7 +67,7 @@ class Thresholds:
     least: float = 0.5
     slack: float = 0.05
     close: float = 0.1
-    named: float = 0.3
+    named: float = 0.25
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ class Condition:
         retrieval: replies drawn at a temperature, the search tree, or goals that are viable by construction, as a model
             rates them or by meaning alone.
         repairs: whether unviable goals are repaired and never used.
-        choice: the goal of highest mean token probability, the one that a model selects by its number, or the one that it
+        choice: the goal of highest mean token probability, the one that a model selects by number, or the one that it
             finds likeliest where it is asked for a goal, whoever retrieved or mended it.
         user: whether a user confirms the goal, and states it in the end.
         hints: whether the model that selects is told what holds in this house (STARS*).

@@ -48,6 +48,7 @@ def test_the_own_questions_are_as_many_as_the_documents_say():
     lines = {path.stem: path.read_text(encoding="utf-8").splitlines() for path in OWN.glob("*.jsonl")}
     assert {name: len(each) for name, each in lines.items()} == {
         "development": 100,
+        "development_third_hand": 150,
         "development_varied": 200,
         "unseen": 50,
         "unseen_another_hand": 50,
