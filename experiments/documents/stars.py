@@ -50,37 +50,82 @@ def selecting(files: FigureFiles) -> str:
     )
 
 
-def conditions(task: str, files: FigureFiles) -> str:
-    """What each condition came to in a task, from scratch, with the paper's completion beside it."""
-    file = "stars/conditions.json"
-    rows = f"{file}#/figures/{task}"
+def conditions(measure: str, files: FigureFiles) -> str:
+    """A share of all conditions from scratch, by task and model, with the paper's beside it.
 
-    def told(row: str, measure: str, form: str) -> str:
-        # Nothing is written of what an agent does not do, as of goals viable where none are retrieved.
-        known = measure in files.keys(f"{rows}/{row}")
-        return figure(f"{rows}/{row}/{measure}/mean", form, files) if known else "–"
+    Args:
+        measure: of results/stars/conditions.json, in percent.
+        files: with the figures.
+    """
+    models = _models(files)
 
-    def completion(row: str) -> str:
-        spread = files.at(f"{rows}/{row}/completion_percent/sd")
-        ours = told(row, "completion_percent", ".1f") + (f" ± {spread:.1f}" if spread else "")
-        published = files.at(f"{file}#/tables/0/cells/row={row},column={task}/published")
-        return f"{ours} [{published['mean']:.1f}]" if published else ours
+    def row(condition: str) -> list[str]:
+        published = [
+            f" [{found:.1f}]"
+            if measure == "completion_percent" and (found := _published(condition, task, files))
+            else ""
+            for task in TASKS
+        ]
+        return [
+            condition,
+            *(
+                _spread(f"{_CONDITIONS}#/figures/{task}/{_row(condition, model)}", measure, files)
+                + beside * (not model)
+                for task, beside in zip(TASKS, published, strict=True)
+                for model in models
+            ),
+        ]
 
-    floor = figure(f"{file}#/floor/{task}", ".1f", files)
-    nothing = ["doing nothing", floor, *["–"] * len(_MEASURES)]
-    found = [
-        [row, completion(row), *(told(row, measure, form) for measure, _, form in _MEASURES)]
-        for row in files.keys(rows)
+    floor = [
+        figure(f"{_CONDITIONS}#/floor/{task}", ".1f", files) if measure == "completion_percent" and not model else "–"
+        for task in TASKS
+        for model in models
     ]
-    return markdown((task, "completion, % [STARS]", *(words for _, words, _ in _MEASURES)), [nothing, *found])
+    return markdown(_columns("condition", models), [["doing nothing", *floor], *map(row, _plain(files))])
 
 
-_MEASURES = (
-    ("held_out_percent", "objects never learned from, %", ".0f"),
-    ("retrieved", "goals retrieved", ".0f"),
-    ("viable_percent", "viable, %", ".0f"),
-    ("proposed", "questions", ".0f"),
-    ("stated", "stated by the person", ".1f"),
-    ("total_tokens", "tokens", ",.0f"),
-    ("words", "words", ".0f"),
-)
+def oversight(files: FigureFiles) -> str:
+    """What it costs the person where they are asked: questions, goals that they state, and words, by task and model."""
+    models = _models(files)
+
+    def told(condition: str, task: str, model: str) -> str:
+        row = f"{_CONDITIONS}#/figures/{task}/{_row(condition, model)}"
+        return ", ".join(figure(f"{row}/{measure}/mean", ".0f", files) for measure in ("proposed", "stated", "words"))
+
+    asking = [condition for condition in _plain(files) if condition.endswith("+O")]
+    rows = [[each, *(told(each, task, model) for task in TASKS for model in models)] for each in asking]
+    return markdown(_columns("questions, goals stated, words", models), rows)
+
+
+def _columns(first: str, models: list[str]) -> list[str]:
+    return [first, *(f"{task}, {model or 'as it comes'}" for task in TASKS for model in models)]
+
+
+def _plain(files: FigureFiles) -> list[str]:
+    """Conditions, without those of models that were taught."""
+    return [row for row in files.keys(f"{_CONDITIONS}#/figures/{TASKS[0]}") if ", " not in row]
+
+
+def _models(files: FigureFiles) -> list[str]:
+    """Names of what was taught; empty for the model as it comes, which is the first."""
+    rows = files.keys(f"{_CONDITIONS}#/figures/{TASKS[0]}")
+    return list(dict.fromkeys(row.partition(", ")[2] for row in rows))
+
+
+def _row(condition: str, model: str) -> str:
+    return f"{condition}, {model}" if model else condition
+
+
+def _spread(address: str, measure: str, files: FigureFiles) -> str:
+    """A mean, and its standard deviation over seeds where there are several."""
+    several = files.at(f"{address}/{measure}/sd")
+    mean = figure(f"{address}/{measure}/mean", ".1f", files)
+    return f"{mean} ± {several:.1f}" if several else mean
+
+
+def _published(condition: str, task: str, files: FigureFiles) -> float | None:
+    found = files.at(f"{_CONDITIONS}#/tables/0/cells/row={condition},column={task}/published")
+    return found["mean"] if found else None
+
+
+_CONDITIONS = "stars/conditions.json"

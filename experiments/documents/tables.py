@@ -59,7 +59,9 @@ TABLES: dict[str, Drawn] = {
     "remembering reach": personalize.reach,
     "remembering reactions": personalize.reactions,
     "remembering swapped": personalize.swapped,
-    **{f"stars {task}": partial(stars.conditions, task) for task in stars.TASKS},
+    "stars completion": partial(stars.conditions, "completion_percent"),
+    "stars held out": partial(stars.conditions, "held_out_percent"),
+    "stars oversight": stars.oversight,
     "stars selecting": stars.selecting,
 }
 """How each table is drawn, by the name that a mark says."""
