@@ -76,12 +76,13 @@ def conditions(measure: str, files: FigureFiles) -> str:
             ),
         ]
 
-    floor = [
-        figure(f"{_CONDITIONS}#/floor/{task}", ".1f", files) if measure == "completion_percent" and not model else "–"
-        for task in TASKS
-        for model in models
-    ]
-    return markdown(_columns("condition", models), [["doing nothing", *floor], *map(row, _plain(files))])
+    rows = list(map(row, _plain(files)))
+    if measure != "completion_percent":
+        # With the person asked, or their answers known, nothing is left to tell.
+        alone = [each for each in rows if not each[0].endswith("+O") and each[0] != "Trial 2"]
+        return markdown(_columns("condition", models), alone)
+    floor = [figure(f"{_CONDITIONS}#/floor/{task}", ".1f", files) for task in TASKS for _ in models]
+    return markdown(_columns("condition", models), [["doing nothing", *floor], *rows])
 
 
 def oversight(files: FigureFiles) -> str:
