@@ -196,6 +196,24 @@ def reactions(files: FigureFiles) -> str:
     return markdown(("success, %, by reactions remembered", "", *counts), rows)
 
 
+def grounding(files: FigureFiles) -> str:
+    """What checked and grounded replies do to the steps that can be done, and to success, in percent."""
+
+    def row(model: str, file: str, arm: str) -> list[str]:
+        found = f"{file}#/arms/{arm}"
+        success = (
+            f"{figure(f'{found}/success_rate', '.1%', files)} ± {figure(f'{found}/success_rate_stderr', '.1%', files)}"
+        )
+        shares = [figure(f"{found}/{share}", ".1%", files) for share in ("understood", "executability")]
+        return [model, arm, *shares, success, figure(f"{found}/plans", ".0f", files)]
+
+    columns = ("model", "replies", "steps understood", "steps done", "success", "plans")
+    return markdown(
+        columns,
+        [row(model, file, arm) for model, file in _GROUNDED.items() for arm in files.keys(f"{file}#/arms")],
+    )
+
+
 def _remembered(files: FigureFiles) -> dict[tuple[str, str], dict[tuple[str, str], list[tuple[str, float]]]]:
     """Task and success of every episode, by row and stage, and by scene and set of tasks."""
     episodes: dict[tuple[str, str], dict[tuple[str, str], list[tuple[str, float]]]] = {}
@@ -221,6 +239,7 @@ def _paths(files: FigureFiles, address: str, depth: int) -> Iterator[tuple[str, 
         yield from [(key,)] if depth == 1 else ((key, *rest) for rest in _paths(files, f"{address}/{key}", depth - 1))
 
 
+_GROUNDED = {"as it comes": "personalize/grounding_untrained.json", "tidy": "personalize/grounding.json"}
 _CONTROLS = ("store", "nearest")
 _REMEMBERING = "personalize/remembering.json"
 _JUDGING = (

@@ -50,6 +50,7 @@ TABLES: dict[str, Drawn] = {
     "clipr transfer": clipr.transfer,
     "engines": engines,
     "fidelity": fidelity,
+    "grounding": personalize.grounding,
     "judging": personalize.judging,
     "new houses": personalize.new_houses,
     "remembering": personalize.remembering,
