@@ -64,10 +64,10 @@ class Thresholds:
         named: how much closer a topic is where the question has one of its words.
     """
 
-    least: float = 0.5
+    least: float = 0.55
     slack: float = 0.05
     close: float = 0.1
-    named: float = 0.25
+    named: float = 0.3
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,9 @@ class AnsweringPerson:
         self._wishes = [wish for wish in person.preferences if judge.task in wish.tasks]
         self._thresholds = thresholds or Thresholds()
         self._asked = [(topic, *each) for topic in topics or usual_topics() for each in topic.asked(judge.dishes)]
-        self._about = [[wish for wish in self._wishes if topic.concerns(wish, dish)] for topic, _, dish in self._asked]
+        self._about = [
+            [wish for wish in self._wishes if topic.answered_by(wish, dish)] for topic, _, dish in self._asked
+        ]
 
     def answer(self, question: Question) -> Answer:
         """The wishes that the question is about, in the words of the person's file; or that they are flexible."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -52,12 +52,18 @@ class Topic:
                     yield question.format(dish=_CALLED.get(dish, dish)), dish
 
     def concerns(self, wish: Preference, dish: str) -> bool:
-        """Whether a wish is about it, where it is about that dish."""
+        """Whether a wish is about it and nothing else, where it is about that dish."""
+        return self._applies(wish, dish, lambda ids: ids <= self.things)
+
+    def answered_by(self, wish: Preference, dish: str) -> bool:
+        """Whether a wish says something of it: it is about it, or about all of it and more."""
+        return self._applies(wish, dish, lambda ids: ids <= self.things or self.things <= ids)
+
+    def _applies(self, wish: Preference, dish: str, fits: Callable[[frozenset[str]], bool]) -> bool:
         if wish.dishes and dish not in wish.dishes:
             return False
         return wish.category in self.categories or any(
-            predicate.name in self.predicates and any(ids <= self.things for ids in predicate.ids)
-            for predicate in predicates(wish.wish)
+            predicate.name in self.predicates and any(map(fits, predicate.ids)) for predicate in predicates(wish.wish)
         )
 
     def named(self, question: str) -> bool:

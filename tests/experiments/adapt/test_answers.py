@@ -51,7 +51,7 @@ def test_the_own_questions_are_as_many_as_the_documents_say():
         "development_third_hand": 150,
         "development_varied": 200,
         "unseen": 50,
-        "unseen_fifth_hand": 150,
+        "development_fifth_hand": 150,
         "unseen_another_hand": 50,
     }
     questions = [json.loads(line)["question"] for each in lines.values() for line in each]
