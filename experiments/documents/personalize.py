@@ -202,12 +202,12 @@ def grounding(files: FigureFiles) -> str:
     def row(model: str, file: str, arm: str) -> list[str]:
         found = f"{file}#/arms/{arm}"
         success = (
-            f"{figure(f'{found}/success_rate', '.1%', files)} ± {figure(f'{found}/success_rate_stderr', '.1%', files)}"
+            f"{figure(f'{found}/success_rate', '.1f', files)} ± {figure(f'{found}/success_rate_stderr', '.1f', files)}"
         )
         shares = [figure(f"{found}/{share}", ".1%", files) for share in ("understood", "executability")]
         return [model, arm, *shares, success, figure(f"{found}/plans", ".0f", files)]
 
-    columns = ("model", "replies", "steps understood", "steps done", "success", "plans")
+    columns = ("model", "replies", "steps understood", "steps done", "success, %", "plans")
     return markdown(
         columns,
         [row(model, file, arm) for model, file in _GROUNDED.items() for arm in files.keys(f"{file}#/arms")],
