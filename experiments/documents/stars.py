@@ -57,21 +57,21 @@ def conditions(measure: str, files: FigureFiles) -> str:
         measure: of results/stars/conditions.json, in percent.
         files: with the figures.
     """
-    models = _models(files)
+    tasks, models = _tasks(files), _models(files)
 
     def row(condition: str) -> list[str]:
         published = [
             f" [{found:.1f}]"
             if measure == "completion_percent" and (found := _published(condition, task, files))
             else ""
-            for task in TASKS
+            for task in tasks
         ]
         return [
             condition,
             *(
                 _spread(f"{_CONDITIONS}#/figures/{task}/{_row(condition, model)}", measure, files)
                 + beside * (not model)
-                for task, beside in zip(TASKS, published, strict=True)
+                for task, beside in zip(tasks, published, strict=True)
                 for model in models
             ),
         ]
@@ -80,36 +80,42 @@ def conditions(measure: str, files: FigureFiles) -> str:
     if measure != "completion_percent":
         # With the person asked, or their answers known, nothing is left to tell.
         alone = [each for each in rows if not each[0].endswith("+O") and each[0] != "Trial 2"]
-        return markdown(_columns("condition", models), alone)
-    floor = [figure(f"{_CONDITIONS}#/floor/{task}", ".1f", files) for task in TASKS for _ in models]
-    return markdown(_columns("condition", models), [["doing nothing", *floor], *rows])
+        return markdown(_columns("condition", tasks, models), alone)
+    floor = [figure(f"{_CONDITIONS}#/floor/{task}", ".1f", files) for task in tasks for _ in models]
+    return markdown(_columns("condition", tasks, models), [["doing nothing", *floor], *rows])
 
 
 def oversight(files: FigureFiles) -> str:
     """What it costs the person where they are asked: questions, goals that they state, and words, by task and model."""
-    models = _models(files)
+    tasks, models = _tasks(files), _models(files)
 
     def told(condition: str, task: str, model: str) -> str:
         row = f"{_CONDITIONS}#/figures/{task}/{_row(condition, model)}"
         return ", ".join(figure(f"{row}/{measure}/mean", ".0f", files) for measure in ("proposed", "stated", "words"))
 
     asking = [condition for condition in _plain(files) if condition.endswith("+O")]
-    rows = [[each, *(told(each, task, model) for task in TASKS for model in models)] for each in asking]
-    return markdown(_columns("questions, goals stated, words", models), rows)
+    rows = [[each, *(told(each, task, model) for task in tasks for model in models)] for each in asking]
+    return markdown(_columns("questions, goals stated, words", tasks, models), rows)
 
 
-def _columns(first: str, models: list[str]) -> list[str]:
-    return [first, *(f"{task}, {model or 'as it comes'}" for task in TASKS for model in models)]
+def _columns(first: str, tasks: list[str], models: list[str]) -> list[str]:
+    return [first, *(f"{task}, {model or 'as it comes'}" for task in tasks for model in models)]
+
+
+def _tasks(files: FigureFiles) -> list[str]:
+    """Those that were played."""
+    played = files.keys(f"{_CONDITIONS}#/figures")
+    return [task for task in TASKS if task in played]
 
 
 def _plain(files: FigureFiles) -> list[str]:
     """Conditions, without those of models that were taught."""
-    return [row for row in files.keys(f"{_CONDITIONS}#/figures/{TASKS[0]}") if ", " not in row]
+    return [row for row in files.keys(f"{_CONDITIONS}#/figures/{_tasks(files)[0]}") if ", " not in row]
 
 
 def _models(files: FigureFiles) -> list[str]:
     """Names of what was taught; empty for the model as it comes, which is the first."""
-    rows = files.keys(f"{_CONDITIONS}#/figures/{TASKS[0]}")
+    rows = files.keys(f"{_CONDITIONS}#/figures/{_tasks(files)[0]}")
     return list(dict.fromkeys(row.partition(", ")[2] for row in rows))
 
 

@@ -131,15 +131,13 @@ def test_the_control_asks_no_model_and_stands_in_the_same_table(tmp_path: Path) 
     assert record.result.final["places"]["book"] == "bookshelf" and record.result.final["open"] == []
     (tmp_path / "results" / "stars").mkdir(parents=True)
     copy(tmp_path / "conditions.json", tmp_path / "results" / "stars")
-    drawn = TABLES["stars organize office"](FigureFiles(tmp_path / "results")).splitlines()
-    assert [line.split(" | ")[0] for line in drawn] == [
-        "| organize office",
-        "|---|---|---|---|---|---|---|---|---|",
-        "| doing nothing",
-        "| nearest",
-        "| nearest+O",
-    ]
-    assert drawn[-1].split(" | ")[1:4] == ["100.0", "100", f"{record.result.scores['retrieved']:.0f}"]
+    drawn = TABLES["stars completion"](FigureFiles(tmp_path / "results")).splitlines()
+    assert drawn[0] == "| condition | organize office, as it comes |"
+    assert [line.split(" | ")[0] for line in drawn[2:]] == ["| doing nothing", "| nearest", "| nearest+O"]
+    assert drawn[-1] == "| nearest+O | 100.0 |"
+    words = f"{record_of(tmp_path, 'nearest+O', 'no-model').result.scores['words']:.0f}"
+    [_, _, asked] = TABLES["stars oversight"](FigureFiles(tmp_path / "results")).splitlines()
+    assert asked.startswith("| nearest+O | ") and asked.endswith(f", {words} |")
 
 
 @pytest.mark.skipif(not has_minilm(), reason="sentence embeddings are not installed")
