@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 from housewise.core.errors import UserError
 from housewise.rollout.compare import Comparison, compare
-from housewise.rollout.experiment import Experiment, differing, experiment_of, label, names
+from housewise.rollout.experiment import Experiment, differing, experiment_of, label, names, planner_of
 from housewise.rollout.scores import Finished, Score, summary
 from housewise.rollout.system import scores_of
 
@@ -25,6 +26,7 @@ class Row:
 
     Attributes:
         experiment: its values of the settings in which experiments differ, in the order of Rows.settings.
+        name: of who plays, numbered where several experiments have the same; empty for all.
         scene: the scene, with the task set where there is one; empty for all.
         cells: text by heading, in order.
         rate: success rate, percent.
@@ -32,6 +34,7 @@ class Row:
     """
 
     experiment: tuple[str, ...]
+    name: str
     scene: str
     cells: dict[str, str]
     rate: float
@@ -69,9 +72,11 @@ def rows(episodes: Sequence[Finished]) -> Rows:
     keys = differ or ["planner"]
     ordered = sorted(groups, key=lambda experiment: called[experiment])
 
+    short = _numbered({experiment: planner_of(groups[experiment][0][0]) for experiment in ordered})
+
     def row(experiment: Experiment, scene: str, members: Sequence[Finished]) -> Row:
         facts = dict(experiment)
-        return _row(tuple(facts.get(key, "–") for key in keys), scene, members)
+        return _row(tuple(facts.get(key, "–") for key in keys), short[experiment], scene, members)
 
     scenes = sorted({_scene(one) for one in episodes})
     parts = [
@@ -91,9 +96,19 @@ def rows(episodes: Sequence[Finished]) -> Rows:
     )
 
 
+def _numbered(agents: Mapping[Experiment, str]) -> dict[Experiment, str]:
+    """Short names: of those who are the same, with a number."""
+    several, so_far = Counter(agents.values()), Counter[str]()
+    found = {}
+    for experiment, agent in agents.items():
+        so_far[agent] += 1
+        found[experiment] = f"{agent}, {so_far[agent]}" if several[agent] > 1 else agent
+    return found
+
+
 def overall(episodes: Sequence[Finished]) -> Row:
     """The figures over all episodes."""
-    return _row((), "", episodes)
+    return _row((), "", "", episodes)
 
 
 def stale(folder: Path, episodes: Sequence[Finished]) -> str:
@@ -142,9 +157,9 @@ def _scene(one: Finished) -> str:
     return _SCENES if group.startswith("generated-") else group.replace("/", ", ")
 
 
-def _row(experiment: tuple[str, ...], scene: str, episodes: Sequence[Finished]) -> Row:
+def _row(experiment: tuple[str, ...], name: str, scene: str, episodes: Sequence[Finished]) -> Row:
     if not episodes:
-        return Row(experiment, scene, {"episodes": "0"}, 0.0, None)
+        return Row(experiment, name, scene, {"episodes": "0"}, 0.0, None)
     scores = [score for score in scores_of(episodes[0][0].system) if not score.total]
     means: dict[str, Any] = summary([result for _, result in episodes], scores, [header.task for header, _ in episodes])
     tokens = means["prompt_tokens"] + means["completion_tokens"]
@@ -156,7 +171,7 @@ def _row(experiment: tuple[str, ...], scene: str, episodes: Sequence[Finished]) 
         "tokens": f"{tokens:,.0f}" if tokens else "–",
         "seconds": _short(means["seconds"]),
     }
-    return Row(experiment, scene, cells, float(means.get(main, 0.0)), error)
+    return Row(experiment, name, scene, cells, float(means.get(main, 0.0)), error)
 
 
 def _cell(score: Score, mean: float | None) -> str:

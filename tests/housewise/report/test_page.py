@@ -206,6 +206,15 @@ def test_experiments_are_compared_on_what_they_share(two_runs: Path, tmp_path: P
     assert "the two differ in more than who plays (most steps: 60 against 160)" in against
 
 
+def test_settings_leave_room_for_the_figures(run_folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(run_folder / "episodes", tmp_path / "two" / "usual" / "episodes")
+    walking = {"goal_radius": 0.3, "most_walk": 90, "most_look": 9}
+    play(tmp_path / "two" / "other", max_steps=9, look_down=20, most_plans=9, most_idle_plans=9, **walking)
+    table, _, rest = Page(write_report(tmp_path / "two", options=PAGES)).text.partition("in what they differ")
+    assert "most steps" not in table.partition("Experiments")[2]
+    assert all(name in rest for name in ("most steps", "look_down", "most_plans", "goal_radius", "most_walk"))
+
+
 def test_pictures_are_pictures_and_described(run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Without an encoder the film is an animated picture.
     monkeypatch.setenv("IMAGEIO_FFMPEG_EXE", str(tmp_path / "nowhere"))
