@@ -21,7 +21,7 @@ from housewise.people.cases import TooManyCases, cases
 from housewise.people.judging import Judge
 from housewise.people.language import Predicate
 from housewise.people.person import Person, Preference
-from housewise.people.topics import Topic, usual_topics
+from housewise.people.topics import usual_topics
 from housewise.worlds.kitchen.tracking import Trace
 
 FLEXIBLE = "I am flexible about that."
@@ -70,6 +70,9 @@ class Thresholds:
     named: float = 0.3
 
 
+THRESHOLDS = Thresholds()
+
+
 @dataclass(frozen=True)
 class Found:
     """What a question is about.
@@ -100,16 +103,13 @@ class AnsweringPerson:
         judge: Judge,
         start: Trace | None,
         embedder: Embedder,
-        topics: tuple[Topic, ...] | None = None,
-        thresholds: Thresholds | None = None,
         paraphrasing: bool = False,
     ) -> None:
         self.name = person.name
         self._judge, self._start, self._embedder = judge, start, embedder
         self._paraphrasing = paraphrasing
         self._wishes = [wish for wish in person.preferences if judge.task in wish.tasks]
-        self._thresholds = thresholds or Thresholds()
-        self._asked = [(topic, *each) for topic in topics or usual_topics() for each in topic.asked(judge.dishes)]
+        self._asked = [(topic, *each) for topic in usual_topics() for each in topic.asked(judge.dishes)]
         self._about = [
             [wish for wish in self._wishes if topic.answered_by(wish, dish)] for topic, _, dish in self._asked
         ]
@@ -127,22 +127,22 @@ class AnsweringPerson:
         """See people.base.Person; the judge of the task decides on the whole trajectory."""
         return {}
 
-    def find(self, question: str, thresholds: Thresholds | None = None) -> Found:
+    def find(self, question: str, thresholds: Thresholds = THRESHOLDS) -> Found:
         """What is asked.
 
         Args:
             question: in anybody's words.
-            thresholds: other ones than the person's own.
+            thresholds: when it is about a wish.
         """
-        heard, limits = one_line(question[:LONGEST]), thresholds or self._thresholds
+        heard = one_line(question[:LONGEST])
         if asks_for_places(heard):
             return Found(places=True)
         if not heard or not self._wishes:
             return Found()
         vector = self._embedder.embed([heard])[0]
-        named = {topic.name: limits.named * topic.named(heard) for topic, _, _ in self._asked}
-        nearness = self._vectors @ vector + [named[topic.name] for topic, _, _ in self._asked]
-        return Found(self._meant(nearness.tolist(), (self._wish_vectors @ vector).tolist(), limits))
+        named = {topic.name for topic in usual_topics() if topic.named(heard)}
+        nearness = self._vectors @ vector + [thresholds.named * (topic.name in named) for topic, _, _ in self._asked]
+        return Found(self._meant(nearness.tolist(), (self._wish_vectors @ vector).tolist(), thresholds))
 
     @cached_property
     def _vectors(self) -> np.ndarray:
@@ -153,13 +153,13 @@ class AnsweringPerson:
     def _wish_vectors(self) -> np.ndarray:
         return self._embedder.embed([wish.text for wish in self._wishes])
 
-    def _meant(self, nearness: list[float], by_text: list[float], limits: Thresholds) -> tuple[Preference, ...]:
+    def _meant(self, nearness: list[float], by_text: list[float], thresholds: Thresholds) -> tuple[Preference, ...]:
         """The wishes that are meant.
 
         Args:
             nearness: cosine of the question to each that can be asked, more where it has its words.
             by_text: cosine of the question to each wish.
-            limits: when one is meant.
+            thresholds: when one is meant.
         """
         ids = [wish.id for wish in self._wishes]
         topical = dict.fromkeys(ids, -1.0)
@@ -170,10 +170,10 @@ class AnsweringPerson:
             other = other if about else max(other, cosine)
         scores = np.array([topical[id] + text for id, text in zip(ids, by_text, strict=True)])
         best = int(scores.argmax())
-        if topical[ids[best]] < max(limits.least, other - limits.slack):
+        if topical[ids[best]] < max(thresholds.least, other - thresholds.slack):
             return ()
         order = [int(place) for place in np.argsort(-scores, kind="stable")]
-        near = [place for place in order if scores[place] >= scores[best] - limits.close]
+        near = [place for place in order if scores[place] >= scores[best] - thresholds.close]
         return tuple(self._wishes[place] for place in near[:MOST_TOLD])
 
     def _told(self, wish: Preference, question: str) -> str:

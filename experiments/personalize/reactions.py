@@ -195,7 +195,7 @@ class Reactions(Experiment):
         panels = picture.subplots(down, across, squeeze=False, sharey=True)
         for axes in panels.flat[len(columns) :]:
             axes.set_axis_off()
-        for axes, (scene, which) in zip(panels.flat, columns, strict=False):
+        for axes, (scene, which) in zip(panels.flat[: len(columns)], columns, strict=True):
             for row in self.rows:
                 found = {count: figure(played) for count, played in self._played[scene, row, which].items()}
                 points = [(count, each.mean, each.error or 0.0) for count, each in found.items() if each]

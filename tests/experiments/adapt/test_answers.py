@@ -57,3 +57,6 @@ def test_the_own_questions_are_as_many_as_the_documents_say():
     }
     asked = [json.loads(line) for each in lines.values() for line in each]
     assert len({(each["person"], each["task"], each["question"]) for each in asked}) == len(asked)
+    words = [each["question"] for each in asked]
+    unseen = [json.loads(line)["question"] for name in lines if name.startswith("unseen") for line in lines[name]]
+    assert all(words.count(question) == 1 for question in unseen)
