@@ -10,6 +10,7 @@ from typing import Any
 
 from housewise.core.machine import machine
 from housewise.doctor.findings import ACCELERATORS, Finding
+from housewise.language.local.weights import cpu_precision
 
 _CGROUP_MEMORY = Path("/sys/fs/cgroup/memory.max")
 _GIB = 2**30
@@ -61,9 +62,7 @@ def no_cuda(torch: Any, cards: Sequence[Path]) -> Finding:
         torch: the package.
         cards: NVIDIA's devices, as the system has them.
     """
-    able: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
-    precision = "bfloat16" if able.get("avx512_bf16") or able.get("amx_bf16") else "float32"
-    details = f"torch {torch.__version__} sees none; models run on the CPU, in {precision}"
+    details = f"torch {torch.__version__} sees none; models run on the CPU, in {cpu_precision(torch)}"
     if not cards:
         return Finding(ACCELERATORS, "GPU", "missing", details)
     details = f"{', '.join(map(str, cards))} cannot be used: {details}"

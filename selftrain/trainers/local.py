@@ -167,11 +167,10 @@ class LocalTraining(ABC, Generic[E]):
             raise UserError(_OUT_OF_MEMORY) from error
 
     def _train(self, examples: Sequence[E], start: Start, folder: Path) -> TrainedModel:
-        from housewise.selftrain.trainers.recipe import last_checkpoint, quick_attention
+        from housewise.selftrain.trainers.recipe import last_checkpoint
 
         checkpoints = folder / _CHECKPOINTS
         network, tokenizer = self._network(start)
-        quick_attention(network)
         rows = self.rows(tokenizer, examples, start.model)
         fitting = [row for row in rows if _length(row) <= self.config.most_tokens]
         if not fitting:

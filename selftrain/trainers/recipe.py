@@ -105,12 +105,6 @@ def plain_attention(network: Any) -> bool:
     return network.config.get_text_config().model_type in PLAIN_ATTENTION
 
 
-def quick_attention(network: Any) -> None:
-    """Take the attention that trains fastest: on a CPU, in rows of some 500 tokens, the one without a kernel."""
-    if network.device.type == "cpu":
-        network.set_attn_implementation("eager")
-
-
 def last_checkpoint(folder: Path) -> str | None:
     """The last checkpoint that was written to its end, None where there is none."""
     found = sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.rpartition("-")[2]))

@@ -181,6 +181,22 @@ def test_why_there_is_no_gpu(
     assert "float32" in found.details
 
 
+@pytest.mark.parametrize(
+    ("able", "precision"),
+    [
+        ({"avx512_bf16": True, "cpu_name": "AMD EPYC 9R14"}, "bfloat16"),
+        ({"avx512_bf16": True, "cpu_name": "Intel Xeon"}, "float32"),
+        ({"avx512_bf16": True, "amx_bf16": True, "cpu_name": "Intel Xeon"}, "bfloat16"),
+        ({"amx_bf16": True}, "bfloat16"),
+        ({}, "float32"),
+    ],
+)
+def test_the_precision_of_cpus_is_the_one_that_computes_fastest(able: dict[str, Any], precision: str) -> None:
+    torch = Torch()
+    torch.cpu = SimpleNamespace(get_capabilities=lambda: able)
+    assert precision in no_cuda(torch, []).details
+
+
 def test_without_torch_there_is_no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     assert gpu()[0].remedy == "pip install 'housewise[local]'"
