@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 
 from housewise.core.tables import Fitted, table
-from housewise.language.adapters import packaged_adapters
+from housewise.language.adapters import PERSONALIZE, packaged_adapters
 from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.system import Personalize
 
@@ -19,7 +19,7 @@ _TRAINED = {"most_plans": 40, "most_idle_plans": 4}
 
 def planners() -> dict[str, dict[str, Any]]:
     """Settings of each planner that the demo shows, by the name that its table gives it."""
-    trained = {f"trained ({name})": {"adapter": name, **_TRAINED} for name in packaged_adapters()}
+    trained = {f"trained ({name})": {"adapter": name, **_TRAINED} for name in packaged_adapters(PERSONALIZE)}
     return {"scripted": {"planner": "scripted"}, **trained, "untrained": _UNTRAINED}
 
 

@@ -50,7 +50,7 @@ _SPENT = "spent.json"  # how long all commands together have worked in a folder,
 
 
 def played(
-    study: Study, agents: Sequence[Agent], folds: Sequence[int], told: Callable[[str], None]
+    study: Study, agents: Sequence[Agent], folds: Sequence[int], seen: bool, told: Callable[[str], None]
 ) -> dict[str, dict[int, list[Record]]]:
     """Breakfasts by agent and fold; whole folds one after the other.
 
@@ -58,12 +58,13 @@ def played(
         study: what they are made in.
         agents: who make them.
         folds: for whom.
+        seen: whether also for the people that are seen in training.
         told: what comes next, and how much of all that is.
     """
     found: dict[str, dict[int, list[Record]]] = {agent.name: {} for agent in agents}
     for place, (number, agent) in enumerate(product(folds, agents), start=1):
         told(f"row {place} of {len(folds) * len(agents)}: {agent.name}, fold {number}")
-        found[agent.name][number] = study.records(agent, number)
+        found[agent.name][number] = study.records(agent, number, seen)
     return found
 
 
@@ -272,6 +273,9 @@ def main(
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures there.")] = None,
     fold: Annotated[list[int] | None, typer.Option(help="Only this fold; several as --fold 0 --fold 1.")] = None,
     agent: Annotated[list[str] | None, typer.Option(help="Only this agent.")] = None,
+    seen: Annotated[
+        bool, typer.Option(help="Play for the people of the training too, or for the others alone.")
+    ] = True,
     quick: Annotated[bool, typer.Option(help="Two people, one task, few steps: whether all of it works.")] = False,
     model: Annotated[str | None, typer.Option(help="The local model that is trained.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder of everything; the same one goes on.")] = None,
@@ -284,6 +288,8 @@ def main(
 
       python -m housewise.experiments.adapt.main_results --fold 0 --json results.json
 
+      python -m housewise.experiments.adapt.main_results --fold 0 --no-seen --json results.json
+
       python -m housewise.experiments.adapt.main_results --quick --json quick.json
     """
     console, began, made = Console(highlight=False), perf_counter(), provenance()
@@ -291,6 +297,8 @@ def main(
     for name in agent or ():
         if name not in AGENTS:
             raise UserError(f"--agent {name}: no such agent; {alternatives(name, AGENTS)}")
+    if any(AGENTS[name].quiet for name in agent or ()) and not config.warm_up.people:
+        raise UserError("warm_up.people=0: there is no warm-up, with questions or without; leave that --agent out")
     study = Study(config, out or _folder(config), Terminal(console))
     folds = fold or list(range(1 if quick else len(study.splits)))
     for number in folds:
@@ -305,7 +313,7 @@ def main(
         return seconds
 
     breakfasts = played(
-        study, chosen, folds, lambda line: told(console, f"{line}, after {spent() / 60:.0f} minutes in all")
+        study, chosen, folds, seen, lambda line: told(console, f"{line}, after {spent() / 60:.0f} minutes in all")
     )
     rows = figures(study, breakfasts)
     compared, lost = at_equal_questions(rows), paraphrased(breakfasts, study)

@@ -122,17 +122,24 @@ class Study:
         return AdaptTraining(config, self.folder / "without-questions", self._observer)
 
     def agents(self) -> list[Agent]:
-        """Those that can be played for these people: not all of them may say what they want in other words."""
+        """Those that can be played: people may have no other words for what they want, and there may be no warm-up."""
         told = all(wish.paraphrase for name in self._names for wish in self.training.people[name].preferences)
-        return [agent for agent in AGENTS.values() if told or agent.settings.get("answering") != "paraphrase"]
+        able = [agent for agent in AGENTS.values() if told or agent.settings.get("answering") != "paraphrase"]
+        return [agent for agent in able if self._config.warm_up.people or not agent.quiet]
 
     def fold(self, number: int) -> Fold:
         """The trainings of a fold."""
         return Fold(self.training, f"fold-{number}", self.splits[number].seen)
 
-    def records(self, agent: Agent, number: int) -> list[Record]:
-        """An agent's breakfasts for the people of a fold, played where they are not there yet."""
-        people = [*self.splits[number].seen, *self.splits[number].unseen]
+    def records(self, agent: Agent, number: int, seen: bool = True) -> list[Record]:
+        """An agent's breakfasts for the people of a fold, played where they are not there yet.
+
+        Args:
+            agent: who makes them.
+            number: of the fold.
+            seen: whether also for the people that are seen in training.
+        """
+        people = [*(self.splits[number].seen if seen else ()), *self.splits[number].unseen]
         learned = agent.learner is not None
         folder = (self.training.folder / f"fold-{number}" if learned else self.folder) / "evaluation" / agent.folder
         changes = {"runs": 1, "series": _SERIES, "person": people, **agent.settings}

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from housewise.core.errors import alternatives
 from housewise.language.base import ChatModelError
 
 ASKED_WITH = "housewise.json"
@@ -32,9 +33,17 @@ Familiar = Annotated[
 """Kinds of things that a model was taught to judge."""
 
 
-class AskedWith(BaseModel):
-    """How a model with an adapter is meant to be asked: keys of a run's settings (``housekeep_configs/run.yaml``)."""
+PERSONALIZE = "personalize"
 
+
+class AskedWith(BaseModel):
+    """How a model with an adapter is meant to be asked: keys of a run's settings (``housekeep_configs/run.yaml``).
+
+    Attributes:
+        system: in which it learned to act; the other keys are of that system's settings.
+    """
+
+    system: str = PERSONALIZE
     prompt: str
     grounded: bool | None = None
     consistent: bool | None = None
@@ -49,10 +58,19 @@ class AskedWith(BaseModel):
     sampling: DrawnWith | None = None
 
 
-def packaged_adapters() -> dict[str, Path]:
-    """Folders of the adapters that come with the package, by name."""
+def packaged_adapters(system: str | None = None) -> dict[str, Path]:
+    """Folders of the adapters that come with the package, by name.
+
+    Args:
+        system: only those that learned to act in it.
+    """
     folders = Path(str(resources.files(__name__))).iterdir()
-    return {folder.name: folder for folder in sorted(folders) if (folder / "adapter_config.json").is_file()}
+    there = {folder.name: folder for folder in sorted(folders) if (folder / "adapter_config.json").is_file()}
+    return {
+        name: folder
+        for name, folder in there.items()
+        if system is None or ((told := _told(folder)) is not None and told.system == system)
+    }
 
 
 def adapter_folder(name: str | Path) -> Path:
@@ -71,19 +89,34 @@ def fingerprint(name: str | Path) -> dict[str, str]:
     return {"name": Path(name).name, **{file.name: sha256(file.read_bytes()).hexdigest() for file in files}}
 
 
-def asked_with(adapter: str | Path | None) -> dict[str, Any]:
+def asked_with(adapter: str | Path | None, system: str = PERSONALIZE) -> dict[str, Any]:
     """How a model with an adapter is meant to be asked, as settings of a run; empty where nothing tells.
 
+    Args:
+        adapter: name or folder.
+        system: that is about to be played.
+
     Raises:
-        ChatModelError: when its file is damaged.
+        ChatModelError: when its file is damaged, or the adapter learned to act in another system.
     """
-    if adapter is None:
+    told = None if adapter is None else _told(adapter_folder(adapter))
+    if told is None:
         return {}
-    path = adapter_folder(adapter) / ASKED_WITH
+    if told.system != system:
+        raise ChatModelError(
+            f"adapter {adapter}: learned to act in another system; use it with --system {told.system}, or "
+            f"{alternatives(str(adapter), packaged_adapters(system))}"
+        )
+    return told.model_dump(exclude_none=True, exclude={"system"})
+
+
+def _told(folder: Path) -> AskedWith | None:
+    """What an adapter says of how it is meant to be asked, if anything."""
+    path = folder / ASKED_WITH
     if not path.is_file():
-        return {}
+        return None
     try:
-        told = AskedWith.model_validate_json(path.read_text(encoding="utf-8"))
+        return AskedWith.model_validate_json(path.read_text(encoding="utf-8"))
     except ValidationError as error:
         first = error.errors()[0]
         what = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
@@ -92,4 +125,3 @@ def asked_with(adapter: str | Path | None) -> dict[str, Any]:
         ) from error
     except (OSError, ValueError) as error:
         raise ChatModelError(f"{path}: not readable ({error})") from error
-    return told.model_dump(exclude_none=True)

@@ -18,6 +18,7 @@ from housewise.agent.adapt.prompts import find_prompts, load_prompts
 from housewise.core.errors import UserError
 from housewise.core.files import alone, appearing, write_json
 from housewise.core.record import FINISHED, Record
+from housewise.language.adapters import ASKED_WITH
 from housewise.language.base import ChatModel, TokenScorer
 from housewise.language.embedder import shared_minilm
 from housewise.language.local.weights import SMOLLM2, load, quiet
@@ -100,13 +101,19 @@ class AdaptTraining:
     def warmed_up(self) -> Start:
         """The model from which all others go on; its adapter is merged, as they learn adapters of their own."""
         folder = self.folder / WARM_UP
-        return merged(TrainedModel.load(folder) or self._warm_up(folder), folder / _MERGED)
+        learned = self._named if not self.config.warm_up.people else TrainedModel.load(folder) or self._warm_up(folder)
+        return merged(learned, folder / _MERGED)
+
+    @property
+    def _named(self) -> Start:
+        asked = self.config.run.models.agent
+        return Start(model=asked.model, adapter=asked.adapter)
 
     def _warm_up(self, folder: Path) -> TrainedModel:
-        warm_up, asked = self.config.warm_up, self.config.run.models.agent
+        warm_up = self.config.warm_up
         people = [invent(warm_up.seed + number) for number in range(warm_up.people)]
         pairs = self.demonstrated(WARM_UP, people, warm_up, folder)
-        return self.imitating(WARM_UP, pairs, warm_up.training, Start(model=asked.model, adapter=asked.adapter), folder)
+        return self.imitating(WARM_UP, pairs, warm_up.training, self._named, folder)
 
     def demonstrated(
         self, name: str, people: Sequence[Person], config: DemonstrationsConfig, folder: Path
@@ -130,14 +137,22 @@ class AdaptTraining:
             raise UserError(f"{folder}: there is nothing to imitate; let the student cook more often")
         write_pairs(folder / "pairs.jsonl", pairs)
         with self.observer.training(f"{name}: train") as progress:
-            return open_trainer(config, self.seed, self._base_url, progress).train(pairs, start, folder)
+            trainer = open_trainer(config, self.seed, self._base_url, progress)
+            return self._told(trainer.train(pairs, start, folder))
 
     def preferring(self, name: str, preferences: Sequence[Preference], start: Start, folder: Path) -> TrainedModel:
         """A model that has learned preferences."""
         write_preferences(folder / "preferences.jsonl", preferences)
         with self.observer.training(f"{name}: train") as progress:
             trainer = open_preference_trainer(self.config.preference, self.seed, self._base_url, progress)
-            return trainer.train(preferences, start, folder)
+            return self._told(trainer.train(preferences, start, folder))
+
+    def _told(self, model: TrainedModel) -> TrainedModel:
+        """Keep with an adapter how it is meant to be asked."""
+        prompt = self.config.run.agent.prompt
+        if model.adapter is not None and prompt is not None:
+            write_json(Path(model.adapter) / ASKED_WITH, {"system": Adapt.name, "prompt": prompt})
+        return model
 
     def play(self, name: str, settings: AdaptSettings, folder: Path) -> None:
         """Play breakfasts, or what is left of them."""
@@ -147,11 +162,10 @@ class AdaptTraining:
 
     def _check_trainers(self) -> None:
         """Find what cannot be trained before anything is played."""
-        config, asked = self.config, self.config.run.models.agent
-        start = Start(model=asked.model, adapter=asked.adapter)
-        for training in (config.warm_up.training, config.imitation):
-            open_trainer(training, self.seed, self._base_url, unheard).check(start)
-        open_preference_trainer(config.preference, self.seed, self._base_url, unheard).check(start)
+        config = self.config
+        for training in (*([config.warm_up.training] if config.warm_up.people else []), config.imitation):
+            open_trainer(training, self.seed, self._base_url, unheard).check(self._named)
+        open_preference_trainer(config.preference, self.seed, self._base_url, unheard).check(self._named)
 
     def _check_folder(self) -> None:
         path = self.folder / "config.json"

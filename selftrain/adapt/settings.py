@@ -34,9 +34,9 @@ class DemonstrationsConfig(Settings):
 
 
 class WarmUpConfig(DemonstrationsConfig):
-    """Demonstrations for people who do not exist, and how they are learned."""
+    """Demonstrations for people who do not exist, and how they are learned; without any, there is no warm-up."""
 
-    people: int = Field(ge=1, le=MOST_COUNTED)
+    people: int = Field(ge=0, le=MOST_COUNTED)
     training: TrainingConfig
 
 

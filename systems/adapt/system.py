@@ -14,6 +14,7 @@ from housewise.agent.adapt.prompts import find_prompts, load_prompts
 from housewise.agent.base import Agent
 from housewise.core.errors import UserError
 from housewise.core.settings import MOST_COUNTED
+from housewise.language.adapters import asked_with
 from housewise.language.base import ChatModel, Sampling
 from housewise.language.embedder import minilm_folder, shared_minilm
 from housewise.people.answering import AnsweringPerson
@@ -69,9 +70,11 @@ class Adapt(System[AdaptSettings]):
 
     @classmethod
     def advice(cls, settings: AdaptSettings) -> Mapping[str, Any]:
-        """See System.advice: a model that is named is asked."""
+        """See System.advice: a model that is named is asked, and as its adapter says."""
         asked = settings.models.agent
-        return {"agent": {"planner": "llm"}} if (asked.model, asked.base_url, asked.adapter) != _UNNAMED else {}
+        if (asked.model, asked.base_url, asked.adapter) == _UNNAMED:
+            return {}
+        return {"agent": {"planner": "llm", **asked_with(asked.adapter, "adapt")}}
 
     @classmethod
     def essence(cls, setting: Mapping[str, Any]) -> Any:

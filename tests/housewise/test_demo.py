@@ -14,7 +14,9 @@ from housewise.systems.personalize.settings import house_settings
 def test_every_adapter_that_comes_along_is_shown_between_the_possible_and_the_untrained(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(demo, "packaged_adapters", lambda: {"neat": Path("neat")})
+    monkeypatch.setattr(
+        demo, "packaged_adapters", lambda system: {"neat": Path("neat")} if system == "personalize" else {}
+    )
     shown = demo.planners()
     assert list(shown) == ["scripted", "trained (neat)", "untrained"]
     assert shown["trained (neat)"]["adapter"] == "neat"

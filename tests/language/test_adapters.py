@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from housewise.agent.adapt.prompts import find_prompts, load_prompts
 from housewise.agent.personalize.prompt import PromptTemplate
 from housewise.language import ChatModelError
 from housewise.language.adapters import ASKED_WITH, adapter_folder, asked_with, packaged_adapters
+from housewise.systems.adapt.system import Adapt
 from housewise.systems.personalize.settings import house_settings
 
 
@@ -15,8 +17,24 @@ from housewise.systems.personalize.settings import house_settings
 def test_what_comes_with_the_package_has_a_card_and_a_prompt(name: str) -> None:
     folder = adapter_folder(name)
     assert (folder / "README.md").read_text(encoding="utf-8").startswith("---")
-    assert PromptTemplate.load(asked_with(name)["prompt"])
     assert sum(file.stat().st_size for file in folder.iterdir()) < 20e6
+
+
+def test_their_prompts_are_there() -> None:
+    assert all(PromptTemplate.load(asked_with(name)["prompt"]) for name in packaged_adapters("personalize"))
+    for name in packaged_adapters("adapt"):
+        assert load_prompts(find_prompts(asked_with(name, "adapt")["prompt"]))
+
+
+def test_an_adapter_is_refused_where_it_did_not_learn_to_act(tmp_path: Path) -> None:
+    cook, other = tmp_path / "cook", {"adapter": "tidy"}
+    cook.mkdir()
+    (cook / ASKED_WITH).write_text('{"system": "adapt", "prompt": "short"}', encoding="utf-8")
+    with pytest.raises(ChatModelError, match="--system adapt"):
+        house_settings(settings={"adapter": str(cook)})
+    assert Adapt.load(settings={"adapter": str(cook)}).agent.prompt == "short"
+    with pytest.raises(ChatModelError, match="--system personalize"):
+        Adapt.load(settings=other)
 
 
 def test_a_folder_wins_over_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

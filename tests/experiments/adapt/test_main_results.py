@@ -110,6 +110,8 @@ def test_what_was_learned_from_is_kept(small: Small) -> None:
     [best] = read_pairs(fold / "STaR-GATE" / "pairs.jsonl")
     assert best.turns and best.prefix == "Action:"
     config = json.loads((fold / "Reflection-DPO" / "adapter" / "adapter_config.json").read_text())
+    told = json.loads((small.out / "with-questions" / "warm-up" / "adapter" / "housewise.json").read_text())
+    assert told == {"system": "adapt", "prompt": "short"}, "whoever uses the adapter asks it as it was taught"
     assert config["r"] == 4 and sorted(config["target_modules"]) == ["q_proj", "v_proj"]
 
 
@@ -133,6 +135,19 @@ def test_other_settings_are_refused_in_one_line(small: Small) -> None:
         said = " ".join(done.stderr.split())
         assert f"holds a training with other settings ({word.partition('=')[0]})" in said and "Traceback" not in said
     assert "no such agent" in small.run("--agent", "Reflexion-DPO").stderr
+
+
+@needs_minilm
+def test_without_anybody_to_warm_up_for_the_named_model_is_gone_on_from(small: Small, tmp_path: Path) -> None:
+    words = ["--quick", "--model", small.model, "--out", tmp_path / "out", "--json", tmp_path / "results.json"]
+    words += ["--agent", "Baseline", *TINY, "--no-seen", "warm_up.people=0"]
+    done = run_module("housewise.experiments.adapt.main_results", words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert not list((tmp_path / "out").rglob("model.json")), "nothing is trained"
+    [(name, row)] = json.loads((tmp_path / "results.json").read_text())["rows"].items()
+    assert name == "Baseline" and (row["seen"]["n"], row["unseen"]["n"]) == (0, 1)
+    done = run_module("housewise.experiments.adapt.main_results", [*words, "--agent", "warm-up without questions"])
+    assert done.returncode == 2 and "there is no warm-up" in " ".join(done.stderr.split())
 
 
 def test_folds_are_those_of_the_paper_for_its_people_and_others_for_others() -> None:
