@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Annotated
@@ -18,15 +19,17 @@ from housewise.language.adapters import ASKED_WITH
 
 _WEIGHTS = "adapter_model.safetensors"
 _FILES = ("adapter_config.json", "README.md")
+_TITLE = re.compile(r"^# .*$", re.MULTILINE)
 
 
-def ship(adapter: Path, target: Path, made_by: str | None = None) -> int:
+def ship(adapter: Path, target: Path, made_by: str | None = None, title: str | None = None) -> int:
     """Copy an adapter with its weights rounded to bfloat16, and its card with how good it was found to be.
 
     Args:
         adapter: folder that a local trainer wrote.
         target: folder to write; what is in it is replaced.
         made_by: the command that makes it again, for the card.
+        title: of the card, by which it is listed; what the trainer wrote without it.
 
     Returns:
         Size of the copy in bytes.
@@ -47,7 +50,10 @@ def ship(adapter: Path, target: Path, made_by: str | None = None) -> int:
     files = [*_FILES, *([ASKED_WITH] if (adapter / ASKED_WITH).is_file() else [])]
     for name in files:
         shutil.copyfile(adapter / name, target / name)
-    card = (adapter / "README.md").read_text(encoding="utf-8") + _measured(adapter.parent) + _origin(made_by)
+    written = (adapter / "README.md").read_text(encoding="utf-8")
+    if title is not None:
+        written = _TITLE.sub(lambda _: f"# {title}", written, count=1)
+    card = written + _measured(adapter.parent) + _origin(made_by)
     (target / "README.md").write_text(card, encoding="utf-8")
     return sum((target / name).stat().st_size for name in (_WEIGHTS, *files))
 
@@ -76,9 +82,10 @@ def main(
     adapter: Annotated[Path, typer.Argument(help="The adapter/ folder of a phase.")],
     target: Annotated[Path, typer.Argument(help="Folder to write.")],
     made_by: Annotated[str | None, typer.Option(help="The command that makes it again, for the card.")] = None,
+    title: Annotated[str | None, typer.Option(help="Of the card; housewise list shows it.")] = None,
 ) -> None:
     """Copy an adapter with its weights rounded to bfloat16, its card and how it is asked."""
-    typer.echo(f"{target}: {ship(adapter, target, made_by) / 1e6:.1f} MB")
+    typer.echo(f"{target}: {ship(adapter, target, made_by, title) / 1e6:.1f} MB")
 
 
 if __name__ == "__main__":

@@ -45,6 +45,8 @@ def test_the_card_tells_how_good_it_is_and_how_it_was_made(adapter: Path, tmp_pa
     ship(adapter, tmp_path / "shipped", "make brain")
     card = (tmp_path / "shipped" / "README.md").read_text()
     assert card.startswith("# A card") and "| test | 20 | 61.3 ± 4.0 | 98.7 |" in card and "make brain" in card
+    ship(adapter, tmp_path / "shipped", title=r"Cooks \1 # well")
+    assert (tmp_path / "shipped" / "README.md").read_text().startswith("# Cooks \\1 # well\n")
 
 
 def test_a_missing_file_is_named(adapter: Path, tmp_path: Path) -> None:
