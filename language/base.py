@@ -29,6 +29,10 @@ class RequestError(ChatModelError):
         return printable(str(self.args[0]))
 
 
+class PromptTooLongError(RequestError):
+    """A prompt has more tokens than the model reads."""
+
+
 @dataclass(frozen=True)
 class Message:
     """One turn of a conversation."""

@@ -13,7 +13,7 @@ from typing import Literal
 from housewise.agent.adapt.grammar import Nameable, action_grammar, question_grammar
 from housewise.agent.adapt.prompts import Prompts
 from housewise.core.record import Usage
-from housewise.language.base import ChatModel, ChatRequest, Message, Reply, Sampling
+from housewise.language.base import ChatModel, ChatRequest, Message, PromptTooLongError, Reply, Sampling
 from housewise.language.words import one_line
 
 PREFIX, THOUGHT, QUESTION = "Action:", "Thought:", "Question:"
@@ -164,7 +164,7 @@ class ModelCook:
         self._grounded, self._thinks = grounded, thinks
 
     def act(self, briefing: Briefing, past: Sequence[Turn], made: str, named: Nameable, may: May = "either") -> Said:
-        """The next action.
+        """The next action; of a conversation that is longer than the model reads, the older half is left out.
 
         Args:
             briefing: what stays the same.
@@ -176,6 +176,15 @@ class ModelCook:
         Raises:
             ChatModelError: when the model does not answer.
         """
+        while True:
+            try:
+                return self._act(briefing, past, made, named, may)
+            except PromptTooLongError:
+                if not past:
+                    raise
+                past = past[(len(past) + 1) // 2 :]
+
+    def _act(self, briefing: Briefing, past: Sequence[Turn], made: str, named: Nameable, may: May) -> Said:
         messages = self._conversation.messages(briefing, past, made)
         thought, usage = "", Usage()
         if self._thinks:

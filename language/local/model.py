@@ -10,7 +10,7 @@ from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from housewise.language.base import ChatModelError, ChatRequest, Reply, RequestError, Sampling, TokenLogprob
+from housewise.language.base import ChatModelError, ChatRequest, PromptTooLongError, Reply, Sampling, TokenLogprob
 from housewise.language.local.constrained import Constraint, Grammars
 from housewise.language.local.tokens import end_of_turn, prompt_tokens, token_texts
 from housewise.language.local.weights import SMOLLM2, load, out_of_memory
@@ -199,10 +199,10 @@ class LocalChatModel:
         """Tokens that a reply to this prompt may take of those that are wanted at most.
 
         Raises:
-            RequestError: when the prompt is empty or longer than the model reads.
+            PromptTooLongError: when the prompt is longer than the model reads, or empty.
         """
         if not 0 < len(prompt) < self._context:
-            raise RequestError(
+            raise PromptTooLongError(
                 f"model {self.name}: the prompt has {len(prompt)} tokens and the model reads 1 to {self._context - 1}; "
                 "shorten the prompt or use a model with a longer context",
                 f"model {self.name}: the prompt is longer than it reads",

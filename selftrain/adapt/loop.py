@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager, closing
 from functools import cached_property
 from pathlib import Path
@@ -242,7 +242,9 @@ class Fold:
             )
             threads = ThreadPoolExecutor(workers)
             try:
-                yield from zip(records, threads.map(reflector.reflect, records), strict=True)
+                asked = {threads.submit(reflector.reflect, record): record for record in records}
+                for done in as_completed(asked):
+                    yield asked[done], done.result()
             finally:
                 # Who interrupts it does not wait for what was not begun.
                 threads.shutdown(cancel_futures=True)

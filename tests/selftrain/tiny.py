@@ -25,11 +25,11 @@ laden_receptacle: "{receptacle} with {objects}"
 """
 
 
-def save_learner(folder: Path) -> Path:
-    """A tiny model that reads long prompts."""
+def save_learner(folder: Path, context: int = 16384) -> Path:
+    """A tiny model that reads long prompts, of so many tokens."""
     save_tiny_model(folder)
     path = folder / "config.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "max_position_embeddings": 16384}))
+    path.write_text(json.dumps({**json.loads(path.read_text()), "max_position_embeddings": context}))
     return folder
 
 
@@ -66,9 +66,9 @@ TEMPLATE = (
 )
 
 
-def save_talker(folder: Path) -> Path:
-    """A tiny model that reads long conversations, each turn with its end."""
-    save_learner(folder)
+def save_talker(folder: Path, context: int = 16384) -> Path:
+    """A tiny model that reads long conversations, of so many tokens, each turn with its end."""
+    save_learner(folder, context)
     path = folder / "tokenizer_config.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "chat_template": TEMPLATE}))
     return folder
