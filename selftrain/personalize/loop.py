@@ -308,7 +308,11 @@ class SelfTraining:
                 pairs, start, folder
             )
         if trained.adapter is not None:
-            asked = {**run.agent.model_dump(mode="json"), **run.models.agent.model_dump(mode="json")}
+            asked = {
+                "system": run.system,
+                **run.agent.model_dump(mode="json"),
+                **run.models.agent.model_dump(mode="json"),
+            }
             asked["familiar"] = _familiar(start, pairs)
             write_json(Path(trained.adapter) / ASKED_WITH, {key: asked[key] for key in AskedWith.model_fields})
         return trained
