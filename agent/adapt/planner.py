@@ -164,7 +164,7 @@ class ModelCook:
         self._grounded, self._thinks = grounded, thinks
 
     def act(self, briefing: Briefing, past: Sequence[Turn], made: str, named: Nameable, may: May = "either") -> Said:
-        """The next action; of a conversation that is longer than the model reads, the older half is left out.
+        """The next action; of a conversation that a local model finds too long, the older half is left out.
 
         Args:
             briefing: what stays the same.

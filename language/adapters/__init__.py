@@ -66,11 +66,7 @@ def packaged_adapters(system: str | None = None) -> dict[str, Path]:
     """
     folders = Path(str(resources.files(__name__))).iterdir()
     there = {folder.name: folder for folder in sorted(folders) if (folder / "adapter_config.json").is_file()}
-    return {
-        name: folder
-        for name, folder in there.items()
-        if system is None or ((told := _told(folder)) is not None and told.system == system)
-    }
+    return {name: folder for name, folder in there.items() if system is None or _system(folder) == system}
 
 
 def adapter_folder(name: str | Path) -> Path:
@@ -108,6 +104,11 @@ def asked_with(adapter: str | Path | None, system: str = PERSONALIZE) -> dict[st
             f"{alternatives(str(adapter), packaged_adapters(system))}"
         )
     return told.model_dump(exclude_none=True, exclude={"system"})
+
+
+def _system(folder: Path) -> str | None:
+    told = _told(folder)
+    return None if told is None else told.system
 
 
 def _told(folder: Path) -> AskedWith | None:

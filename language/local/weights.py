@@ -215,8 +215,8 @@ def _precision(torch: Any, model: str, place: Any, dtype: str) -> Any:
 def cpu_precision(torch: Any) -> str:
     """The dtype in which this machine's CPU computes fastest: ``"bfloat16"`` or ``"float32"``.
 
-    Without instructions for it, torch converts back and forth. Intel's with AVX-512 alone, as where a virtual machine
-    hides AMX, multiply half as fast in bfloat16 as in float32.
+    Without instructions for it, torch converts back and forth. An Intel Xeon with AVX-512 alone, as where a virtual
+    machine hides AMX, multiplied half as fast in bfloat16 as in float32.
     """
     able: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
     quick = able.get("avx512_bf16") and "intel" not in str(able.get("cpu_name", "")).lower()

@@ -24,6 +24,7 @@ def test_their_prompts_are_there() -> None:
     assert all(PromptTemplate.load(asked_with(name)["prompt"]) for name in packaged_adapters("personalize"))
     for name in packaged_adapters("adapt"):
         assert load_prompts(find_prompts(asked_with(name, "adapt")["prompt"]))
+    assert packaged_adapters() == {**packaged_adapters("personalize"), **packaged_adapters("adapt")}
 
 
 def test_an_adapter_is_refused_where_it_did_not_learn_to_act(tmp_path: Path) -> None:
