@@ -1,30 +1,47 @@
 """People who do not exist: wishes drawn at random, for training and for trying out cooks.
 
 No invented person is one of the sixteen of ``housekeep_configs/people/adapt``; single wishes may coincide with theirs.
+Their wishes are drawn here, and put into words with ``housekeep_configs/adapt/invented.yaml``.
 """
 
 from __future__ import annotations
 
 import random
 from dataclasses import dataclass
+from functools import cache
 
+from pydantic import BaseModel, ConfigDict
+
+from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
 from housewise.people.person import Person, read_person
-from housewise.worlds.kitchen.data import Kitchen, load_kitchen
+from housewise.worlds.kitchen.data import Kitchen, load_kitchen, read_model
 
+PHRASINGS = CONFIGS / "adapt" / "invented.yaml"
 _TRIES = 200  # draws of one person until the wishes do not contradict each other
 
 
 @dataclass(frozen=True)
 class _Dish:
-    """What can be wished for one dish: of which tasks, what it is made of, and what goes with it."""
+    """What can be wished for one dish.
+
+    Attributes:
+        tasks: that it concerns.
+        dishes: of them.
+        base: what it is made of.
+        with_it: what goes with it.
+        variants: of what it is made of, and of what goes with it.
+        instead: one of these and not the other.
+        name: in words.
+    """
 
     tasks: str
     dishes: tuple[str, ...]
     base: str
     with_it: tuple[str, ...]
     variants: tuple[str, ...]
-    said: str
+    instead: tuple[tuple[str, str], ...]
+    name: str
 
 
 _DISHES = (
@@ -32,41 +49,74 @@ _DISHES = (
         "savory",
         ("eggs",),
         "egg",
-        ("cheese", "vegetable", "herb", "salt", "pepper", "hot_sauce", "butter", "oil_olive", "milk_dairy", "meat"),
+        (
+            *("cheese", "vegetable", "herb", "salt", "pepper", "hot_sauce", "butter", "oil_olive", "milk_dairy"),
+            *("meat", "chili", "spice_other", "condiment", "cheese_vegan"),
+        ),
         ("egg_hen", "egg_substitute"),
+        (("egg_substitute", "egg_hen"), ("cheese_vegan", "cheese_dairy"), ("oil_olive", "butter")),
         "eggs",
     ),
     _Dish(
         "sweet",
         ("cereal", "yoghurt"),
         "sweet_base",
-        ("nut", "seed", "berry", "fruit", "honey", "maple", "cinnamon", "whipped_cream", "granola"),
+        (
+            *("nut", "seed", "berry", "fruit", "honey", "maple", "cinnamon", "whipped_cream", "granola"),
+            *("sweetener", "cardamom"),
+        ),
         ("milk_dairy", "milk_plant"),
-        "a sweet breakfast",
+        (("milk_plant", "milk_dairy"), ("honey", "sugar"), ("sweetener_low", "sugar")),
+        "sweet breakfast",
     ),
-    _Dish("cereal", ("cereal",), "cereal", ("milk_plant", "milk_dairy", "fruit"), ("cereal_gluten_free",), "cereal"),
+    _Dish(
+        "cereal",
+        ("cereal",),
+        "cereal",
+        ("milk_plant", "milk_dairy", "fruit", "berry", "nut"),
+        ("cereal_gluten_free", "granola"),
+        (("milk_plant", "milk_dairy"), ("milk_dairy", "milk_plant")),
+        "cereal",
+    ),
     _Dish(
         "toast",
         ("toast",),
         "bread",
         ("butter", "jam", "honey", "avocado", "hummus", "cheese", "nut_butter"),
         ("bread_whole_grain", "bread_gluten_free"),
+        (("bread_gluten_free", "bread_with_gluten"), ("avocado", "butter"), ("jam", "butter")),
         "toast",
     ),
-    _Dish("tea", ("tea",), "tea", ("milk", "sugar", "honey", "lemon", "ice"), ("tea_herbal", "tea_caffeine"), "tea"),
+    _Dish(
+        "tea",
+        ("tea",),
+        "tea",
+        ("milk", "milk_plant", "sugar", "honey", "lemon", "ice", "sweetener"),
+        ("tea_herbal", "tea_caffeine"),
+        (("tea_herbal", "tea_caffeine"), ("honey", "sugar")),
+        "tea",
+    ),
     _Dish(
         "coffee",
         ("coffee",),
         "coffee",
-        ("milk_plant", "milk_dairy", "sugar", "ice", "cinnamon"),
+        ("milk", "milk_plant", "milk_dairy", "sugar", "ice", "cinnamon", "whipped_cream", "sweetener"),
         ("coffee_decaf", "coffee_caffeine"),
+        (("coffee_decaf", "coffee_caffeine"), ("milk_plant", "milk_dairy"), ("sweetener_low", "sugar")),
         "coffee",
     ),
     _Dish(
-        "yoghurt", ("yoghurt",), "yoghurt", ("granola", "nut", "berry"), ("yoghurt_plain", "yoghurt_dairy"), "yoghurt"
+        "yoghurt",
+        ("yoghurt",),
+        "yoghurt",
+        ("granola", "nut", "berry", "fruit", "honey"),
+        ("yoghurt_plain", "yoghurt_dairy", "yoghurt_plant"),
+        (("yoghurt_plant", "yoghurt_dairy"),),
+        "yoghurt",
     ),
 )
 _SIDES = ("fruit", "avocado", "berry", "nut", "hash_brown", "bacon", "condiment", "vegetable")
+_AVOIDED = ("meat", "milk_dairy", "nut", "sugar", "honey", "chili", "cheese_dairy", "bread_with_gluten")
 _TOOLS = (
     ("savory", "eggs", ("cast_iron", "pan_nonstick", "pan_metal", "spatula_silicone")),
     ("coffee", "coffee", ("espresso_machine", "pour_over")),
@@ -76,8 +126,42 @@ _NAMES = (("scrambl", "scrambled"), ("omelet", "as an omelette"), ("poach", "poa
 _PLACES = ("dining_table", "patio_table", "island", "desk")
 
 
+class _Phrasings(BaseModel):
+    """Ways to say each kind of wish, and words for groups."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    phrasings: dict[str, tuple[str, ...]]
+    words: dict[str, tuple[str, ...]]
+
+    def say(self, rng: random.Random, kind: str, **about: str) -> str:
+        """A wish in words; about what, by the names of groups."""
+        named = {key: self.word(rng, name) for key, name in about.items()}
+        named |= {key.capitalize(): name[:1].upper() + name[1:] for key, name in named.items()}
+        return rng.choice(self.phrasings[kind]).format(**named)
+
+    def word(self, rng: random.Random, name: str) -> str:
+        """One of the words for a group; several, with a bar between, are alternatives."""
+        each = name.split(" | ")
+        return " or the ".join(rng.choice(self.words.get(one, (one.replace("_", " "),))) for one in each)
+
+
+@cache
+def _usual() -> _Phrasings:
+    return read_model(PHRASINGS, _Phrasings)
+
+
 def invent(seed: int, kitchen: Kitchen | None = None) -> Person:
     """A person with ten to nineteen wishes that do not contradict each other.
+
+    Raises:
+        RuntimeError: none was found in many tries.
+    """
+    return read_person(invented(seed, kitchen), kitchen or load_kitchen(), f"invented-{seed}")
+
+
+def invented(seed: int, kitchen: Kitchen | None = None) -> dict[str, object]:
+    """That person as a people file holds one.
 
     Raises:
         RuntimeError: none was found in many tries.
@@ -88,49 +172,61 @@ def invent(seed: int, kitchen: Kitchen | None = None) -> Person:
         lines: dict[str, dict[str, object]] = {}
         wanted = rng.randint(10, 19)
         while len(lines) < wanted:
-            line = rng.choice((_addition, _addition, _exclusion, _variation, _side, _tool, _style, _order, _place))(rng)
+            line = rng.choice(_KINDS)(rng)
             lines.setdefault(f"{line['tasks']}: {line['wants']}", line)
         preferences = [{"id": str(number), **line} for number, line in enumerate(lines.values(), 1)]
+        found: dict[str, object] = {"name": f"invented-{seed}", "preferences": preferences}
         try:
-            return read_person({"name": f"invented-{seed}", "preferences": preferences}, kitchen, f"invented-{seed}")
+            read_person(found, kitchen, f"invented-{seed}")
         except DataError:
             continue
+        return found
     raise RuntimeError(f"no person without contradictions was found from seed {seed}")
 
 
 def _line(
     text: str, category: str, tasks: str, dishes: tuple[str, ...], wants: str, if_: str = ""
 ) -> dict[str, object]:
-    line: dict[str, object] = {"text": text, "category": category, "tasks": tasks, "dishes": dishes, "wants": wants}
+    line: dict[str, object] = {
+        "text": text,
+        "category": category,
+        "tasks": tasks,
+        "dishes": list(dishes),
+        "wants": wants,
+    }
     return {**line, "if": if_} if if_ else line
-
-
-def _words(group: str) -> str:
-    return group.replace("_", " ")
 
 
 def _addition(rng: random.Random) -> dict[str, object]:
     dish = rng.choice(_DISHES)
     one, other = rng.sample(dish.with_it, 2)
     if rng.random() < 0.3:
-        text = f"With {dish.said} I want {_words(one)} or {_words(other)}."
+        text = _usual().say(rng, "choice", one=one, other=other, dish=dish.name)
         wants = f"together({one} | {other}, {dish.base})"
         return _line(text, "addition", dish.tasks, dish.dishes, wants, f"available({one} | {other})")
-    text = f"With {dish.said} I want {_words(one)}."
+    text = _usual().say(rng, "addition", one=one, dish=dish.name)
     return _line(text, "addition", dish.tasks, dish.dishes, f"together({one}, {dish.base})", f"available({one})")
 
 
 def _exclusion(rng: random.Random) -> dict[str, object]:
+    if rng.random() < 0.2:
+        one = rng.choice(_AVOIDED)
+        return _line(_usual().say(rng, "avoidance", one=one), "exclusion", "all", (), f"not used({one})")
     dish = rng.choice(_DISHES)
     one = rng.choice(dish.with_it)
-    text = f"Keep {_words(one)} away from {dish.said}."
+    text = _usual().say(rng, "exclusion", one=one, dish=dish.name)
     return _line(text, "exclusion", dish.tasks, dish.dishes, f"not together({one}, {dish.base})")
 
 
 def _variation(rng: random.Random) -> dict[str, object]:
     dish = rng.choice(_DISHES)
+    if rng.random() < 0.5:
+        one, other = rng.choice(dish.instead)
+        text = _usual().say(rng, "replacement", one=one, other=other, dish=dish.name)
+        wants, if_ = f"used({one}) and not used({other})", f"available({one})"
+        return _line(text, "variation", dish.tasks, dish.dishes, wants, if_)
     one = rng.choice(dish.variants)
-    text = f"For {dish.said} take {_words(one)}."
+    text = _usual().say(rng, "variation", one=one, dish=dish.name)
     return _line(text, "variation", dish.tasks, dish.dishes, f"used({one})", f"available({one})")
 
 
@@ -138,11 +234,9 @@ def _side(rng: random.Random) -> dict[str, object]:
     one = rng.choice(_SIDES)
     tasks, dishes = rng.choice((("savory", ("eggs",)), ("sweet", ("cereal", "yoghurt")), ("all", ())))
     if one in ("vegetable", "condiment") and rng.random() < 0.5:
-        text = f"I want at least two kinds of {one} with it."
+        text = _usual().say(rng, "several", one=one)
         return _line(text, "addition", tasks, dishes, f"used({one}, kinds=2)", f"available({one}, kinds=2)")
-    return _line(
-        f"Give me some {_words(one)} beside it.", "addition", tasks, dishes, f"used({one})", f"available({one})"
-    )
+    return _line(_usual().say(rng, "side", one=one), "addition", tasks, dishes, f"used({one})", f"available({one})")
 
 
 def _tool(rng: random.Random) -> dict[str, object]:
@@ -150,36 +244,35 @@ def _tool(rng: random.Random) -> dict[str, object]:
     tool = rng.choice(tools)
     dishes = (dish,) if dish else ()
     if rng.random() < 0.3:
-        return _line(f"Do not use the {_words(tool)}.", "tool", tasks, dishes, f"not used({tool})")
-    return _line(f"Use the {_words(tool)}.", "tool", tasks, dishes, f"used({tool})", f"available({tool})")
+        return _line(_usual().say(rng, "no_tool", one=tool), "tool", tasks, dishes, f"not used({tool})")
+    return _line(_usual().say(rng, "tool", one=tool), "tool", tasks, dishes, f"used({tool})", f"available({tool})")
 
 
 def _style(rng: random.Random) -> dict[str, object]:
     word, said = rng.choice(_NAMES)
-    return _line(f"I want eggs {said}.", "preparation", "savory", ("eggs",), f'made("{word}", of=egg)')
+    text = _usual().say(rng, "style", one=said)
+    return _line(text, "preparation", "savory", ("eggs",), f'made("{word}", of=egg)')
 
 
 def _order(rng: random.Random) -> dict[str, object]:
     kind = rng.randrange(3)
     if kind == 0:
-        first, second, said = rng.choice(
-            (
-                ("beverage", "food", "Drinks come first, then food."),
-                ("food", "beverage", "Food comes first, then drinks."),
-            )
-        )
-        return _line(said, "order", "beverages", ("tea", "coffee"), f"served_before({first}, {second})")
+        said, first, second = rng.choice((("drinks_first", "beverage", "food"), ("food_first", "food", "beverage")))
+        text = _usual().say(rng, said)
+        return _line(text, "order", "beverages", ("tea", "coffee"), f"served_before({first}, {second})")
     if kind == 1:
         first, second = rng.choice((("milk", "cereal"), ("cereal", "milk")))
-        text = f"Into the bowl goes {first} first, then {second}."
+        text = _usual().say(rng, "poured", one=first, other=second)
         return _line(text, "order", "cereal", ("cereal",), f"before({first}, {second})", "available(milk)")
     first, second = rng.sample(("fruit", "nut", "honey", "cinnamon"), 2)
-    text = f"On sweet breakfasts {first} goes before {second}."
+    text = _usual().say(rng, "topped", one=first, other=second)
     if_ = f"available({first}) and available({second})"
     return _line(text, "order", "sweet", ("cereal", "yoghurt"), f"before({first}, {second})", if_)
 
 
 def _place(rng: random.Random) -> dict[str, object]:
-    places = rng.sample(_PLACES, rng.randint(1, 2))
-    text = f"I eat at the {' or the '.join(_words(place) for place in places)}."
-    return _line(text, "place", "all", (), f"served_at({' | '.join(places)})")
+    places = " | ".join(rng.sample(_PLACES, rng.randint(1, 2)))
+    return _line(_usual().say(rng, "place", place=places), "place", "all", (), f"served_at({places})")
+
+
+_KINDS = (_addition, _addition, _exclusion, _variation, _side, _tool, _style, _order, _place)

@@ -75,14 +75,14 @@ class AskingCook:
 
     def act(self, cooking: Cooking) -> str:
         """The next action, a question among them."""
-        question = self._question(cooking) if self._left else None
+        question = self.question(cooking) if self._left else None
         if question is None:
             return self._cook.act(cooking)
         self._left -= 1
         return f'Ask "{question}"'
 
-    def _question(self, cooking: Cooking) -> str | None:
-        """The first question on whose answer the next action turns."""
+    def question(self, cooking: Cooking) -> str | None:
+        """The first question on whose answer the next action turns; None where it turns on none."""
         usual = self._scripted().plan(cooking)[0]
         for topic in self._topics:
             asked = list(topic.asked(self._judge.dishes))

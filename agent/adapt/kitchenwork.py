@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+
 from housewise.people.cases import Literals, union
 from housewise.people.judging import Judge
 from housewise.worlds.kitchen.actions import NAME_LENGTH, Impossible, parse
@@ -82,8 +84,7 @@ class Kitchenwork:
         carrier = self.carrier(source)
         if carrier is None or (carrier == source and source not in self.trace.used):
             return frozenset()
-        foods = foods_in(self.state, dish_of(self.state, carrier))
-        return frozenset().union(*(self.trace.of(food) for food in foods))
+        return self.sources_in(dish_of(self.state, carrier))
 
     # Doing
 
@@ -146,6 +147,29 @@ class Kitchenwork:
                 if wanted in (id, entity.kind) and id not in self._banned and self._is_free(id):
                     return id
         return next((id for id, e in self.state.entities.items() if e.can("container") and self._is_free(id)), None)
+
+    def begun_vessel(self, role: str, of: Collection[str], earlier: Sequence[tuple[str, str]] = ()) -> str | None:
+        """A vessel in which somebody began a dish: nothing is in it but some of what goes into that.
+
+        Args:
+            role: of the vessel; where another one is wanted for it, there is none.
+            of: the things that go into the dish.
+            earlier: pairs of things of which the first goes in before the second.
+        """
+        if self._roles.get(role):
+            return None
+        wanted = frozenset(of)
+        for id, entity in self.state.entities.items():
+            holds = self.sources_in(id) if {id, entity.kind} & {*_DEFAULT[role]} and id not in self._banned else None
+            if not holds or not holds <= wanted or not self._is_loose(id):
+                continue
+            if all(first in holds or second not in holds for first, second in earlier):
+                return id
+        return None
+
+    def sources_in(self, vessel: str) -> frozenset[str]:
+        """All the things that stem from the scene in a vessel."""
+        return frozenset().union(*(self.trace.of(food) for food in foods_in(self.state, vessel)))
 
     def _is_free(self, id: str) -> bool:
         return self.state[id].can("container") and not self.state.inside(id) and self._is_loose(id)

@@ -24,6 +24,8 @@ _LONGEST_SHOWN = 800  # characters of an observation that are shown
 
 May = Literal["act", "ask", "either"]
 """What the next action may be: anything but a question, a question, or either."""
+Asking = Literal["free", "never", "always"]
+"""Whether a question is an action like others, is none, or comes before every action."""
 
 
 @dataclass(frozen=True)
@@ -80,13 +82,15 @@ class Conversation:
 
     Args:
         prompts: the words.
-        asks: whether it is told that it may ask the person.
+        asking: what it is told of questions.
         thinks: whether it is told to think before it acts.
         turns: how many of the last are shown.
     """
 
-    def __init__(self, prompts: Prompts, asks: bool = True, thinks: bool = False, turns: int = MOST_TURNS) -> None:
-        self._prompts, self._asks, self._thinks, self._turns = prompts, asks, thinks, turns
+    def __init__(
+        self, prompts: Prompts, asking: Asking = "free", thinks: bool = False, turns: int = MOST_TURNS
+    ) -> None:
+        self._prompts, self._asking, self._thinks, self._turns = prompts, asking, thinks, turns
 
     def messages(self, briefing: Briefing, past: Sequence[Turn], made: str) -> tuple[Message, ...]:
         """The conversation up to the next action.
@@ -122,7 +126,7 @@ class Conversation:
 
     def _system(self, briefing: Briefing) -> str:
         words = self._prompts
-        ask = f"{words.ask}\n" if self._asks else ""
+        ask = {"never": "", "free": f"{words.ask}\n", "always": f"{words.always}\n"}[self._asking]
         known = words.known.format(known="\n".join(briefing.known)) if briefing.known else words.unknown
         house, think = words.house.format(layout=briefing.layout), words.think if self._thinks else ""
         return "\n".join(filter(None, (words.robot.format(ask=ask), think, house, known)))

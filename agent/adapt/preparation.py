@@ -134,7 +134,7 @@ class Preparation(Kitchenwork):
         root = dish_of(self.state, carrier) if carrier is not None else None
         pan = root
         if root is None or not self.state[root].can("container") or not on_appliance(self.state, root):
-            pan = self.vessel("pan")
+            pan = self.begun_vessel("pan", course.members, course.earlier) or self.vessel("pan")
             if pan is None:
                 return
             self.do(f"Move {pan} to stove_0")
@@ -142,8 +142,7 @@ class Preparation(Kitchenwork):
         fat = self._groups["fat"]
         moved: set[str] = set()
         for id in self._ordered(course, first=[id for id in course.adds if id in fat]):
-            holds = {source for food in foods_in(self.state, pan) for source in self.trace.of(food)}
-            if id not in holds and id not in moved:
+            if id not in self.sources_in(pan) and id not in moved:
                 self.put(id, pan)
             moved.add(id)
         *others, last = names
@@ -173,11 +172,15 @@ class Preparation(Kitchenwork):
         """Base and additions into one vessel, in order; into the one that holds the base already."""
         carrier = self._begun(course)
         root = dish_of(self.state, carrier) if carrier is not None else None
-        vessel = root if root is not None and self.state[root].can("container") else self.vessel(role)
+        if root is not None and self.state[root].can("container"):
+            vessel: str | None = root
+        else:
+            vessel = self.begun_vessel(role, course.members, course.earlier) or self.vessel(role)
         if vessel is None:
             return
+        there = self.sources_in(vessel)
         for id in self._ordered(course):
-            if id not in course.there or vessel != root:
+            if id not in there:
                 self.put(id, vessel)
         if course.names:
             for name in course.names:
@@ -227,19 +230,22 @@ class Preparation(Kitchenwork):
             self._rename(carrier, course.names)
             return
         root = dish_of(self.state, carrier) if carrier is not None else None
-        mug = root if root is not None and self.state[root].can("container") else self.vessel("mug")
-        if mug is None:
-            return
-        water = self._hot_water(mug)
-        if water is None:
+        water = self._groups["water"]
+        if root is not None and self.state[root].can("container"):
+            mug: str | None = root
+        else:
+            mug = self.begun_vessel("mug", course.members | water, course.earlier) or self.vessel("mug")
+        if mug is None or (not self.sources_in(mug) & water and self._hot_water(mug) is None):
             return
         early = [id for id in self._ordered(course) if any(a == id and b == base for a, b in course.earlier)]
+        there = self.sources_in(mug)
         for id in [*early, base]:
-            self.put(id, mug)
+            if id not in there:
+                self.put(id, mug)
         for name in [name_with(name) for name in course.names] or ["tea"]:
             self.do(f"Brew items in {mug} to get {name}")
         for id in self._ordered(course):
-            if id not in (*early, base) and id not in course.there:
+            if id not in (*early, base) and id not in there:
                 self.put(id, mug)
 
     def _hot_water(self, to: str) -> str | None:
@@ -248,11 +254,13 @@ class Preparation(Kitchenwork):
         if source is None:
             return None
         kettle = "kettle_0"
-        if kettle in self._banned or self.state.inside(kettle):
+        inside = foods_in(self.state, kettle)
+        if kettle in self._banned or not self.sources_in(kettle) <= self._groups["water"]:
             return self.put(source, to)
-        water = self.put(source, kettle)
-        self.do(f"Heat {kettle}")
+        water = inside[0] if inside else self.put(source, kettle)
         if water is not None:
+            if not self.state.has(water, "hot"):
+                self.do(f"Heat {kettle}")
             self.do(f"Pour {water} from {kettle} to {to}")
         return water
 
@@ -267,13 +275,14 @@ class Preparation(Kitchenwork):
             self._rename(coffee, course.names)
             return
         brewer = dish_of(self.state, carrier) if carrier is not None else None
+        water = self._groups["water"]
         if brewer is None or not self.state[brewer].can("container"):
-            brewer = self.vessel("mug" if base in self.raw and not self._roles.get("brewer") else "brewer")
+            role = "mug" if base in self.raw and not self._roles.get("brewer") else "brewer"
+            brewer = self.begun_vessel(role, water) or self.vessel(role)
         if brewer is None:
             return
         self.put(base, brewer) if carrier is None else self.bring(carrier, brewer)
         source = self._water_source()
-        water = self._groups["water"]
         if source is not None and not any(
             self.trace.of(food) & water for food in foods_in(self.state, brewer) if food != carrier
         ):

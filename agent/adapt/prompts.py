@@ -32,6 +32,7 @@ class Prompts(BaseModel):
 
     robot: str
     ask: str
+    always: str
     think: str
     house: str
     known: str

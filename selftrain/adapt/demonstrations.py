@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from typing import Literal
 
 from housewise.agent.adapt.asking import AskingCook, PhraseBook
 from housewise.agent.adapt.cook import DONE
@@ -37,7 +38,8 @@ class Demonstration:
     Args:
         person: for whom.
         task: its number.
-        most: questions that it may ask.
+        most: questions that it may ask where its next action turns on the answer; always: it asks before every action,
+            whatever it has not asked yet where nothing turns on it.
         config: what else is shown.
         rng: draws the scene, what was told, and in which order is asked.
         prompts: of the model that will learn from it.
@@ -48,7 +50,7 @@ class Demonstration:
         self,
         person: Person,
         task: int,
-        most: int,
+        most: int | Literal["always"],
         config: DemonstrationsConfig,
         rng: random.Random,
         prompts: Prompts,
@@ -57,7 +59,8 @@ class Demonstration:
         self._config, self._rng, self._task = config, rng, task
         self._phrases = PhraseBook([person])
         self._topics = rng.sample(usual_topics(), len(usual_topics()))
-        self._conversation = Conversation(prompts, most > 0)
+        self._always = most == "always"
+        self._conversation = Conversation(prompts, "always" if self._always else "free" if most else "never")
         seed = rng.getrandbits(31)
         dishes = Judge(task).dishes
         self._questions = [next(iter(topic.asked(dishes)), ("", ""))[0] for topic in self._topics]
@@ -66,8 +69,8 @@ class Demonstration:
         asked = self._questions[: round(rng.uniform(*config.told) * len(self._questions))]
         self._known: Told = tuple((question, self._answer(question)) for question in asked)
         self._scene = scene_for(person, task, seed, embedder, known=self._known)
-        self._asking = AskingCook(task, self._phrases, self._topics, most, self._known)
-        self._cook = LookingCook(self._asking, self._scene.kitchen.kitchen.verbs)
+        self._asking = AskingCook(task, self._phrases, self._topics, 0 if most == "always" else most, self._known)
+        self._cook = self._looking()
         self._pairs: list[Pair] = []
 
     def pairs(self) -> list[Pair]:
@@ -81,9 +84,21 @@ class Demonstration:
         if seen.question is not None:
             self._asking.hear(seen.question, seen.text)
             self._known += ((seen.question, seen.text),)
-        if self._rng.random() < self._config.reflections:
+            self._cook = self._looking()
+        if self._always and seen.question is None:
+            return f'Ask "{self._any_question(seen)}"'
+        if not self._always and self._rng.random() < self._config.reflections:
             self._reflect(seen, turns)
         return self._cook.act(seen.cooking, seen.named)
+
+    def _looking(self) -> LookingCook:
+        """One that holds to nothing it meant to do before an answer."""
+        return LookingCook(self._asking, self._scene.kitchen.kitchen.verbs)
+
+    def _any_question(self, seen: Seen) -> str:
+        heard = {question for question, _ in self._known}
+        unheard = [question for question in self._questions if question not in heard]
+        return self._asking.question(seen.cooking) or self._rng.choice(unheard or self._questions)
 
     def _reflect(self, seen: Seen, turns: Sequence[Turn]) -> None:
         """A question whose answer changes what is done next; none where only something else was done."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from omegaconf import DictConfig, OmegaConf
 from pydantic import Field, NonNegativeInt, field_validator, model_validator
@@ -21,7 +21,7 @@ class DemonstrationsConfig(Settings):
 
     each: int = Field(ge=1, le=MOST_COUNTED)
     seed: int = Field(ge=0, le=LARGEST_SEED)
-    questions: tuple[NonNegativeInt, ...] = Field(min_length=1)
+    questions: tuple[NonNegativeInt | Literal["always"], ...] = Field(min_length=1)
     told: tuple[Share, Share]
     reflections: Share
 

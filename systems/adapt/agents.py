@@ -9,12 +9,11 @@ from housewise.agent.adapt.asking import AskingCook
 from housewise.agent.adapt.cook import DONE, ScriptedCook
 from housewise.agent.adapt.grammar import Nameable
 from housewise.agent.adapt.looking import LookingCook
-from housewise.agent.adapt.planner import Briefing, May, ModelCook, Turn
+from housewise.agent.adapt.planner import Asking, Briefing, May, ModelCook, Turn
 from housewise.agent.base import Decision, Past
 from housewise.core.record import Event
 from housewise.rollout.episode import Progress
 from housewise.systems.adapt.record import ThoughtEvent
-from housewise.systems.adapt.settings import Asking
 from housewise.systems.adapt.world import Seen
 from housewise.worlds.kitchen.actions import Impossible, parse
 from housewise.worlds.kitchen.data import Verbs

@@ -6,14 +6,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
-from housewise.agent.adapt.planner import MOST_TURNS
+from housewise.agent.adapt.planner import MOST_TURNS, Asking
 from housewise.core.settings import MOST_COUNTED, Settings
 from housewise.language.settings import ModelSettings, SamplingSettings
 from housewise.rollout.settings import ModelsSettings, RunSettings, TaskSettings
 from housewise.worlds.kitchen.world import MAX_STEPS
 
 Planner = Literal["cook", "teacher", "never", "always", "llm"]
-Asking = Literal["free", "never", "always"]
 _Name = Annotated[str, Field(min_length=1, max_length=1000)]
 _Number = Annotated[int, Field(ge=1, le=MOST_COUNTED)]
 

@@ -183,7 +183,8 @@ class Adapt(System[AdaptSettings]):
         if chosen.planner == "llm":
             sampling = Sampling(**self.settings.models.agent.sampling.model_dump(), seed=job.seed, stop=("\n",))
             verbs = kitchen.kitchen.verbs
-            conversation = Conversation(self._prompts, chosen.asks, chosen.thinks, chosen.turns)
+            asking = chosen.asking if chosen.asks else "never"
+            conversation = Conversation(self._prompts, asking, chosen.thinks, chosen.turns)
             cook = ModelCook(models["agent"], conversation, sampling, verbs.open, chosen.grounded, chosen.thinks)
             briefing = Briefing(kitchen.task.text, kitchen.layout(), told_lines(told))
             most = chosen.most_questions

@@ -3,9 +3,10 @@
 import random
 
 import pytest
+import yaml
 
 from housewise.agent.adapt.cook import ScriptedCook
-from housewise.people.invented import invent
+from housewise.people.invented import PHRASINGS, invent
 from housewise.people.judging import Judge
 from housewise.worlds.kitchen.scene import scene_with
 from housewise.worlds.kitchen.world import TextKitchen
@@ -101,6 +102,38 @@ def test_gives_up_a_dish_of_which_there_is_nothing():
     assert given_up["2.4"] == "there is nothing to make cereal of"
     finish(world, cook)
     assert left_open(person, 3, world, given_up) == []
+
+
+@pytest.mark.parametrize(
+    ("task", "begun", "next_", "anew"),
+    [
+        (3, ("Pour whole_milk from milk_0 to bowl_3",), "to bowl_3", "bowl_0"),
+        (6, ("Pour water from sink_1 to kettle_0",), "Heat kettle_0", "sink_1"),
+        (6, ("Pour water from sink_1 to kettle_0", "Heat kettle_0"), "Pour water from kettle_0 to mug", "Heat kettle"),
+        (1, ("Move pan_1 to stove_0", "Pour butter from butter_0 to pan_1"), "to pan_1", "pan_0"),
+        (4, ("Pour water from sink_1 to coffee_machine_0",), "Brew items in coffee_machine_0", "sink_1"),
+    ],
+)
+def test_goes_on_with_a_vessel_in_which_a_dish_was_begun(task, begun, next_, anew):
+    wants = "before(milk_whole, cereal)" if task == 3 else "together(butter_0, egg)"
+    wished = wish(wants, tasks="cereal" if task == 3 else "eggs")
+    world = TextKitchen(task, scene=scene_with(KITCHEN.objects.places()))
+    for action in begun:
+        assert not world.step(action).failed
+    cook = ScriptedCook(alone(wished), task)
+    plan = cook.plan(world.cooking)
+    assert any(next_ in action for action in plan)
+    assert not any(anew in action for action in plan)
+    finish(world, cook)
+    assert left_open(alone(wished), task, world, {}) == []
+
+
+def test_ways_to_say_a_wish_are_about_what_there_is():
+    content = yaml.safe_load(PHRASINGS.read_text(encoding="utf-8"))
+    groups = {*KITCHEN.groups, "sweet breakfast"}
+    assert set(content["words"]) <= groups
+    said = {wish.text for seed in range(200) for wish in invent(seed).preferences}
+    assert len(said) > 1000 and not any("{" in text or "_" in text for text in said)
 
 
 def test_invented_people_are_the_same_for_one_seed_and_never_contradict_themselves():

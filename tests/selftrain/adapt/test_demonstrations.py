@@ -40,6 +40,19 @@ def test_a_breakfast_is_one_conversation_and_some_are_made_without_questions() -
     assert pairs == demonstrate(invent(4), CONFIG, load_prompts(SHORT), shared_minilm())
 
 
+@needs_minilm
+def test_who_always_asks_asks_before_every_action_and_goes_by_the_answers() -> None:
+    always = CONFIG.model_copy(update={"each": 3, "questions": ("always",)})
+    pairs = demonstrate(invent(5), always, load_prompts(SHORT), shared_minilm())
+    assert len(pairs) == 3 and all(pair.turns for pair in pairs)
+    for pair in pairs:
+        said = [turn["content"] for turn in pair.prompt if turn["role"] == "assistant"]
+        asks = [each.startswith("Action: Ask ") for each in said]
+        assert asks == [True, False] * (len(asks) // 2) + [True]
+        assert "Before every action Ask" in pair.prompt[0]["content"]
+        assert len(set(said[::2])) > len(said) // 4
+
+
 def test_every_question_of_the_topics_can_be_said() -> None:
     dishes = ("eggs", "cereal", "toast", "tea", "coffee", "yoghurt")
     for question in (question for topic in usual_topics() for question, _ in topic.asked(dishes)):
