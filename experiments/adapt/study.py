@@ -64,10 +64,14 @@ AGENTS: Mapping[str, Agent] = {
         Agent("own asking, at most 5", {"most_questions": 5}, "own asking"),
         Agent("own asking, at most 10", {"most_questions": 10}, "own asking"),
         Agent("warm-up without questions", quiet=True),
+        Agent("scripted, never asks", {"planner": "never"}),
+        *(Agent(f"scripted, at most {n}", {"planner": "always", "most_questions": n}) for n in (2, 5, 10)),
+        Agent("scripted, all that matters", {"planner": "always"}),
     )
 }
 """Baseline is the warm-up with questions; own asking imitates the scripted cook for the people of the training. Who is
-paraphrased is answered in other words than those of training."""
+paraphrased is answered in other words than those of training. Scripted ones have no language model: the same person
+answers them, in sentences that they understand as they are meant, and they see the scene without looking."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,20 @@
+"""People who do not exist, as files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from housewise.people.invented import invent
+from housewise.people.person import load_people
+from tests.commands import run_module
+
+
+def test_invented_people_are_read_as_they_were_drawn(tmp_path: Path) -> None:
+    done = run_module("housewise.experiments.adapt.invent", ["--people", "3", "--out", tmp_path / "people"])
+    assert done.returncode == 0 and not done.stdout, done.stderr
+    assert load_people(tmp_path / "people") == [invent(seed) for seed in (10000, 10001, 10002)]
+
+
+def test_who_is_met_in_the_warm_up_is_named(tmp_path: Path) -> None:
+    done = run_module("housewise.experiments.adapt.invent", ["--people", "1", "--seed", "7", "--out", tmp_path])
+    assert "met in the warm-up" in done.stdout
