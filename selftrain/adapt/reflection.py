@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -18,7 +19,7 @@ from housewise.agent.adapt.grammar import NO_QUESTION, reflection_grammar
 from housewise.agent.adapt.looking import LookingCook
 from housewise.agent.adapt.planner import PREFIX, QUESTION, Conversation, Turn
 from housewise.core.record import Record
-from housewise.language.base import ChatModel, ChatRequest, Message, Sampling, TokenScorer
+from housewise.language.base import ChatModel, ChatRequest, Message, PromptTooLongError, Sampling, TokenScorer
 from housewise.language.embedder import Embedder
 from housewise.language.words import one_line
 from housewise.people.base import Question
@@ -134,6 +135,8 @@ class Reflector:
     def reflect(self, record: Record) -> Reflected:
         """What a teacher would have done at every step of an episode, and which question would have told the student.
 
+        Steps at which there is more to read than a local model reads at once are left out.
+
         Raises:
             UserError: when the record is of somebody else, or the model cannot be asked.
         """
@@ -147,7 +150,9 @@ class Reflector:
             if own is not None:
                 other = teacher.act(seen.cooking, seen.named)
                 if not _same(own, other, verbs):
-                    data.append(self._datum(scene, seen, turns, own, other))
+                    # Of a conversation that has become too long the student went by the newer half, which is not learned.
+                    with suppress(PromptTooLongError):
+                        data.append(self._datum(scene, seen, turns, own, other))
             return own
 
         steps = sum(1 for _ in telling(scene.world, decide))

@@ -12,7 +12,7 @@ import pytest
 from housewise.agent.adapt.planner import Conversation
 from housewise.agent.adapt.prompts import SHORT, load_prompts
 from housewise.core.errors import UserError
-from housewise.language.base import ChatRequest, Reply, TokenLogprob
+from housewise.language.base import ChatRequest, PromptTooLongError, Reply, TokenLogprob
 from housewise.language.embedder import has_minilm, shared_minilm
 from housewise.selftrain.adapt.reflection import (
     Datum,
@@ -109,6 +109,19 @@ class Sure:
     def close(self) -> None: ...
 
 
+class Forgetful(Sure):
+    """Reads so many turns of a conversation and no more."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._most = most
+
+    def score_tokens(self, request: ChatRequest, continuations: Sequence[str]) -> list[tuple[TokenLogprob, ...]]:
+        if sum(message.role == "assistant" for message in request.messages) > self._most:
+            raise PromptTooLongError("too long", "too long")
+        return super().score_tokens(request, continuations)
+
+
 @pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
 def test_an_episode_is_played_again_and_every_step_compared(tmp_path: Path) -> None:
     adapt("--planner", "never", "person=juan", "task=[4]", "--out", tmp_path)
@@ -126,6 +139,9 @@ def test_an_episode_is_played_again_and_every_step_compared(tmp_path: Path) -> N
     line = json.loads(found.model_dump_json())["data"][0]
     assert line["delta_q"] == pytest.approx(0.1) and "delta_t" in line
     assert Reflected.model_validate_json(found.model_dump_json()) == found
+    short = Reflector(Forgetful(3), Conversation(load_prompts(SHORT)), SIXTEEN, shared_minilm(), 40).reflect(record)
+    assert short.steps == found.steps and 0 < len(short.data) < len(found.data)
+    assert short.data == found.data[: len(short.data)], "what is longer than it reads is left out"
     nothing = Reflector(Sure("None"), Conversation(load_prompts(SHORT)), SIXTEEN, shared_minilm(), 40).reflect(record)
     assert {datum.question for datum in nothing.data} == {None}
     with pytest.raises(UserError, match="nobody is named 'juan'"):
