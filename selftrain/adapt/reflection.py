@@ -150,7 +150,7 @@ class Reflector:
             if own is not None:
                 other = teacher.act(seen.cooking, seen.named)
                 if not _same(own, other, verbs):
-                    # Of a conversation that has become too long the student went by the newer half, which is not learned.
+                    # Of what is too long the student read the newer half, which is not learned.
                     with suppress(PromptTooLongError):
                         data.append(self._datum(scene, seen, turns, own, other))
             return own
