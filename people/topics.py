@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -13,7 +13,7 @@ from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
 from housewise.language.words import tokens
 from housewise.people.language import Condition, ConditionError, parse_condition, predicates
-from housewise.people.person import Category, Preference
+from housewise.people.person import Category, Person, Preference
 from housewise.worlds.kitchen.data import Kitchen, load_kitchen, read_model
 
 TOPICS = CONFIGS / "adapt" / "topics.yaml"
@@ -134,3 +134,20 @@ def _spoken(text: str) -> str:
 def usual_topics() -> tuple[Topic, ...]:
     """Those that come along."""
     return load_topics()
+
+
+def most_used_first(people: Sequence[Person], topics: Sequence[Topic] | None = None) -> tuple[Topic, ...]:
+    """Topics in the order of how many of some people wish something about them, for the mean dish that they are about.
+
+    Args:
+        people: whose wishes count.
+        topics: the usual ones without it; those of which equally many wish something keep their order.
+    """
+    dishes = tuple(load_kitchen().tasks.dishes)
+
+    def use(topic: Topic) -> float:
+        about = topic.dishes or dishes
+        wished = (any(topic.concerns(wish, dish) for wish in each.preferences) for each in people for dish in about)
+        return sum(wished) / len(about)
+
+    return tuple(sorted(topics or usual_topics(), key=use, reverse=True))

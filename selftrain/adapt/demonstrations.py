@@ -21,14 +21,14 @@ from housewise.language.embedder import Embedder
 from housewise.people.base import Question
 from housewise.people.judging import Judge
 from housewise.people.person import Person
-from housewise.people.topics import usual_topics
+from housewise.people.topics import Topic
 from housewise.selftrain.adapt.settings import DemonstrationsConfig
 from housewise.selftrain.adapt.telling import Scene, Told, scene_for, tell
 from housewise.selftrain.personalize.pairs import Pair
 from housewise.systems.adapt.world import Seen
 from housewise.worlds.kitchen.data import load_kitchen
 
-_TRIES = 6  # questions that are tried for one whose answer matters
+_TRIES = 8  # questions that are tried for one whose answer matters
 _NONE = 0.3  # share of the steps without one at which that is shown
 
 
@@ -41,7 +41,8 @@ class Demonstration:
         most: questions that it may ask where its next action turns on the answer; always: it asks before every action,
             whatever it has not asked yet where nothing turns on it.
         config: what else is shown.
-        rng: draws the scene, what was told, and in which order is asked.
+        topics: what can be asked, what is to be asked first at the beginning.
+        rng: draws the scene, and what was told.
         prompts: of the model that will learn from it.
         embedder: of the person who answers.
     """
@@ -52,13 +53,14 @@ class Demonstration:
         task: int,
         most: int | Literal["always"],
         config: DemonstrationsConfig,
+        topics: Sequence[Topic],
         rng: random.Random,
         prompts: Prompts,
         embedder: Embedder,
     ) -> None:
         self._config, self._rng, self._task = config, rng, task
         self._phrases = PhraseBook([person])
-        self._topics = rng.sample(usual_topics(), len(usual_topics()))
+        self._topics = topics
         self._always = most == "always"
         self._conversation = Conversation(prompts, "always" if self._always else "free" if most else "never")
         seed = rng.getrandbits(31)
@@ -66,7 +68,7 @@ class Demonstration:
         self._questions = [next(iter(topic.asked(dishes)), ("", ""))[0] for topic in self._topics]
         self._questions = [question for question in self._questions if question]
         self._scene = scene_for(person, task, seed, embedder)
-        asked = self._questions[: round(rng.uniform(*config.told) * len(self._questions))]
+        asked = rng.sample(self._questions, round(rng.uniform(*config.told) * len(self._questions)))
         self._known: Told = tuple((question, self._answer(question)) for question in asked)
         self._scene = scene_for(person, task, seed, embedder, known=self._known)
         self._asking = AskingCook(task, self._phrases, self._topics, 0 if most == "always" else most, self._known)
@@ -98,14 +100,14 @@ class Demonstration:
     def _any_question(self, seen: Seen) -> str:
         heard = {question for question, _ in self._known}
         unheard = [question for question in self._questions if question not in heard]
-        return self._asking.question(seen.cooking) or self._rng.choice(unheard or self._questions)
+        return self._asking.question(seen.cooking) or (unheard[0] if unheard else self._rng.choice(self._questions))
 
     def _reflect(self, seen: Seen, turns: Sequence[Turn]) -> None:
         """A question whose answer changes what is done next; none where only something else was done."""
         usual, heard = self._next(seen, self._known), {question for question, _ in self._known}
         unheard = [(question, self._answer(question)) for question in self._questions if question not in heard]
         telling = [each for each in unheard if self._phrases.understood(each[1])]
-        for question, answer in self._rng.sample(telling, min(_TRIES, len(telling))):
+        for question, answer in telling[:_TRIES]:
             wanted = self._next(seen, (*self._known, (question, answer)))
             if wanted != usual:
                 self._add(seen, turns, usual, wanted, question)
@@ -128,12 +130,15 @@ class Demonstration:
         return LookingCook(cook, self._scene.kitchen.kitchen.verbs).act(seen.cooking, seen.named)
 
 
-def demonstrate(person: Person, config: DemonstrationsConfig, prompts: Prompts, embedder: Embedder) -> list[Pair]:
+def demonstrate(
+    person: Person, config: DemonstrationsConfig, topics: Sequence[Topic], prompts: Prompts, embedder: Embedder
+) -> list[Pair]:
     """Some breakfasts for somebody, as pairs; the same for the same settings.
 
     Args:
         person: for whom.
         config: how many, and what is shown.
+        topics: see Demonstration.
         prompts: of the model that will learn from them.
         embedder: of the person who answers.
     """
@@ -142,7 +147,7 @@ def demonstrate(person: Person, config: DemonstrationsConfig, prompts: Prompts, 
     for number in range(config.each):
         most = config.questions[number % len(config.questions)]
         task = rng.choice(tasks)
-        made = Demonstration(person, task, most, config, rng, prompts, embedder).pairs()
+        made = Demonstration(person, task, most, config, topics, rng, prompts, embedder).pairs()
         pairs += [pair.model_copy(update={"scene": person.name, "episode": task, "run": number}) for pair in made]
     return pairs
 

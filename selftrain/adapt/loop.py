@@ -24,6 +24,7 @@ from housewise.language.embedder import shared_minilm
 from housewise.language.local.weights import SMOLLM2, load, quiet
 from housewise.people.invented import invent
 from housewise.people.person import PEOPLE, Person, load_people
+from housewise.people.topics import most_used_first
 from housewise.rollout.executors import Watcher
 from housewise.rollout.records import read_record
 from housewise.rollout.run import Run, check_files, differing, keep_files
@@ -118,13 +119,14 @@ class AdaptTraining:
     def demonstrated(
         self, name: str, people: Sequence[Person], config: DemonstrationsConfig, folder: Path
     ) -> list[Pair]:
-        """The scripted cook's breakfasts for some people, a file for each of them."""
+        """The scripted cook's breakfasts for some people, a file for each of them; it asks first what most of them wish."""
         pairs: list[Pair] = []
+        topics = most_used_first(people)
         with self.observer.training(f"{name}: demonstrations") as progress:
             for done, person in enumerate(people, start=1):
                 path = folder / "demonstrations" / f"{person.name}.jsonl"
                 if not path.exists():
-                    write_pairs(path, demonstrate(person, config, self.prompts, self.embedder))
+                    write_pairs(path, demonstrate(person, config, topics, self.prompts, self.embedder))
                 pairs += read_pairs(path)
                 progress(done, len(people), f"{len(pairs)} pairs")
         return pairs

@@ -6,9 +6,10 @@ from housewise.language.embedder import has_minilm, shared_minilm
 from housewise.people.answering import FLEXIBLE, IN_OTHER_WORDS, NO_PLACES, NONE_TODAY, AnsweringPerson, asks_for_places
 from housewise.people.base import Question
 from housewise.people.judging import Judge
-from housewise.people.topics import load_topics, usual_topics
+from housewise.people.topics import load_topics, most_used_first, usual_topics
 from housewise.worlds.kitchen.scene import scene_with
 from housewise.worlds.kitchen.world import TextKitchen
+from tests.people.breakfasts import alone, wish
 from tests.people.sixteen import SIXTEEN
 
 pytestmark = pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
@@ -122,3 +123,9 @@ def test_topics_that_cannot_be_are_refused(tmp_path, text, complaint):
     (tmp_path / "topics.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(Exception, match=complaint):
         load_topics(tmp_path / "topics.yaml")
+
+
+def test_topics_of_which_most_people_wish_something_come_first() -> None:
+    first = most_used_first([alone(wish("served_at(island)")), alone(wish("served_at(desk)"))])
+    assert {*first} == {*usual_topics()} and first[0].name == "where to eat"
+    assert most_used_first([]) == usual_topics(), "otherwise they keep their order"

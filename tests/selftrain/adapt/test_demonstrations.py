@@ -22,7 +22,7 @@ CONFIG = DemonstrationsConfig(each=2, seed=0, questions=(0, 2), told=(0.2, 0.6),
 
 @needs_minilm
 def test_a_breakfast_is_one_conversation_and_some_are_made_without_questions() -> None:
-    pairs = demonstrate(invent(4), CONFIG, load_prompts(SHORT), shared_minilm())
+    pairs = demonstrate(invent(4), CONFIG, usual_topics(), load_prompts(SHORT), shared_minilm())
     silent, asking = [pair for pair in pairs if pair.turns]
     for pair, asked in ((silent, 0), (asking, 2)):
         said = [turn["content"] for turn in pair.prompt if turn["role"] == "assistant"]
@@ -37,13 +37,13 @@ def test_a_breakfast_is_one_conversation_and_some_are_made_without_questions() -
         assert follows(pair.reply, reflection_grammar()), pair.reply
         assert "You would: " in pair.prompt[-1]["content"]
     assert {pair.reply for pair in reflections} - {f" {NO_QUESTION}"}
-    assert pairs == demonstrate(invent(4), CONFIG, load_prompts(SHORT), shared_minilm())
+    assert pairs == demonstrate(invent(4), CONFIG, usual_topics(), load_prompts(SHORT), shared_minilm())
 
 
 @needs_minilm
 def test_who_always_asks_asks_before_every_action_and_goes_by_the_answers() -> None:
     always = CONFIG.model_copy(update={"each": 3, "questions": ("always",)})
-    pairs = demonstrate(invent(5), always, load_prompts(SHORT), shared_minilm())
+    pairs = demonstrate(invent(5), always, usual_topics(), load_prompts(SHORT), shared_minilm())
     assert len(pairs) == 3 and all(pair.turns for pair in pairs)
     for pair in pairs:
         said = [turn["content"] for turn in pair.prompt if turn["role"] == "assistant"]
