@@ -119,7 +119,7 @@ class AdaptTraining:
     def demonstrated(
         self, name: str, people: Sequence[Person], config: DemonstrationsConfig, folder: Path
     ) -> list[Pair]:
-        """The scripted cook's breakfasts for some people, a file for each of them; it asks first what most of them wish."""
+        """The scripted cook's breakfasts for some people, who asks first what most wish; a file for each of them."""
         pairs: list[Pair] = []
         topics = most_used_first(people)
         with self.observer.training(f"{name}: demonstrations") as progress:

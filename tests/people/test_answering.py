@@ -97,15 +97,15 @@ def test_what_cannot_be_understood_is_answered_all_the_same(question):
 def test_every_wish_of_the_sixteen_is_about_a_topic():
     dishes = {task: Judge(task).dishes for task in range(1, 9)}
     for person in SIXTEEN.values():
-        for wish in person.preferences:
-            for task in wish.tasks:
+        for wanted in person.preferences:
+            for task in wanted.tasks:
                 asked = [
                     topic
                     for topic in usual_topics()
                     for _, dish in topic.asked(dishes[task])
-                    if topic.concerns(wish, dish)
+                    if topic.concerns(wanted, dish)
                 ]
-                assert asked, (wish.id, task)
+                assert asked, (wanted.id, task)
 
 
 @pytest.mark.parametrize(
