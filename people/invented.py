@@ -18,7 +18,9 @@ from housewise.people.person import Person, read_person
 from housewise.worlds.kitchen.data import Kitchen, load_kitchen, read_model
 
 PHRASINGS = CONFIGS / "adapt" / "invented.yaml"
-_TRIES = 200  # draws of one person until the wishes do not contradict each other
+WISHES = (10, 19)
+"""How many a person has, at least and at most, as the sixteen have."""
+_TRIES = 300  # wishes that are drawn for one person, of whom those are kept that contradict none before
 
 
 @dataclass(frozen=True)
@@ -151,37 +153,50 @@ def _usual() -> _Phrasings:
     return read_model(PHRASINGS, _Phrasings)
 
 
-def invent(seed: int, kitchen: Kitchen | None = None) -> Person:
-    """A person with ten to nineteen wishes that do not contradict each other.
+def invent(seed: int, wishes: tuple[int, int] = WISHES, kitchen: Kitchen | None = None) -> Person:
+    """A person with some wishes that do not contradict each other.
+
+    Args:
+        seed: of what is drawn.
+        wishes: the fewest and the most of them.
+        kitchen: what they are about.
 
     Raises:
-        RuntimeError: none was found in many tries.
-    """
-    return read_person(invented(seed, kitchen), kitchen or load_kitchen(), f"invented-{seed}")
-
-
-def invented(seed: int, kitchen: Kitchen | None = None) -> dict[str, object]:
-    """That person as a people file holds one.
-
-    Raises:
-        RuntimeError: none was found in many tries.
+        RuntimeError: so many were not found in many tries.
     """
     kitchen = kitchen or load_kitchen()
+    return read_person(invented(seed, wishes, kitchen), kitchen, f"invented-{seed}")
+
+
+def invented(seed: int, wishes: tuple[int, int] = WISHES, kitchen: Kitchen | None = None) -> dict[str, object]:
+    """That person as a people file holds one; see invent."""
+    kitchen = kitchen or load_kitchen()
     rng = random.Random(seed)
+    wanted = rng.randint(*wishes)
+    lines: dict[str, dict[str, object]] = {}
     for _ in range(_TRIES):
-        lines: dict[str, dict[str, object]] = {}
-        wanted = rng.randint(10, 19)
-        while len(lines) < wanted:
-            line = rng.choice(_KINDS)(rng)
-            lines.setdefault(f"{line['tasks']}: {line['wants']}", line)
-        preferences = [{"id": str(number), **line} for number, line in enumerate(lines.values(), 1)]
-        found: dict[str, object] = {"name": f"invented-{seed}", "preferences": preferences}
-        try:
-            read_person(found, kitchen, f"invented-{seed}")
-        except DataError:
-            continue
-        return found
-    raise RuntimeError(f"no person without contradictions was found from seed {seed}")
+        line = rng.choice(_KINDS)(rng)
+        key = f"{line['tasks']}: {line['wants']}"
+        if key not in lines and _agree(more := _person(seed, [*lines.values(), line]), kitchen):
+            lines[key] = line
+            if len(lines) == wanted:
+                return more
+    raise RuntimeError(f"no {wanted} wishes without contradictions were found from seed {seed}")
+
+
+def _person(seed: int, lines: list[dict[str, object]]) -> dict[str, object]:
+    return {
+        "name": f"invented-{seed}",
+        "preferences": [{"id": str(number), **line} for number, line in enumerate(lines, 1)],
+    }
+
+
+def _agree(person: dict[str, object], kitchen: Kitchen) -> bool:
+    try:
+        read_person(person, kitchen, str(person["name"]))
+    except DataError:
+        return False
+    return True
 
 
 def _line(

@@ -112,7 +112,7 @@ class AdaptTraining:
 
     def _warm_up(self, folder: Path) -> TrainedModel:
         warm_up = self.config.warm_up
-        people = [invent(warm_up.seed + number) for number in range(warm_up.people)]
+        people = [invent(warm_up.seed + number, warm_up.wishes) for number in range(warm_up.people)]
         pairs = self.demonstrated(WARM_UP, people, warm_up, folder)
         return self.imitating(WARM_UP, pairs, warm_up.training, self._named, folder)
 

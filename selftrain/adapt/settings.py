@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from omegaconf import DictConfig, OmegaConf
-from pydantic import Field, NonNegativeInt, field_validator, model_validator
+from pydantic import Field, NonNegativeInt, PositiveInt, field_validator, model_validator
 
 from housewise.core.settings import LARGEST_SEED, MOST_COUNTED, Settings, load_as_advised, packaged
 from housewise.rollout.settings import flat
@@ -37,7 +37,15 @@ class WarmUpConfig(DemonstrationsConfig):
     """Demonstrations for people who do not exist, and how they are learned; without any, there is no warm-up."""
 
     people: int = Field(ge=0, le=MOST_COUNTED)
+    wishes: tuple[PositiveInt, PositiveInt]
     training: TrainingConfig
+
+    @field_validator("wishes")
+    @classmethod
+    def _in_order_too(cls, wishes: tuple[int, int]) -> tuple[int, int]:
+        if wishes[0] > wishes[1]:
+            raise ValueError("the fewest are more than the most")
+        return wishes
 
 
 class RolloutsConfig(Settings):
