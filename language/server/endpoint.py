@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field
 
 from housewise.core.address import concealed, is_address, is_redacted, redacted, secrets, without_passwords
-from housewise.language.base import ChatModelError, RequestError
+from housewise.language.base import ChatModelError, PromptTooLongError, RequestError
 
 OPENAI_URL = "https://api.openai.com/v1"
 
@@ -52,10 +52,12 @@ class Endpoint:
         """The address without a password."""
         return redacted(self.url)
 
-    def error(self, what: str, remedy: str, reason: str = "") -> ChatModelError:
-        """One line of what happened; with a reason it concerns one request alone."""
+    def error(self, what: str, remedy: str, reason: str = "", too_long: bool = False) -> ChatModelError:
+        """One line of what happened; with a reason it concerns one request alone, which may be too long."""
         message = self._concealed(f"model {self.model} at {self.address}: {what}; {remedy}")
-        return RequestError(message, f"{self.address}: {reason}") if reason else ChatModelError(message)
+        if not reason:
+            return ChatModelError(message)
+        return (PromptTooLongError if too_long else RequestError)(message, f"{self.address}: {reason}")
 
     def redact(self, text: str) -> str:
         """What a model wrote, without the key."""

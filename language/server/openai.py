@@ -173,7 +173,7 @@ class OpenAIChatModel:
                 await asyncio.sleep(pause)
         # Raised out here without a cause: what the HTTP library knows includes the key.
         tries = f" ({attempt} attempts)" if attempt > 1 else ""
-        raise self.endpoint.error(failure.what + tries, failure.remedy, failure.reason)
+        raise self.endpoint.error(failure.what + tries, failure.remedy, failure.reason, failure.too_long)
 
     def _parameters(self, request: ChatRequest, count: int, first: int) -> dict[str, Any]:
         sampling = request.sampling
@@ -254,6 +254,8 @@ class OpenAIChatModel:
             return Failure(what, "use an API key that may use this model")
         if status == 404:
             return Failure(what, await self._known_models())
+        if status == 413 or (status in (400, 422) and _too_long(error, told)):
+            return Failure(what, "shorten the prompt", reason=f"it answered {status}", too_long=True)
         if status in (400, 422):
             optional = refused(f"{error.param} {told}", error.param, parameters)
             field = GRAMMAR_FIELDS[self.grammar_dialect]
@@ -263,8 +265,6 @@ class OpenAIChatModel:
                 return Failure(what, OTHER_DIALECT, refused=optional)
             remedy = "change the request or the model's options as it says"
             return Failure(what, remedy, refused=optional, reason=f"it answered {status}")
-        if status == 413:
-            return Failure(what, "shorten the prompt", reason=f"it answered {status}")
         if error.code == "insufficient_quota":
             return Failure(what, "add credit to the account of this API key")
         if status == 429:
@@ -294,3 +294,10 @@ class OpenAIChatModel:
     def _pause(self, attempt: int) -> float:
         # Jitter keeps requests that failed together from coming back together.
         return min(self.backoff * 2.0 ** (attempt - 1), LONGEST_PAUSE) * random.uniform(0.75, 1.0)
+
+
+def _too_long(error: openai.APIStatusError, told: str) -> bool:
+    """Whether a prompt had more tokens than the model reads, as OpenAI, llama.cpp and vLLM say it."""
+    if error.code == "context_length_exceeded" or error.type == "exceed_context_size_error":
+        return True
+    return re.search(r"(max\w*|model's) context length|context (size|window)", told, re.IGNORECASE) is not None

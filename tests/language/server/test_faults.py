@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from housewise.language import ChatModelError
+from housewise.language.base import PromptTooLongError, RequestError
 from tests.language.conftest import KEY, ChatServer, Handler, Open, ask, completion, fails, failure, says, sends
 
 
@@ -182,6 +183,31 @@ def test_refusals_are_final(server: ChatServer, open_server: Open, status: int, 
     line = failure(open_server(api_key=KEY))
     assert str(status) in line and "not you" in line and remedy in line
     assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "error"),
+    [
+        (400, "Your messages resulted in 8227 tokens.", {"code": "context_length_exceeded"}),
+        (400, "the request exceeds the available size", {"type": "exceed_context_size_error"}),
+        (400, "This model's maximum context length is 6048 tokens. However, you requested 6616 tokens.", None),
+        (413, "too large", None),
+    ],
+)
+def test_what_is_too_long_is_known_as_that(
+    server: ChatServer, open_server: Open, status: int, message: str, error: dict[str, Any] | None
+) -> None:
+    server.play(fails(status, message, error))
+    with pytest.raises(PromptTooLongError, match="shorten the prompt"):
+        open_server().complete([ask()])
+    assert len(server.requests) == 1
+
+
+def test_other_refusals_are_not_about_length(server: ChatServer, open_server: Open) -> None:
+    server.play(fails(400, "the context of this request is odd"))
+    with pytest.raises(RequestError) as caught:
+        open_server().complete([ask()])
+    assert not isinstance(caught.value, PromptTooLongError)
 
 
 def test_an_unknown_model_lists_the_known(server: ChatServer, open_server: Open) -> None:
