@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class Failure(Exception):
     """One attempt that failed: what happened, what to do, and whether and when to try again.
 
-    With a reason it concerns this request alone; too long is a prompt with more tokens than the model reads; cut short, it
+    With a reason it concerns this request alone; too long is a prompt of more tokens than the model reads; cut short, it
     tells less than the attempt before it.
     """
 
