@@ -9,8 +9,8 @@ from dataclasses import dataclass
 class Failure(Exception):
     """One attempt that failed: what happened, what to do, and whether and when to try again.
 
-    With a reason it concerns this request alone; too long is a prompt of more tokens than the model reads; cut short, it
-    tells less than the attempt before it.
+    With a reason it concerns this request alone; too long is a prompt of more tokens than the model reads; cut short,
+    it tells less than the attempt before it.
     """
 
     what: str
