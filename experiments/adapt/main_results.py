@@ -77,6 +77,7 @@ def figures(study: Study, breakfasts: Mapping[str, Mapping[int, Sequence[Record]
             for side in ("seen", "unseen")
         }
         unseen = [record for number, records in by_fold.items() for record in _of(study, number, "unseen", records)]
+        rows[name]["information"] = AGENTS[name].information
         rows[name] |= {"questions_by_wishes": _by_wishes(unseen), "over_time": over_time(study, unseen)}
     return rows
 
@@ -157,22 +158,35 @@ def at_equal_questions(rows: Mapping[str, Any], side: str = "unseen") -> dict[st
     return {"questions": asked, "ours": ours, "rivals": rivals}
 
 
-def paraphrased(breakfasts: Mapping[str, Mapping[int, Sequence[Record]]], study: Study) -> dict[str, Any] | None:
-    """What Reflection-DPO loses of unseen people's satisfaction where they answer in other words than in training.
+def ahead_of(breakfasts: Mapping[str, Mapping[int, Sequence[Record]]], study: Study) -> dict[str, Any]:
+    """What Reflection-DPO does more than each other agent for unseen people, breakfast by breakfast in the same scenes.
 
     Returns:
-        ``loss``: mean and standard error over pairs of breakfasts in the same scene, ``n`` of them; None where one of
-        the two was not played.
+        For each agent ``satisfaction`` and ``questions``, means and standard errors over ``n`` pairs of breakfasts;
+        that of Reflection-DPO, paraphrased is what other words cost. Empty where Reflection-DPO was not played.
     """
-    if OURS not in breakfasts or PARAPHRASED not in breakfasts:
-        return None
-    losses = []
-    for number, records in breakfasts[OURS].items():
-        others = {each.header.name: each for each in _of(study, number, "unseen", breakfasts[PARAPHRASED][number])}
-        both = [(each, others[each.header.name]) for each in _of(study, number, "unseen", records)]
-        rates = [[each.result.scores.get("satisfaction") for each in pair] for pair in both]
-        losses += [usual - other for usual, other in rates if usual is not None and other is not None]
-    return {"loss": _mean(losses), "n": len(losses)}
+    if OURS not in breakfasts:
+        return {}
+    ours = _unseen(breakfasts[OURS], study)
+    found = {}
+    for name in breakfasts.keys() - {OURS}:
+        theirs = _unseen(breakfasts[name], study)
+        pairs = [(ours[key], theirs[key]) for key in sorted(ours.keys() & theirs.keys())]
+        more = {
+            score: _mean([one[score] - other[score] for one, other in pairs if score in one and score in other])
+            for score in ("satisfaction", "questions")
+        }
+        found[name] = {**more, "n": len(pairs)}
+    return {name: found[name] for name in breakfasts if name in found}
+
+
+def _unseen(by_fold: Mapping[int, Sequence[Record]], study: Study) -> dict[tuple[int, str], Mapping[str, float]]:
+    """Scores of breakfasts for unseen people, by fold and name."""
+    return {
+        (number, record.header.name): record.result.scores
+        for number, records in by_fold.items()
+        for record in _of(study, number, "unseen", records)
+    }
 
 
 def frontier(points: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -316,11 +330,11 @@ def main(
         study, chosen, folds, seen, lambda line: told(console, f"{line}, after {spent() / 60:.0f} minutes in all")
     )
     rows = figures(study, breakfasts)
-    compared, lost = at_equal_questions(rows), paraphrased(breakfasts, study)
+    compared, ahead = at_equal_questions(rows), ahead_of(breakfasts, study)
     result = {
         "rows": rows,
         "at_equal_questions": compared,
-        "paraphrased": lost,
+        "ahead_of": ahead,
         "frontier": frontier(filter(None, (_point(row["unseen"]) for row in rows.values()))),
         "reflection": {number: json.loads(path.read_text("utf-8")) for number, path in study.reflections(folds)},
         "published_on_another_scale": PUBLISHED,
@@ -340,8 +354,9 @@ def main(
             f"with {compared['questions']:.1f} questions: {OURS} {100 * compared['ours']:.1f} %, "
             f"its rivals {100 * compared['rivals']:.1f} % (interpolated)"
         )
-    if lost is not None and lost["n"]:
-        console.print(f"answered in other words, {OURS} loses {_words(lost['loss'], 100)} points of satisfaction")
+    if PARAPHRASED in ahead:
+        more = _words(ahead[PARAPHRASED]["satisfaction"], 100)
+        console.print(f"answered in other words, {OURS} loses {more} points of satisfaction")
 
 
 if __name__ == "__main__":

@@ -45,6 +45,16 @@ class Agent:
         """Of its breakfasts."""
         return self.name.replace(",", "").replace(" ", "-")
 
+    @property
+    def information(self) -> str:
+        """What it goes by."""
+        planner = self.settings.get("planner", "llm")
+        if planner == "teacher":
+            return "every wish, what it finds"
+        asks = planner != "never" and self.settings.get("asking") != "never"
+        scene = "what it finds" if planner == "llm" else "the whole scene"
+        return f"answers, {scene}" if asks else scene
+
 
 AGENTS: Mapping[str, Agent] = {
     agent.name: agent

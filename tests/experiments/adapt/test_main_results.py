@@ -77,7 +77,13 @@ def test_every_agent_has_its_row(small: Small) -> None:
         assert row["over_time"]["1"] == pytest.approx(row["unseen"]["satisfaction"]["mean"])
     assert figures["rows"]["Teacher"]["unseen"]["satisfaction"]["mean"] > 0
     assert figures["rows"]["Never Ask"]["unseen"]["questions"]["mean"] == 0
-    assert figures["paraphrased"]["n"] == 1 and abs(figures["paraphrased"]["loss"]["mean"]) <= 1
+    assert list(figures["ahead_of"]) == [name for name in PLAYED if name != "Reflection-DPO"]
+    ours, teacher = figures["rows"]["Reflection-DPO"]["unseen"], figures["rows"]["Teacher"]["unseen"]
+    for score in ("satisfaction", "questions"):
+        more = figures["ahead_of"]["Teacher"][score]["mean"]
+        assert more == pytest.approx(ours[score]["mean"] - teacher[score]["mean"])
+    assert figures["ahead_of"]["Reflection-DPO, paraphrased"]["n"] == 1
+    assert figures["rows"]["Teacher"]["information"] == "every wish, what it finds"
     assert figures["at_equal_questions"]["questions"] >= 0 and figures["quick"] is True
     assert figures["published_on_another_scale"]["rows"]["Reflection-DPO"]["unseen"] == [42.9, 1.6]
     assert {"commit", "command", "machine"} <= set(figures)
@@ -91,8 +97,9 @@ def test_documents_have_a_table_of_it(small: Small, tmp_path: Path) -> None:
     cells = {name: rest for name, *rest in (line.strip("| ").split(" | ") for line in lines)}
     assert tuple(cells) == PLAYED
     unseen = small.figures["rows"]["Reflection-DPO"]["unseen"]
-    assert cells["Reflection-DPO"][1].startswith(f"{unseen['satisfaction']['mean']:.1%}".removesuffix("%"))
-    assert cells["Reflection-DPO"][3:] == ["1", "42.9", "9.5"] and cells["Reflection-DPO, paraphrased"][-1] == "–"
+    assert cells["Teacher"][0] == "every wish, what it finds"
+    assert cells["Reflection-DPO"][2].startswith(f"{unseen['satisfaction']['mean']:.1%}".removesuffix("%"))
+    assert cells["Reflection-DPO"][4:] == ["1", "–", "42.9", "9.5"] and cells["Reflection-DPO, paraphrased"][-1] == "–"
 
 
 @needs_minilm
