@@ -176,7 +176,8 @@ def invented(seed: int, wishes: tuple[int, int] = WISHES, kitchen: Kitchen | Non
     lines: dict[str, dict[str, object]] = {}
     for _ in range(_TRIES):
         line = rng.choice(_KINDS)(rng)
-        key = f"{line['tasks']}: {line['wants']}"
+        # Nobody has eggs in several ways at once.
+        key = "style" if line["category"] == "preparation" else f"{line['tasks']}: {line['wants']}"
         if key not in lines and _agree(more := _person(seed, [*lines.values(), line]), kitchen):
             lines[key] = line
             if len(lines) == wanted:
@@ -264,9 +265,10 @@ def _tool(rng: random.Random) -> dict[str, object]:
 
 
 def _style(rng: random.Random) -> dict[str, object]:
-    word, said = rng.choice(_NAMES)
-    text = _usual().say(rng, "style", one=said)
-    return _line(text, "preparation", "savory", ("eggs",), f'made("{word}", of=egg)')
+    chosen = rng.sample(_NAMES, rng.choice((1, 1, 2)))
+    text = _usual().say(rng, "style", one=" or ".join(said for _, said in chosen))
+    wanted = ", ".join(f'"{word}"' for word, _ in chosen)
+    return _line(text, "preparation", "savory", ("eggs",), f"made({wanted}, of=egg)")
 
 
 def _order(rng: random.Random) -> dict[str, object]:

@@ -140,4 +140,7 @@ def test_invented_people_are_the_same_for_one_seed_and_never_contradict_themselv
     assert invent(3) == invent(3)
     assert invent(3) != invent(4)
     for seed in range(30):
-        assert 10 <= len(invent(seed).preferences) <= 19
+        person = invent(seed)
+        assert 10 <= len(person.preferences) <= 19
+        assert sum(wish.category == "preparation" for wish in person.preferences) <= 1
+        assert 20 <= len(invent(seed, (20, 32)).preferences) <= 32
