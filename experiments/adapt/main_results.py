@@ -311,9 +311,10 @@ def main(
     for name in agent or ():
         if name not in AGENTS:
             raise UserError(f"--agent {name}: no such agent; {alternatives(name, AGENTS)}")
-    if any(AGENTS[name].quiet for name in agent or ()) and not config.warm_up.people:
-        raise UserError("warm_up.people=0: there is no warm-up, with questions or without; leave that --agent out")
     study = Study(config, out or _folder(config), Terminal(console))
+    for name in agent or ():
+        if missing := study.missing(AGENTS[name]):
+            raise UserError(f"--agent {name}: {missing}; leave it out")
     folds = fold or list(range(1 if quick else len(study.splits)))
     for number in folds:
         if not 0 <= number < len(study.splits):

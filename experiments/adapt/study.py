@@ -136,10 +136,17 @@ class Study:
         return AdaptTraining(config, self.folder / "without-questions", self._observer)
 
     def agents(self) -> list[Agent]:
-        """Those that can be played: people may have no other words for what they want, and there may be no warm-up."""
-        told = all(wish.paraphrase for name in self._names for wish in self.training.people[name].preferences)
-        able = [agent for agent in AGENTS.values() if told or agent.settings.get("answering") != "paraphrase"]
-        return [agent for agent in able if self._config.warm_up.people or not agent.quiet]
+        """Those that can be played."""
+        return [agent for agent in AGENTS.values() if self.missing(agent) is None]
+
+    def missing(self, agent: Agent) -> str | None:
+        """What there is not that an agent takes."""
+        if agent.quiet and not self._config.warm_up.people:
+            return "warm_up.people=0: there is no warm-up, with questions or without"
+        wishes = [wish for name in self._names for wish in self.training.people[name].preferences]
+        if agent.settings.get("answering") == "paraphrase" and not all(wish.paraphrase for wish in wishes):
+            return "not every wish of these people has a paraphrase"
+        return None
 
     def fold(self, number: int) -> Fold:
         """The trainings of a fold."""

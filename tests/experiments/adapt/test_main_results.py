@@ -157,6 +157,18 @@ def test_without_anybody_to_warm_up_for_the_named_model_is_gone_on_from(small: S
     assert done.returncode == 2 and "there is no warm-up" in " ".join(done.stderr.split())
 
 
+@needs_minilm
+def test_people_without_other_words_are_not_paraphrased(small: Small, tmp_path: Path) -> None:
+    people = tmp_path / "people"
+    done = run_module("housewise.experiments.adapt.invent", ["--people", "2", "--out", people])
+    assert done.returncode == 0, done.stderr
+    words = ["--people", people, "--out", tmp_path / "out", *TINY, "--model", small.model]
+    words += ["--agent", "Reflection-DPO, paraphrased"]
+    done = run_module("housewise.experiments.adapt.main_results", words)
+    said = " ".join(done.stderr.split())
+    assert done.returncode == 2 and "not every wish of these people has a paraphrase; leave it out" in said
+
+
 def test_folds_are_those_of_the_paper_for_its_people_and_others_for_others() -> None:
     names = list(SIXTEEN)
     splits = split(names)
