@@ -91,7 +91,12 @@ class Model:
         if self._asking == "always":
             # A question that was refused is not asked for ever.
             return "act" if self._turns and self._turns[-1].action.startswith("Ask ") else "ask"
-        return "either"
+        return "act" if self._asked_again() else "either"
+
+    def _asked_again(self) -> bool:
+        """Whether it has just asked what it had asked before; two such questions in turn would have no end."""
+        *before, last = [turn.action for turn in self._turns] or [""]
+        return last.startswith("Ask ") and last in before
 
     def _declares_done(self, said: str) -> bool:
         try:

@@ -132,6 +132,14 @@ def test_questions_that_are_used_up_cannot_be_asked(server: ChatServer, tmp_path
     assert ["Ask " in grammar for grammar in grammars] == [True, False, False]
 
 
+def test_who_has_asked_the_same_again_acts_next(server: ChatServer, tmp_path: Path) -> None:
+    other = 'Ask "Where do you sit?"'
+    server.play(*lines(ASK, other, ASK, "Open fridge_0", other, "Declare Done"))
+    adapt(*asking(server, "person=juan", "task=[4]", "--out", tmp_path))
+    grammars = [str(request["structured_outputs"]["grammar"]) for request in server.requests]
+    assert ["Ask " in grammar for grammar in grammars] == [True, True, True, False, True, False]
+
+
 def test_a_model_may_think_before_it_acts(server: ChatServer, tmp_path: Path) -> None:
     milk, enough = "Thought: I need milk.", "Thought: Enough."
     said = [milk, f"{milk}\nAction: Look for milk", "Enough.", f"{enough}\nAction: Declare Done"]
