@@ -13,7 +13,7 @@ from functools import cache
 from pydantic import BaseModel, ConfigDict
 
 from housewise.core.configs import CONFIGS
-from housewise.core.errors import DataError
+from housewise.core.errors import DataError, UserError
 from housewise.people.person import Person, read_person
 from housewise.worlds.kitchen.data import Kitchen, load_kitchen, read_model
 
@@ -162,7 +162,7 @@ def invent(seed: int, wishes: tuple[int, int] = WISHES, kitchen: Kitchen | None 
         kitchen: what they are about.
 
     Raises:
-        RuntimeError: so many were not found in many tries.
+        UserError: so many were not found in many tries.
     """
     kitchen = kitchen or load_kitchen()
     return read_person(invented(seed, wishes, kitchen), kitchen, f"invented-{seed}")
@@ -182,7 +182,7 @@ def invented(seed: int, wishes: tuple[int, int] = WISHES, kitchen: Kitchen | Non
             lines[key] = line
             if len(lines) == wanted:
                 return more
-    raise RuntimeError(f"no {wanted} wishes without contradictions were found from seed {seed}")
+    raise UserError(f"invented-{seed}: no {wanted} wishes without contradictions in {_TRIES} draws; ask for fewer")
 
 
 def _person(seed: int, lines: list[dict[str, object]]) -> dict[str, object]:

@@ -169,15 +169,17 @@ def ahead_of(breakfasts: Mapping[str, Mapping[int, Sequence[Record]]], study: St
         return {}
     ours = _unseen(breakfasts[OURS], study)
     found = {}
-    for name in breakfasts.keys() - {OURS}:
-        theirs = _unseen(breakfasts[name], study)
-        pairs = [(ours[key], theirs[key]) for key in sorted(ours.keys() & theirs.keys())]
+    for name in breakfasts:
+        if name == OURS:
+            continue
+        others = _unseen(breakfasts[name], study)
+        pairs = [(scores, others[key]) for key, scores in ours.items() if key in others]
         more = {
             score: _mean([one[score] - other[score] for one, other in pairs if score in one and score in other])
             for score in ("satisfaction", "questions")
         }
         found[name] = {**more, "n": len(pairs)}
-    return {name: found[name] for name in breakfasts if name in found}
+    return found
 
 
 def _unseen(by_fold: Mapping[int, Sequence[Record]], study: Study) -> dict[tuple[int, str], Mapping[str, float]]:
@@ -356,8 +358,8 @@ def main(
             f"its rivals {100 * compared['rivals']:.1f} % (interpolated)"
         )
     if PARAPHRASED in ahead:
-        more = _words(ahead[PARAPHRASED]["satisfaction"], 100)
-        console.print(f"answered in other words, {OURS} loses {more} points of satisfaction")
+        loss = _words(ahead[PARAPHRASED]["satisfaction"], 100)
+        console.print(f"answered in other words, {OURS} loses {loss} points of satisfaction")
 
 
 if __name__ == "__main__":

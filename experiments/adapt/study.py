@@ -143,9 +143,10 @@ class Study:
         """What there is not that an agent takes."""
         if agent.quiet and not self._config.warm_up.people:
             return "warm_up.people=0: there is no warm-up, with questions or without"
-        wishes = [wish for name in self._names for wish in self.training.people[name].preferences]
-        if agent.settings.get("answering") == "paraphrase" and not all(wish.paraphrase for wish in wishes):
-            return "not every wish of these people has a paraphrase"
+        if agent.settings.get("answering") == "paraphrase":
+            wishes = (wish for name in self._names for wish in self.training.people[name].preferences)
+            if not all(wish.paraphrase for wish in wishes):
+                return "not every wish of these people has a paraphrase"
         return None
 
     def fold(self, number: int) -> Fold:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from omegaconf import DictConfig, OmegaConf
-from pydantic import Field, NonNegativeInt, PositiveInt, field_validator, model_validator
+from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, model_validator
 
 from housewise.core.settings import LARGEST_SEED, MOST_COUNTED, Settings, load_as_advised, packaged
 from housewise.rollout.settings import flat
@@ -16,36 +16,33 @@ from housewise.systems.adapt.settings import AdaptSettings
 from housewise.systems.adapt.system import Adapt
 
 
+def _ascending(what: str) -> AfterValidator:
+    """Of a least and a greatest one."""
+
+    def checked(span: tuple[float, float]) -> tuple[float, float]:
+        if span[0] > span[1]:
+            raise ValueError(f"the least {what} is more than the greatest")
+        return span
+
+    return AfterValidator(checked)
+
+
 class DemonstrationsConfig(Settings):
     """Breakfasts of the scripted cook to learn from; every key is explained in the file of defaults."""
 
     each: int = Field(ge=1, le=MOST_COUNTED)
     seed: int = Field(ge=0, le=LARGEST_SEED)
     questions: tuple[NonNegativeInt | Literal["always"], ...] = Field(min_length=1)
-    told: tuple[Share, Share]
+    told: Annotated[tuple[Share, Share], _ascending("share")]
     reflections: Share
-
-    @field_validator("told")
-    @classmethod
-    def _in_order(cls, told: tuple[float, float]) -> tuple[float, float]:
-        if told[0] > told[1]:
-            raise ValueError("the least share is more than the greatest")
-        return told
 
 
 class WarmUpConfig(DemonstrationsConfig):
     """Demonstrations for people who do not exist, and how they are learned; without any, there is no warm-up."""
 
     people: int = Field(ge=0, le=MOST_COUNTED)
-    wishes: tuple[PositiveInt, PositiveInt]
+    wishes: Annotated[tuple[PositiveInt, PositiveInt], _ascending("number")]
     training: TrainingConfig
-
-    @field_validator("wishes")
-    @classmethod
-    def _in_order_too(cls, wishes: tuple[int, int]) -> tuple[int, int]:
-        if wishes[0] > wishes[1]:
-            raise ValueError("the fewest are more than the most")
-        return wishes
 
 
 class RolloutsConfig(Settings):

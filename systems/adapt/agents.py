@@ -88,15 +88,13 @@ class Model:
     def _may(self, observation: Seen) -> May:
         if self._asking == "never" or self._left <= 0:
             return "act"
+        *before, last = [turn.action for turn in self._turns] or [""]
+        asked = last.startswith("Ask ")
         if self._asking == "always":
             # A question that was refused is not asked for ever.
-            return "act" if self._turns and self._turns[-1].action.startswith("Ask ") else "ask"
-        return "act" if self._asked_again() else "either"
-
-    def _asked_again(self) -> bool:
-        """Whether it has just asked what it had asked before; two such questions in turn would have no end."""
-        *before, last = [turn.action for turn in self._turns] or [""]
-        return last.startswith("Ask ") and last in before
+            return "act" if asked else "ask"
+        # Two questions that are asked again in turn would have no end.
+        return "act" if asked and last in before else "either"
 
     def _declares_done(self, said: str) -> bool:
         try:

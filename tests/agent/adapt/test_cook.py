@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from housewise.agent.adapt.cook import ScriptedCook
+from housewise.core.errors import UserError
 from housewise.people.invented import PHRASINGS, invent
 from housewise.people.judging import Judge
 from housewise.worlds.kitchen.scene import scene_with
@@ -144,3 +145,9 @@ def test_invented_people_are_the_same_for_one_seed_and_never_contradict_themselv
         assert 10 <= len(person.preferences) <= 19
         assert sum(wish.category == "preparation" for wish in person.preferences) <= 1
         assert 20 <= len(invent(seed, (20, 32)).preferences) <= 32
+
+
+def test_more_wishes_than_there_are_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("housewise.people.invented._TRIES", 20)
+    with pytest.raises(UserError, match=r"no 50 wishes without contradictions .* ask for fewer"):
+        invent(3, (50, 50))
