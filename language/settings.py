@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, field_serializer
 
@@ -38,6 +38,7 @@ class ModelSettings(Settings):
         grammar_dialect: the server's.
         continue_prefix: whether the server goes on with an assistant's turn that has begun.
         batch_size: replies that a local model writes at once.
+        dtype: in which a local model computes; ``auto`` is bfloat16 where the hardware computes in it.
         concurrency: requests to a server under way at once; None for as many as workers, but at least 8.
         timeout: seconds that one attempt to reach a server may take.
     """
@@ -49,6 +50,7 @@ class ModelSettings(Settings):
     grammar_dialect: GrammarDialect = "vllm"
     continue_prefix: bool = False
     batch_size: int = Field(default=16, ge=1, le=MOST_COUNTED)
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     concurrency: int | None = Field(default=None, ge=1, le=MOST_COUNTED)
     timeout: float = Field(default=60.0, gt=0)
 
@@ -73,7 +75,7 @@ class ModelSettings(Settings):
             ChatModelError: when it cannot be opened.
         """
         if self.local:
-            options["batch_size"] = self.batch_size
+            options |= {"batch_size": self.batch_size, "dtype": self.dtype}
         else:
             options |= self.model_dump(include={"grammar_dialect", "timeout", "continue_prefix"})
             options["concurrency"] = self.concurrency or max(_FEWEST_REQUESTS, workers)
