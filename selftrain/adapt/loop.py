@@ -52,6 +52,7 @@ LEARNERS = ("STaR-GATE", "Reflection-DPO", "no reflection", "no DPO", "own askin
 """What is trained in every fold; own asking imitates the scripted cook."""
 WARM_UP = "warm-up"
 _MERGED = "merged"
+_PATIENCE = 60.0
 
 
 class Observer(Protocol):
@@ -84,7 +85,8 @@ class AdaptTraining:
         self.embedder = shared_minilm()
         self.people = {person.name: person for person in load_people(config.run.tasks.people or PEOPLE)}
         self._check_trainers()
-        with alone(folder):
+        # Commands for other agents may share the folder, and begin together.
+        with alone(folder, _PATIENCE):
             self._check_folder()
             write_json(folder / "config.json", config.model_dump(mode="json"))
             keep_files(Adapt(config.run).files(), folder)

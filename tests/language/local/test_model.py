@@ -313,6 +313,31 @@ def test_weights_are_unpacked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         smollm2_folder()
 
 
+def test_a_tokenizer_that_was_taken_for_one_of_llamas_reads_bytes_again() -> None:
+    """Such as transformers 5.17 makes of the default model's file."""
+    from tokenizers import decoders
+    from transformers import AutoTokenizer
+
+    from housewise.language.local.constrained import Grammars
+    from housewise.language.local.weights import _read_bytes, smollm2_folder
+
+    tokenizer = AutoTokenizer.from_pretrained(smollm2_folder())
+    behind = tokenizer.backend_tokenizer
+    behind.decoder = decoders.Sequence(
+        [decoders.ByteFallback(), decoders.Fuse(), decoders.Replace("▁", " "), decoders.ByteLevel()]
+    )
+    behind.model.byte_fallback = True
+    tokenizer.eos_token = "<|im_start|>"
+    _read_bytes(tokenizer)
+    tokens = tokenizer(" Ask", add_special_tokens=False)["input_ids"]
+    end = tokenizer.convert_tokens_to_ids("<|im_end|>")
+    constraint = Grammars(tokenizer, len(tokenizer), [end]).constraint('root ::= " Ask"')
+    for token in tokens:
+        assert constraint.allowed(len(tokenizer))[token]
+        constraint.take(token)
+    assert tokenizer.eos_token_id == end and tokenizer.decode(tokens) == " Ask"
+
+
 @pytest.mark.slow
 def test_bfloat16_repeats_itself() -> None:
     model = LocalChatModel(device="cpu", dtype="bfloat16", reuse_prefix=False)
