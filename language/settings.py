@@ -12,6 +12,9 @@ from housewise.language import open_model
 from housewise.language.base import ChatModel
 from housewise.language.gbnf import GrammarDialect
 
+Dtype = Literal["auto", "float32", "bfloat16", "float16"]
+"""Precisions in which a local model computes; auto is what the hardware computes fastest in."""
+
 COMPUTED = frozenset({"batch_size", "concurrency", "timeout"})
 """Settings of a model that change nothing of what it says but by rounding."""
 
@@ -38,7 +41,7 @@ class ModelSettings(Settings):
         grammar_dialect: the server's.
         continue_prefix: whether the server goes on with an assistant's turn that has begun.
         batch_size: replies that a local model writes at once.
-        dtype: in which a local model computes; ``auto`` is bfloat16 where the hardware computes in it.
+        dtype: in which a local model computes.
         concurrency: requests to a server under way at once; None for as many as workers, but at least 8.
         timeout: seconds that one attempt to reach a server may take.
     """
@@ -50,7 +53,7 @@ class ModelSettings(Settings):
     grammar_dialect: GrammarDialect = "vllm"
     continue_prefix: bool = False
     batch_size: int = Field(default=16, ge=1, le=MOST_COUNTED)
-    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    dtype: Dtype = "auto"
     concurrency: int | None = Field(default=None, ge=1, le=MOST_COUNTED)
     timeout: float = Field(default=60.0, gt=0)
 

@@ -195,8 +195,8 @@ def _unpack(packed: Path, folder: Path) -> None:
 def _read_bytes(tokenizer: Any) -> None:
     """Make a tokenizer read and end its turns as SmolLM2's does.
 
-    Releases of transformers before 5.24 take a GGUF file's tokenizer for one of Llama's: a grammar then meets the
-    letters that stand for bytes, and the token that ends a turn is the one that begins it.
+    Some releases of transformers (5.17; not 5.24) take a GGUF file's tokenizer for one of Llama's: a grammar then meets
+    the letters that stand for bytes, and the token that ends a turn is the one that begins it.
     """
     from tokenizers import decoders
 

@@ -12,6 +12,7 @@ from pydantic import Field, NonNegativeInt, model_validator
 
 from housewise.core.errors import UserError
 from housewise.core.settings import Settings, load_as_advised, packaged, placed, validated
+from housewise.language.settings import Dtype
 from housewise.rollout.settings import flat
 from housewise.selftrain.personalize.pairs import Wording
 from housewise.systems.personalize.settings import PersonalizeSettings
@@ -34,7 +35,7 @@ class TrainingConfig(Settings):
     gradient_checkpointing: bool
     checkpoint_steps: int = Field(ge=1)
     device: str
-    dtype: Literal["auto", "float32", "bfloat16", "float16"]
+    dtype: Dtype
     launcher: str | None
     poll_seconds: float = Field(gt=0)
 
