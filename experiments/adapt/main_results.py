@@ -26,6 +26,7 @@ from housewise.core.machine import provenance
 from housewise.core.plots import new_figure
 from housewise.core.record import Record
 from housewise.core.tables import Fitted, table
+from housewise.experiments.adapt.figures import SCORES, differences, mean, values
 from housewise.experiments.adapt.study import AGENTS, PUBLISHED, Agent, Study
 from housewise.people.judging import satisfaction_over_time
 from housewise.people.person import PEOPLE, load_people
@@ -90,14 +91,10 @@ def _of(study: Study, number: int, side: str, records: Iterable[Record]) -> list
 def _side(by_fold: Sequence[tuple[int, Sequence[Record]]]) -> dict[str, Any]:
     """Means over breakfasts, each once, and over folds."""
     distinct = {(record.header.name, _adapter(record)): record for _, records in by_fold for record in records}
-    found = {score: _mean(_values(distinct.values(), score)) for score in ("satisfaction", "questions")}
-    means = {
-        number: {score: _mean(_values(records, score))["mean"] for score in ("satisfaction", "questions")}
-        for number, records in by_fold
-    }
+    found = {score: mean(values(distinct.values(), score)) for score in SCORES}
+    means = {number: {score: mean(values(records, score))["mean"] for score in SCORES} for number, records in by_fold}
     over_folds = {
-        score: _mean([mean for each in means.values() if (mean := each[score]) is not None])
-        for score in ("satisfaction", "questions")
+        score: mean([found for each in means.values() if (found := each[score]) is not None]) for score in SCORES
     }
     return {**found, "n": len(distinct), "folds": means, "over_folds": over_folds}
 
@@ -108,24 +105,12 @@ def _adapter(record: Record) -> str | None:
     return adapter
 
 
-def _values(records: Iterable[Record], score: str) -> list[float]:
-    return [record.result.scores[score] for record in records if score in record.result.scores]
-
-
-def _mean(values: Sequence[float]) -> dict[str, float | None]:
-    """Mean and standard error; None where there is nothing."""
-    if not values:
-        return {"mean": None, "error": None}
-    error = float(np.std(values, ddof=1) / len(values) ** 0.5) if len(values) > 1 else 0.0
-    return {"mean": float(np.mean(values)), "error": error}
-
-
 def _by_wishes(records: Sequence[Record]) -> dict[str, Any]:
     """Questions where few, some and many wishes apply, by thirds of the breakfasts (figure 3 does not say by what)."""
     ordered = sorted(records, key=lambda record: record.result.scores["applicable"])
     parts = np.array_split(np.arange(len(ordered)), len(_BINS))
     return {
-        name: _mean([ordered[index].result.scores["questions"] for index in part])
+        name: mean([ordered[index].result.scores["questions"] for index in part])
         for name, part in zip(_BINS, parts, strict=True)
     }
 
@@ -138,7 +123,7 @@ def over_time(study: Study, records: Sequence[Record]) -> dict[str, float | None
         tell(scene.world, said)
         person = study.training.people[scene.speaker.name]
         curves.append(satisfaction_over_time(scene.judge, person, scene.kitchen.trace, AT))
-    return {f"{part:g}": _mean([curve[part] for curve in curves])["mean"] for part in AT}
+    return {f"{part:g}": mean([curve[part] for curve in curves])["mean"] for part in AT}
 
 
 def at_equal_questions(rows: Mapping[str, Any], side: str = "unseen") -> dict[str, float] | None:
@@ -174,11 +159,7 @@ def ahead_of(breakfasts: Mapping[str, Mapping[int, Sequence[Record]]], study: St
             continue
         others = _unseen(breakfasts[name], study)
         pairs = [(scores, others[key]) for key, scores in ours.items() if key in others]
-        more = {
-            score: _mean([one[score] - other[score] for one, other in pairs if score in one and score in other])
-            for score in ("satisfaction", "questions")
-        }
-        found[name] = {**more, "n": len(pairs)}
+        found[name] = {**differences(pairs), "n": len(pairs)}
     return found
 
 

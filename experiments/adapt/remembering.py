@@ -1,0 +1,187 @@
+"""What a memory of a person is worth at breakfast: to a model, and to scripted cooks without one.
+
+    python -m housewise.experiments.adapt.remembering [--adapter breakfast] [--person maya ...] --json OUT
+
+Each cook prepares, for every person, all tasks one after the other, going by what was answered before, and the same
+breakfasts without a memory; each task three times in other scenes; and at last all tasks in new scenes without asking,
+with the person's own answers, with the next person's, and with none. The scripted cooks are the control: the same
+answers and no language model. They see the scene without looking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from housewise.core.errors import UserError
+from housewise.core.files import write_json
+from housewise.core.machine import provenance
+from housewise.core.record import FINISHED, Record
+from housewise.core.tables import Fitted, table
+from housewise.experiments.adapt.figures import figures, more
+from housewise.rollout.records import read_record
+from housewise.rollout.run import Run
+from housewise.selftrain.adapt.loop import Observer
+from housewise.selftraining import Terminal
+from housewise.systems.adapt.settings import AdaptSettings
+from housewise.systems.adapt.system import Adapt
+from housewise.worlds.kitchen.data import load_kitchen
+
+BREAKFASTS = 3  # of the same task
+OWN, ANOTHER, NOBODY = "their own answers", "the next person's", "none"
+WITH, WITHOUT = "with a memory", "without"
+AFTER_FIRST = "after the first"
+SCRIPTED, MODEL = "scripted", "model"
+OUT = Path("runs/adapt-remembering")
+_NOTHING: Mapping[str, Any] = {"learn": "never"}
+_NEW_SCENES = 1  # are of another series than those in which was asked
+
+
+class Cook:
+    """Who prepares breakfasts for some people, from day to day.
+
+    Args:
+        name: of the row.
+        settings: of all of its breakfasts.
+        folder: of their runs.
+        observer: told of everything.
+    """
+
+    def __init__(self, name: str, settings: AdaptSettings, folder: Path, observer: Observer) -> None:
+        self.name, self._settings, self._folder, self._observer = name, settings, folder, observer
+        tasks = Adapt(settings).tasks()
+        self._people = list(dict.fromkeys(task.person for task in tasks))
+        self._numbers = settings.tasks.task or tuple(load_kitchen().tasks.tasks)
+
+    def other_tasks(self) -> dict[str, Any]:
+        """The n-th breakfast of everybody, each of another task, with a memory and without, in the same scenes."""
+        played = {WITH: self._day_after_day(), WITHOUT: self._play("without", memory=_NOTHING)}
+        days = {f"breakfast {place}": (number,) for place, number in enumerate(self._numbers, start=1)}
+        found: dict[str, Any] = {}
+        for name, numbers in {**days, AFTER_FIRST: self._numbers[1:]}.items():
+            sides = {side: _of_tasks(records, numbers) for side, records in played.items()}
+            rows = {side: figures(records) for side, records in sides.items()}
+            found[name] = {**rows, "more": more(sides[WITH], sides[WITHOUT])}
+        return found
+
+    def same_task(self) -> dict[str, Any]:
+        """The n-th breakfast of everybody, each of the same task in another scene, over all tasks."""
+        records = [
+            record
+            for number in self._numbers
+            for record in self._play(f"same-task-{number}", task=(number,), runs=BREAKFASTS)
+        ]
+        return {
+            f"breakfast {run + 1}": figures([record for record in records if record.header.run == run])
+            for run in range(BREAKFASTS)
+        }
+
+    def whose(self) -> dict[str, Any]:
+        """All tasks in new scenes without asking, by whose answers the cook goes."""
+        self._day_after_day()
+        played: dict[str, list[Record]] = {OWN: [], ANOTHER: []}
+        for index, person in enumerate(self._people):
+            following = self._people[(index + 1) % len(self._people)]
+            for whose, name in ((OWN, person), (ANOTHER, following)):
+                memory = {**_NOTHING, "start": name, "folder": str(self._folder / "day-after-day" / "memory")}
+                folder = f"quiet-{whose.replace(' ', '-')}-{person}"
+                played[whose] += self._play(folder, person=(person,), memory=memory, **self._quiet)
+        played[NOBODY] = self._play("quiet-none", memory=_NOTHING, **self._quiet)
+        return {
+            **{whose: figures(records) for whose, records in played.items()},
+            "own more than": {other: more(played[OWN], played[other]) for other in (ANOTHER, NOBODY)},
+        }
+
+    @property
+    def _quiet(self) -> Mapping[str, Any]:
+        chosen, series = self._settings.agent, self._settings.tasks.series + _NEW_SCENES
+        asks = {"asking": "never"} if chosen.planner == "llm" else {"planner": "never"}
+        return {**asks, "series": series}
+
+    def _day_after_day(self) -> list[Record]:
+        return self._play("day-after-day")
+
+    def _play(self, folder: str, **changes: Any) -> list[Record]:
+        """Breakfasts, or what is left of them."""
+        session = Run(Adapt(self._settings.changed(**changes)), self._folder / folder)
+        with self._observer.playing(f"{self.name}: {folder.replace('-', ' ')}", session) as watcher:
+            session.play(watcher)
+        return [read_record(session.episodes / f"{job.name}{FINISHED}") for job in session.jobs]
+
+
+def _of_tasks(records: Iterable[Record], numbers: Sequence[int]) -> list[Record]:
+    return [record for record in records if record.header.setting["number"] in numbers]
+
+
+def shown(cooks: Mapping[str, Mapping[str, Any]]) -> Fitted:
+    """The table: every cook's breakfasts."""
+    lines = []
+    for cook, parts in cooks.items():
+        for name, sides in parts["other_tasks"].items():
+            lines += [(cook, f"other tasks, {name}, {side}", *_words(sides[side])) for side in (WITH, WITHOUT)]
+        lines += [(cook, f"same task, {name}", *_words(row)) for name, row in parts["same_task"].items()]
+        lines += [(cook, f"no questions, {whose}", *_words(parts["whose"][whose])) for whose in (OWN, ANOTHER, NOBODY)]
+    return table("with and without a memory, ± standard error", ("cook", "", "satisfied, %", "asked", "n"), lines)
+
+
+def _words(row: Mapping[str, Any]) -> tuple[str, str, str]:
+    rate, asked = row["satisfaction"], row["questions"]
+    satisfied = "-" if rate["mean"] is None else f"{100 * rate['mean']:.1f} ± {100 * rate['error']:.1f}"
+    return satisfied, f"{asked['mean']:.1f}", str(row["n"])
+
+
+def _cooks(base: AdaptSettings, model: Mapping[str, Any], out: Path, observer: Observer) -> list[Cook]:
+    """The scripted control, and the model where one is named."""
+    # Workers of scripted cooks are processes, which take longer to begin than breakfasts do.
+    scripted = base.changed(planner="always", workers=1, models=AdaptSettings().models.model_dump())
+    cooks = [Cook(SCRIPTED, scripted, out / SCRIPTED, observer)]
+    if model:
+        cooks.append(Cook(MODEL, base, out / MODEL, observer))
+    return cooks
+
+
+def main(
+    people: Annotated[Path | None, typer.Option(help="File or folder of people; the sixteen of ADAPT.")] = None,
+    person: Annotated[list[str] | None, typer.Option(help="Only this person; at least two.")] = None,
+    task: Annotated[list[int] | None, typer.Option(help="Number of a task; all of them without it.")] = None,
+    model: Annotated[str | None, typer.Option(help="A chat model, or local; scripted cooks alone without it.")] = None,
+    adapter: Annotated[str | None, typer.Option(help="Of the local model, as in breakfast.")] = None,
+    base_url: Annotated[str | None, typer.Option(help="Server of the chat model.")] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Breakfasts at a time, which a local model cooks together.")] = 16,
+    out: Annotated[Path, typer.Option(help="Folder of everything; the same one goes on.")] = OUT,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures there.")] = None,
+    overrides: Annotated[list[str] | None, typer.Argument(help="key=value, as in most_questions=5.")] = None,
+) -> None:
+    """Compare breakfasts with and without a memory, and with another person's.
+
+    Examples:
+
+      python -m housewise.experiments.adapt.remembering --json remembering.json
+
+      python -m housewise.experiments.adapt.remembering --adapter breakfast --person maya --person ron
+    """
+    console, made = Console(highlight=False), provenance()
+    asked = {key: value for key, value in (("model", model), ("adapter", adapter), ("base_url", base_url)) if value}
+    tasks = {"people": str(people) if people else None, "person": person or (), "task": task or ()}
+    base = Adapt.load(settings={"tasks": tasks, "models": {"agent": asked}}, overrides=["series=2", *(overrides or ())])
+    base = base.changed(workers=workers)
+    if len({each.person for each in Adapt(base).tasks()}) < 2:
+        raise UserError("--person: memories are swapped, which takes two people or more")
+    cooks = _cooks(base, asked, out, Terminal(console))
+    found = {
+        cook.name: {"other_tasks": cook.other_tasks(), "same_task": cook.same_task(), "whose": cook.whose()}
+        for cook in cooks
+    }
+    console.print(shown(found))
+    if json_file is not None:
+        write_json(json_file, {**found, "settings": base.model_dump(mode="json"), **made})
+
+
+if __name__ == "__main__":
+    from housewise.core.console import guarded
+
+    guarded(lambda: typer.run(main))
