@@ -37,3 +37,44 @@ def agents(files: FigureFiles) -> str:
         "Reflection-DPO is ahead by", "published, % *", "questions *",
     )  # fmt: skip
     return markdown(columns, [row(name) for name in files.keys(f"{file}#/rows")])
+
+
+def scripted(files: FigureFiles) -> str:
+    """What questions are worth to scripted cooks, over all folds."""
+    rows = "adapt/scripted.json#/rows"
+    lines = [
+        [name, *(figure(f"{rows}/{name}/unseen/{key}", form, files) for key, form in _SCRIPTED)]
+        for name in files.keys(rows)
+    ]
+    return markdown(("cook", "satisfaction", "questions", "breakfasts"), lines)
+
+
+def remembering(name: str, files: FigureFiles) -> str:
+    """What a memory is worth to each cook of a file of experiments.adapt.remembering.
+
+    Args:
+        name: of the file.
+        files: all of them.
+    """
+    file = f"adapt/{name}.json"
+    cooks = [cook for cook in ("scripted", "model") if cook in files.keys(f"{file}#/")]
+    first = f"{file}#/{cooks[0]}"
+
+    def row(words: str, address: str) -> list[str]:
+        of = [f"{file}#/{cook}/{address}" for cook in cooks]
+        return [words, *(figure(f"{each}/{key}", form, files) for each in of for key, form in _SCRIPTED[:2])]
+
+    others = [
+        row(f"tasks in turn, {place}, {side}", f"other_tasks/{place}/{side}")
+        for place in ("breakfast 1", "breakfast 2", "breakfast 3", "after the first")
+        for side in ("without", "with a memory")
+    ]
+    same = [row(f"the same task, {place}", f"same_task/{place}") for place in files.keys(f"{first}/same_task")]
+    whose = [
+        row(f"no questions, by {name}", f"whose/{name}") for name in ("their own answers", "the next person's", "none")
+    ]
+    columns = [f"{cook}: {score}" for cook in cooks for score in ("satisfaction", "questions")]
+    return markdown(("", *columns), [*others, *same, *whose])
+
+
+_SCRIPTED = (("satisfaction", "±.1%"), ("questions/mean", ".1f"), ("n", "d"))

@@ -42,6 +42,9 @@ def fidelity(files: FigureFiles) -> str:
 
 TABLES: dict[str, Drawn] = {
     "adapt": adapt.agents,
+    "adapt remembering": partial(adapt.remembering, "remembering"),
+    "adapt remembering, a model": partial(adapt.remembering, "remembering_fold_0"),
+    "adapt scripted": adapt.scripted,
     "clipr": clipr.methods,
     "clipr ablations": clipr.ablations,
     "clipr efficiency": clipr.efficiency,
