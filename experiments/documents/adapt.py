@@ -57,7 +57,7 @@ def remembering(name: str, files: FigureFiles) -> str:
         files: all of them.
     """
     file = f"adapt/{name}.json"
-    cooks = [cook for cook in ("scripted", "model") if cook in files.keys(f"{file}#/")]
+    cooks = [cook for cook in ("scripted", "model") if cook in files.read(file)]
     first = f"{file}#/{cooks[0]}"
 
     def row(words: str, address: str) -> list[str]:
