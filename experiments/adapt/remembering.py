@@ -144,6 +144,14 @@ def _cooks(base: AdaptSettings, model: Mapping[str, Any], out: Path, observer: O
     return cooks
 
 
+def _shareable(settings: AdaptSettings) -> dict[str, Any]:
+    """Settings without where things are on this machine."""
+    found = settings.model_dump(mode="json", include={"tasks", "agent", "models"}, exclude={"tasks": {"people"}})
+    asked = {**found["models"]["agent"], "base_url": None}
+    named = {key: "/".join(Path(asked[key]).parts[-2:]) for key in ("model", "adapter") if asked[key]}
+    return found | {"models": {"agent": asked | named}}
+
+
 def main(
     people: Annotated[Path | None, typer.Option(help="File or folder of people; the sixteen of ADAPT.")] = None,
     person: Annotated[list[str] | None, typer.Option(help="Only this person; at least two.")] = None,
@@ -178,7 +186,7 @@ def main(
     }
     console.print(shown(found))
     if json_file is not None:
-        write_json(json_file, {**found, "settings": base.model_dump(mode="json"), **made})
+        write_json(json_file, {**found, "settings": _shareable(base), **made})
 
 
 if __name__ == "__main__":

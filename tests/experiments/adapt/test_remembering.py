@@ -76,6 +76,7 @@ def test_a_model_is_played_beside_them(tmp_path: Path) -> None:
     assert asked["breakfast 1"] == {"with a memory": 1, "without": 1}
     assert asked["breakfast 2"] == {"with a memory": 0, "without": 1}
     assert [row["questions"]["mean"] for row in model["same_task"].values()] == [1, 0, 0]
+    assert figures["settings"]["models"]["agent"]["model"] == "m" and server.url not in str(figures["settings"])
     assert all(model["whose"][whose]["questions"]["mean"] == 0 for whose in ("their own answers", "none"))
 
 
