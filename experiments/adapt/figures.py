@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from housewise.core.record import Record
+from housewise.people.person import Person
+from housewise.systems.adapt.record import AnswerEvent
 
 SCORES = ("satisfaction", "questions")
 
@@ -43,3 +45,39 @@ def differences(pairs: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
     return {
         score: mean([one[score] - two[score] for one, two in kept if score in one and score in two]) for score in SCORES
     }
+
+
+def heard(records: Iterable[Record], people: Mapping[str, Person]) -> dict[str, Any]:
+    """What the answers were worth.
+
+    Args:
+        records: of breakfasts.
+        people: by name.
+
+    Returns:
+        ``answers``: of all, the share in which a wish is told; ``wishes``: of those that apply, the share that was told;
+        ``satisfied``, ``satisfied_unheard``: of those that apply, the shares of those that were told and of the others.
+        None where there is nothing.
+    """
+    answers: list[bool] = []
+    told: list[bool] = []
+    others: list[bool] = []
+    for record in records:
+        person = people[record.header.person]
+        words = {wish.id: (wish.text, wish.paraphrase or wish.text) for wish in person.preferences}
+        said = [event.text for event in record.of_type(AnswerEvent)]
+        answers += [any(text in answer for each in words.values() for text in each) for answer in said]
+        for verdict in record.result.final["verdicts"]:
+            if verdict["decision"] != "inapplicable":
+                known = any(text in answer for answer in said for text in words[verdict["id"]])
+                (told if known else others).append(verdict["decision"] == "satisfied")
+    return {
+        "answers": _share(answers),
+        "wishes": len(told) / (len(told) + len(others)) if told or others else None,
+        "satisfied": _share(told),
+        "satisfied_unheard": _share(others),
+    }
+
+
+def _share(found: Sequence[bool]) -> float | None:
+    return sum(found) / len(found) if found else None

@@ -26,7 +26,7 @@ from housewise.core.machine import provenance
 from housewise.core.plots import new_figure
 from housewise.core.record import Record
 from housewise.core.tables import Fitted, table
-from housewise.experiments.adapt.figures import SCORES, differences, mean, values
+from housewise.experiments.adapt.figures import SCORES, differences, heard, mean, values
 from housewise.experiments.adapt.study import AGENTS, PUBLISHED, Agent, Study
 from housewise.people.judging import satisfaction_over_time
 from housewise.people.person import PEOPLE, load_people
@@ -80,6 +80,7 @@ def figures(study: Study, breakfasts: Mapping[str, Mapping[int, Sequence[Record]
         unseen = [record for number, records in by_fold.items() for record in _of(study, number, "unseen", records)]
         rows[name]["information"] = AGENTS[name].information
         rows[name] |= {"questions_by_wishes": _by_wishes(unseen), "over_time": over_time(study, unseen)}
+        rows[name]["heard"] = heard(unseen, study.training.people)
     return rows
 
 

@@ -75,7 +75,11 @@ def test_every_agent_has_its_row(small: Small) -> None:
             assert row[side]["n"] == 1 and 0 <= row[side]["satisfaction"]["mean"] <= 1
         assert set(row["over_time"]) == {"0.2", "0.4", "0.6", "0.8", "1"}
         assert row["over_time"]["1"] == pytest.approx(row["unseen"]["satisfaction"]["mean"])
-    assert figures["rows"]["Teacher"]["unseen"]["satisfaction"]["mean"] > 0
+    teacher = figures["rows"]["Teacher"]
+    rate = teacher["unseen"]["satisfaction"]["mean"]
+    assert rate > 0
+    nothing = {"answers": None, "wishes": 0, "satisfied": None}
+    assert teacher["heard"] == {**nothing, "satisfied_unheard": pytest.approx(rate)}
     assert figures["rows"]["Never Ask"]["unseen"]["questions"]["mean"] == 0
     assert list(figures["ahead_of"]) == [name for name in PLAYED if name != "Reflection-DPO"]
     ours, teacher = figures["rows"]["Reflection-DPO"]["unseen"], figures["rows"]["Teacher"]["unseen"]
