@@ -55,7 +55,7 @@ def heard(records: Iterable[Record], people: Mapping[str, Person]) -> dict[str, 
         people: by name.
 
     Returns:
-        ``answers``: of all, the share in which a wish is told; ``wishes``: of those that apply, the share that was told;
+        ``answers``: the share of all that tell a wish; ``wishes``: of those that apply, the share that was told;
         ``satisfied``, ``satisfied_unheard``: of those that apply, the shares of those that were told and of the others.
         None where there is nothing.
     """
