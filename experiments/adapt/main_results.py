@@ -46,6 +46,7 @@ QUICK = {
     "rollouts": {"runs": 1},
     "run": {"tasks": {"task": [3]}, "agent": {"most_steps": 6}},
 }
+_MARKERS = "os^"  # each with ten colours
 _BINS = ("few", "some", "many")
 _SPENT = "spent.json"  # how long all commands together have worked in a folder, but for rows that were cut off
 
@@ -203,29 +204,34 @@ def _words(figure: Mapping[str, float | None], scale: float = 1) -> str:
 
 
 def draw(rows: Mapping[str, Any], path: Path) -> None:
-    """Satisfaction against questions, seen and unseen people side by side, the published figures below.
+    """Satisfaction against questions of those people for whom was played, and the published figures below.
 
     Raises:
         UserError: when matplotlib is not installed.
     """
-    figure = new_figure(10, 8)
-    panels = figure.subplots(2, 2)
-    for place, side in enumerate(("seen", "unseen")):
-        ours = {name: point for name, row in rows.items() if (point := _point(row[side])) is not None}
-        _scatter(
-            panels[0][place], {name: (asked, 100 * rate) for name, (asked, rate) in ours.items()}, f"{side} people"
-        )
+    points = {
+        side: {name: point for name, row in rows.items() if (point := _point(row[side]))} for side in ("seen", "unseen")
+    }
+    sides = [side for side, found in points.items() if found] or ["unseen"]
+    figure = new_figure(8 * len(sides), 9)
+    panels = figure.subplots(2, len(sides), squeeze=False)
+    for place, side in enumerate(sides):
+        ours = {name: (asked, 100 * rate) for name, (asked, rate) in points[side].items()}
         printed = {name: (row[f"questions_{side}"][0], row[side][0]) for name, row in PUBLISHED["rows"].items()}
+        _scatter(panels[0][place], ours, f"{side} people")
         _scatter(panels[1][place], printed, f"published, {side} people: another scale")
     figure.savefig(path, dpi=150)
 
 
 def _scatter(axes: Any, points: Mapping[str, tuple[float, float]], title: str) -> None:
-    for name, (asked, rate) in points.items():
-        axes.plot([asked], [rate], "o")
-        axes.annotate(name, (asked, rate), xytext=(4, 4), textcoords="offset points", fontsize=7)
+    """Agents that lie close to each other are told apart by markers, in a legend, and ours stands out."""
+    for place, (name, (asked, rate)) in enumerate(points.items()):
+        size = 12 if name == OURS else 7
+        axes.plot([asked], [rate], _MARKERS[place // 10 % len(_MARKERS)], color=f"C{place % 10}", ms=size, label=name)
     axes.set(title=title, xlabel="questions", ylabel="satisfaction, %")
     axes.grid(alpha=0.3)
+    if points:
+        axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5))
 
 
 def _settings(people: Path | None, quick: bool, model: str | None, overrides: Sequence[str]) -> AdaptTrainingConfig:

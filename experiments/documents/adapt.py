@@ -39,6 +39,17 @@ def agents(files: FigureFiles) -> str:
     return markdown(columns, [row(name) for name in files.keys(f"{file}#/rows")])
 
 
+def heard(files: FigureFiles) -> str:
+    """What the answers were worth that unseen people gave to each agent that was answered."""
+    rows = "adapt/main_fold_0.json#/rows"
+    names = [name for name in files.keys(rows) if files.at(f"{rows}/{name}/heard/answers") is not None]
+    shares = ("answers", "wishes", "satisfied", "satisfied_unheard")
+    columns = ("agent", "answers that tell a wish", "wishes told", "of these satisfied", "of the others")
+    return markdown(
+        columns, [[name, *(figure(f"{rows}/{name}/heard/{key}", ".0%", files) for key in shares)] for name in names]
+    )
+
+
 def scripted(files: FigureFiles) -> str:
     """What questions are worth to scripted cooks, over all folds."""
     rows = "adapt/scripted.json#/rows"
