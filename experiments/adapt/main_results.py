@@ -95,7 +95,7 @@ def _side(by_fold: Sequence[tuple[int, Sequence[Record]]]) -> dict[str, Any]:
     distinct = {(record.header.name, _adapter(record)): record for _, records in by_fold for record in records}
     found = {score: mean(values(distinct.values(), score)) for score in SCORES}
     means = {number: {score: mean(values(records, score))["mean"] for score in SCORES} for number, records in by_fold}
-    over_folds = {score: mean([each[score] for each in means.values() if each[score] is not None]) for score in SCORES}
+    over_folds = {score: mean([one for each in means.values() if (one := each[score]) is not None]) for score in SCORES}
     return {**found, "n": len(distinct), "folds": means, "over_folds": over_folds}
 
 
