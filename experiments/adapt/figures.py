@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
 from typing import Any
-
-import numpy as np
 
 from housewise.core.record import Record
 from housewise.people.person import Person
+from housewise.rollout.scores import standard_error
 from housewise.systems.adapt.record import AnswerEvent
 
 SCORES = ("satisfaction", "questions")
@@ -23,8 +23,13 @@ def mean(found: Sequence[float]) -> dict[str, float | None]:
     """``mean`` and its standard ``error``; None where there is nothing."""
     if not found:
         return {"mean": None, "error": None}
-    error = float(np.std(found, ddof=1) / len(found) ** 0.5) if len(found) > 1 else 0.0
-    return {"mean": float(np.mean(found)), "error": error}
+    return {"mean": fmean(found), "error": standard_error(found)}
+
+
+def in_words(figure: Mapping[str, float | None], scale: float = 1) -> str:
+    """A mean with its standard error, for the terminal."""
+    mean, error = figure["mean"], figure["error"]
+    return "-" if mean is None or error is None else f"{scale * mean:.1f} ± {scale * error:.1f}"
 
 
 def figures(records: Sequence[Record]) -> dict[str, Any]:
@@ -36,15 +41,11 @@ def more(records: Sequence[Record], others: Sequence[Record]) -> dict[str, Any]:
     """What breakfasts have more than others of the same names, over ``n`` pairs."""
     beside = {record.header.name: record.result.scores for record in others}
     pairs = [(record.result.scores, beside[record.header.name]) for record in records if record.header.name in beside]
-    return {**differences(pairs), "n": len(pairs)}
-
-
-def differences(pairs: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
-    """What the first scores of each pair have more than the second, where both have them."""
-    kept = list(pairs)
-    return {
-        score: mean([one[score] - two[score] for one, two in kept if score in one and score in two]) for score in SCORES
+    gained = {
+        score: mean([one[score] - two[score] for one, two in pairs if score in one and score in two])
+        for score in SCORES
     }
+    return {**gained, "n": len(pairs)}
 
 
 def heard(records: Iterable[Record], people: Mapping[str, Person]) -> dict[str, Any]:

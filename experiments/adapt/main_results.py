@@ -26,7 +26,7 @@ from housewise.core.machine import provenance
 from housewise.core.plots import new_figure
 from housewise.core.record import Record
 from housewise.core.tables import Fitted, table
-from housewise.experiments.adapt.figures import SCORES, differences, heard, mean, values
+from housewise.experiments.adapt.figures import SCORES, heard, in_words, mean, more, values
 from housewise.experiments.adapt.study import AGENTS, PUBLISHED, Agent, Study
 from housewise.people.judging import satisfaction_over_time
 from housewise.people.person import PEOPLE, load_people
@@ -78,10 +78,10 @@ def figures(study: Study, breakfasts: Mapping[str, Mapping[int, Sequence[Record]
             side: _side([(number, _of(study, number, side, records)) for number, records in by_fold.items()])
             for side in ("seen", "unseen")
         }
-        unseen = [record for number, records in by_fold.items() for record in _of(study, number, "unseen", records)]
+        unseen = _unseen(by_fold, study)
         rows[name]["information"] = AGENTS[name].information
         rows[name] |= {"questions_by_wishes": _by_wishes(unseen), "over_time": over_time(study, unseen)}
-        rows[name]["heard"] = heard(unseen, study.training.people)
+        rows[name] |= {"heard": heard(unseen, study.training.people)}
     return rows
 
 
@@ -153,23 +153,12 @@ def ahead_of(breakfasts: Mapping[str, Mapping[int, Sequence[Record]]], study: St
     if OURS not in breakfasts:
         return {}
     ours = _unseen(breakfasts[OURS], study)
-    found = {}
-    for name in breakfasts:
-        if name == OURS:
-            continue
-        others = _unseen(breakfasts[name], study)
-        pairs = [(scores, others[key]) for key, scores in ours.items() if key in others]
-        found[name] = {**differences(pairs), "n": len(pairs)}
-    return found
+    return {name: more(ours, _unseen(by_fold, study)) for name, by_fold in breakfasts.items() if name != OURS}
 
 
-def _unseen(by_fold: Mapping[int, Sequence[Record]], study: Study) -> dict[tuple[int, str], Mapping[str, float]]:
-    """Scores of breakfasts for unseen people, by fold and name."""
-    return {
-        (number, record.header.name): record.result.scores
-        for number, records in by_fold.items()
-        for record in _of(study, number, "unseen", records)
-    }
+def _unseen(by_fold: Mapping[int, Sequence[Record]], study: Study) -> list[Record]:
+    """Breakfasts for unseen people: nobody is unseen in two folds."""
+    return [record for number, records in by_fold.items() for record in _of(study, number, "unseen", records)]
 
 
 def frontier(points: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -193,14 +182,9 @@ def shown(rows: Mapping[str, Any]) -> Fitted:
     for name, row in rows.items():
         printed = PUBLISHED["rows"].get(name)
         beside = [f"{printed['unseen'][0]:.1f}", f"{printed['questions_unseen'][0]:.1f}"] if printed else ["", ""]
-        rates = [_words(row[side]["satisfaction"], 100) for side in ("seen", "unseen")]
-        lines.append((name, *rates, _words(row["unseen"]["questions"]), str(row["unseen"]["n"]), *beside))
+        rates = [in_words(row[side]["satisfaction"], 100) for side in ("seen", "unseen")]
+        lines.append((name, *rates, in_words(row["unseen"]["questions"]), str(row["unseen"]["n"]), *beside))
     return table("satisfaction (%) of seen and unseen people, and questions, ± standard error", columns, lines)
-
-
-def _words(figure: Mapping[str, float | None], scale: float = 1) -> str:
-    mean, error = figure["mean"], figure["error"]
-    return "-" if mean is None or error is None else f"{scale * mean:.1f} ± {scale * error:.1f}"
 
 
 def draw(rows: Mapping[str, Any], path: Path) -> None:
@@ -344,7 +328,7 @@ def main(
             f"its rivals {100 * compared['rivals']:.1f} % (interpolated)"
         )
     if PARAPHRASED in ahead:
-        loss = _words(ahead[PARAPHRASED]["satisfaction"], 100)
+        loss = in_words(ahead[PARAPHRASED]["satisfaction"], 100)
         console.print(f"answered in other words, {OURS} loses {loss} points of satisfaction")
 
 

@@ -11,6 +11,7 @@ answers and no language model. They see the scene without looking.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,12 +21,10 @@ from rich.console import Console
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
 from housewise.core.machine import provenance
-from housewise.core.record import FINISHED, Record
+from housewise.core.record import Record
 from housewise.core.tables import Fitted, table
-from housewise.experiments.adapt.figures import figures, more
-from housewise.rollout.records import read_record
-from housewise.rollout.run import Run
-from housewise.selftrain.adapt.loop import Observer
+from housewise.experiments.adapt.figures import figures, in_words, more
+from housewise.selftrain.adapt.loop import Observer, play
 from housewise.selftraining import Terminal
 from housewise.systems.adapt.settings import AdaptSettings
 from housewise.systems.adapt.system import Adapt
@@ -38,7 +37,7 @@ AFTER_FIRST = "after the first"
 SCRIPTED, MODEL = "scripted", "model"
 OUT = Path("runs/adapt-remembering")
 _NOTHING: Mapping[str, Any] = {"learn": "never"}
-_NEW_SCENES = 1  # are of another series than those in which was asked
+_SERIES = 2  # in other scenes than those of trainings (0) and of the main results (1)
 
 
 class Cook:
@@ -53,13 +52,11 @@ class Cook:
 
     def __init__(self, name: str, settings: AdaptSettings, folder: Path, observer: Observer) -> None:
         self.name, self._settings, self._folder, self._observer = name, settings, folder, observer
-        tasks = Adapt(settings).tasks()
-        self._people = list(dict.fromkeys(task.person for task in tasks))
         self._numbers = settings.tasks.task or tuple(load_kitchen().tasks.tasks)
 
     def other_tasks(self) -> dict[str, Any]:
         """The n-th breakfast of everybody, each of another task, with a memory and without, in the same scenes."""
-        played = {WITH: self._day_after_day(), WITHOUT: self._play("without", memory=_NOTHING)}
+        played = {WITH: self._day_after_day, WITHOUT: self._play("without", memory=_NOTHING)}
         days = {f"breakfast {place}": (number,) for place, number in enumerate(self._numbers, start=1)}
         found: dict[str, Any] = {}
         for name, numbers in {**days, AFTER_FIRST: self._numbers[1:]}.items():
@@ -82,10 +79,10 @@ class Cook:
 
     def whose(self) -> dict[str, Any]:
         """All tasks in new scenes without asking, by whose answers the cook goes."""
-        self._day_after_day()
+        people = list(dict.fromkeys(record.header.person for record in self._day_after_day))
         played: dict[str, list[Record]] = {OWN: [], ANOTHER: []}
-        for index, person in enumerate(self._people):
-            following = self._people[(index + 1) % len(self._people)]
+        for index, person in enumerate(people):
+            following = people[(index + 1) % len(people)]
             for whose, name in ((OWN, person), (ANOTHER, following)):
                 memory = {**_NOTHING, "start": name, "folder": str(self._folder / "day-after-day" / "memory")}
                 folder = f"quiet-{whose.replace(' ', '-')}-{person}"
@@ -98,19 +95,20 @@ class Cook:
 
     @property
     def _quiet(self) -> Mapping[str, Any]:
-        chosen, series = self._settings.agent, self._settings.tasks.series + _NEW_SCENES
+        # In other scenes than those in which was asked.
+        chosen, series = self._settings.agent, self._settings.tasks.series + 1
         asks = {"asking": "never"} if chosen.planner == "llm" else {"planner": "never"}
         return {**asks, "series": series}
 
+    @cached_property
     def _day_after_day(self) -> list[Record]:
+        """All tasks in turn, going by what was answered before; the run keeps the memories that come of it."""
         return self._play("day-after-day")
 
     def _play(self, folder: str, **changes: Any) -> list[Record]:
         """Breakfasts, or what is left of them."""
-        session = Run(Adapt(self._settings.changed(**changes)), self._folder / folder)
-        with self._observer.playing(f"{self.name}: {folder.replace('-', ' ')}", session) as watcher:
-            session.play(watcher)
-        return [read_record(session.episodes / f"{job.name}{FINISHED}") for job in session.jobs]
+        title = f"{self.name}: {folder.replace('-', ' ')}"
+        return play(title, self._settings.changed(**changes), self._folder / folder, self._observer)
 
 
 def _of_tasks(records: Iterable[Record], numbers: Sequence[int]) -> list[Record]:
@@ -130,8 +128,7 @@ def shown(cooks: Mapping[str, Mapping[str, Any]]) -> Fitted:
 
 def _words(row: Mapping[str, Any]) -> tuple[str, str, str]:
     rate, asked = row["satisfaction"], row["questions"]
-    satisfied = "-" if rate["mean"] is None else f"{100 * rate['mean']:.1f} ± {100 * rate['error']:.1f}"
-    return satisfied, f"{asked['mean']:.1f}", str(row["n"])
+    return in_words(rate, 100), f"{asked['mean']:.1f}", str(row["n"])
 
 
 def _cooks(base: AdaptSettings, model: Mapping[str, Any], out: Path, observer: Observer) -> list[Cook]:
@@ -174,9 +171,9 @@ def main(
     """
     console, made = Console(highlight=False), provenance()
     asked = {key: value for key, value in (("model", model), ("adapter", adapter), ("base_url", base_url)) if value}
-    tasks = {"people": str(people) if people else None, "person": person or (), "task": task or ()}
-    base = Adapt.load(settings={"tasks": tasks, "models": {"agent": asked}}, overrides=["series=2", *(overrides or ())])
-    base = base.changed(workers=workers)
+    tasks = {"people": str(people) if people else None, "person": person or (), "task": task or (), "series": _SERIES}
+    settings = {"tasks": tasks, "models": {"agent": asked}, "execution": {"workers": workers}}
+    base = Adapt.load(settings=settings, overrides=overrides or ())
     if len({each.person for each in Adapt(base).tasks()}) < 2:
         raise UserError("--person: memories are swapped, which takes two people or more")
     cooks = _cooks(base, asked, out, Terminal(console))

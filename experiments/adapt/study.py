@@ -10,14 +10,11 @@ from typing import Any
 
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError
-from housewise.core.record import FINISHED, Record
+from housewise.core.record import Record
 from housewise.core.yamls import parse_yaml
-from housewise.rollout.records import read_record
-from housewise.rollout.system import Job
-from housewise.selftrain.adapt.loop import AdaptTraining, Fold, Observer
+from housewise.selftrain.adapt.loop import AdaptTraining, Fold, Observer, play
 from housewise.selftrain.adapt.settings import AdaptTrainingConfig
 from housewise.selftrain.trainers import Start
-from housewise.systems.adapt.system import Adapt
 
 PUBLISHED: Mapping[str, Any] = parse_yaml((CONFIGS / "adapt" / "published.yaml").read_text(encoding="utf-8"))
 FOLDS = 4
@@ -172,9 +169,7 @@ class Study:
             # Where no model is asked, workers are processes.
             changes |= {"workers": 1}
         settings = self._config.run.changed(**changes)
-        self.training.play(f"{agent.name}{f', fold {number}' if learned else ''}", settings, folder)
-        names = [Job(task).name for task in Adapt(settings).tasks()]
-        return [read_record(folder / "episodes" / f"{name}{FINISHED}") for name in names]
+        return play(f"{agent.name}{f', fold {number}' if learned else ''}", settings, folder, self._observer)
 
     def _model(self, agent: Agent, number: int) -> Start:
         if agent.quiet:

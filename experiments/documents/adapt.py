@@ -54,7 +54,7 @@ def scripted(files: FigureFiles) -> str:
     """What questions are worth to scripted cooks, over all folds."""
     rows = "adapt/scripted.json#/rows"
     lines = [
-        [name, *(figure(f"{rows}/{name}/unseen/{key}", form, files) for key, form in _SCRIPTED)]
+        [name, *(figure(f"{rows}/{name}/unseen/{key}", form, files) for key, form in (*_SCORES, ("n", "d")))]
         for name in files.keys(rows)
     ]
     return markdown(("cook", "satisfaction", "questions", "breakfasts"), lines)
@@ -73,7 +73,7 @@ def remembering(name: str, files: FigureFiles) -> str:
 
     def row(words: str, address: str) -> list[str]:
         of = [f"{file}#/{cook}/{address}" for cook in cooks]
-        return [words, *(figure(f"{each}/{key}", form, files) for each in of for key, form in _SCRIPTED[:2])]
+        return [words, *(figure(f"{each}/{key}", form, files) for each in of for key, form in _SCORES)]
 
     others = [
         row(f"tasks in turn, {place}, {side}", f"other_tasks/{place}/{side}")
@@ -82,10 +82,11 @@ def remembering(name: str, files: FigureFiles) -> str:
     ]
     same = [row(f"the same task, {place}", f"same_task/{place}") for place in files.keys(f"{first}/same_task")]
     whose = [
-        row(f"no questions, by {name}", f"whose/{name}") for name in ("their own answers", "the next person's", "none")
+        row(f"no questions, by {answers}", f"whose/{answers}")
+        for answers in ("their own answers", "the next person's", "none")
     ]
     columns = [f"{cook}: {score}" for cook in cooks for score in ("satisfaction", "questions")]
     return markdown(("", *columns), [*others, *same, *whose])
 
 
-_SCRIPTED = (("satisfaction", "±.1%"), ("questions/mean", ".1f"), ("n", "d"))
+_SCORES = (("satisfaction", "±.1%"), ("questions/mean", ".1f"))

@@ -67,6 +67,24 @@ class Observer(Protocol):
         ...
 
 
+def play(name: str, settings: AdaptSettings, folder: Path, observer: Observer) -> list[Record]:
+    """Play breakfasts, or what is left of them.
+
+    Args:
+        name: that they are announced by.
+        settings: of the run.
+        folder: of the run.
+        observer: told of every breakfast.
+
+    Returns:
+        Those that the settings name, in order.
+    """
+    session = Run(Adapt(settings), folder)
+    with observer.playing(name, session) as watcher:
+        session.play(watcher)
+    return [read_record(session.episodes / f"{job.name}{FINISHED}") for job in session.jobs]
+
+
 class AdaptTraining:
     """A warm-up and the folds that go on from it.
 
@@ -158,12 +176,6 @@ class AdaptTraining:
             write_json(Path(model.adapter) / ASKED_WITH, {"system": Adapt.name, "prompt": prompt})
         return model
 
-    def play(self, name: str, settings: AdaptSettings, folder: Path) -> None:
-        """Play breakfasts, or what is left of them."""
-        session = Run(Adapt(settings), folder)
-        with self.observer.playing(name, session) as watcher:
-            session.play(watcher)
-
     def _check_trainers(self) -> None:
         """Find what cannot be trained before anything is played."""
         config = self.config
@@ -221,9 +233,8 @@ class Fold:
         settings = self._config.run.changed(
             person=list(self._people), runs=rollouts.runs, model=model.model, adapter=model.adapter, sampling=sampling
         )
-        folder = self.folder / "rollouts"
-        self._training.play(f"{self.name}: rollouts", settings, folder)
-        return [read_record(path) for path in sorted((folder / "episodes").glob(f"*{FINISHED}"))]
+        records = play(f"{self.name}: rollouts", settings, self.folder / "rollouts", self._training.observer)
+        return sorted(records, key=lambda record: record.header.name)
 
     @cached_property
     def reflected(self) -> list[Reflected]:
