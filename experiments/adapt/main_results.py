@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
@@ -95,8 +95,12 @@ def _side(by_fold: Sequence[tuple[int, Sequence[Record]]]) -> dict[str, Any]:
     distinct = {(record.header.name, _adapter(record)): record for _, records in by_fold for record in records}
     found = {score: mean(values(distinct.values(), score)) for score in SCORES}
     means = {number: {score: mean(values(records, score))["mean"] for score in SCORES} for number, records in by_fold}
-    over_folds = {score: mean([one for each in means.values() if (one := each[score]) is not None]) for score in SCORES}
-    return {**found, "n": len(distinct), "folds": means, "over_folds": over_folds}
+    return {**found, "n": len(distinct), "folds": means, "over_folds": _over_folds(means)}
+
+
+def _over_folds(means: Mapping[int, Mapping[str, float | None]]) -> dict[str, Any]:
+    """Means of means, with the standard error over folds: over people and over trainings."""
+    return {score: mean([one for each in means.values() if (one := each[score]) is not None]) for score in SCORES}
 
 
 def _adapter(record: Record) -> str | None:
@@ -147,13 +151,24 @@ def ahead_of(breakfasts: Mapping[str, Mapping[int, Sequence[Record]]], study: St
     """What Reflection-DPO does more than each other agent for unseen people, breakfast by breakfast in the same scenes.
 
     Returns:
-        For each agent ``satisfaction`` and ``questions``, means and standard errors over ``n`` pairs of breakfasts;
-        that of Reflection-DPO, paraphrased is what other words cost. Empty where Reflection-DPO was not played.
+        For each agent ``satisfaction`` and ``questions``, means and standard errors over ``n`` pairs of breakfasts, and
+        means by ``folds`` and ``over_folds``; that of Reflection-DPO, paraphrased is what other words cost. Empty where
+        Reflection-DPO was not played.
     """
     if OURS not in breakfasts:
         return {}
-    ours = _unseen(breakfasts[OURS], study)
-    return {name: more(ours, _unseen(by_fold, study)) for name, by_fold in breakfasts.items() if name != OURS}
+
+    def against(by_fold: Mapping[int, Sequence[Record]]) -> dict[str, Any]:
+        ours = {number: _of(study, number, "unseen", records) for number, records in breakfasts[OURS].items()}
+        others = _unseen(by_fold, study)
+        means = {number: _means(more(records, others)) for number, records in ours.items()}
+        return more(list(chain(*ours.values())), others) | {"folds": means, "over_folds": _over_folds(means)}
+
+    return {name: against(by_fold) for name, by_fold in breakfasts.items() if name != OURS}
+
+
+def _means(found: Mapping[str, Any]) -> dict[str, float | None]:
+    return {score: found[score]["mean"] for score in SCORES}
 
 
 def _unseen(by_fold: Mapping[int, Sequence[Record]], study: Study) -> list[Record]:

@@ -39,6 +39,31 @@ def agents(files: FigureFiles) -> str:
     return markdown(columns, [row(name) for name in files.keys(f"{file}#/rows")])
 
 
+def folds(files: FigureFiles) -> str:
+    """Satisfaction of unseen people by Reflection-DPO and its closest rivals, fold by fold, with errors over folds."""
+    file = "adapt/main_folds.json"
+    rows, ahead = f"{file}#/rows", f"{file}#/ahead_of"
+    numbers, ahead_of = files.keys(f"{file}#/folds"), files.keys(ahead)
+
+    def row(name: str) -> list[str]:
+        unseen, more = f"{rows}/{name}/unseen", f"{ahead}/{name}"
+        return [
+            name,
+            str(files.at(f"{rows}/{name}/information")),
+            *(figure(f"{unseen}/folds/{number}/satisfaction", ".1%", files) for number in numbers),
+            figure(f"{unseen}/over_folds/satisfaction", "±.1%", files),
+            figure(f"{unseen}/over_folds/questions", "±.1f", files),
+            figure(f"{unseen}/n", "d", files),
+            *(figure(f"{more}/{over}", "±.1%", files) if name in ahead_of else "–" for over in _OVER),
+        ]
+
+    columns = (
+        "agent", "goes by", *(f"fold {number}" for number in numbers), "over folds", "questions", "breakfasts",
+        "Reflection-DPO is ahead by, over folds", "over breakfasts",
+    )  # fmt: skip
+    return markdown(columns, [row(name) for name in files.keys(rows)])
+
+
 def heard(files: FigureFiles) -> str:
     """What the answers were worth that unseen people gave to each agent that was answered."""
     rows = "adapt/main_fold_0.json#/rows"
@@ -89,4 +114,5 @@ def remembering(name: str, files: FigureFiles) -> str:
     return markdown(("", *columns), [*others, *same, *whose])
 
 
+_OVER = ("over_folds/satisfaction", "satisfaction")
 _SCORES = (("satisfaction", "±.1%"), ("questions/mean", ".1f"))

@@ -86,6 +86,8 @@ def test_every_agent_has_its_row(small: Small) -> None:
     for score in ("satisfaction", "questions"):
         more = figures["ahead_of"]["Teacher"][score]["mean"]
         assert more == pytest.approx(ours[score]["mean"] - teacher[score]["mean"])
+    assert figures["ahead_of"]["Teacher"]["folds"]["0"]["questions"] == pytest.approx(more)
+    assert figures["ahead_of"]["Teacher"]["over_folds"]["questions"]["mean"] == pytest.approx(more)
     assert figures["ahead_of"]["Reflection-DPO, paraphrased"]["n"] == 1
     assert figures["rows"]["Teacher"]["information"] == "every wish, what it finds"
     assert figures["at_equal_questions"]["questions"] >= 0 and figures["quick"] is True
@@ -104,6 +106,19 @@ def test_documents_have_a_table_of_it(small: Small, tmp_path: Path) -> None:
     assert cells["Teacher"][0] == "every wish, what it finds"
     assert cells["Reflection-DPO"][2].startswith(f"{unseen['satisfaction']['mean']:.1%}".removesuffix("%"))
     assert cells["Reflection-DPO"][4:] == ["1", "–", "42.9", "9.5"] and cells["Reflection-DPO, paraphrased"][-1] == "–"
+
+
+@needs_minilm
+def test_documents_have_a_table_of_several_folds(small: Small, tmp_path: Path) -> None:
+    (tmp_path / "adapt").mkdir()
+    (tmp_path / "adapt" / "main_folds.json").write_text(small.json.read_text(encoding="utf-8"), encoding="utf-8")
+    columns, _, *lines = TABLES["adapt folds"](FigureFiles(tmp_path)).splitlines()
+    assert "| fold 0 | over folds |" in columns
+    cells = {name: rest for name, *rest in (line.strip("| ").split(" | ") for line in lines)}
+    assert tuple(cells) == PLAYED
+    unseen = small.figures["rows"]["Teacher"]["unseen"]
+    assert cells["Teacher"][1] == f"{unseen['satisfaction']['mean']:.1%}".replace("%", " %")
+    assert cells["Teacher"][4] == "1" and cells["Reflection-DPO"][-2:] == ["–", "–"]
 
 
 @needs_minilm
