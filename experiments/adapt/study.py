@@ -139,7 +139,7 @@ class Study:
     def missing(self, agent: Agent) -> str | None:
         """What there is not that an agent takes."""
         if agent.quiet and not self._config.warm_up.people:
-            return "warm_up.people=0: there is no warm-up, with questions or without"
+            return "there is no warm-up, with questions or without (--warm-up makes both)"
         if agent.settings.get("answering") == "paraphrase":
             wishes = (wish for name in self._names for wish in self.training.people[name].preferences)
             if not all(wish.paraphrase for wish in wishes):

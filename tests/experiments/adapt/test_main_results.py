@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ import pytest
 pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 
 from housewise.core.errors import UserError
-from housewise.experiments.adapt.main_results import frontier
+from housewise.experiments.adapt.rows import frontier
 from housewise.experiments.adapt.study import AGENTS, PUBLISHED, split
 from housewise.experiments.documents.files import FigureFiles
 from housewise.experiments.documents.tables import TABLES
@@ -41,11 +43,25 @@ class Small:
         self.model = f"local:{save_talker(folder / 'tiny')}"
 
     def run(self, *more: str) -> subprocess.CompletedProcess[str]:
+        return run_module("housewise.experiments.adapt.main_results", self.words(*more), self.env)
+
+    def killed_after_a_row(self) -> None:
+        """Begin, and be killed once there are figures."""
+        command = [sys.executable, "-m", "housewise.experiments.adapt.main_results", *self.words()]
+        with subprocess.Popen(command, env=self.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as begun:
+            while begun.poll() is None and not self.json.exists():
+                time.sleep(0.1)
+            begun.kill()
+
+    def words(self, *more: str) -> list[str]:
         chosen = [word for name in PLAYED for word in ("--agent", name)]
-        words = ["--quick", "--model", self.model, "--out", self.out, "--json", self.json, *chosen, *TINY, *more]
-        env = {key: value for key, value in os.environ.items() if not key.startswith("HOUSE")}
-        env |= {"OMP_NUM_THREADS": "1", "COLUMNS": "200"}
-        return run_module("housewise.experiments.adapt.main_results", words, env)
+        files = ["--out", str(self.out), "--json", str(self.json)]
+        return ["--quick", "--model", self.model, *files, *chosen, *TINY, *more]
+
+    @property
+    def env(self) -> dict[str, str]:
+        kept = {key: value for key, value in os.environ.items() if not key.startswith("HOUSE")}
+        return {**kept, "OMP_NUM_THREADS": "1", "COLUMNS": "200"}
 
     @property
     def figures(self) -> Any:
@@ -59,6 +75,8 @@ class Small:
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Small:
     made = Small(tmp_path_factory.mktemp("small"))
+    made.killed_after_a_row()
+    assert list(made.figures["rows"]) == ["Never Ask"] and made.figures["rows_left"] == len(PLAYED) - 1
     done = made.run("--figure", str(made.folder / "pareto.png"))
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"row 1 of {len(PLAYED)}: Never Ask, fold 0" in done.stdout
@@ -69,7 +87,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Small:
 @needs_minilm
 def test_every_agent_has_its_row(small: Small) -> None:
     figures = small.figures
-    assert tuple(figures["rows"]) == PLAYED
+    assert tuple(figures["rows"]) == PLAYED and figures["rows_left"] == 0
     for row in figures["rows"].values():
         for side in ("seen", "unseen"):
             assert row[side]["n"] == 1 and 0 <= row[side]["satisfaction"]["mean"] <= 1
@@ -174,6 +192,19 @@ def test_without_anybody_to_warm_up_for_the_named_model_is_gone_on_from(small: S
     assert name == "Baseline" and (row["seen"]["n"], row["unseen"]["n"]) == (0, 1)
     done = run_module("housewise.experiments.adapt.main_results", [*words, "--agent", "warm-up without questions"])
     assert done.returncode == 2 and "there is no warm-up" in " ".join(done.stderr.split())
+
+
+@needs_minilm
+def test_the_shipped_model_is_gone_on_from_where_none_is_named(tmp_path: Path) -> None:
+    words = ["--out", tmp_path / "out", "--json", tmp_path / "results.json", "--fold", "0", "--no-seen"]
+    done = run_module(
+        "housewise.experiments.adapt.main_results", [*words, "--agent", "scripted, at most 2", "run.task=[3]"]
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    figures = json.loads((tmp_path / "results.json").read_text())
+    assert figures["settings"]["run"]["models"]["agent"]["adapter"] == "breakfast"
+    assert figures["settings"]["warm_up"]["people"] == 0
+    assert figures["rows"]["scripted, at most 2"]["unseen"]["questions"]["mean"] == 2
 
 
 @needs_minilm
