@@ -151,7 +151,8 @@ def _checked(study: Study, folds: Sequence[int]) -> Sequence[int]:
 def _figures(study: Study, rows: Rows, folds: Sequence[int], settings: AdaptTrainingConfig) -> dict[str, Any]:
     return {
         **rows.figures(),
-        "reflection": {number: json.loads(path.read_text("utf-8")) for number, path in study.reflections(folds)},
+        "reflection": study.reflections(folds),
+        "oracle_reflection": study.reflections(folds, oracle=True),
         "published_on_another_scale": PUBLISHED,
         "folds": {number: {"unseen": study.splits[number].unseen} for number in folds},
         "settings": settings.model_dump(mode="json"),

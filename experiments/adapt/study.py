@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +13,8 @@ from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError
 from housewise.core.record import Record
 from housewise.core.yamls import parse_yaml
-from housewise.selftrain.adapt.loop import AdaptTraining, Fold, Observer, play
+from housewise.selftrain.adapt.folds import Fold
+from housewise.selftrain.adapt.loop import AdaptTraining, Observer, play
 from housewise.selftrain.adapt.settings import AdaptTrainingConfig
 from housewise.selftrain.trainers import Start
 
@@ -28,7 +30,7 @@ class Agent:
     Attributes:
         name: of it.
         settings: of ``agent`` in which it differs from the student.
-        learner: which of selftrain.adapt.loop.LEARNERS it is; None where it goes by the warm-up alone.
+        learner: which of selftrain.adapt.folds.LEARNERS it is; None where it goes by the warm-up alone.
         quiet: whether its warm-up had no questions.
     """
 
@@ -66,6 +68,7 @@ AGENTS: Mapping[str, Agent] = {
         Agent("Teacher", {"planner": "teacher"}),
         Agent("no reflection", learner="no reflection"),
         Agent("no DPO", learner="no DPO"),
+        Agent("oracle questions", learner="oracle questions"),
         Agent("own asking", learner="own asking"),
         Agent("own asking, at most 2", {"most_questions": 2}, "own asking"),
         Agent("own asking, at most 5", {"most_questions": 5}, "own asking"),
@@ -176,9 +179,13 @@ class Study:
             return self._quiet.warmed_up
         return self.training.warmed_up if agent.learner is None else self.fold(number).learned(agent.learner)
 
-    def reflections(self, numbers: Sequence[int]) -> Iterator[tuple[int, Path]]:
-        """The files that say what became of what was reflected upon, by fold."""
-        for number in numbers:
-            path = self.training.folder / f"fold-{number}" / "reflections.json"
-            if path.is_file():
-                yield number, path
+    def reflections(self, numbers: Sequence[int], oracle: bool = False) -> dict[int, Any]:
+        """What became of what was reflected upon, by fold.
+
+        Args:
+            numbers: of the folds.
+            oracle: whether with an oracle's questions.
+        """
+        name = f"{'oracle-' if oracle else ''}reflections.json"
+        paths = {number: self.training.folder / f"fold-{number}" / name for number in numbers}
+        return {number: json.loads(path.read_text("utf-8")) for number, path in paths.items() if path.is_file()}

@@ -18,10 +18,9 @@ from housewise.agent.adapt.planner import PREFIX, QUESTION, Conversation, Turn
 from housewise.agent.adapt.prompts import Prompts
 from housewise.language.base import Message
 from housewise.language.embedder import Embedder
-from housewise.people.base import Question
-from housewise.people.judging import Judge
 from housewise.people.person import Person
 from housewise.people.topics import Topic
+from housewise.selftrain.adapt.hindsight import Hindsight
 from housewise.selftrain.adapt.settings import DemonstrationsConfig
 from housewise.selftrain.adapt.telling import Scene, Told, scene_for, tell
 from housewise.selftrain.personalize.pairs import Pair
@@ -58,20 +57,16 @@ class Demonstration:
         prompts: Prompts,
         embedder: Embedder,
     ) -> None:
-        self._config, self._rng, self._task = config, rng, task
-        self._phrases = PhraseBook([person])
-        self._topics = topics
+        self._config, self._rng = config, rng
         self._always = most == "always"
         self._conversation = Conversation(prompts, "always" if self._always else "free" if most else "never")
         seed = rng.getrandbits(31)
-        dishes = Judge(task).dishes
-        self._questions = [next(iter(topic.asked(dishes)), ("", ""))[0] for topic in self._topics]
-        self._questions = [question for question in self._questions if question]
-        self._scene = scene_for(person, task, seed, embedder)
-        asked = rng.sample(self._questions, round(rng.uniform(*config.told) * len(self._questions)))
-        self._known: Told = tuple((question, self._answer(question)) for question in asked)
-        self._scene = scene_for(person, task, seed, embedder, known=self._known)
-        self._asking = AskingCook(task, self._phrases, self._topics, 0 if most == "always" else most, self._known)
+        self._hindsight = Hindsight(scene_for(person, task, seed, embedder), person, topics)
+        questions = self._hindsight.questions
+        asked = rng.sample(questions, round(rng.uniform(*config.told) * len(questions)))
+        self._told: Told = tuple((question, self._hindsight.answer(question)) for question in asked)
+        self._scene = scene_for(person, task, seed, embedder, known=self._told)
+        self._asking = AskingCook(task, PhraseBook([person]), topics, 0 if most == "always" else most, self._told)
         self._cook = self._looking()
         self._pairs: list[Pair] = []
 
@@ -85,7 +80,7 @@ class Demonstration:
     def _decide(self, seen: Seen, turns: Sequence[Turn]) -> str:
         if seen.question is not None:
             self._asking.hear(seen.question, seen.text)
-            self._known += ((seen.question, seen.text),)
+            self._told += ((seen.question, seen.text),)
             self._cook = self._looking()
         if self._always and seen.question is None:
             return f'Ask "{self._any_question(seen)}"'
@@ -98,20 +93,16 @@ class Demonstration:
         return LookingCook(self._asking, self._scene.kitchen.kitchen.verbs)
 
     def _any_question(self, seen: Seen) -> str:
-        heard = {question for question, _ in self._known}
-        unheard = [question for question in self._questions if question not in heard]
-        return self._asking.question(seen.cooking) or (unheard[0] if unheard else self._rng.choice(self._questions))
+        heard, questions = {question for question, _ in self._told}, self._hindsight.questions
+        unheard = [question for question in questions if question not in heard]
+        return self._asking.question(seen.cooking) or (unheard[0] if unheard else self._rng.choice(questions))
 
     def _reflect(self, seen: Seen, turns: Sequence[Turn]) -> None:
         """A question whose answer changes what is done next; none where only something else was done."""
-        usual, heard = self._next(seen, self._known), {question for question, _ in self._known}
-        unheard = [(question, self._answer(question)) for question in self._questions if question not in heard]
-        telling = [each for each in unheard if self._phrases.understood(each[1])]
-        for question, answer in telling[:_TRIES]:
-            wanted = self._next(seen, (*self._known, (question, answer)))
-            if wanted != usual:
-                self._add(seen, turns, usual, wanted, question)
-                return
+        usual = self._hindsight.next(seen, self._told)
+        for question, wanted in self._hindsight.changes(usual, seen, self._told, _TRIES):
+            self._add(seen, turns, usual, wanted, question)
+            return
         if self._rng.random() > _NONE:
             return
         slips = [action for action in (DONE, *(turn.action for turn in turns)) if action != usual]
@@ -120,14 +111,6 @@ class Demonstration:
     def _add(self, seen: Seen, turns: Sequence[Turn], own: str, other: str, question: str) -> None:
         messages = self._conversation.reflecting(self._scene.briefing, turns, seen.made, own, other)
         self._pairs.append(_pair(messages, QUESTION, question))
-
-    def _answer(self, question: str) -> str:
-        return self._scene.speaker.answer(Question(question)).text
-
-    def _next(self, seen: Seen, known: Told) -> str:
-        """What a cook does next who may not ask."""
-        cook = AskingCook(self._task, self._phrases, self._topics, 0, known)
-        return LookingCook(cook, self._scene.kitchen.kitchen.verbs).act(seen.cooking, seen.named)
 
 
 def demonstrate(

@@ -7,7 +7,7 @@ what the student gives each of them behind those before it, without a grammar.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -24,6 +24,8 @@ from housewise.language.embedder import Embedder
 from housewise.language.words import one_line
 from housewise.people.base import Question
 from housewise.people.person import Person
+from housewise.people.topics import Topic
+from housewise.selftrain.adapt.hindsight import Hindsight
 from housewise.selftrain.adapt.telling import Scene, telling, told_by
 from housewise.selftrain.preferences import Preference
 from housewise.systems.adapt.world import LONGEST_ANSWER, Seen
@@ -31,6 +33,8 @@ from housewise.worlds.kitchen.actions import Action, Impossible, parse
 from housewise.worlds.kitchen.data import Verbs
 
 Choice = Literal["question", "action"]
+_ThinkOf = Callable[[Seen, Sequence[Turn], str, str], str | None]
+"""A question, by the student's action and the teacher's."""
 _EVERY = 2.0  # above all differences of probabilities
 
 
@@ -119,6 +123,8 @@ class Reflector:
         people: for whom, by name.
         embedder: of the person who answers.
         most_tokens: of a question.
+        oracle: what can be asked, where the question is not the student's own but one of which it is known that the
+            teacher's action turns on its answer: an ablation that is not the paper's.
     """
 
     def __init__(
@@ -128,8 +134,10 @@ class Reflector:
         people: Mapping[str, Person],
         embedder: Embedder,
         most_tokens: int,
+        oracle: Sequence[Topic] | None = None,
     ) -> None:
         self._student, self._conversation, self._people, self._embedder = student, conversation, people, embedder
+        self._oracle = oracle
         self._sampling = Sampling(temperature=0.0, max_tokens=most_tokens, stop=("\n",))
 
     def reflect(self, record: Record) -> Reflected:
@@ -143,26 +151,36 @@ class Reflector:
         scene, said = told_by(record, dict(self._people), self._embedder)
         verbs = scene.kitchen.kitchen.verbs
         cook = ScriptedCook(self._people[scene.speaker.name], scene.judge.task)
-        teacher, data = LookingCook(cook, verbs), list[Datum]()
+        teacher, data, told = LookingCook(cook, verbs), list[Datum](), list[tuple[str, str]]()
+        oracle = None if self._oracle is None else Hindsight(scene, self._people[scene.speaker.name], self._oracle)
+
+        def think_of(seen: Seen, turns: Sequence[Turn], own: str, other: str) -> str | None:
+            if oracle is not None:
+                return oracle.question(seen, tuple(told), other)
+            return self._question(self._conversation.reflecting(scene.briefing, turns, seen.made, own, other))
 
         def decide(seen: Seen, turns: Sequence[Turn]) -> str | None:
+            if seen.question is not None:
+                told.append((seen.question, seen.text))
             own = said(seen, turns)
             if own is not None:
                 other = teacher.act(seen.cooking, seen.named)
                 if not _same(own, other, verbs):
                     # Of what is too long the student read the newer half, which is not learned.
                     with suppress(PromptTooLongError):
-                        data.append(self._datum(scene, seen, turns, own, other))
+                        data.append(self._datum(scene, seen, turns, own, other, think_of))
             return own
 
         steps = sum(1 for _ in telling(scene.world, decide))
         return Reflected(episode=record.header.name, steps=steps, data=tuple(data))
 
-    def _datum(self, scene: Scene, seen: Seen, turns: Sequence[Turn], own: str, other: str) -> Datum:
+    def _datum(
+        self, scene: Scene, seen: Seen, turns: Sequence[Turn], own: str, other: str, think_of: _ThinkOf
+    ) -> Datum:
         told = self._conversation
         now = told.messages(scene.briefing, turns, seen.made)
         student_now, teacher_now = self._probabilities(now, [own, other])
-        question = self._question(told.reflecting(scene.briefing, turns, seen.made, own, other))
+        question = think_of(seen, turns, own, other)
         answer, teacher_then = "", None
         if question is not None:
             answer = one_line(scene.speaker.answer(Question(question)).text[:LONGEST_ANSWER])

@@ -27,7 +27,15 @@ from tests.people.sixteen import SIXTEEN
 from tests.selftrain.tiny import save_talker
 
 needs_minilm = pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
-PLAYED = ("Never Ask", "STaR-GATE", "Reflection-DPO", "Reflection-DPO, paraphrased", "no DPO", "Teacher")
+PLAYED = (
+    "Never Ask",
+    "STaR-GATE",
+    "Reflection-DPO",
+    "Reflection-DPO, paraphrased",
+    "no DPO",
+    "oracle questions",
+    "Teacher",
+)
 TINY = [
     f"{section}.{key}={value}"
     for section in ("warm_up.training", "imitation", "preference")
@@ -145,7 +153,10 @@ def test_what_was_learned_from_is_kept(small: Small) -> None:
     reflections = [json.loads(path.read_text()) for path in (fold / "reflections").glob("*.json")]
     assert len(reflections) == 1 and reflections[0]["data"]
     assert all("delta_t" in datum and "delta_q" in datum for datum in reflections[0]["data"])
+    oracle = small.figures["oracle_reflection"]["0"]
+    assert oracle == json.loads((fold / "oracle-reflections.json").read_text())
     found = small.figures["reflection"]["0"]
+    assert found["compared"] == oracle["compared"] == len(reflections[0]["data"])
     assert found == json.loads((fold / "reflections.json").read_text())
     assert found["steps"] >= found["compared"] == found["questions"] + found["actions"] + found["dropped"]
     preferences = read_preferences(fold / "Reflection-DPO" / "preferences.jsonl")

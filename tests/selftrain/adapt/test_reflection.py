@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from housewise.agent.adapt.planner import Conversation
+from housewise.agent.adapt.planner import Conversation, Turn
 from housewise.agent.adapt.prompts import SHORT, load_prompts
 from housewise.core.errors import UserError
 from housewise.language.base import ChatRequest, PromptTooLongError, Reply, TokenLogprob
 from housewise.language.embedder import has_minilm, shared_minilm
+from housewise.people.topics import usual_topics
+from housewise.selftrain.adapt.hindsight import Hindsight
 from housewise.selftrain.adapt.reflection import (
     Datum,
     Reflected,
@@ -24,7 +26,9 @@ from housewise.selftrain.adapt.reflection import (
     teacher_preferences,
     thresholds_for,
 )
+from housewise.selftrain.adapt.telling import tell, told_by
 from housewise.systems.adapt.record import ActionEvent
+from housewise.systems.adapt.world import Seen
 from tests.people.sixteen import SIXTEEN
 from tests.systems.adapt.playing import adapt, record_of
 
@@ -146,3 +150,29 @@ def test_an_episode_is_played_again_and_every_step_compared(tmp_path: Path) -> N
     assert {datum.question for datum in nothing.data} == {None}
     with pytest.raises(UserError, match="nobody is named 'juan'"):
         Reflector(student, Conversation(load_prompts(SHORT)), {}, shared_minilm(), 40).reflect(record)
+
+
+@pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
+def test_an_oracle_asks_what_the_teachers_action_turns_on(tmp_path: Path) -> None:
+    adapt("--planner", "never", "person=juan", "task=[4]", "--out", tmp_path)
+    record, student = record_of(tmp_path, "juan-4-run0"), Sure()
+    conversation, juan = Conversation(load_prompts(SHORT)), SIXTEEN["juan"]
+    own = Reflector(student, conversation, SIXTEEN, shared_minilm(), 40).reflect(record)
+    student.reflected.clear()
+    found = Reflector(student, conversation, SIXTEEN, shared_minilm(), 40, usual_topics()).reflect(record)
+    assert not student.reflected, "the student is not asked what it could have asked"
+    assert [(each.step, each.teacher) for each in found.data] == [(each.step, each.teacher) for each in own.data]
+    asked = [each for each in found.data if each.question is not None]
+    assert asked and all(any(wish.text in each.answer for wish in juan.preferences) for each in asked)
+    scene, said = told_by(record, dict(SIXTEEN), shared_minilm())
+    hindsight, known = Hindsight(scene, juan, usual_topics()), {each.step: each for each in asked}
+
+    def decide(seen: Seen, turns: Sequence[Turn]) -> str | None:
+        if each := known.get(len(turns)):
+            assert each.question is not None
+            usual, then = hindsight.next(seen, ()), hindsight.next(seen, ((each.question, each.answer),))
+            assert then != usual != each.teacher
+            assert then == each.teacher or each.teacher not in dict(hindsight.changes(usual, seen, ())).values()
+        return said(seen, turns)
+
+    assert len(tell(scene.world, decide)) == found.steps

@@ -1,0 +1,64 @@
+"""Which question would have changed what is done next: known to whoever knows how the person answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from housewise.agent.adapt.asking import AskingCook, PhraseBook
+from housewise.agent.adapt.looking import LookingCook
+from housewise.people.base import Question
+from housewise.people.person import Person
+from housewise.people.topics import Topic
+from housewise.selftrain.adapt.telling import Scene, Told
+from housewise.systems.adapt.world import Seen
+
+
+class Hindsight:
+    """What a scripted cook does next that goes by what it was told, and which answers would change that.
+
+    Args:
+        scene: where it is asked.
+        person: whom it is asked of, who answers in the sentences of people's files.
+        topics: what can be asked, in the order in which it is tried.
+    """
+
+    def __init__(self, scene: Scene, person: Person, topics: Sequence[Topic]) -> None:
+        self._scene, self._topics, self._phrases = scene, topics, PhraseBook([person])
+        asked = (next(iter(topic.asked(scene.judge.dishes)), ("", ""))[0] for topic in topics)
+        self.questions = tuple(question for question in asked if question)
+
+    def answer(self, question: str) -> str:
+        """What the person says."""
+        return self._scene.speaker.answer(Question(question)).text
+
+    def next(self, seen: Seen, told: Told) -> str:
+        """What a cook does next who may not ask."""
+        cook = AskingCook(self._scene.judge.task, self._phrases, self._topics, 0, told)
+        return LookingCook(cook, self._scene.kitchen.kitchen.verbs).act(seen.cooking, seen.named)
+
+    def changes(self, usual: str, seen: Seen, told: Told, tries: int | None = None) -> Iterator[tuple[str, str]]:
+        """Questions after whose answers something else is done next, each with what that is.
+
+        Args:
+            usual: what is done next without them.
+            seen: what is perceived.
+            told: questions that were answered, with the answers.
+            tries: how many that tell a wish are tried; all by default.
+        """
+        heard = {question for question, _ in told}
+        unheard = [(question, self.answer(question)) for question in self.questions if question not in heard]
+        telling = (each for each in unheard if self._phrases.understood(each[1]))
+        for each in islice(telling, tries):
+            then = self.next(seen, (*told, each))
+            if then != usual:
+                yield each[0], then
+
+    def question(self, seen: Seen, told: Told, wanted: str) -> str | None:
+        """A question after whose answer what is wanted is done next, or at least something else; None where there is
+        none, and where that is done without one."""
+        usual = self.next(seen, told)
+        if usual == wanted:
+            return None
+        found = list(self.changes(usual, seen, told))
+        return next((question for question, then in found if then == wanted), found[0][0] if found else None)
