@@ -25,6 +25,7 @@ class Did:
         number: of executed actions so far, which wishes are dated by; None where it was not executed.
         action: as it was recorded.
         answer: of the person, where it is a question; None for none.
+        recalled: whether they gave it on another day.
         made: what there was after it, a line each; empty where that did not change.
         decided: wishes that were decided for good by it.
         thought: that came before it; empty for none.
@@ -36,6 +37,7 @@ class Did:
     made: list[str]
     decided: list[VerdictLine]
     thought: str = ""
+    recalled: bool = False
 
     @property
     def mood(self) -> str:
@@ -156,7 +158,7 @@ def _steps(record: Record, final: AdaptFinal) -> Iterator[Did]:
         elif isinstance(event, ThoughtEvent):
             thought = event.text
         elif isinstance(event, AnswerEvent) and last is not None:
-            last.answer = event.text
+            last.answer, last.recalled = event.text, event.recalled
     if last is not None:
         yield last
 

@@ -82,7 +82,7 @@ class Model:
     def _take_in(self, observation: Seen) -> None:
         """What came of the last action."""
         if observation.last is not None:
-            self._left -= observation.question is not None
+            self._left -= observation.question is not None and not observation.recalled
             self._turns.append(observation.turn(self._next.action, self._next.made, self._next.thought))
 
     def _may(self, observation: Seen) -> May:

@@ -53,11 +53,16 @@ class ThoughtEvent(Event):
 
 
 class AnswerEvent(Event):
-    """What the person said. Records with answers are kept even where the episode was cut off."""
+    """What the person said. Records with answers are kept even where the episode was cut off.
+
+    Attributes:
+        recalled: whether they said it on another day, and were not asked again.
+    """
 
     type: ClassVar[str] = "answer"
     question: Words
     text: Words
+    recalled: bool = False
 
 
 class VerdictLine(Frozen):

@@ -17,7 +17,7 @@ _Name = Annotated[str, Field(min_length=1, max_length=1000)]
 _Number = Annotated[int, Field(ge=1, le=MOST_COUNTED)]
 
 
-_OF_MODELS = ("asking", "thinks", "grounded", "turns", "prompt")
+_OF_MODELS = ("asking", "thinks", "asks_again", "grounded", "turns", "prompt")
 
 
 class AdaptTaskSettings(TaskSettings):
@@ -60,6 +60,8 @@ class AdaptAgentSettings(Settings):
         asking: of llm: free (a question is an action like others), never (there is no such action), or always (every
             other action is a question).
         thinks: whether llm says a thought before every action (ReAct, arXiv 2210.03629).
+        asks_again: whether llm puts questions to the person that they have answered on other days; without it, what
+            they said then is what it hears. Scripted cooks never do.
         most_questions: that always and llm may ask in an episode.
         most_steps: actions in an episode, failed ones and questions among them; who always asks has twice as many.
         grounded: whether a model's replies are held to the grammar of actions.
@@ -70,6 +72,7 @@ class AdaptAgentSettings(Settings):
     planner: Planner = "always"
     asking: Asking = "free"
     thinks: bool = False
+    asks_again: bool = False
     most_questions: int = Field(default=MAX_STEPS, ge=0, le=MOST_COUNTED)
     most_steps: _Number = MAX_STEPS
     grounded: bool = True

@@ -48,6 +48,7 @@ class Adapt(System[AdaptSettings]):
         Score("satisfied", "wishes satisfied", "satisfied", better="higher"),
         Score("applicable", "wishes that apply", "apply"),
         Score("questions", column="asked", better="lower"),
+        Score("recalled", "answers recalled"),
         Score("executed", "actions", "actions", better="lower"),
         Score("failed", "failed actions", "failed", better="lower"),
     )
@@ -156,7 +157,8 @@ class Adapt(System[AdaptSettings]):
         def speaker() -> Speaker[Any]:
             return self._speaker(person, kitchen, judge, models, memory.person)
 
-        world = Breakfast(kitchen, person, judge, speaker, memory.person, earlier)
+        known = {} if chosen.asks_again else dict(told)
+        world = Breakfast(kitchen, person, judge, speaker, memory.person, earlier, known)
         things = sorted(kitchen.state.entities.keys() - kitchen.kitchen.furniture.keys())
         setting = AdaptSetting(
             task=kitchen.task.text,

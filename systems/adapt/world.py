@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from housewise.agent.adapt.planner import Turn
 from housewise.core.record import Event
-from housewise.language.words import one_line
+from housewise.language.words import one_line, plain
 from housewise.people.base import Person as Speaker
 from housewise.people.base import Question
 from housewise.people.judging import Judge, satisfaction
@@ -38,6 +39,7 @@ class Seen:
         named: rooms, furniture, and what was named in observations so far.
         last: what was done last; None at the beginning.
         question: that was answered last; None where the last action was none.
+        recalled: whether that was answered on another day, and not put to the person.
         cooking: the scene as it is; of robots that have to find things out only scripted cooks look at it.
     """
 
@@ -47,6 +49,7 @@ class Seen:
     cooking: Cooking
     last: Done | None = None
     question: str | None = None
+    recalled: bool = False
 
     def turn(self, action: str, made: str = "", thought: str = "") -> Turn:
         """The action that led here as a turn of a conversation; see Turn for what it takes."""
@@ -64,6 +67,7 @@ class Breakfast:
         speaker: answers for the person; opened when something is asked.
         remembered: whose memory answers go into.
         earlier: what was answered in attempts that were cut off, by question.
+        known: what the person has answered on other days, by question; they are not asked again.
     """
 
     def __init__(
@@ -74,18 +78,20 @@ class Breakfast:
         speaker: Callable[[], Speaker[Any]],
         remembered: str,
         earlier: Mapping[str, str],
+        known: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self._kitchen, self._person, self._judge = kitchen, person, judge
         self._open = speaker
         self._speaker: Speaker[Any] | None = None
         self._remembered, self._earlier = remembered, earlier
+        self._known = {_heard_as(question): answer for question, answer in known.items()}
 
     def reset(self) -> Seen:
         """See World.reset."""
         layout = self._kitchen.reset()
         self._named = dict.fromkeys([*self._kitchen.kitchen.house.rooms, *self._kitchen.kitchen.furniture])
         self._made = self._kitchen.made_so_far()
-        self._questions = 0
+        self._questions = self._recalled = 0
         return self._seen(layout, "")
 
     def step(self, action: str) -> Step[Seen]:
@@ -95,8 +101,8 @@ class Breakfast:
         changed, self._made = made if made != self._made else "", made
         event = ActionEvent(said=action, observation=done.observation, failed=done.failed, made=changed)
         if done.action is not None and done.action.name == "ask" and not done.failed:
-            answer, events = self._asked(done.action.x)
-            return Step(self._seen(answer, changed, done, done.action.x), (event, *events), over=done.truncated)
+            said = self._asked(done.action.x)
+            return Step(self._seen("", changed, done, said), (event, *self._kept(said)), over=done.truncated)
         state = self._kitchen.state
         self._named |= dict.fromkeys(word for word in _WORD.findall(done.observation) if word in state)
         return Step(self._seen(done.observation, changed, done), (event,), blocked=done.failed, over=done.truncated)
@@ -112,7 +118,8 @@ class Breakfast:
             "satisfied": decisions.count("satisfied"),
             "applicable": len(decisions) - decisions.count("inapplicable"),
             "questions": self._questions,
-            "executed": counted["executed"] - self._questions,
+            "recalled": self._recalled,
+            "executed": counted["executed"] - self._questions - self._recalled,
             "failed": counted["failed"],
         }
 
@@ -121,21 +128,35 @@ class Breakfast:
         verdicts = self._judge.verdicts(self._person, self._kitchen.trace, when=True)
         return AdaptFinal(verdicts=[VerdictLine.of(each) for each in verdicts], made=self._made).model_dump()
 
-    def _asked(self, question: str) -> tuple[str, Sequence[Event]]:
+    def _asked(self, question: str) -> AnswerEvent:
+        known = self._known.get(_heard_as(question))
+        if known is not None:
+            self._recalled += 1
+            return AnswerEvent(question=question, text=known, recalled=True)
         self._questions += 1
         said = self._earlier.get(question)
         if said is None:
             self._speaker = self._speaker or self._open()
             said = self._speaker.answer(Question(question, about=self._about(question))).text
-        said = one_line(said[:LONGEST_ANSWER])
-        events: list[Event] = [AnswerEvent(question=question, text=said)]
-        if said:
-            note = Note(person=self._remembered, kind="answer", text=said, about=self._about(question))
-            events.append(NoteEvent(note=note))
-        return said, events
+        return AnswerEvent(question=question, text=one_line(said[:LONGEST_ANSWER]))
+
+    def _kept(self, said: AnswerEvent) -> Sequence[Event]:
+        """What was said, and that it is remembered from now on."""
+        if said.recalled or not said.text:
+            return (said,)
+        about = self._about(said.question)
+        return said, NoteEvent(note=Note(person=self._remembered, kind="answer", text=said.text, about=about))
 
     def _about(self, question: str) -> About:
         return About(task=BREAKFAST, situation=question)
 
-    def _seen(self, text: str, made: str, last: Done | None = None, question: str | None = None) -> Seen:
-        return Seen(text, made, tuple(self._named), self._kitchen.cooking, last, question)
+    def _seen(self, text: str, made: str, last: Done | None = None, said: AnswerEvent | None = None) -> Seen:
+        perceived = (tuple(self._named), self._kitchen.cooking, last)
+        if said is None:
+            return Seen(text, made, *perceived)
+        return Seen(said.text, made, *perceived, said.question, said.recalled)
+
+
+def _heard_as(question: str) -> str:
+    """The same for the same question."""
+    return plain(one_line(question))

@@ -65,6 +65,15 @@ def test_a_thought_stands_with_its_action(played: Path, tmp_path: Path) -> None:
     assert page_of(thinking).read_text().count("<dt>thought</dt><dd>Tea takes &lt;b&gt;water&lt;/b&gt;.</dd>") == 1
 
 
+def test_what_was_answered_on_another_day_is_said_to_be(played: Path, tmp_path: Path) -> None:
+    write_report(played)
+    assert "answer of another day" not in page_of(played).read_text()
+    recalled = changed(played, tmp_path / "recalled", recalled=True)
+    write_report(recalled)
+    answers = len(read_record(next((played / "episodes").glob("*.jsonl"))).of_type(AnswerEvent))
+    assert page_of(recalled).read_text().count("<dt>answer of another day</dt>") == answers > 0
+
+
 def test_words_stay_words(played: Path, tmp_path: Path) -> None:
     evil = changed(played, tmp_path / "evil", said=EVIL, observation=EVIL, text=EVIL, why=EVIL, made=EVIL)
     write_report(evil)

@@ -11,6 +11,7 @@ import pytest
 
 pytest.importorskip("openai")
 
+from housewise.rollout.notes import NoteEvent
 from housewise.systems.adapt.record import ActionEvent, AnswerEvent, ThoughtEvent
 from tests.language.conftest import Answer, ChatServer, says
 from tests.servers import serving
@@ -67,6 +68,30 @@ def test_what_was_said_on_other_days_is_told_and_no_questions_take_the_action_aw
     told = request["messages"][0]["content"]
     assert "- How do you take your coffee? I drink coffee black" in told
     assert "Ask " not in request["structured_outputs"]["grammar"] and "the person answers" not in told
+
+
+def test_what_was_answered_on_another_day_is_recalled_and_not_asked_again(server: ChatServer, tmp_path: Path) -> None:
+    other = 'Ask "Do you want fruit with your eggs?"'
+    kept = ("--memory", "juan", f"memory.folder={tmp_path / 'kept'}")
+    server.play(*lines(ASK, "Declare Done"))
+    adapt(*asking(server, "person=juan", "task=[4]", *kept, "memory.new=true", "--out", tmp_path / "first"))
+    [answer] = record_of(tmp_path / "first", "juan-4-run0").of_type(AnswerEvent)
+    server.requests.clear()
+    server.play(*lines(ASK.replace("coffee", "Coffee"), other, "Declare Done"))
+    words = asking(server, "person=juan", "task=[7]", *kept, "most_questions=1")
+    adapt(*words, "--out", tmp_path / "second")
+    record = record_of(tmp_path / "second", "juan-7-run0")
+    first, second = record.of_type(AnswerEvent)
+    assert (first.text, first.recalled, second.recalled) == (answer.text, True, False)
+    assert "Ask " in server.requests[1]["structured_outputs"]["grammar"], "what is recalled is no question to anybody"
+    assert f"The person says: {answer.text}" in server.requests[1]["messages"][-1]["content"]
+    scores = record.result.scores
+    assert (scores["questions"], scores["recalled"], scores["executed"]) == (1, 1, 1)
+    [note] = record.of_type(NoteEvent)
+    assert note.note.about.situation == "Do you want fruit with your eggs?", "what is known already is not noted again"
+    server.play(*lines(ASK, "Declare Done"))
+    adapt(*asking(server, "person=juan", "task=[7]", *kept, "asks_again=true", "--out", tmp_path / "third"))
+    assert record_of(tmp_path / "third", "juan-7-run0").result.scores["questions"] == 1
 
 
 def test_a_model_that_says_anything_ends_no_run(server: ChatServer, tmp_path: Path) -> None:
