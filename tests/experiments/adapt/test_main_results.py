@@ -34,6 +34,7 @@ PLAYED = (
     "Reflection-DPO, paraphrased",
     "no DPO",
     "oracle questions",
+    "warm-up without questions",
     "Teacher",
 )
 TINY = [
@@ -164,6 +165,9 @@ def test_what_was_learned_from_is_kept(small: Small) -> None:
     assert [each.chosen for each in preferences] == [pair.reply for pair in pairs]
     [best] = read_pairs(fold / "STaR-GATE" / "pairs.jsonl")
     assert best.turns and best.prefix == "Action:"
+    quiet = read_pairs(small.out / "without-questions" / "warm-up" / "pairs.jsonl")
+    said = [turn["content"] for pair in quiet if pair.turns for turn in pair.prompt if turn["role"] == "assistant"]
+    assert said and not any(each.startswith("Action: Ask ") for each in said)
     config = json.loads((fold / "Reflection-DPO" / "adapter" / "adapter_config.json").read_text())
     told = json.loads((small.out / "with-questions" / "warm-up" / "adapter" / "housewise.json").read_text())
     assert told == {"system": "adapt", "prompt": "short"}, "whoever uses the adapter asks it as it was taught"
