@@ -169,7 +169,7 @@ def main(
     ] = True,
     quick: Annotated[bool, typer.Option(help="Two people, one task, few steps: whether all of it works.")] = False,
     warm_up: Annotated[
-        bool, typer.Option("--warm-up", help="Warm a model up first, with and without questions (hours on a CPU).")
+        bool, typer.Option("--warm-up", help="Warm a model up, with questions and without (hours on a CPU).")
     ] = False,
     model: Annotated[
         str | None, typer.Option(help="The model that is warmed up and trained, rather than the shipped breakfast.")

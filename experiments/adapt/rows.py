@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from housewise.core.record import Record
-from housewise.experiments.adapt.figures import SCORES, heard, mean, more, values
+from housewise.experiments.adapt.figures import SCORES, figures, heard, mean, more
 from housewise.experiments.adapt.study import AGENTS, Study
 from housewise.people.judging import satisfaction_over_time
 from housewise.selftrain.adapt.telling import tell, told_by
@@ -74,9 +74,8 @@ def _of(study: Study, number: int, side: str, records: Iterable[Record]) -> list
 def _side(by_fold: Sequence[tuple[int, Sequence[Record]]]) -> dict[str, Any]:
     """Means over breakfasts, each once, and over folds."""
     distinct = {(record.header.name, _adapter(record)): record for _, records in by_fold for record in records}
-    found = {score: mean(values(distinct.values(), score)) for score in SCORES}
-    means = {number: {score: mean(values(records, score))["mean"] for score in SCORES} for number, records in by_fold}
-    return {**found, "n": len(distinct), "folds": means, "over_folds": _over_folds(means)}
+    means = {number: _means(figures(records)) for number, records in by_fold}
+    return {**figures(list(distinct.values())), "folds": means, "over_folds": _over_folds(means)}
 
 
 def _over_folds(means: Mapping[int, Mapping[str, float | None]]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ what the student gives each of them behind those before it, without a grammar.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -33,8 +33,6 @@ from housewise.worlds.kitchen.actions import Action, Impossible, parse
 from housewise.worlds.kitchen.data import Verbs
 
 Choice = Literal["question", "action"]
-_ThinkOf = Callable[[Seen, Sequence[Turn], str, str], str | None]
-"""A question, by the student's action and the teacher's."""
 _EVERY = 2.0  # above all differences of probabilities
 
 
@@ -168,19 +166,19 @@ class Reflector:
                 if not _same(own, other, verbs):
                     # Of what is too long the student read the newer half, which is not learned.
                     with suppress(PromptTooLongError):
-                        data.append(self._datum(scene, seen, turns, own, other, think_of))
+                        question = think_of(seen, turns, own, other)
+                        data.append(self._datum(scene, seen, turns, own, other, question))
             return own
 
         steps = sum(1 for _ in telling(scene.world, decide))
         return Reflected(episode=record.header.name, steps=steps, data=tuple(data))
 
     def _datum(
-        self, scene: Scene, seen: Seen, turns: Sequence[Turn], own: str, other: str, think_of: _ThinkOf
+        self, scene: Scene, seen: Seen, turns: Sequence[Turn], own: str, other: str, question: str | None
     ) -> Datum:
         told = self._conversation
         now = told.messages(scene.briefing, turns, seen.made)
         student_now, teacher_now = self._probabilities(now, [own, other])
-        question = think_of(seen, turns, own, other)
         answer, teacher_then = "", None
         if question is not None:
             answer = one_line(scene.speaker.answer(Question(question)).text[:LONGEST_ANSWER])

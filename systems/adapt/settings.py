@@ -60,8 +60,8 @@ class AdaptAgentSettings(Settings):
         asking: of llm: free (a question is an action like others), never (there is no such action), or always (every
             other action is a question).
         thinks: whether llm says a thought before every action (ReAct, arXiv 2210.03629).
-        asks_again: whether llm puts questions to the person that they have answered on other days; without it, what
-            they said then is what it hears. Scripted cooks never do.
+        asks_again: whether llm puts questions to the person that they have answered on other days, in the same words;
+            without it, what they said then is what it hears. Scripted cooks never do.
         most_questions: that always and llm may ask in an episode.
         most_steps: actions in an episode, failed ones and questions among them; who always asks has twice as many.
         grounded: whether a model's replies are held to the grammar of actions.

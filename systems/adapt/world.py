@@ -67,7 +67,7 @@ class Breakfast:
         speaker: answers for the person; opened when something is asked.
         remembered: whose memory answers go into.
         earlier: what was answered in attempts that were cut off, by question.
-        known: what the person has answered on other days, by question; they are not asked again.
+        known: what the person has answered on other days, by question; they are not asked again in the same words.
     """
 
     def __init__(
