@@ -21,6 +21,7 @@ from housewise.core.errors import UserError
 from housewise.core.plugins import SYSTEMS, load_plugin, plugins
 from housewise.core.record import Event, Frozen, Line, record_name
 from housewise.core.settings import load_as_advised, written
+from housewise.language.adapters import asked_with
 from housewise.language.base import ChatModel
 from housewise.people.memory import Memory
 from housewise.rollout.episode import Limits, Progress
@@ -129,8 +130,13 @@ class System(ABC, Generic[S]):
 
     @classmethod
     def advice(cls, settings: Any) -> Mapping[str, Any]:
-        """Defaults that some settings bring along, by key."""
-        return {}
+        """Defaults that some settings bring along, by key.
+
+        Raises:
+            ChatModelError: when their adapter learned to act in another system.
+        """
+        told = asked_with(settings.models.agent.adapter, cls.name)
+        return {"agent": told} if told else {}
 
     @classmethod
     def load(

@@ -99,9 +99,10 @@ def asked_with(adapter: str | Path | None, system: str = PERSONALIZE) -> dict[st
     if told is None:
         return {}
     if told.system != system:
+        others = packaged_adapters(system)
+        instead = f", or {alternatives(str(adapter), others)}" if others else ""
         raise ChatModelError(
-            f"adapter {adapter}: learned to act in another system; use it with --system {told.system}, or "
-            f"{alternatives(str(adapter), packaged_adapters(system))}"
+            f"adapter {adapter}: learned to act in another system; use it with --system {told.system}{instead}"
         )
     return told.model_dump(exclude_none=True, exclude={"system"})
 

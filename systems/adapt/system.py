@@ -75,7 +75,7 @@ class Adapt(System[AdaptSettings]):
         asked = settings.models.agent
         if (asked.model, asked.base_url, asked.adapter) == _UNNAMED:
             return {}
-        return {"agent": {"planner": "llm", **asked_with(asked.adapter, "adapt")}}
+        return {"agent": {"planner": "llm", **asked_with(asked.adapter, cls.name)}}
 
     @classmethod
     def essence(cls, setting: Mapping[str, Any]) -> Any:

@@ -15,6 +15,7 @@ from housewise.agent.clipr.language import Language
 from housewise.agent.clipr.learned import LearnedChoices
 from housewise.agent.clipr.local.components import LocalComponents
 from housewise.agent.clipr.notes import answers_in, rules_in, topic_of
+from housewise.language.adapters import asked_with
 from housewise.language.base import ChatModel, Sampling
 from housewise.language.embedder import minilm_folder, shared_minilm
 from housewise.language.settings import ModelSettings
@@ -65,7 +66,7 @@ class Clipr(System[CliprSettings]):
         """See System.advice: a model that is named is asked."""
         asked, usual = settings.models.agent, ModelSettings()
         named = any(getattr(asked, key) != getattr(usual, key) for key in ("model", "base_url", "adapter"))
-        return {"agent": {"components": "chat"}} if named else {}
+        return {"agent": {"components": "chat", **asked_with(asked.adapter, cls.name)}} if named else {}
 
     @classmethod
     def essence(cls, setting: Mapping[str, Any]) -> Any:

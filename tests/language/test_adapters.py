@@ -10,7 +10,9 @@ from housewise.agent.personalize.prompt import PromptTemplate
 from housewise.language import ChatModelError
 from housewise.language.adapters import ASKED_WITH, adapter_folder, asked_with, packaged_adapters
 from housewise.systems.adapt.system import Adapt
+from housewise.systems.clipr.system import Clipr
 from housewise.systems.personalize.settings import house_settings
+from housewise.systems.stars.system import Stars
 
 
 @pytest.mark.parametrize("name", sorted(packaged_adapters()))
@@ -34,8 +36,12 @@ def test_an_adapter_is_refused_where_it_did_not_learn_to_act(tmp_path: Path) -> 
     with pytest.raises(ChatModelError, match="--system adapt"):
         house_settings(settings={"adapter": str(cook)})
     assert Adapt.load(settings={"adapter": str(cook)}).agent.prompt == "short"
-    with pytest.raises(ChatModelError, match="--system personalize"):
+    with pytest.raises(ChatModelError, match="--system personalize, or"):
         Adapt.load(settings=other)
+    for system in (Stars, Clipr):
+        with pytest.raises(ChatModelError, match=r"--system personalize$"):
+            system.load(settings=other)
+        assert system.load(settings={"adapter": str(tmp_path)}).models.agent.adapter == str(tmp_path)
 
 
 def test_a_folder_wins_over_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
