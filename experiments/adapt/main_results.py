@@ -153,6 +153,7 @@ def _figures(study: Study, rows: Rows, folds: Sequence[int], settings: AdaptTrai
         **rows.figures(),
         "reflection": study.reflections(folds),
         "oracle_reflection": study.reflections(folds, oracle=True),
+        "lessons": study.lessons(folds),
         "published_on_another_scale": PUBLISHED,
         "folds": {number: {"unseen": study.splits[number].unseen} for number in folds},
         "settings": settings.model_dump(mode="json"),

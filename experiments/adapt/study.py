@@ -13,7 +13,8 @@ from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError
 from housewise.core.record import Record
 from housewise.core.yamls import parse_yaml
-from housewise.selftrain.adapt.folds import Fold
+from housewise.experiments.adapt.lessons import lessons
+from housewise.selftrain.adapt.folds import LEARNERS, Fold
 from housewise.selftrain.adapt.loop import AdaptTraining, Observer, play
 from housewise.selftrain.adapt.settings import AdaptTrainingConfig
 from housewise.selftrain.trainers import Start
@@ -189,3 +190,13 @@ class Study:
         name = f"{'oracle-' if oracle else ''}reflections.json"
         paths = {number: self.training.folder / f"fold-{number}" / name for number in numbers}
         return {number: json.loads(path.read_text("utf-8")) for number, path in paths.items() if path.is_file()}
+
+    def lessons(self, numbers: Sequence[int]) -> dict[str, dict[int, Any]]:
+        """What each learner that was trained has learned from, by fold; see lessons."""
+        found = {
+            learner: {number: lessons(self.fold(number).folder_of(learner)) for number in numbers}
+            for learner in LEARNERS
+        }
+        return {
+            learner: kept for learner, each in found.items() if (kept := {n: one for n, one in each.items() if one})
+        }

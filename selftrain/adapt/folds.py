@@ -47,8 +47,12 @@ class Fold:
 
     def learned(self, learner: str) -> TrainedModel:
         """The model that one of LEARNERS has become here."""
-        folder = self.folder / learner.replace(" ", "-")
+        folder = self.folder_of(learner)
         return TrainedModel.load(folder) or self._learning[learner](folder)
+
+    def folder_of(self, learner: str) -> Path:
+        """Of what one of LEARNERS learns from, and becomes."""
+        return self.folder / learner.replace(" ", "-")
 
     @cached_property
     def rollouts(self) -> list[Record]:

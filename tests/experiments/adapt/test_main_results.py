@@ -163,6 +163,10 @@ def test_what_was_learned_from_is_kept(small: Small) -> None:
     preferences = read_preferences(fold / "Reflection-DPO" / "preferences.jsonl")
     pairs = read_pairs(fold / "no-DPO" / "pairs.jsonl")
     assert [each.chosen for each in preferences] == [pair.reply for pair in pairs]
+    shown = small.figures["lessons"]
+    assert shown["Reflection-DPO"]["0"]["replies"] == len(preferences) == shown["no DPO"]["0"]["replies"]
+    assert shown["Reflection-DPO"]["0"]["questions"] == shown["no DPO"]["0"]["questions"] <= found["questions"]
+    assert set(shown) == {"STaR-GATE", "Reflection-DPO", "no DPO", "oracle questions"}
     [best] = read_pairs(fold / "STaR-GATE" / "pairs.jsonl")
     assert best.turns and best.prefix == "Action:"
     quiet = read_pairs(small.out / "without-questions" / "warm-up" / "pairs.jsonl")
