@@ -22,10 +22,10 @@ from rich.console import Console
 from housewise.core.errors import UserError, alternatives
 from housewise.core.files import write_json
 from housewise.core.machine import provenance
-from housewise.core.plots import new_figure
 from housewise.core.tables import Fitted, table
 from housewise.experiments.adapt.figures import in_words
-from housewise.experiments.adapt.rows import OURS, PARAPHRASED, Rows, point
+from housewise.experiments.adapt.pictures import draw
+from housewise.experiments.adapt.rows import OURS, PARAPHRASED, Rows
 from housewise.experiments.adapt.study import AGENTS, PUBLISHED, Agent, Study
 from housewise.people.person import PEOPLE, load_people
 from housewise.selftrain.adapt.settings import AdaptTrainingConfig, load_training
@@ -39,7 +39,6 @@ QUICK = {
     "rollouts": {"runs": 1},
     "run": {"tasks": {"task": [3]}, "agent": {"most_steps": 6}},
 }
-_MARKERS = "os^"  # each with ten colours
 _SPENT = "spent.json"  # how long all commands together have worked in a folder, but for rows that were cut off
 
 
@@ -53,35 +52,6 @@ def shown(rows: Mapping[str, Any]) -> Fitted:
         rates = [in_words(row[side]["satisfaction"], 100) for side in ("seen", "unseen")]
         lines.append((name, *rates, in_words(row["unseen"]["questions"]), str(row["unseen"]["n"]), *beside))
     return table("satisfaction (%) of seen and unseen people, and questions, ± standard error", columns, lines)
-
-
-def draw(rows: Mapping[str, Any], path: Path) -> None:
-    """Satisfaction against questions of those people for whom was played, and the published figures below.
-
-    Raises:
-        UserError: when matplotlib is not installed.
-    """
-    points = {side: {name: at for name, row in rows.items() if (at := point(row[side]))} for side in ("seen", "unseen")}
-    sides = [side for side, found in points.items() if found] or ["unseen"]
-    figure = new_figure(8 * len(sides), 9)
-    panels = figure.subplots(2, len(sides), squeeze=False)
-    for place, side in enumerate(sides):
-        ours = {name: (asked, 100 * rate) for name, (asked, rate) in points[side].items()}
-        printed = {name: (row[f"questions_{side}"][0], row[side][0]) for name, row in PUBLISHED["rows"].items()}
-        _scatter(panels[0][place], ours, f"{side} people")
-        _scatter(panels[1][place], printed, f"published, {side} people: another scale")
-    figure.savefig(path, dpi=150)
-
-
-def _scatter(axes: Any, points: Mapping[str, tuple[float, float]], title: str) -> None:
-    """Agents that lie close to each other are told apart by markers, in a legend, and ours stands out."""
-    for place, (name, (asked, rate)) in enumerate(points.items()):
-        size = 12 if name == OURS else 7
-        axes.plot([asked], [rate], _MARKERS[place // 10 % len(_MARKERS)], color=f"C{place % 10}", ms=size, label=name)
-    axes.set(title=title, xlabel="questions", ylabel="satisfaction, %")
-    axes.grid(alpha=0.3)
-    if points:
-        axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5))
 
 
 def _settings(
@@ -176,7 +146,9 @@ def main(
         str | None, typer.Option(help="The model that is warmed up and trained, rather than the shipped breakfast.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder of everything; the same one goes on.")] = None,
-    figure: Annotated[Path | None, typer.Option(help="Draw satisfaction against questions there.")] = None,
+    figure: Annotated[
+        Path | None, typer.Option(help="Draw satisfaction against questions, and figures 3 and 4, there.")
+    ] = None,
     overrides: Annotated[list[str] | None, typer.Argument(help="key=value, as in warm_up.people=20.")] = None,
 ) -> None:
     """Train and play every agent, by folds of people, each from the adapter that comes along (breakfast).

@@ -19,7 +19,7 @@ OURS = "Reflection-DPO"
 PARAPHRASED = f"{OURS}, paraphrased"
 RIVALS = ("Never Ask", "Baseline", "ReAct", "STaR-GATE", "own asking")
 """Agents that ask less than everything and learned from the same warm-up; own asking with all its limits."""
-_BINS = ("few", "some", "many")
+BINS = ("few", "some", "many")
 
 
 class Rows:
@@ -92,10 +92,10 @@ def _adapter(record: Record) -> str | None:
 def _by_wishes(records: Sequence[Record]) -> dict[str, Any]:
     """Questions where few, some and many wishes apply, by thirds of the breakfasts (figure 3 does not say by what)."""
     ordered = sorted(records, key=lambda record: record.result.scores["applicable"])
-    parts = np.array_split(np.arange(len(ordered)), len(_BINS))
+    parts = np.array_split(np.arange(len(ordered)), len(BINS))
     return {
         name: mean([ordered[index].result.scores["questions"] for index in part])
-        for name, part in zip(_BINS, parts, strict=True)
+        for name, part in zip(BINS, parts, strict=True)
     }
 
 

@@ -7,14 +7,14 @@ from housewise.experiments.documents.marks import figure, markdown
 
 
 def agents(files: FigureFiles) -> str:
-    """Satisfaction of seen and unseen people and questions of every agent, how far Reflection-DPO is ahead, and the
-    published figures beside."""
-    file = "adapt/main_fold_0.json"
+    """Satisfaction and questions of unseen people by every agent in the first fold, that of seen people by those that
+    were played for them, how far Reflection-DPO is ahead, and the published figures beside."""
+    file, with_seen = "adapt/main_fold_0.json", "adapt/main_seen.json#/rows"
 
     def mean(address: str, form: str) -> str:
         return "–" if files.at(f"{address}/mean") is None else figure(address, form, files)
 
-    ahead = files.keys(f"{file}#/ahead_of")
+    ahead, seen = files.keys(f"{file}#/ahead_of"), files.keys(with_seen)
 
     def row(name: str) -> list[str]:
         ours, printed = f"{file}#/rows/{name}", f"{file}#/published_on_another_scale/rows"
@@ -22,7 +22,8 @@ def agents(files: FigureFiles) -> str:
         return [
             name,
             str(files.at(f"{ours}/information")),
-            *(mean(f"{ours}/{side}/satisfaction", "±.1%") for side in ("seen", "unseen")),
+            mean(f"{with_seen}/{name}/seen/satisfaction", "±.1%") if name in seen else "–",
+            mean(f"{ours}/unseen/satisfaction", "±.1%"),
             mean(f"{ours}/unseen/questions", "±.1f"),
             figure(f"{ours}/unseen/n", "d", files),
             mean(f"{file}#/ahead_of/{name}/satisfaction", "±.1%") if name in ahead else "–",
@@ -75,12 +76,17 @@ def heard(files: FigureFiles) -> str:
     )
 
 
-def scripted(files: FigureFiles) -> str:
-    """What questions are worth to scripted cooks, over all folds."""
-    rows = "adapt/scripted.json#/rows"
+def cooks(name: str, files: FigureFiles) -> str:
+    """Satisfaction and questions of every row, for unseen people.
+
+    Args:
+        name: of the file.
+        files: all of them.
+    """
+    rows = f"adapt/{name}.json#/rows"
     lines = [
-        [name, *(figure(f"{rows}/{name}/unseen/{key}", form, files) for key, form in (*_SCORES, ("n", "d")))]
-        for name in files.keys(rows)
+        [cook, *(figure(f"{rows}/{cook}/unseen/{key}", form, files) for key, form in (*_SCORES, ("n", "d")))]
+        for cook in files.keys(rows)
     ]
     return markdown(("cook", "satisfaction", "questions", "breakfasts"), lines)
 

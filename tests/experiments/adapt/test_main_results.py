@@ -126,11 +126,15 @@ def test_every_agent_has_its_row(small: Small) -> None:
 def test_documents_have_a_table_of_it(small: Small, tmp_path: Path) -> None:
     (tmp_path / "adapt").mkdir()
     (tmp_path / "adapt" / "main_fold_0.json").write_text(small.json.read_text(encoding="utf-8"), encoding="utf-8")
+    seen = {"rows": {"Teacher": small.figures["rows"]["Teacher"]}}
+    (tmp_path / "adapt" / "main_seen.json").write_text(json.dumps(seen), encoding="utf-8")
     _, _, *lines = TABLES["adapt"](FigureFiles(tmp_path)).splitlines()
     cells = {name: rest for name, *rest in (line.strip("| ").split(" | ") for line in lines)}
     assert tuple(cells) == PLAYED
     unseen = small.figures["rows"]["Reflection-DPO"]["unseen"]
-    assert cells["Teacher"][0] == "every wish, what it finds"
+    rate = seen["rows"]["Teacher"]["seen"]["satisfaction"]["mean"]
+    assert cells["Teacher"][0] == "every wish, what it finds" and cells["Reflection-DPO"][1] == "–"
+    assert cells["Teacher"][1].startswith(f"{rate:.1%}".removesuffix("%"))
     assert cells["Reflection-DPO"][2].startswith(f"{unseen['satisfaction']['mean']:.1%}".removesuffix("%"))
     assert cells["Reflection-DPO"][4:] == ["1", "–", "42.9", "9.5"] and cells["Reflection-DPO, paraphrased"][-1] == "–"
 
