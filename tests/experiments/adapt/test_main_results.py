@@ -126,7 +126,8 @@ def test_every_agent_has_its_row(small: Small) -> None:
 def test_documents_have_a_table_of_it(small: Small, tmp_path: Path) -> None:
     (tmp_path / "adapt").mkdir()
     (tmp_path / "adapt" / "main_fold_0.json").write_text(small.json.read_text(encoding="utf-8"), encoding="utf-8")
-    seen = {"rows": {"Teacher": small.figures["rows"]["Teacher"]}}
+    figures = small.figures
+    seen = {**figures, "rows": {"Teacher": figures["rows"]["Teacher"]}}
     (tmp_path / "adapt" / "main_seen.json").write_text(json.dumps(seen), encoding="utf-8")
     _, _, *lines = TABLES["adapt"](FigureFiles(tmp_path)).splitlines()
     cells = {name: rest for name, *rest in (line.strip("| ").split(" | ") for line in lines)}
