@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from housewise.selftrain.adapt.reflection import asks
 from housewise.selftrain.personalize.pairs import Pair, read_pairs
 from housewise.selftrain.preferences import Preference, read_preferences
 
@@ -43,4 +44,4 @@ def _replies(pair: Pair) -> list[str]:
 
 
 def _counted(replies: list[str]) -> dict[str, int]:
-    return {"replies": len(replies), "questions": sum(reply.strip().lower().startswith("ask ") for reply in replies)}
+    return {"replies": len(replies), "questions": sum(asks(reply.strip()) for reply in replies)}

@@ -32,7 +32,7 @@ def draw(rows: Mapping[str, Any], path: Path) -> None:
     figure = new_figure(13, 4 * (len(sides) + 2))
     panels = figure.subplots(len(sides) + 2, 2)
     for pair, side in zip(panels, sides, strict=False):
-        _beside(pair, against_questions(rows, side), _printed_points(side), f"{side} people", "questions", "", "o")
+        _beside(pair, against_questions(rows, side), _printed_points(side), f"{side} people", "questions", line="")
     *_, third, fourth = panels
     wishes, breakfast = "wishes that apply", "share of the breakfast, %"
     _beside(
@@ -41,7 +41,7 @@ def draw(rows: Mapping[str, Any], path: Path) -> None:
         _printed("questions_by_wishes", range(len(BINS))),
         "questions by wishes (figure 3)",
         wishes,
-        "questions",
+        ylabel="questions",
     )
     for axes in third:
         axes.set_xticks(range(len(BINS)), BINS)
@@ -87,14 +87,14 @@ def _beside(
     printed: Mapping[str, Line],
     title: str,
     xlabel: str,
-    ylabel: str = "",
-    style: str = "o-",
+    ylabel: str = "satisfaction, %",
+    line: str = "-",
 ) -> None:
     """Two panels: an agent has the same colour and marker in both, and Reflection-DPO stands out."""
     for axes, lines, whose in zip(pair, (ours, printed), ("", "published, another scale: "), strict=True):
         for name, (x, y) in lines.items():
             place = [*AGENTS].index(name)
             marker, size = _MARKERS[place // 10 % len(_MARKERS)], 11 if name == OURS else 6
-            axes.plot(x, y, style.replace("o", marker), color=f"C{place % 10}", ms=size, label=name)
-        axes.set(title=f"{whose}{title}", xlabel=xlabel, ylabel=ylabel or "satisfaction, %")
+            axes.plot(x, y, linestyle=line, marker=marker, color=f"C{place % 10}", ms=size, label=name)
+        axes.set(title=f"{whose}{title}", xlabel=xlabel, ylabel=ylabel)
         axes.grid(alpha=0.3)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -193,10 +194,8 @@ class Study:
 
     def lessons(self, numbers: Sequence[int]) -> dict[str, dict[int, Any]]:
         """What each learner that was trained has learned from, by fold; see lessons."""
-        found = {
-            learner: {number: lessons(self.fold(number).folder_of(learner)) for number in numbers}
-            for learner in LEARNERS
-        }
-        return {
-            learner: kept for learner, each in found.items() if (kept := {n: one for n, one in each.items() if one})
-        }
+        found: dict[str, dict[int, Any]] = {}
+        for learner, number in product(LEARNERS, numbers):
+            if counted := lessons(self.fold(number).folder_of(learner)):
+                found.setdefault(learner, {})[number] = counted
+        return found

@@ -40,6 +40,11 @@ class Student(ChatModel, TokenScorer, Protocol):
     """A model that cooks, and that tells how likely it is to say given texts."""
 
 
+def asks(action: str) -> bool:
+    """Whether an action is a question."""
+    return action.lower().startswith("ask ")
+
+
 class Datum(BaseModel):
     """A step at which the teacher would have done something else than the student.
 
@@ -80,7 +85,7 @@ class Datum(BaseModel):
     @property
     def asked(self) -> bool:
         """Whether the student asked, which the teacher never does."""
-        return self.student.lower().startswith("ask ")
+        return asks(self.student)
 
 
 class Reflected(BaseModel):
