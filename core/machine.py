@@ -86,13 +86,25 @@ def now() -> str:
 
 
 def machine() -> dict[str, str | int]:
-    """The computer: its processor, the cores that this process may use, its system and Python."""
-    return {
+    """The computer: its processor, the cores that this process may use, its system and Python, and its GPUs if any."""
+    found: dict[str, str | int] = {
         "processor": _processor(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
     }
+    return found | ({"gpus": gpus} if (gpus := _gpus()) else {})
+
+
+def _gpus(devices: Path = Path("/dev")) -> str:
+    """Names of the GPUs that models run on; torch takes seconds to import, and is asked only where there is a card."""
+    if "torch" not in sys.modules and not any(devices.glob("nvidia[0-9]*")):
+        return ""
+    try:
+        import torch
+    except ImportError:
+        return ""
+    return ", ".join(torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count()))
 
 
 def _processor() -> str:

@@ -6,6 +6,7 @@ import json
 import runpy
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -86,3 +87,25 @@ def test_paths_and_passwords_in_commands(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("sys.argv", words)
     told = machine.provenance()["command"]
     assert told.endswith("d/ housekeep x runs/a key=b 'http://***@host/v1' --people=a,c")
+
+
+class TwoGPUs:
+    """Torch on a machine with two GPUs."""
+
+    class cuda:
+        device_count = staticmethod(lambda: 2)
+        get_device_name = staticmethod(lambda number: f"Card {number}")
+
+
+def test_figures_name_the_gpus_that_made_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", TwoGPUs)
+    assert machine.machine()["gpus"] == "Card 0, Card 1"
+
+
+def test_where_there_is_no_card_torch_is_not_imported() -> None:
+    program = (
+        "import sys; from housewise.core.machine import machine; found = machine(); "
+        "from pathlib import Path; cards = any(Path('/dev').glob('nvidia[0-9]*')); "
+        "assert cards or ('torch' not in sys.modules and 'gpus' not in found)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
