@@ -21,7 +21,7 @@ from housewise.people.cases import TooManyCases, cases
 from housewise.people.judging import Judge
 from housewise.people.language import Predicate
 from housewise.people.person import Person, Preference
-from housewise.people.topics import usual_topics
+from housewise.people.topics import Topic, topic_of, usual_topics
 from housewise.worlds.kitchen.tracking import Trace
 
 FLEXIBLE = "I am flexible about that."
@@ -109,10 +109,17 @@ class AnsweringPerson:
         self._judge, self._start, self._embedder = judge, start, embedder
         self._paraphrasing = paraphrasing
         self._wishes = [wish for wish in person.preferences if judge.task in wish.tasks]
-        self._asked = [(topic, *each) for topic in usual_topics() for each in topic.asked(judge.dishes)]
-        self._about = [
-            [wish for wish in self._wishes if topic.answered_by(wish, dish)] for topic, _, dish in self._asked
+        self._asked = [
+            (topic, question, [wish for wish in self._wishes if topic.answered_by(wish, dish)])
+            for topic in usual_topics()
+            for question, dish in topic.asked(judge.dishes)
         ]
+        known = {wish.id for *_, about in self._asked for wish in about}
+        # What nobody else is asked about is asked about in its own words.
+        for wish in self._wishes:
+            if wish.id not in known:
+                topic = topic_of(wish, judge.dishes)
+                self._asked += [(topic, question, [wish]) for question in topic.questions]
 
     def answer(self, question: Question) -> Answer:
         """The wishes that the question is about, in the words of the person's file; or that they are flexible."""
@@ -140,9 +147,13 @@ class AnsweringPerson:
         if not heard or not self._wishes:
             return Found()
         vector = self._embedder.embed([heard])[0]
-        named = {topic.name for topic in usual_topics() if topic.named(heard)}
+        named = {name for name, topic in self._topics.items() if topic.named(heard)}
         nearness = self._vectors @ vector + [thresholds.named * (topic.name in named) for topic, _, _ in self._asked]
         return Found(self._meant(nearness.tolist(), (self._wish_vectors @ vector).tolist(), thresholds))
+
+    @cached_property
+    def _topics(self) -> Mapping[str, Topic]:
+        return {topic.name: topic for topic, *_ in self._asked}
 
     @cached_property
     def _vectors(self) -> np.ndarray:
@@ -164,7 +175,7 @@ class AnsweringPerson:
         ids = [wish.id for wish in self._wishes]
         topical = dict.fromkeys(ids, -1.0)
         other = -1.0
-        for cosine, about in zip(nearness, self._about, strict=True):
+        for cosine, about in zip(nearness, (about for *_, about in self._asked), strict=True):
             for wish in about:
                 topical[wish.id] = max(topical[wish.id], cosine)
             other = other if about else max(other, cosine)

@@ -12,7 +12,7 @@ A file describes one person, or several in a list under ``people``::
         paraphrase: Whole milk, a good splash. # optional: how it is said where answers are to be in other words
         category: addition         # variation, addition, exclusion, order, tool, place or preparation
         tasks: coffee              # numbers of tasks, names of dishes or of sets of tasks, or a list of them
-        dishes: [coffee]           # violated when the task asks for one of these and it was not made; [] for none
+        dishes: [coffee]           # optional: violated when the task asks for one of these and it was not made
         if: available(milk_whole)  # optional: not applicable unless this holds
         wants: together(milk_whole, coffee)
 
@@ -111,7 +111,7 @@ class _Line(_Strict):
     paraphrase: str = Field(default="", max_length=500)
     category: str
     tasks: Any
-    dishes: tuple[str, ...]
+    dishes: tuple[str, ...] = ()
     if_: str | None = Field(default=None, alias="if")
     wants: str
     published: _PublishedLine | None = None
@@ -170,12 +170,12 @@ def _read(file: Path, kitchen: Kitchen) -> list[Person]:
     if file.stat().st_size > LARGEST:
         raise DataError(f"{file}: has more than {LARGEST} bytes; no people file is that large")
     content = read_yaml(file)
-    listed = [content]
     if isinstance(content, dict) and "people" in content:
         listed = content["people"]
         if not isinstance(listed, list) or len(content) > 1:
             raise DataError(f"{file}: people has to be a list of people, and all that the file says")
-    return [read_person(one, kitchen, str(file)) for one in listed]
+        return [read_person(one, kitchen, f"{file}: people.{index}") for index, one in enumerate(listed)]
+    return [read_person(content, kitchen, str(file))]
 
 
 def read_person(content: Any, kitchen: Kitchen, where: str) -> Person:

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
-from housewise.language.words import tokens
+from housewise.language.words import content_words, tokens
 from housewise.people.language import Condition, ConditionError, parse_condition, predicates
 from housewise.people.person import Category, Person, Preference
 from housewise.worlds.kitchen.data import Kitchen, load_kitchen, read_model
@@ -123,6 +124,19 @@ def load_topics(path: Path = TOPICS, kitchen: Kitchen | None = None) -> tuple[To
             Topic(name, line.questions, line.dishes, about, found, frozenset(line.categories), words, supposed)
         )
     return tuple(topics)
+
+
+def topic_of(wish: Preference, dishes: Sequence[str]) -> Topic:
+    """What a wish alone is about: its words ask for it, and name it but for those of the dishes.
+
+    Args:
+        wish: one that no other topic is about.
+        dishes: of the task.
+    """
+    said = tuple(filter(None, (wish.text, wish.paraphrase)))
+    words = frozenset(content_words(" ".join(said))) - frozenset(content_words(" ".join(dishes)))
+    nothing: frozenset[Any] = frozenset()
+    return Topic(f"wish {wish.id}", said, wish.dishes, nothing, nothing, nothing, frozenset(map(_spoken, words)), ())
 
 
 def _spoken(text: str) -> str:

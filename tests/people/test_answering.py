@@ -6,10 +6,11 @@ from housewise.language.embedder import has_minilm, shared_minilm
 from housewise.people.answering import FLEXIBLE, IN_OTHER_WORDS, NO_PLACES, NONE_TODAY, AnsweringPerson, asks_for_places
 from housewise.people.base import Question
 from housewise.people.judging import Judge
+from housewise.people.person import read_person
 from housewise.people.topics import load_topics, most_used_first, usual_topics
 from housewise.worlds.kitchen.scene import scene_with
 from housewise.worlds.kitchen.world import TextKitchen
-from tests.people.breakfasts import alone, wish
+from tests.people.breakfasts import KITCHEN, alone, wish
 from tests.people.sixteen import SIXTEEN
 
 pytestmark = pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
@@ -57,6 +58,19 @@ def test_the_same_question_has_the_same_answer_however_often_it_is_asked():
 def test_wishes_of_other_tasks_are_not_told():
     assert said(answering("miranda", 7), "Should I salt the eggs?") != "Sprinkle some salt on my eggs."
     assert said(answering("samantha", 3), "Which tea do you drink?") == FLEXIBLE
+
+
+def test_a_wish_that_no_topic_is_about_is_asked_about_in_its_own_words():
+    told = {"category": "order", "tasks": "tea", "wants": "before(milk, tea)"}
+    first = {"id": "1", "text": "Milk in my {tea}, and the milk goes in first.", **told}
+    place = {"id": "2", "text": "I eat on the patio.", "category": "place", "tasks": "all"}
+    content = {"name": "zoe", "preferences": [first, {**place, "wants": "served_at(patio_table)"}]}
+    person = AnsweringPerson(read_person(content, KITCHEN, "zoe"), Judge(6), None, shared_minilm())
+    for question in ("Shall the milk go in before the tea?", "In which order should I pour milk and tea?"):
+        assert said(person, question) == first["text"]
+    for question in ("How strong do you want your tea?", "Which kettle shall I take?", "Sugar or honey?"):
+        assert said(person, question) == FLEXIBLE
+    assert said(person, "Where would you like to sit?") == place["text"]
 
 
 @pytest.mark.parametrize(

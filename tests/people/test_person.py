@@ -50,6 +50,19 @@ def test_several_people_in_one_file_and_a_folder_of_files(tmp_path):
     assert [person.name for person in load_people(tmp_path)] == ["ann", "ben", "zoe"]
 
 
+def test_a_wish_that_is_about_no_dish(tmp_path):
+    (person,) = load_people(written(tmp_path, changed(dishes=None)))
+    assert person.preferences[0].dishes == ()
+
+
+def test_whose_wish_cannot_be_read_is_named(tmp_path):
+    people = [{"name": "ann", "preferences": [WISH]}, {"name": "ben", "preferences": [changed(wants=None)]}]
+    file = tmp_path / "people.yaml"
+    file.write_text(yaml.safe_dump({"people": people}), encoding="utf-8")
+    with pytest.raises(DataError, match=r"people\.yaml: people\.1: preferences\.0\.wants"):
+        load_people(file)
+
+
 @pytest.mark.parametrize(
     ("wish", "words"),
     [
