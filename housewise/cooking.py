@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from rich.console import Console
-
+from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.language.embedder import INSTALL, has_minilm, shared_minilm
 from housewise.people.answering import AnsweringPerson

@@ -33,11 +33,14 @@ class PromptTooLongError(RequestError):
     """A prompt has more tokens than the model reads."""
 
 
+Role = Literal["system", "user", "assistant"]
+
+
 @dataclass(frozen=True)
 class Message:
     """One turn of a conversation."""
 
-    role: Literal["system", "user", "assistant"]
+    role: Role
     content: str
 
     @property

@@ -65,3 +65,12 @@ def content_words(text: str) -> list[str]:
 def _content_words(text: str) -> tuple[str, ...]:
     found = [stem(word) for word in _TOKEN.findall(plain(text)) if word not in STOP_WORDS]
     return tuple(found or tokens(text))
+
+
+def forms(verb: str) -> tuple[str, ...]:
+    """A verb as it is, and as what was done by it is called: fry, fried, frying; chop, chopped, chopping."""
+    if re.fullmatch(r"[^aeiou]*[aeiou][^aeiouwxy]", verb):
+        return verb, f"{verb}{verb[-1]}ed", f"{verb}{verb[-1]}ing"
+    if verb.endswith("e"):
+        return verb, f"{verb}d", f"{verb[:-1]}ing"
+    return verb, f"{verb[:-1]}ied" if re.search(r"[^aeiou]y$", verb) else f"{verb}ed", f"{verb}ing"

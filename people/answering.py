@@ -47,6 +47,17 @@ _PLACES = re.compile(
     re.IGNORECASE,
 )
 _WHERE = re.compile(r"\b(where|drawers?|shelf|shelves|cupboards?|cabinets?)\b", re.IGNORECASE)
+_STORED = re.compile(
+    r"\blocation of\b|\bwhere can (i|we) get\b|\bwhere('s| is| are) the\b(?! (best|table|place|spot))"
+    r"|\bwhere\b.{0,40}\b(find|keep|kept|stor(e|ed)|located|hidden)\b",
+    re.IGNORECASE,
+)
+_WHETHER = re.compile(
+    r"^(is|are)\b.{0,40}\b(left|at home|in the (fridge|freezer|house|kitchen|pantry))\b"
+    r"|^(do|have) (you|we)\b.{0,40}\b(left|at home|in the (fridge|freezer|house|kitchen|pantry))\b"
+    r"|\bhave (you|we) got any\b|\bhow (many|much)\b.{0,30}\b(are there|is there|do (you|we) have)\b",
+    re.IGNORECASE,
+)
 _DINING = re.compile(
     r"\b(eat\w*|serv\w*|s(i|ea)t\w*|din(e|ing)|breakfast|hav(e it|ing)|bring\w*|carry|take (it|this)|lay|enjoy\w*)\b",
     re.IGNORECASE,
@@ -210,5 +221,7 @@ class AnsweringPerson:
 
 
 def asks_for_places(question: str) -> bool:
-    """Whether a question asks where something is, not where to eat."""
+    """Whether a question asks where something is, or whether it is there; not where to eat."""
+    if _STORED.search(question) or _WHETHER.search(question):
+        return True
     return bool(_WHERE.search(question) and _PLACES.search(question) and not _DINING.search(question))

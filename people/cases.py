@@ -97,7 +97,9 @@ def consistent(literals: Iterable[Literal], kinds: Mapping[str, str], absent: fr
         if not _can_meet(first - banned, second - banned, said.apart):
             return False
     for name in ("cooked", "in_container", "on_appliance"):
-        never = banned | union(predicate.ids[0] for predicate in said(name, False))
+        # Nothing is cooked but on an appliance.
+        ruled_out = said(name, False) + (said("on_appliance", False) if name == "cooked" else [])
+        never = banned | union(predicate.ids[0] for predicate in ruled_out)
         if any(not predicate.ids[0] - never for predicate in said(name)):
             return False
     for first, second in (predicate.ids for predicate in said("served_before")):
@@ -108,6 +110,8 @@ def consistent(literals: Iterable[Literal], kinds: Mapping[str, str], absent: fr
         and _order_possible(said("served_before"), said("served_before", False))
         and _place_possible(said("served_at"), said("served_at", False))
         and _names_possible(said("made"), said("made", False), banned)
+        # What was done to something is what it was made by.
+        and _names_possible(said("done"), said("done", False) + said("made", False), banned)
     )
 
 

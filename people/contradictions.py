@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from housewise.people.cases import TooManyCases, cases, consistent
-from housewise.people.language import All, Any_, Condition, Not, Predicate, as_word
+from housewise.people.language import All, Any_, Condition, Not, Predicate, as_word, parse_condition
 from housewise.worlds.kitchen.data import Kitchen, Task
 
 if TYPE_CHECKING:
@@ -39,10 +39,18 @@ def _possible(preferences: Sequence[Preference], task: Task, kitchen: Kitchen) -
 
     def decide(predicate: Predicate) -> bool | None:
         if predicate.name == "available":
-            return True
+            return len({kitchen.kinds[id] for id in predicate.ids[0]}) >= predicate.kinds
         if predicate.name == "task_says":
             return any(word in as_word(task.text) for word in predicate.words)
+        if predicate.name == "done" and not any(kitchen.verbs.meant_by(word) for word in predicate.words):
+            return False
+        able = kitchen.usable if predicate.name == "used" else kitchen.foods
+        if predicate.name != "served_at" and not all(ids & able for ids in predicate.ids):
+            return False
         return None
+
+    def lookup(name: str) -> frozenset[str] | None:
+        return kitchen.groups.get(name) or (frozenset({name}) if name in kitchen.ids else None)
 
     wanted: list[Condition] = []
     for preference in preferences:
@@ -54,8 +62,9 @@ def _possible(preferences: Sequence[Preference], task: Task, kitchen: Kitchen) -
             wanted.append(All((preference.condition, preference.wish)))
         for dish in preference.dishes:
             if dish in task.dishes:
-                of = kitchen.tasks.dishes[dish].of
-                wanted.append(Predicate("used", ((of,),), (kitchen.groups[of],)))
+                made = kitchen.tasks.dishes[dish]
+                wanted.append(Predicate("used", ((made.of,),), (kitchen.groups[made.of],)))
+                wanted.append(parse_condition(made.made, lookup))
     try:
         return any(consistent(case, kitchen.kinds) for case in cases(All(tuple(wanted)), decide))
     except TooManyCases:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from housewise.language.words import forms
 from housewise.people.language import All, Any_, Condition, Not, Predicate, as_word, parse_condition
 from housewise.people.person import Person, Preference
 from housewise.worlds.kitchen.data import Dish, Kitchen, load_kitchen
@@ -164,8 +165,10 @@ class Judge:
 
 def _made(words: tuple[str, ...], of: Sources | None, by_name: bool, trace: Trace) -> bool:
     """Whether a result was made by one of the verbs or, where names count, is called by one of the words."""
+    called = [form for word in words for form in forms(word)]
     return any(
-        any(word in as_word(result.verb) or (by_name and word in as_word(result.id)) for word in words)
+        any(word in form for word in words for form in forms(as_word(result.verb)))
+        or (by_name and any(word in as_word(result.id) for word in called))
         for result in trace.made
         if of is None or result.sources & of
     )

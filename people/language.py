@@ -133,7 +133,10 @@ def parse_condition(text: str, lookup: Lookup) -> Condition:
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         where = f" near character {error.offset}" if isinstance(error, SyntaxError) and error.offset else ""
         raise ConditionError(f"cannot be read{where}: {text[:80]!r}") from error
-    return _condition(tree.body, lookup, 0)
+    try:
+        return _condition(tree.body, lookup, 0)
+    except RecursionError:
+        raise ConditionError(f"has too much within each other: {text[:80]!r}") from None
 
 
 def _condition(node: ast.expr, lookup: Lookup, depth: int) -> Condition:

@@ -31,6 +31,7 @@ from typing import Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from housewise.core.errors import DataError
+from housewise.language.words import one_line
 from housewise.people.contradictions import contradiction
 from housewise.people.language import Condition, ConditionError, Lookup, parse_condition
 from housewise.worlds.kitchen.data import Kitchen, load_kitchen, read_yaml, resolve_groups, validated
@@ -38,6 +39,7 @@ from housewise.worlds.kitchen.data import Kitchen, load_kitchen, read_yaml, reso
 Category = Literal["variation", "addition", "exclusion", "order", "tool", "place", "preparation"]
 PEOPLE = Path(str(resources.files("housewise.housekeep_configs"))) / "people" / "adapt"  # the sixteen of ADAPT
 LARGEST = 1_000_000  # bytes of a people file
+MOST_WISHES = 200  # of a person: each two of them are looked at for contradictions
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,7 @@ class _PersonFile(_Strict):
     about: str = ""
     published_undone_weight: int = Field(default=1, ge=1, le=10)
     groups: dict[str, list[str]] = {}
-    preferences: tuple[_Line, ...] = Field(min_length=1)
+    preferences: tuple[_Line, ...] = Field(min_length=1, max_length=MOST_WISHES)
 
 
 def load_people(path: str | Path, kitchen: Kitchen | None = None) -> list[Person]:
@@ -142,8 +144,7 @@ def load_people(path: str | Path, kitchen: Kitchen | None = None) -> list[Person
     path = Path(path)
     if not path.exists():
         raise DataError(f"{path}: there is no such file or folder of people")
-    files = sorted(path.glob("*.yaml")) + sorted(path.glob("*.yml")) if path.is_dir() else [path]
-    people = [person for file in files for person in _read(file, kitchen)]
+    people = [person for file in people_files(path) for person in _read(file, kitchen)]
     if not people:
         raise DataError(f"{path}: no people are described there (files end in .yaml)")
     names = [person.name for person in people]
@@ -151,6 +152,12 @@ def load_people(path: str | Path, kitchen: Kitchen | None = None) -> list[Person
         if names.count(name) > 1:
             raise DataError(f"{path}: two people are named {name!r}; give each a name of their own")
     return people
+
+
+def people_files(path: str | Path) -> list[Path]:
+    """The files that people are read from."""
+    path = Path(path)
+    return sorted(path.glob("*.yaml")) + sorted(path.glob("*.yml")) if path.is_dir() else [path]
 
 
 def check_paraphrases(person: Person) -> None:
@@ -192,7 +199,7 @@ def read_person(content: Any, kitchen: Kitchen, where: str) -> Person:
     groups = _groups(read, kitchen, where)
 
     def lookup(name: str) -> frozenset[str] | None:
-        return groups.get(name) or (frozenset({name}) if name in kitchen.ids else None)
+        return groups.get(name) or (kitchen.within(name) if name in kitchen.ids else None)
 
     preferences = tuple(
         _preference(line, lookup, kitchen, f"{where}, preference {line.id}") for line in read.preferences
@@ -215,6 +222,9 @@ def _groups(read: _PersonFile, kitchen: Kitchen, where: str) -> Mapping[str, fro
         if not name.isidentifier():
             raise DataError(f"{where}: a group cannot be named {name!r}; use letters and underscores")
     own = resolve_groups(read.groups, kitchen.ids, where, kitchen.groups)
+    for name, ids in own.items():
+        if not ids:
+            raise DataError(f"{where}: the group {name!r} is empty; list things, or leave it out")
     return {**kitchen.groups, **own}
 
 
@@ -244,7 +254,7 @@ def _preference(line: _Line, lookup: Lookup, kitchen: Kitchen, where: str) -> Pr
         )
     return Preference(
         id=line.id,
-        text=line.text,
+        text=one_line(line.text),
         category=line.category,  # type: ignore[arg-type]  # checked by the validator
         tasks=tasks,
         dishes=line.dishes,
@@ -253,7 +263,7 @@ def _preference(line: _Line, lookup: Lookup, kitchen: Kitchen, where: str) -> Pr
         if_text=line.if_ or "",
         wants_text=line.wants,
         published=published,
-        paraphrase=line.paraphrase,
+        paraphrase=one_line(line.paraphrase),
     )
 
 

@@ -58,7 +58,8 @@ class Topic:
 
     def answered_by(self, wish: Preference, dish: str) -> bool:
         """Whether a wish says something of it: it is about it, or about all of it and more."""
-        return self._applies(wish, dish, lambda ids: ids <= self.things or self.things <= ids)
+        # What is about kinds of wishes names no things, and nothing is about all of none.
+        return self._applies(wish, dish, lambda ids: ids <= self.things or frozenset() < self.things <= ids)
 
     def _applies(self, wish: Preference, dish: str, fits: Callable[[frozenset[str]], bool]) -> bool:
         if wish.dishes and dish not in wish.dishes:

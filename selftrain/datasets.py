@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
 from housewise.core.errors import UserError
 from housewise.core.files import write_text
-from housewise.language.base import Message
+from housewise.language.base import Message, Role
 
 
 class Prompted(BaseModel):
@@ -26,6 +26,14 @@ class Prompted(BaseModel):
 
     prompt: tuple[dict[str, str], ...]
     prefix: str = ""
+
+    @field_validator("prompt")
+    @classmethod
+    def _of_messages(cls, prompt: tuple[dict[str, str], ...]) -> tuple[dict[str, str], ...]:
+        for turn in prompt:
+            if turn.keys() != {"role", "content"} or turn["role"] not in get_args(Role):
+                raise ValueError(f"a message has a role, one of {', '.join(get_args(Role))}, and content")
+        return prompt
 
     @property
     def messages(self) -> tuple[Message, ...]:

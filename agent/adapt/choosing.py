@@ -14,7 +14,7 @@ MOST_NODES = 20_000  # partial choices that are looked at
 
 # Once true of a trajectory, these stay true whatever the robot does.
 LASTING = frozenset(
-    {"used", "together", "before", "made", "cooked", "in_container", "on_appliance", "available", "task_says"}
+    {"used", "together", "before", "made", "done", "cooked", "in_container", "on_appliance", "available", "task_says"}
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from housewise.language.words import forms
 from housewise.people.cases import Literals, union
 from housewise.people.judging import Judge
 from housewise.worlds.kitchen.actions import NAME_LENGTH, Impossible, parse
@@ -38,7 +39,8 @@ class Kitchenwork:
         self._judge = judge
         self._banned = said.banned
         self._bad_words = {word for predicate in said("made", False) for word in predicate.words}
-        self._named = said("made")
+        self._bad_verbs = self._bad_words | {word for predicate in said("done", False) for word in predicate.words}
+        self._named = [*said("made"), *said("done")]
         self.raw = union(predicate.ids[0] for predicate in said("cooked", False))
         self._verbs = judge.kitchen.verbs
         self._groups = judge.kitchen.groups
@@ -119,7 +121,15 @@ class Kitchenwork:
             verb, now = "Slice", f"sliced {self.state[food].kind}"
         else:
             return food
+        if verb != self.verb(verb, ""):
+            return food
         return self.made_by(f"{verb} the object {food} to get {name_with(now)}") or food
+
+    def verb(self, *verbs: str) -> str:
+        """The first of some verbs that is not to be used of anything; the first of all where none is."""
+        bad = self._bad_verbs
+        allowed = (verb for verb in verbs if not any(word in form for word in bad for form in forms(verb.lower())))
+        return next(allowed, verbs[0])
 
     def bring(self, food: str, to: str) -> str:
         holder = self.state.holder(food)

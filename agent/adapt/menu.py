@@ -90,14 +90,16 @@ class _Writer:
             self._bring_together(predicate, ordered=True)
         for predicate in self._said("together"):
             self._bring_together(predicate, ordered=False)
-        for predicate in self._said("cooked"):
+        for predicate in [*self._said("cooked"), *self._said("on_appliance")]:
             self._cook_too(predicate)
-        for predicate in [*self._said("in_container"), *self._said("on_appliance")]:
+        for predicate in self._said("in_container"):
             self._use(predicate)
         for predicate in self._said("used"):
             self._use(predicate)
         for predicate in self._said("made"):
             self._name(predicate)
+        for predicate in self._said("done"):
+            self._have(predicate)
         for predicate in self._said("served_before"):
             self._serve_apart(predicate)
         return Menu(self._courses, self._roles, self._carry, self._place(), self._serving_order())
@@ -269,6 +271,12 @@ class _Writer:
         if candidates:
             self._courses.append(Course("bowl", adds=[candidates[0]], names=[word]))
 
+    def _have(self, predicate: Predicate) -> None:
+        """There is something to which it can be done."""
+        of = predicate.ids[0] if predicate.ids else frozenset(self._kitchen.ids)
+        if not any(course.members & of for course in self._courses):
+            self._courses += [Course("bowl", adds=[id]) for id in self._foods(of)[:1]]
+
     def _serve_apart(self, predicate: Predicate) -> None:
         """Both groups are served, and something of the first in a course that has nothing of the second."""
         first, second = predicate.ids
@@ -286,12 +294,15 @@ class _Writer:
     def _place(self) -> str:
         places = [id for id, entity in self._work.state.entities.items() if entity.can("dines")]
         places.sort(key=lambda id: id != "table_0")
-        allowed = frozenset(self._work.state.entities)
-        for predicate in self._said("served_at"):
-            allowed &= predicate.ids[0]
-        for predicate in self._said("served_at", False):
-            allowed -= predicate.ids[0]
-        return next((id for id in places if id in allowed), min(allowed, default="table_0"))
+        wanted, unwanted = ([said.ids[0] for said in self._said("served_at", sign)] for sign in (True, False))
+
+        def fits(id: str) -> bool:
+            """Whether all that is served there stands in or on one of each that is wanted."""
+            around = {id, *self._work.state.holders(id)}
+            return all(around & ids for ids in wanted) and not any(around & ids for ids in unwanted)
+
+        elsewhere = frozenset(self._work.state.entities).intersection(*wanted)
+        return next(filter(fits, [*places, *sorted(elsewhere)]), "table_0")
 
     def _serving_order(self) -> list[tuple[frozenset[str], frozenset[str]]]:
         wanted = [(predicate.ids[0], predicate.ids[1]) for predicate in self._said("served_before")]

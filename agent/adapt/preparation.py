@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from housewise.agent.adapt.kitchenwork import USES, Kitchenwork, name_with
 from housewise.agent.adapt.menu import Course, Menu
+from housewise.language.words import forms
 from housewise.people.language import as_word
 from housewise.worlds.kitchen.dishes import dish_of, foods_below, foods_in, is_food, on_appliance
 
@@ -35,8 +36,22 @@ class Preparation(Kitchenwork):
                 continue
             of = predicate.ids[0] if predicate.ids else self.trace.used.keys()
             food = next((food for id in sorted(of & self.trace.used.keys()) if (food := self.carrier(id))), None)
-            if food is not None:
+            if food is not None and predicate.name == "made":
                 self._rename(food, [self._allowed(list(predicate.words))])
+            elif food is not None:
+                self._treat(food, predicate.words)
+
+    def _treat(self, food: str, words: Iterable[str]) -> None:
+        """Do to some food what one of some words says."""
+        verbs = [verb for word in words for verb in self._verbs.meant_by(word)]
+        if not verbs:
+            return
+        verb = self.verb(*verbs)
+        if verb == "chop":
+            self.bring(food, "counter_0")
+        elif verb in self._verbs.cooking and not on_appliance(self.state, food):
+            self.do(f"Move {dish_of(self.state, food)} to stove_0")
+        self.do(f"{verb.capitalize()} the object {food} to get {self._allowed(['breakfast', 'dish'])}")
 
     def _offer_water(self) -> None:
         """Where nothing that was asked for can be made there is at least a glass of water."""
@@ -100,7 +115,7 @@ class Preparation(Kitchenwork):
     def _rename(self, food: str, names: Iterable[str]) -> str:
         for name in names:
             result = name_with(name)
-            food = self.made_by(f"Stir the object {food} to get {result}") or food
+            food = self.made_by(f"{self.verb('Stir', 'Toss', 'Fold')} the object {food} to get {result}") or food
         return food
 
     def _begun(self, course: Course) -> str | None:
@@ -125,7 +140,8 @@ class Preparation(Kitchenwork):
 
     def _allowed(self, names: list[str]) -> str:
         """The first name that holds no word that must not be there."""
-        return next((name for name in names if not any(word in as_word(name) for word in self._bad_words)), names[-1])
+        bad = [form for word in self._bad_words for form in forms(word)]
+        return next((name for name in names if not any(word in as_word(name) for word in bad)), names[-1])
 
     def _task_says(self, word: str) -> bool:
         return word in self._judge.kitchen.tasks.tasks[self._judge.task].text
@@ -147,8 +163,8 @@ class Preparation(Kitchenwork):
             moved.add(id)
         *others, last = names
         for name in others:
-            self.do(f"Stir items in {pan} to get {name}")
-        result = self.made_by(f"Cook items in {pan} to get {last}")
+            self.do(f"{self.verb('Stir', 'Toss', 'Fold')} items in {pan} to get {name}")
+        result = self.made_by(f"{self.verb('Cook', 'Fry', 'Heat')} items in {pan} to get {last}")
         plate = self.vessel("plate")
         if result is not None and plate is not None:
             self.do(f"Move {result} from {pan} to {plate}")
@@ -184,7 +200,7 @@ class Preparation(Kitchenwork):
                 self.put(id, vessel)
         if course.names:
             for name in course.names:
-                self.do(f"Mix all items in {vessel} to get {name_with(name)}")
+                self.do(f"{self.verb('Mix all', 'Stir', 'Toss')} items in {vessel} to get {name_with(name)}")
 
     def _make_toast(self, course: Course) -> None:
         base = course.base
@@ -218,7 +234,7 @@ class Preparation(Kitchenwork):
         if base in self.raw:
             return slice_
         for name in names:
-            slice_ = self.made_by(f"Toast the object {slice_} to get {name}") or slice_
+            slice_ = self.made_by(f"{self.verb('Toast', 'Bake', 'Heat')} the object {slice_} to get {name}") or slice_
         return slice_
 
     def _make_tea(self, course: Course) -> None:
@@ -243,7 +259,7 @@ class Preparation(Kitchenwork):
             if id not in there:
                 self.put(id, mug)
         for name in [name_with(name) for name in course.names] or ["tea"]:
-            self.do(f"Brew items in {mug} to get {name}")
+            self.do(f"{self.verb('Brew', 'Stir', 'Whisk')} items in {mug} to get {name}")
         for id in self._ordered(course):
             if id not in (*early, base) and id not in there:
                 self.put(id, mug)
@@ -291,8 +307,8 @@ class Preparation(Kitchenwork):
             "coffee"
         ]
         for name in others:
-            self.do(f"Stir items in {brewer} to get {name}")
-        coffee = self.made_by(f"Brew items in {brewer} to get {last}")
+            self.do(f"{self.verb('Stir', 'Whisk', 'Toss')} items in {brewer} to get {name}")
+        coffee = self.made_by(f"{self.verb('Brew', 'Stir', 'Whisk')} items in {brewer} to get {last}")
         mug = brewer if self.state[brewer].kind in ("mug", "cup", "glass", "wine_glass") else self.vessel("mug")
         if coffee is None or mug is None:
             return

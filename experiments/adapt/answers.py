@@ -16,9 +16,9 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from rich.console import Console
 
 from housewise.core.configs import CONFIGS
+from housewise.core.console import Console
 from housewise.core.errors import DataError, UserError
 from housewise.core.files import write_json
 from housewise.core.machine import provenance
@@ -50,7 +50,7 @@ class Asked(BaseModel):
     person: str
     task: int
     question: str = Field(min_length=1, max_length=LONGEST)
-    preference: str | None = None
+    preference: str | None
 
 
 def read_questions(path: Path, people: Sequence[Person]) -> list[Asked]:
@@ -60,7 +60,7 @@ def read_questions(path: Path, people: Sequence[Person]) -> list[Asked]:
         DataError: a line naming the file, the line and what is wrong.
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{path}: cannot be read ({error}); give a file of JSON lines") from error
     wishes = {person.name: {wish.id: wish for wish in person.preferences} for person in people}

@@ -17,8 +17,8 @@ from time import perf_counter
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
+from housewise.core.console import Console
 from housewise.core.errors import UserError, alternatives
 from housewise.core.files import write_json
 from housewise.core.machine import provenance

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
+from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
 from housewise.core.machine import provenance

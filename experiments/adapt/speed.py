@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from housewise.agent.adapt.cook import ScriptedCook
+from housewise.core.console import Console
 from housewise.core.files import write_json
 from housewise.core.machine import provenance
 from housewise.people.person import PEOPLE, load_people

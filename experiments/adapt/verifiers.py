@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from housewise.agent.adapt.cook import ScriptedCook
+from housewise.core.console import Console
 from housewise.core.files import write_json
 from housewise.core.machine import provenance
 from housewise.people.judging import Judge, Verdict, satisfaction

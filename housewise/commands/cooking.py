@@ -24,9 +24,8 @@ def kitchen(
 
       housewise play kitchen --task 2 --person nalini
     """
-    from rich.console import Console
-
     from housewise.cooking import cook
+    from housewise.core.console import Console
 
     console = Console(highlight=False)
     cook(task, person, people, seed, console, lambda: console.input("> "))

@@ -20,6 +20,7 @@ from housewise.language.adapters import ASKED_WITH
 from housewise.language.embedder import shared_minilm
 from housewise.language.local.weights import SMOLLM2, load, quiet
 from housewise.people.invented import invent
+from housewise.people.memory.note import check_person
 from housewise.people.person import PEOPLE, Person, load_people
 from housewise.people.topics import most_used_first
 from housewise.rollout.executors import Watcher
@@ -88,6 +89,8 @@ class AdaptTraining:
         self.conversation = Conversation(self.prompts, turns=config.run.agent.turns)
         self.embedder = shared_minilm()
         self.people = {person.name: person for person in load_people(config.run.tasks.people or PEOPLE)}
+        for name in self.people:
+            check_person(name)
         self._check_trainers()
         # Commands for other agents may share the folder, and begin together.
         with alone(folder, _PATIENCE):

@@ -23,7 +23,7 @@ from housewise.people.chat import ChatPerson
 from housewise.people.judging import Judge
 from housewise.people.memory import Memory
 from housewise.people.memory.note import check_person
-from housewise.people.person import PEOPLE, Person, check_paraphrases, load_people
+from housewise.people.person import PEOPLE, Person, check_paraphrases, load_people, people_files
 from housewise.people.terminal import TerminalPerson
 from housewise.people.topics import usual_topics
 from housewise.rollout.episode import Limits, Progress
@@ -134,8 +134,11 @@ class Adapt(System[AdaptSettings]):
 
     def files(self) -> dict[str, Path]:
         """See System.files: people and prompts of the user's own."""
-        named = {"people": self.settings.tasks.people, "prompt": self.settings.agent.prompt}
-        return {setting: Path(name) for setting, name in named.items() if name and Path(name).is_file()}
+        people, prompt = self.settings.tasks.people, self.settings.agent.prompt
+        found = {"prompt": Path(prompt)} if prompt and Path(prompt).is_file() else {}
+        for path in people_files(people) if people else ():
+            found["people" if path == Path(str(people)) else f"people/{path.stem}"] = path
+        return found
 
     def open(
         self,
@@ -158,7 +161,8 @@ class Adapt(System[AdaptSettings]):
             return self._speaker(person, kitchen, judge, models, memory.person)
 
         known = {} if chosen.asks_again else dict(told)
-        world = Breakfast(kitchen, person, judge, speaker, memory.person, earlier, known)
+        most = chosen.most_questions if chosen.asks else 0
+        world = Breakfast(kitchen, person, judge, speaker, memory.person, earlier, known, most)
         things = sorted(kitchen.state.entities.keys() - kitchen.kitchen.furniture.keys())
         setting = AdaptSetting(
             task=kitchen.task.text,

@@ -10,6 +10,7 @@ from typing import Any
 
 from housewise.agent.adapt.planner import Turn
 from housewise.core.record import Event
+from housewise.core.settings import MOST_COUNTED
 from housewise.language.words import one_line, plain
 from housewise.people.base import Person as Speaker
 from housewise.people.base import Question
@@ -57,6 +58,9 @@ class Seen:
         return Turn(action, self.text, self.question is not None, failed, made, thought)
 
 
+NO_MORE_QUESTIONS = "Nothing can be asked any more; go on by what is known."
+
+
 class Breakfast:
     """A breakfast that is made for somebody.
 
@@ -68,6 +72,7 @@ class Breakfast:
         remembered: whose memory answers go into.
         earlier: what was answered in attempts that were cut off, by question.
         known: what the person has answered on other days, by question; they are not asked again in the same words.
+        most: questions that may be asked; any other is an action that fails.
     """
 
     def __init__(
@@ -79,11 +84,13 @@ class Breakfast:
         remembered: str,
         earlier: Mapping[str, str],
         known: Mapping[str, str] = MappingProxyType({}),
+        most: int = MOST_COUNTED,
     ) -> None:
         self._kitchen, self._person, self._judge = kitchen, person, judge
         self._open = speaker
         self._speaker: Speaker[Any] | None = None
         self._remembered, self._earlier = remembered, earlier
+        self._most = most
         self._known = {_heard_as(question): answer for question, answer in known.items()}
 
     def reset(self) -> Seen:
@@ -91,7 +98,7 @@ class Breakfast:
         layout = self._kitchen.reset()
         self._named = dict.fromkeys([*self._kitchen.kitchen.house.rooms, *self._kitchen.kitchen.furniture])
         self._made = self._kitchen.made_so_far()
-        self._questions = self._recalled = 0
+        self._questions = self._recalled = self._refused = 0
         return self._seen(layout, "")
 
     def step(self, action: str) -> Step[Seen]:
@@ -99,8 +106,14 @@ class Breakfast:
         done = self._kitchen.step(action)
         made = self._kitchen.made_so_far()
         changed, self._made = made if made != self._made else "", made
+        asked = done.action is not None and done.action.name == "ask" and not done.failed
+        if asked and self._questions >= self._most:
+            # A model that is held to no grammar asks all the same.
+            self._refused += 1
+            event = ActionEvent(said=action, observation=NO_MORE_QUESTIONS, failed=True, made=changed)
+            return Step(self._seen(NO_MORE_QUESTIONS, changed, done), (event,), blocked=True, over=done.truncated)
         event = ActionEvent(said=action, observation=done.observation, failed=done.failed, made=changed)
-        if done.action is not None and done.action.name == "ask" and not done.failed:
+        if done.action is not None and asked:
             said = self._asked(done.action.x)
             return Step(self._seen("", changed, done, said), (event, *self._kept(said)), over=done.truncated)
         state = self._kitchen.state
@@ -119,8 +132,8 @@ class Breakfast:
             "applicable": len(decisions) - decisions.count("inapplicable"),
             "questions": self._questions,
             "recalled": self._recalled,
-            "executed": counted["executed"] - self._questions - self._recalled,
-            "failed": counted["failed"],
+            "executed": counted["executed"] - self._questions - self._recalled - self._refused,
+            "failed": counted["failed"] + self._refused,
         }
 
     def final(self) -> Mapping[str, Any]:

@@ -60,6 +60,11 @@ def test_wishes_of_other_tasks_are_not_told():
     assert said(answering("samantha", 3), "Which tea do you drink?") == FLEXIBLE
 
 
+def test_who_wants_nothing_left_out_is_not_told_of_as_wishing_it():
+    assert said(answering("juan", 1), "Is there anything I should leave out?") == FLEXIBLE
+    assert said(answering("mark", 3), "Is there anything I should leave out?").startswith("Fruit, nuts and other")
+
+
 def test_a_wish_that_no_topic_is_about_is_asked_about_in_its_own_words():
     told = {"category": "order", "tasks": "tea", "wants": "before(milk, tea)"}
     first = {"id": "1", "text": "Milk in my {tea}, and the milk goes in first.", **told}
@@ -81,6 +86,14 @@ def test_a_wish_that_no_topic_is_about_is_asked_about_in_its_own_words():
         "In which drawer do you keep the spatula?",
         "Where can I find the eggs?",
         "Where did you leave the skillet, on which shelf?",
+        "Where's the milk?",
+        "Where do you keep the breakfast cereal?",
+        "Where can I get the coffee?",
+        "Tell me the location of the coffee.",
+        "Is there any milk in the fridge?",
+        "Do you have oat milk left?",
+        "Have you got any ice?",
+        "How many eggs are there?",
     ],
 )
 def test_places_are_never_told(question):
@@ -89,7 +102,15 @@ def test_places_are_never_told(question):
 
 @pytest.mark.parametrize(
     "question",
-    ["Where do you want to eat?", "Where should I put you up for breakfast?", "Which pan do you have in mind?"],
+    [
+        "Where do you want to eat?",
+        "Where should I put you up for breakfast?",
+        "Which pan do you have in mind?",
+        "Is there anything I should leave out?",
+        "Are there any toppings you like?",
+        "Do you have your coffee black?",
+        "Where's your favourite seat this morning?",
+    ],
 )
 def test_asking_where_to_eat_is_not_asking_for_places(question):
     assert not asks_for_places(question)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from housewise.language.words import forms
 from housewise.people.judging import Judge, satisfaction, satisfaction_over_time
 from tests.people.breakfasts import breakfast, decision, wish
 from tests.people.sixteen import SIXTEEN
@@ -208,3 +209,20 @@ def test_satisfaction_is_of_what_applies_and_grows_to_its_end():
     assert curve[0.5] == pytest.approx(1 / 8)
     assert curve[1.0] == pytest.approx(3 / 8)
     assert satisfaction([]) is None
+
+
+@pytest.mark.parametrize("word", ["fry", "fried"])
+@pytest.mark.parametrize("made", ["Fry items in pan_1 to get eggs", "Cook items in pan_1 to get fried_eggs"])
+def test_what_was_made_is_called_by_any_form_of_the_verb(word, made):
+    trace = breakfast(1, "Move pan_1 to stove_0", "Move egg_0 to pan_1", made)
+    assert decision(wish(f'made("{word}", of=egg)'), 1, trace) == "satisfied"
+    assert decision(wish(f'done("{word}", of=egg)'), 1, trace) == (
+        "satisfied" if made.startswith("Fry") else "violated"
+    )
+
+
+@pytest.mark.parametrize(
+    ("verb", "called"), [("chop", "chopped"), ("dice", "diced"), ("fry", "fried"), ("boil", "boiled")]
+)
+def test_what_a_verb_makes_of_food(verb, called):
+    assert called in forms(verb)

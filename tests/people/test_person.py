@@ -55,6 +55,17 @@ def test_a_wish_that_is_about_no_dish(tmp_path):
     assert person.preferences[0].dishes == ()
 
 
+def test_words_are_heard_in_one_line(tmp_path):
+    (person,) = load_people(written(tmp_path, changed(text="Milk in\n  my \x1b[31mtea.\n", paraphrase="A splash\n")))
+    assert person.preferences[0].text.startswith("Milk in my ") and "\x1b" not in person.preferences[0].text
+    assert person.preferences[0].paraphrase == "A splash"
+
+
+def test_what_stands_in_a_room_stands_there(tmp_path):
+    here = changed(wants="served_at(kitchen)", dishes=None)
+    assert load_people(written(tmp_path, here, changed(id="2", wants="served_at(island)", dishes=None)))
+
+
 def test_whose_wish_cannot_be_read_is_named(tmp_path):
     people = [{"name": "ann", "preferences": [WISH]}, {"name": "ben", "preferences": [changed(wants=None)]}]
     file = tmp_path / "people.yaml"
@@ -82,6 +93,13 @@ def test_whose_wish_cannot_be_read_is_named(tmp_path):
         (changed(wants="served_at(table_0) and served_at(table_1)"), "preference 1 can never be satisfied"),
         (changed(wants="used(milk_whole, kinds=2)"), "preference 1 can never be satisfied"),
         (changed(wants=["used(tea)"]), "preferences.0.wants"),
+        (changed(wants="1" + "+1" * 900), "wants: has too much within each other"),
+        (changed(wants='done("frobnicate")'), "preference 1 can never be satisfied"),
+        (changed(wants='done("poach", of=egg) and not done("poach", of=egg)'), "preference 1 can never be satisfied"),
+        (changed(wants="used(sofa_0)"), "preference 1 can never be satisfied"),
+        (changed(wants="together(pan_0, egg)", tasks="eggs", dishes=["eggs"]), "preference 1 can never be satisfied"),
+        (changed(wants="not together(tea, water)"), "preference 1 can never be satisfied"),
+        (changed(wants="available(nut, kinds=50)"), "preference 1 can never be satisfied"),
     ],
 )
 def test_a_wish_that_cannot_be_read_is_named(tmp_path, wish, words):
@@ -141,6 +159,8 @@ def test_names_and_ids_are_given_once(tmp_path):
         ({"two words": ["milk_0"]}, "cannot be named 'two words'"),
         ({"a": ["b"], "b": ["a"]}, "lists itself"),
         ({"a": ["unicorn"]}, "'unicorn', which is neither"),
+        ({"a": []}, "the group 'a' is empty"),
+        ({f"a{n}": [f"a{n + 1}"] for n in range(3000)} | {"a3000": ["milk_0"]}, "a thousand deep"),
     ],
 )
 def test_groups_of_one_s_own_are_checked(tmp_path, groups, words):

@@ -117,13 +117,18 @@ def plain(word: str) -> str:
     return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
 
+def without_article(id: str) -> str:
+    """``the_oat_milk`` becomes ``oat_milk``."""
+    return re.sub(r"^(the|a|an)_(?=.)", "", id)
+
+
 def result_name(words: str) -> str:
-    """The name of a result as an id: lower case, underscores for spaces.
+    """The name of a result as an id: lower case, underscores for spaces, without an article, as things are named.
 
     Raises:
         Impossible: it has other characters, or more than 21 letters.
     """
-    name = plain(re.sub(r"[\s-]+", "_", words.strip("\"'<>")))
+    name = without_article(plain(re.sub(r"[\s-]+", "_", words.strip("\"'<>"))))
     if not _RESULT.fullmatch(name):
         raise Impossible(
             f"A result cannot be named {_short(words)!r}: at most {NAME_LENGTH} letters and underscores, then a number."

@@ -186,7 +186,7 @@ class Cooking:
 
     def _arrived(self, id: str, to: str) -> None:
         """Note that ``id`` was used, what it was added to, and where it was served."""
-        state, step = self._state, self._step
+        state, step, shot = self._state, self._step, ""
         self.trace.note_use([id], step)
         if is_food(state, id):
             self._order += 1
@@ -197,8 +197,9 @@ class Cooking:
             if state[root].can("container") or state[to].can("cooks"):
                 self.trace.note_use([root if state[root].can("container") else to], step)
             self._shoot(root)
+            shot = root
         for root in dishes_below(state, id):
-            if root != dish_of(state, id):
+            if root != shot:
                 self._shoot(root)
         self._note_serving(id, to)
 

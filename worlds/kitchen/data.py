@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from housewise.core.errors import DataError
 from housewise.core.yamls import parse_yaml
+from housewise.language.words import forms
 from housewise.worlds.kitchen.state import Entity, Place, Relation
 
 FOLDER = Path(str(resources.files("housewise.housekeep_configs"))) / "kitchen"
@@ -110,10 +111,21 @@ class Tasks(_Strict):
         return None
 
 
+_OWN_ACTIONS = frozenset({"cook", "mix", "chop"})  # verbs that are actions of their own
+
+
 class Verbs(_Strict):
     open: tuple[str, ...]
     cooking: frozenset[str]
     warming: frozenset[str]
+
+    def meant_by(self, word: str) -> list[str]:
+        """Verbs that a word of people's files holds for; see people.language."""
+        return sorted(
+            verb
+            for verb in {*self.open, *self.cooking, *self.warming, *_OWN_ACTIONS}
+            if any(word in form for form in forms(verb))
+        )
 
 
 @dataclass(frozen=True)
@@ -135,6 +147,25 @@ class Kitchen:
     tasks: Tasks
     verbs: Verbs
     kinds: Mapping[str, str]
+
+    @cached_property
+    def foods(self) -> frozenset[str]:
+        """Things that can become part of a dish: food, and packets of food."""
+        things = [*self.house.entities(), *self.objects.entities()]
+        return frozenset(thing.id for thing in things if thing.can("edible") or thing.contents is not None)
+
+    @cached_property
+    def usable(self) -> frozenset[str]:
+        """Things that can be used at all: what can be moved or cooked on, or has food put into it."""
+        things = [*self.house.entities(), *self.objects.entities()]
+        able = ("movable", "cooks", "container")
+        fixed = self.furniture.keys() | self.house.rooms.keys()
+        loose = frozenset(thing.id for thing in things if thing.id not in fixed or any(map(thing.can, able)))
+        return loose | self.foods
+
+    def within(self, room: str) -> frozenset[str]:
+        """A room, and the furniture in it: what stands there stands in the room."""
+        return frozenset({room, *(id for id, place in self.furniture.items() if place.holder == room)})
 
     @property
     def ids(self) -> frozenset[str]:
@@ -206,8 +237,11 @@ def resolve_groups(
             return frozenset({listed})
         raise DataError(f"{where}: the group {name!r} lists {listed!r}, which is neither a thing nor a group")
 
-    for name in groups:
-        resolve(str(name), ())
+    try:
+        for name in groups:
+            resolve(str(name), ())
+    except RecursionError:
+        raise DataError(f"{where}: groups list each other a thousand deep; list things instead") from None
     return resolved
 
 

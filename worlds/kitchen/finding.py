@@ -7,7 +7,7 @@ import random
 import re
 from collections.abc import Callable
 
-from housewise.worlds.kitchen.actions import Impossible
+from housewise.worlds.kitchen.actions import Impossible, without_article
 from housewise.worlds.kitchen.state import Entity, State
 from housewise.worlds.kitchen.tracking import Trace
 
@@ -18,8 +18,7 @@ _NUMBER = re.compile(r"_\d+$")
 
 def as_id(words: str) -> str:
     """Words as an id: ``the Oat Milk`` becomes ``oat_milk``."""
-    name = re.sub(r"[\s-]+", "_", words.strip().strip("\"'<>`").lower())
-    return re.sub(r"^(the|a|an)_(?=.)", "", name)
+    return without_article(re.sub(r"[\s-]+", "_", words.strip().strip("\"'<>`").lower()))
 
 
 def describe(entity: Entity) -> str:

@@ -151,3 +151,21 @@ def test_more_wishes_than_there_are_is_an_error(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("housewise.people.invented._TRIES", 20)
     with pytest.raises(UserError, match=r"no 50 wishes without contradictions .* ask for fewer"):
         invent(3, (50, 50))
+
+
+@pytest.mark.parametrize(
+    ("wants", "task"),
+    [
+        ('done("whisk", of=egg)', 1),
+        ('done("fry", of=egg)', 1),
+        ('done("chop", of=cheese)', 2),
+        ('not done("brew")', 4),
+        ('not made("brew") and not done("cook", of=egg)', 6),
+        ("on_appliance(cheese)", 3),
+        ("served_at(patio)", 8),
+    ],
+)
+def test_does_what_people_s_own_wishes_say(wants, task):
+    somebody, world = alone(wish(wants)), TextKitchen(task, scene=scene_with(KITCHEN.objects.places().keys()))
+    finish(world, ScriptedCook(somebody, task))
+    assert left_open(somebody, task, world, ()) == []

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from housewise.experiments.adapt.answers import OWN
+from housewise.experiments.adapt.answers import OWN, read_questions
 from housewise.language.embedder import has_minilm
+from housewise.people.person import PEOPLE, load_people
 from tests.commands import run_module
 
 pytestmark = pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
@@ -28,10 +29,14 @@ def test_the_unseen_questions_are_understood(tmp_path):
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
-        ('{"person": "nobody", "task": 1, "question": "Salt?"}', "line 1: nobody is named 'nobody'"),
-        ('{"person": "juan", "task": 9, "question": "Salt?"}', "line 1: there is no task 9"),
+        (
+            '{"person": "nobody", "task": 1, "question": "Salt?", "preference": null}',
+            "line 1: nobody is named 'nobody'",
+        ),
+        ('{"person": "juan", "task": 9, "question": "Salt?", "preference": null}', "line 1: there is no task 9"),
         ('{"person": "juan", "task": 1, "question": "Salt?", "preference": "1.3"}', "juan has no preference '1.3'"),
-        ('{"person": "juan", "task": 1}', "line 1: question"),
+        ('{"person": "juan", "task": 1, "preference": null}', "line 1: question"),
+        ('{"person": "juan", "task": 1, "question": "Salt?", "pref": "1.1"}', "line 1: preference: Field required"),
         ("no json", "line 1"),
         ("", "has no questions"),
     ],
@@ -42,6 +47,13 @@ def test_questions_that_cannot_be_put_are_refused_in_one_line(tmp_path, line, co
     assert result.returncode != 0
     assert complaint in " ".join((result.stderr + result.stdout).split())
     assert "Traceback" not in result.stderr
+
+
+def test_lines_end_where_json_lines_do(tmp_path):
+    asked = {"person": "juan", "task": 1, "question": "Salt\u2028or pepper?", "preference": None}
+    file = tmp_path / "mine.jsonl"
+    file.write_text(json.dumps(asked, ensure_ascii=False) + "\n", encoding="utf-8-sig")
+    assert [each.question for each in read_questions(file, load_people(PEOPLE))] == ["Salt\u2028or pepper?"]
 
 
 def test_the_own_questions_are_as_many_as_the_documents_say():

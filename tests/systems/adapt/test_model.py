@@ -157,6 +157,19 @@ def test_questions_that_are_used_up_cannot_be_asked(server: ChatServer, tmp_path
     assert ["Ask " in grammar for grammar in grammars] == [True, False, False]
 
 
+def test_without_a_grammar_questions_are_as_many_as_well(server: ChatServer, tmp_path: Path) -> None:
+    ways = (("asking=never", 0), ("most_questions=1", 1))
+    for way, (setting, asked) in zip(("never", "few"), ways, strict=True):
+        server.play(*lines(ASK, 'Ask "Eggs?"', "Declare Done"))
+        out = tmp_path / way
+        adapt(*asking(server, "person=juan", "task=[4]", "grounded=false", setting, "--out", out))
+        record = record_of(out, "juan-4-run0")
+        assert len(record.of_type(AnswerEvent)) == asked == record.result.scores["questions"]
+        refused = [event for event in record.of_type(ActionEvent) if event.failed]
+        assert len(refused) == 2 - asked == record.result.scores["failed"]
+        assert all("Nothing can be asked any more" in event.observation for event in refused)
+
+
 def test_who_has_asked_the_same_again_acts_next(server: ChatServer, tmp_path: Path) -> None:
     other = 'Ask "Where do you sit?"'
     server.play(*lines(ASK, other, ASK, "Open fridge_0", other, "Declare Done"))

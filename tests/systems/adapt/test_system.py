@@ -92,6 +92,18 @@ def test_people_of_one_s_own_are_cooked_for(tmp_path: Path) -> None:
     assert len(list((tmp_path / "run" / "episodes").glob("zoe-8-run?.jsonl"))) == 3
 
 
+def test_a_folder_of_people_is_not_changed_under_a_run(tmp_path: Path) -> None:
+    file = tmp_path / "people" / "zoe.yaml"
+    file.parent.mkdir()
+    file.write_text(MINE, encoding="utf-8")
+    words = [f"people={file.parent}", "--planner", "cook", "--out", tmp_path / "run"]
+    adapt(*words, "task=[8]")
+    file.write_text(MINE.replace("served_at(desk)", "served_at(patio_table)"), encoding="utf-8")
+    assert "has changed since" in " ".join(adapt(*words, "task=[8,6]", code=2).split())
+    file.write_text(MINE, encoding="utf-8")
+    adapt(*words, "task=[8,6]")
+
+
 def test_who_has_no_other_words_cannot_answer_in_them(tmp_path: Path) -> None:
     (tmp_path / "zoe.yaml").write_text(MINE, encoding="utf-8")
     words = ["answering=paraphrase", "--planner", "llm", f"people={tmp_path / 'zoe.yaml'}", "--out", tmp_path / "run"]

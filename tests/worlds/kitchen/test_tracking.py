@@ -171,3 +171,15 @@ def test_use_is_noted_of_what_is_moved_poured_heated_made_and_filled():
         "Pour honey from honey_0 to bowl_8",
     )
     assert set(world.trace.used) == {"bread_0", "toaster_0", "pan_0", "honey_0", "bowl_8"}
+
+
+def test_a_dish_that_is_carried_to_an_appliance_is_on_it():
+    world = done("Move white_bread_slice from bread_0 to pan_0", "Move pan_0 to stove_0")
+    shot = world.trace.shots[-1]
+    assert (shot.root, shot.on_appliance) == ("pan_0", True)
+
+
+def test_what_was_made_is_named_with_its_article_or_without():
+    tea = ("Pour water from sink_1 to mug_0", "Brew items in mug_0 to get a cup of tea")
+    assert "cup_of_tea" in done(*tea).state
+    done(*tea, "Serve a_cup_of_tea at table_0", "Serve the cup of tea at table_1")
