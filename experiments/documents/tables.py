@@ -46,6 +46,7 @@ TABLES: dict[str, Drawn] = {
     "adapt heard": adapt.heard,
     "adapt remembering": partial(adapt.remembering, "remembering"),
     "adapt remembering, a model": partial(adapt.remembering, "remembering_fold_0"),
+    "adapt remembering, breakfast": partial(adapt.remembering, "remembering_breakfast"),
     "adapt scripted": partial(adapt.cooks, "scripted"),
     "adapt warm-ups": partial(adapt.cooks, "warm_ups"),
     "clipr": clipr.methods,
