@@ -48,14 +48,15 @@ _PLACES = re.compile(
 )
 _WHERE = re.compile(r"\b(where|drawers?|shelf|shelves|cupboards?|cabinets?)\b", re.IGNORECASE)
 _STORED = re.compile(
-    r"\blocation of\b|\bwhere can (i|we) get\b|\bwhere('s| is| are) the\b(?! (best|table|place|spot))"
+    r"\blocation of\b|\bwhere can (i|we) get\b"
+    r"|\bwhere('s| is| are) the\b(?! (best|table|place|spot|meal|food|breakfast))"
     r"|\bwhere\b.{0,40}\b(find|keep|kept|stor(e|ed)|located|hidden)\b",
     re.IGNORECASE,
 )
 _WHETHER = re.compile(
-    r"^(is|are)\b.{0,40}\b(left|at home|in the (fridge|freezer|house|kitchen|pantry))\b"
-    r"|^(do|have) (you|we)\b.{0,40}\b(left|at home|in the (fridge|freezer|house|kitchen|pantry))\b"
-    r"|\bhave (you|we) got any\b|\bhow (many|much)\b.{0,30}\b(are there|is there|do (you|we) have)\b",
+    r"^((is|are)|(do|have) (you|we))\b.{0,40}\b(left|at home|in the (fridge|freezer|house|kitchen|pantry))\b"
+    r"|\bhave (you|we) got any\b(?! (preference|wish|favou?rite|idea|request))"
+    r"|\bhow (many|much)\b.{0,30}\b(are there|is there|do (you|we) have)\b",
     re.IGNORECASE,
 )
 _DINING = re.compile(
@@ -222,6 +223,5 @@ class AnsweringPerson:
 
 def asks_for_places(question: str) -> bool:
     """Whether a question asks where something is, or whether it is there; not where to eat."""
-    if _STORED.search(question) or _WHETHER.search(question):
-        return True
-    return bool(_WHERE.search(question) and _PLACES.search(question) and not _DINING.search(question))
+    where = _WHERE.search(question) and _PLACES.search(question)
+    return bool(_STORED.search(question) or ((where or _WHETHER.search(question)) and not _DINING.search(question)))

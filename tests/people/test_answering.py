@@ -110,6 +110,9 @@ def test_places_are_never_told(question):
         "Are there any toppings you like?",
         "Do you have your coffee black?",
         "Where's your favourite seat this morning?",
+        "Where is the meal to be served?",
+        "Are you happy to have it in the kitchen?",
+        "Have you got any preference for the pan?",
     ],
 )
 def test_asking_where_to_eat_is_not_asking_for_places(question):

@@ -163,9 +163,10 @@ class Kitchen:
         loose = frozenset(thing.id for thing in things if thing.id not in fixed or any(map(thing.can, able)))
         return loose | self.foods
 
-    def within(self, room: str) -> frozenset[str]:
-        """A room, and the furniture in it: what stands there stands in the room."""
-        return frozenset({room, *(id for id, place in self.furniture.items() if place.holder == room)})
+    def within(self, id: str) -> frozenset[str]:
+        """A thing; of a room also the furniture in it, as what stands there stands in the room."""
+        inside = (other for other, place in self.furniture.items() if place.holder == id and id in self.house.rooms)
+        return frozenset({id, *inside})
 
     @property
     def ids(self) -> frozenset[str]:
