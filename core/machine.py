@@ -96,9 +96,14 @@ def machine() -> dict[str, str | int]:
     return found | ({"gpus": gpus} if (gpus := _gpus()) else {})
 
 
-def _gpus(devices: Path = Path("/dev")) -> str:
+def nvidia_cards() -> list[Path]:
+    """NVIDIA's devices, as the system has them."""
+    return sorted(Path("/dev").glob("nvidia[0-9]*"))
+
+
+def _gpus() -> str:
     """Names of the GPUs that models run on; torch takes seconds to import, and is asked only where there is a card."""
-    if "torch" not in sys.modules and not any(devices.glob("nvidia[0-9]*")):
+    if "torch" not in sys.modules and not nvidia_cards():
         return ""
     try:
         import torch

@@ -37,8 +37,8 @@ def cook(
     cooked_for = _chosen(person, people) if person or people else None
     world = TextKitchen(task, seed)
     answers = _answers(world, cooked_for)
-    console.print(world.layout(), markup=False)
-    console.print(f"\nTask: {world.task.text}. {_HELP}", markup=False)
+    console.print(world.layout())
+    console.print(f"\nTask: {world.task.text}. {_HELP}")
     while True:
         try:
             line = read().strip()
@@ -47,12 +47,12 @@ def cook(
         if line == "quit":
             break
         if line in ("help", "made", "wishes"):
-            console.print(_told(line, world, cooked_for), markup=False)
+            console.print(_told(line, world, cooked_for))
             continue
         step = world.step(line)
         asked = step.action is not None and step.action.name == "ask" and not step.failed
         said = answers(step.action.x) if asked and step.action else step.observation
-        console.print(("Not done: " if step.failed else "") + said, markup=False)
+        console.print(("Not done: " if step.failed else "") + said)
         if step.ended or step.truncated:
             break
     if cooked_for is not None:
@@ -93,7 +93,7 @@ def _judge(console: Console, world: TextKitchen, person: Person) -> None:
     for verdict in verdicts:
         if verdict.decision != "inapplicable":
             line = f"  {verdict.decision:9} {verdict.preference.text} (since step {verdict.step}; {verdict.why})"
-            console.print(line, markup=False)
+            console.print(line)
     share = satisfaction(verdicts)
     said = "no wish applies" if share is None else f"{100 * share:.0f} % of the wishes that apply"
-    console.print(f"{person.name}: {said}", markup=False)
+    console.print(f"{person.name}: {said}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import lru_cache
 
 _STOP = """a an the this that these those it its they them their there here of for from to in on at by with into onto
@@ -67,6 +68,12 @@ def _content_words(text: str) -> tuple[str, ...]:
     return tuple(found or tokens(text))
 
 
+def is_of(words: Iterable[str], verb: str) -> bool:
+    """Whether some form of a verb holds one of some words."""
+    return any(word in form for word in words for form in forms(verb))
+
+
+@lru_cache(maxsize=1 << 15)
 def forms(verb: str) -> tuple[str, ...]:
     """A verb as it is, and as what was done by it is called: fry, fried, frying; chop, chopped, chopping."""
     if re.fullmatch(r"[^aeiou]*[aeiou][^aeiouwxy]", verb):

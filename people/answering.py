@@ -127,7 +127,7 @@ class AnsweringPerson:
             for question, dish in topic.asked(judge.dishes)
         ]
         known = {wish.id for *_, about in self._asked for wish in about}
-        # What nobody else is asked about is asked about in its own words.
+        # What no topic is about is asked about in its own words.
         for wish in self._wishes:
             if wish.id not in known:
                 topic = topic_of(wish, judge.dishes)

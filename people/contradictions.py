@@ -5,7 +5,7 @@ Everything that could be there is taken to be there: what only a scene's lacks m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -19,14 +19,15 @@ if TYPE_CHECKING:
 
 def contradiction(preferences: Sequence[Preference], kitchen: Kitchen) -> str | None:
     """The first wish that cannot be fulfilled, or two that cannot be fulfilled together, in words; None without any."""
+    made = {name: parse_condition(dish.made, kitchen.named) for name, dish in kitchen.tasks.dishes.items()}
     for one in preferences:
         for number in one.tasks:
-            if not _possible([one], kitchen.tasks.tasks[number], kitchen):
+            if not _possible([one], kitchen.tasks.tasks[number], kitchen, made):
                 return f"preference {one.id} can never be satisfied; change what it wants ({one.wants_text})"
     for first, second in combinations(preferences, 2):
         for number in sorted(set(first.tasks) & set(second.tasks)):
             task = kitchen.tasks.tasks[number]
-            if not _possible([first, second], task, kitchen):
+            if not _possible([first, second], task, kitchen, made):
                 return (
                     f"preferences {first.id} and {second.id} contradict each other where the task is {task.text!r}; "
                     f"change one ({first.wants_text} against {second.wants_text})"
@@ -34,8 +35,12 @@ def contradiction(preferences: Sequence[Preference], kitchen: Kitchen) -> str | 
     return None
 
 
-def _possible(preferences: Sequence[Preference], task: Task, kitchen: Kitchen) -> bool:
-    """Whether a breakfast can fulfil all of them; of several, one with a condition is fulfilled where that is false."""
+def _possible(preferences: Sequence[Preference], task: Task, kitchen: Kitchen, made: Mapping[str, Condition]) -> bool:
+    """Whether a breakfast can fulfil all of them; of several, one with a condition is fulfilled where that is false.
+
+    Args:
+        made: for each dish the condition under which it counts as made.
+    """
 
     def decide(predicate: Predicate) -> bool | None:
         if predicate.name == "available":
@@ -49,9 +54,6 @@ def _possible(preferences: Sequence[Preference], task: Task, kitchen: Kitchen) -
             return False
         return None
 
-    def lookup(name: str) -> frozenset[str] | None:
-        return kitchen.groups.get(name) or (frozenset({name}) if name in kitchen.ids else None)
-
     wanted: list[Condition] = []
     for preference in preferences:
         if preference.condition is None:
@@ -60,11 +62,7 @@ def _possible(preferences: Sequence[Preference], task: Task, kitchen: Kitchen) -
             wanted.append(Any_((Not(preference.condition), preference.wish)))
         elif cases(preference.condition, decide):
             wanted.append(All((preference.condition, preference.wish)))
-        for dish in preference.dishes:
-            if dish in task.dishes:
-                made = kitchen.tasks.dishes[dish]
-                wanted.append(Predicate("used", ((made.of,),), (kitchen.groups[made.of],)))
-                wanted.append(parse_condition(made.made, lookup))
+        wanted += [made[dish] for dish in preference.dishes if dish in task.dishes]
     try:
         return any(consistent(case, kitchen.kinds) for case in cases(All(tuple(wanted)), decide))
     except TooManyCases:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from housewise.language.words import forms
+from housewise.language.words import forms, is_of
 from housewise.people.language import All, Any_, Condition, Not, Predicate, as_word, parse_condition
 from housewise.people.person import Person, Preference
 from housewise.worlds.kitchen.data import Dish, Kitchen, load_kitchen
@@ -52,15 +52,14 @@ class Judge:
         self.kitchen = kitchen or load_kitchen()
         self._asked = self.kitchen.tasks.tasks[task]
         dishes = {name: self.kitchen.tasks.dishes[name] for name in self._asked.dishes}
-        self.when_made = {name: parse_condition(self._when_made(dish), self._lookup) for name, dish in dishes.items()}
+        self.when_made = {
+            name: parse_condition(self._when_made(dish), self.kitchen.named) for name, dish in dishes.items()
+        }
         self._base = frozenset().union(*(self.kitchen.groups[dish.of] for dish in dishes.values()))
 
     def _when_made(self, dish: Dish) -> str:
         """The condition under which a dish counts as made."""
         return dish.made
-
-    def _lookup(self, name: str) -> frozenset[str] | None:
-        return self.kitchen.groups.get(name) or (frozenset({name}) if name in self.kitchen.ids else None)
 
     def verdicts(self, person: Person, trace: Trace, when: bool = False) -> list[Verdict]:
         """One for each of the person's preferences.
@@ -165,10 +164,9 @@ class Judge:
 
 def _made(words: tuple[str, ...], of: Sources | None, by_name: bool, trace: Trace) -> bool:
     """Whether a result was made by one of the verbs or, where names count, is called by one of the words."""
-    called = [form for word in words for form in forms(word)]
+    called = [form for word in words for form in forms(word)] if by_name else []
     return any(
-        any(word in form for word in words for form in forms(as_word(result.verb)))
-        or (by_name and any(word in as_word(result.id) for word in called))
+        is_of(words, as_word(result.verb)) or any(word in as_word(result.id) for word in called)
         for result in trace.made
         if of is None or result.sources & of
     )

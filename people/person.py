@@ -199,7 +199,7 @@ def read_person(content: Any, kitchen: Kitchen, where: str) -> Person:
     groups = _groups(read, kitchen, where)
 
     def lookup(name: str) -> frozenset[str] | None:
-        return groups.get(name) or (kitchen.within(name) if name in kitchen.ids else None)
+        return groups.get(name) or kitchen.named(name)
 
     preferences = tuple(
         _preference(line, lookup, kitchen, f"{where}, preference {line.id}") for line in read.preferences
@@ -225,7 +225,7 @@ def _groups(read: _PersonFile, kitchen: Kitchen, where: str) -> Mapping[str, fro
     for name, ids in own.items():
         if not ids:
             raise DataError(f"{where}: the group {name!r} is empty; list things, or leave it out")
-    return {**kitchen.groups, **own}
+    return own
 
 
 def _preference(line: _Line, lookup: Lookup, kitchen: Kitchen, where: str) -> Preference:

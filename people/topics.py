@@ -98,11 +98,8 @@ def load_topics(path: Path = TOPICS, kitchen: Kitchen | None = None) -> tuple[To
     """
     kitchen = kitchen or load_kitchen()
 
-    def lookup(name: str) -> frozenset[str] | None:
-        return kitchen.groups.get(name) or (frozenset({name}) if name in kitchen.ids else None)
-
     def things(name: str, line: _Line) -> frozenset[str]:
-        found = [(word, lookup(word)) for word in line.things]
+        found = [(word, kitchen.named(word)) for word in line.things]
         for word, ids in found:
             if ids is None:
                 raise DataError(f"{path}: {name}: things: {word!r} is neither a group nor a thing of the kitchen")
@@ -114,7 +111,7 @@ def load_topics(path: Path = TOPICS, kitchen: Kitchen | None = None) -> tuple[To
             if dish not in kitchen.tasks.dishes:
                 raise DataError(f"{path}: {name}: unknown dish {dish!r}; use {', '.join(kitchen.tasks.dishes)}")
         try:
-            supposed = tuple(parse_condition(text, lookup) for text in line.supposed)
+            supposed = tuple(parse_condition(text, kitchen.named) for text in line.supposed)
         except ConditionError as error:
             raise DataError(f"{path}: {name}: supposed: {error}") from error
         about = frozenset(line.predicates)

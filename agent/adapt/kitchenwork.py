@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from housewise.language.words import forms
+from housewise.language.words import is_of
 from housewise.people.cases import Literals, union
 from housewise.people.judging import Judge
 from housewise.worlds.kitchen.actions import NAME_LENGTH, Impossible, parse
@@ -21,6 +21,13 @@ USES = {  # which vessels and appliances a dish is made and served with
     "toast": ("toaster", "plate"),
     "tea": ("mug",),
     "coffee": ("brewer", "mug"),
+}
+_AS_WELL = {  # verbs that do what another does, where that is not to be used
+    "Stir": ("Toss", "Fold"),
+    "Mix all": ("Stir", "Toss"),
+    "Brew": ("Stir", "Whisk"),
+    "Cook": ("Fry", "Heat"),
+    "Toast": ("Bake", "Heat"),
 }
 _DEFAULT = {
     "pan": ("pan_0", "pan_1", "skillet_0", "pot_0", "pot_1", "box_2", "bowl_0"),
@@ -40,7 +47,7 @@ class Kitchenwork:
         self._banned = said.banned
         self._bad_words = {word for predicate in said("made", False) for word in predicate.words}
         self._bad_verbs = self._bad_words | {word for predicate in said("done", False) for word in predicate.words}
-        self._named = [*said("made"), *said("done")]
+        self._treated = [*said("made"), *said("done")]
         self.raw = union(predicate.ids[0] for predicate in said("cooked", False))
         self._verbs = judge.kitchen.verbs
         self._groups = judge.kitchen.groups
@@ -121,15 +128,17 @@ class Kitchenwork:
             verb, now = "Slice", f"sliced {self.state[food].kind}"
         else:
             return food
-        if verb != self.verb(verb, ""):
+        if not self.may(verb):
             return food
         return self.made_by(f"{verb} the object {food} to get {name_with(now)}") or food
 
-    def verb(self, *verbs: str) -> str:
-        """The first of some verbs that is not to be used of anything; the first of all where none is."""
-        bad = self._bad_verbs
-        allowed = (verb for verb in verbs if not any(word in form for word in bad for form in forms(verb.lower())))
-        return next(allowed, verbs[0])
+    def may(self, verb: str) -> bool:
+        """Whether nothing says that a verb is not to be used."""
+        return not is_of(self._bad_verbs, verb.lower())
+
+    def verb(self, usual: str) -> str:
+        """A verb, or the first of those that do as well where it is not to be used and they may be."""
+        return next(filter(self.may, (usual, *_AS_WELL[usual])), usual)
 
     def bring(self, food: str, to: str) -> str:
         holder = self.state.holder(food)

@@ -273,7 +273,7 @@ class _Writer:
 
     def _have(self, predicate: Predicate) -> None:
         """There is something to which it can be done."""
-        of = predicate.ids[0] if predicate.ids else frozenset(self._kitchen.ids)
+        of = predicate.ids[0] if predicate.ids else self._kitchen.ids
         if not any(course.members & of for course in self._courses):
             self._courses += [Course("bowl", adds=[id]) for id in self._foods(of)[:1]]
 

@@ -24,14 +24,14 @@ class Preparation(Kitchenwork):
             for tool in tools:
                 if tool not in self.trace.used:
                     self._use_after_all(tool, role, menu)
-        self._name_the_rest()
+        self._treat_the_rest()
         if not self.trace.prepared():
             self._offer_water()
         self._serve(menu)
 
-    def _name_the_rest(self) -> None:
-        """Names that no course has given, since what they are about was added later than the course was named."""
-        for predicate in self._named:
+    def _treat_the_rest(self) -> None:
+        """Names that no course has given, since what they are about was added later, and what is to be done to food."""
+        for predicate in self._treated:
             if self._judge.holds(predicate, self.trace):
                 continue
             of = predicate.ids[0] if predicate.ids else self.trace.used.keys()
@@ -46,7 +46,7 @@ class Preparation(Kitchenwork):
         verbs = [verb for word in words for verb in self._verbs.meant_by(word)]
         if not verbs:
             return
-        verb = self.verb(*verbs)
+        verb = next(filter(self.may, verbs), verbs[0])
         if verb == "chop":
             self.bring(food, "counter_0")
         elif verb in self._verbs.cooking and not on_appliance(self.state, food):
@@ -115,7 +115,7 @@ class Preparation(Kitchenwork):
     def _rename(self, food: str, names: Iterable[str]) -> str:
         for name in names:
             result = name_with(name)
-            food = self.made_by(f"{self.verb('Stir', 'Toss', 'Fold')} the object {food} to get {result}") or food
+            food = self.made_by(f"{self.verb('Stir')} the object {food} to get {result}") or food
         return food
 
     def _begun(self, course: Course) -> str | None:
@@ -163,8 +163,8 @@ class Preparation(Kitchenwork):
             moved.add(id)
         *others, last = names
         for name in others:
-            self.do(f"{self.verb('Stir', 'Toss', 'Fold')} items in {pan} to get {name}")
-        result = self.made_by(f"{self.verb('Cook', 'Fry', 'Heat')} items in {pan} to get {last}")
+            self.do(f"{self.verb('Stir')} items in {pan} to get {name}")
+        result = self.made_by(f"{self.verb('Cook')} items in {pan} to get {last}")
         plate = self.vessel("plate")
         if result is not None and plate is not None:
             self.do(f"Move {result} from {pan} to {plate}")
@@ -200,7 +200,7 @@ class Preparation(Kitchenwork):
                 self.put(id, vessel)
         if course.names:
             for name in course.names:
-                self.do(f"{self.verb('Mix all', 'Stir', 'Toss')} items in {vessel} to get {name_with(name)}")
+                self.do(f"{self.verb('Mix all')} items in {vessel} to get {name_with(name)}")
 
     def _make_toast(self, course: Course) -> None:
         base = course.base
@@ -234,7 +234,7 @@ class Preparation(Kitchenwork):
         if base in self.raw:
             return slice_
         for name in names:
-            slice_ = self.made_by(f"{self.verb('Toast', 'Bake', 'Heat')} the object {slice_} to get {name}") or slice_
+            slice_ = self.made_by(f"{self.verb('Toast')} the object {slice_} to get {name}") or slice_
         return slice_
 
     def _make_tea(self, course: Course) -> None:
@@ -259,7 +259,7 @@ class Preparation(Kitchenwork):
             if id not in there:
                 self.put(id, mug)
         for name in [name_with(name) for name in course.names] or ["tea"]:
-            self.do(f"{self.verb('Brew', 'Stir', 'Whisk')} items in {mug} to get {name}")
+            self.do(f"{self.verb('Brew')} items in {mug} to get {name}")
         for id in self._ordered(course):
             if id not in (*early, base) and id not in there:
                 self.put(id, mug)
@@ -307,8 +307,8 @@ class Preparation(Kitchenwork):
             "coffee"
         ]
         for name in others:
-            self.do(f"{self.verb('Stir', 'Whisk', 'Toss')} items in {brewer} to get {name}")
-        coffee = self.made_by(f"{self.verb('Brew', 'Stir', 'Whisk')} items in {brewer} to get {last}")
+            self.do(f"{self.verb('Stir')} items in {brewer} to get {name}")
+        coffee = self.made_by(f"{self.verb('Brew')} items in {brewer} to get {last}")
         mug = brewer if self.state[brewer].kind in ("mug", "cup", "glass", "wine_glass") else self.vessel("mug")
         if coffee is None or mug is None:
             return

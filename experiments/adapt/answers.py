@@ -198,12 +198,11 @@ def main(
         if len(sets[name]) < 2 * FOLDS or len(asked_about) < 2:
             raise UserError(f"{questions or OWN}: has too few questions to choose by; give {2 * FOLDS} of both sorts")
         result["chosen"] = choose(listeners, sets[name])
-        console.print(json.dumps(result["chosen"]), markup=False)
+        console.print(json.dumps(result["chosen"]))
     for name, each in told.items():
         console.print(
             f"{name}: {each['n']} questions, the right wish found for {_share(each['found'])}, flexible where there is "
             f"none {_share(each['flexible'])}",
-            markup=False,
         )
     if json_file is not None:
         write_json(json_file, {**result, **provenance()})

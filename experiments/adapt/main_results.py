@@ -27,7 +27,7 @@ from housewise.experiments.adapt.figures import in_words
 from housewise.experiments.adapt.pictures import draw
 from housewise.experiments.adapt.rows import OURS, PARAPHRASED, Rows
 from housewise.experiments.adapt.study import AGENTS, PUBLISHED, Agent, Study
-from housewise.people.person import PEOPLE, load_people
+from housewise.people.person import PEOPLE, load_people, people_files
 from housewise.selftrain.adapt.settings import AdaptTrainingConfig, load_training
 from housewise.selftraining import Terminal
 from housewise.terminal import told
@@ -77,9 +77,7 @@ def _merged(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def _folder(config: AdaptTrainingConfig) -> Path:
     """The same for the same settings and people."""
     chosen = config.run.tasks.people
-    files = (
-        sorted(Path(chosen).rglob("*.y*ml")) if chosen and Path(chosen).is_dir() else [Path(chosen)] if chosen else []
-    )
+    files = people_files(chosen) if chosen else []
     told = json.dumps(config.identity, sort_keys=True, default=str).encode() + b"".join(map(Path.read_bytes, files))
     return Path("runs") / f"adapt-{hashlib.sha256(told).hexdigest()[:10]}"
 

@@ -171,7 +171,7 @@ def main(
     console.print(f"{len(found)} people, {len(breakfasts)} breakfasts: {shown}", highlight=False)
     for kind, words in (("given_up", "given up, as"), ("open", "violated:")):
         for why, wishes in _by_reason(figures[kind]).items():
-            console.print(f"  {words} {why} - {wishes}", markup=False, highlight=False)
+            console.print(f"  {words} {why} - {wishes}", highlight=False)
     if json_file is not None:
         write_json(json_file, {**figures, **provenance()})
 

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from housewise.core.machine import machine
+from housewise.core.machine import machine, nvidia_cards
 from housewise.doctor.findings import ACCELERATORS, Finding
 from housewise.language.local.weights import cpu_precision
 
@@ -38,7 +38,7 @@ def gpu() -> list[Finding]:
 
     if torch.cuda.is_available():
         return [cuda(torch, number) for number in range(torch.cuda.device_count())]
-    return [no_cuda(torch, sorted(Path("/dev").glob("nvidia[0-9]*")))]
+    return [no_cuda(torch, nvidia_cards())]
 
 
 def cuda(torch: Any, number: int) -> Finding:

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from housewise.core.errors import DataError
 from housewise.core.yamls import parse_yaml
-from housewise.language.words import forms
+from housewise.language.words import is_of
 from housewise.worlds.kitchen.state import Entity, Place, Relation
 
 FOLDER = Path(str(resources.files("housewise.housekeep_configs"))) / "kitchen"
@@ -121,11 +121,7 @@ class Verbs(_Strict):
 
     def meant_by(self, word: str) -> list[str]:
         """Verbs that a word of people's files holds for; see people.language."""
-        return sorted(
-            verb
-            for verb in {*self.open, *self.cooking, *self.warming, *_OWN_ACTIONS}
-            if any(word in form for form in forms(verb))
-        )
+        return sorted(verb for verb in {*self.open, *self.cooking, *self.warming, *_OWN_ACTIONS} if is_of([word], verb))
 
 
 @dataclass(frozen=True)
@@ -163,10 +159,14 @@ class Kitchen:
         loose = frozenset(thing.id for thing in things if thing.id not in fixed or any(map(thing.can, able)))
         return loose | self.foods
 
-    def within(self, id: str) -> frozenset[str]:
-        """A thing; of a room also the furniture in it, as what stands there stands in the room."""
-        inside = (other for other, place in self.furniture.items() if place.holder == id and id in self.house.rooms)
-        return frozenset({id, *inside})
+    def named(self, name: str) -> frozenset[str] | None:
+        """The ids of a group, a thing, or a room and the furniture in it; None for a name of nothing."""
+        if name in self.groups:
+            return self.groups[name]
+        if name in self.house.rooms:
+            # What stands there stands in the room.
+            return frozenset({name, *(id for id, place in self.furniture.items() if place.holder == name)})
+        return frozenset({name}) if name in self.ids else None
 
     @property
     def ids(self) -> frozenset[str]:
