@@ -6,7 +6,7 @@ import base64
 import ipaddress
 import re
 from collections.abc import Iterable
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 HIDDEN = "***"
 """Stands for what is secret where an address is shown or kept."""
@@ -15,6 +15,7 @@ _LONGEST = 2000
 # A password may hold what ends the host's part of an address elsewhere, so that all goes up to the last @.
 _BEFORE_HOST = re.compile(r"^(?P<scheme>[a-zA-Z][\w+.-]*://)?.*@", re.DOTALL)
 _IN_TEXT = re.compile(r"(?<=://)[^\s/'\"]*@")
+_SECRET_NAME = re.compile(r"key|token|secret|sig|pass|code", re.IGNORECASE)
 _AFTER_PATH = re.compile(r"(?P<mark>[?#]).+$", re.DOTALL)
 
 
@@ -55,7 +56,7 @@ def is_redacted(url: str) -> bool:
 
 
 def secrets(key: str, url: str) -> list[str]:
-    """Texts that must not be shown: the key, and the password of an address in every form that it is sent in.
+    """Texts that must not be shown: the key, passwords of an address in every form that they are sent in, keys in it.
 
     Args:
         key: for the server; may be empty.
@@ -66,8 +67,9 @@ def secrets(key: str, url: str) -> list[str]:
     """
     parts = urlsplit(url)
     user, password = parts.username or "", parts.password or ""
+    inquiry = [value for name, value in parse_qsl(parts.query) if _SECRET_NAME.search(name)]
     sent = base64.b64encode(f"{unquote(user)}:{unquote(password)}".encode()).decode() if user or password else ""
-    return sorted({key, password, unquote(password), sent} - {""}, key=len, reverse=True)
+    return sorted({key, password, unquote(password), sent, *inquiry} - {""}, key=len, reverse=True)
 
 
 def concealed(text: str, secret: Iterable[str]) -> str:

@@ -18,6 +18,8 @@ from housewise.core.errors import UserError, printable
 # What typer makes of an interrupt.
 _INTERRUPTED = 130
 
+_printed_notes: set[str] = set()
+
 
 class Console(rich.console.Console):
     """A console that takes no word for an instruction, neither of rich (``[bold]``, ``:smile:``) nor of the terminal.
@@ -41,6 +43,20 @@ def complain(words: str) -> None:
     # Where this cannot be said either, the exit code tells.
     with suppress(OSError):
         Console(stderr=True, soft_wrap=True).print(line, highlight=False)
+
+
+def notify(line: str, once: bool = False) -> None:
+    """Print a note to the user on one line of standard error.
+
+    Args:
+        line: The note.
+        once: Whether the same note is printed no second time by this program.
+    """
+    if once and line in _printed_notes:
+        return
+    _printed_notes.add(line)
+    with suppress(OSError):
+        Console(stderr=True, soft_wrap=True).print(Text.assemble(("note: ", "bold"), " ".join(line.split())))
 
 
 def let_write_anything() -> None:

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
 from pydantic_core import PydanticCustomError
 from yaml import YAMLError
 
@@ -45,6 +45,13 @@ class Settings(BaseModel):
     """Settings of which every key is known and none changes."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    _set_by_user: frozenset[str] = PrivateAttr(default=frozenset())
+
+    @property
+    def set_by_user(self) -> frozenset[str]:
+        """The keys to which the user gave a value, on the command line or in a file of their own."""
+        return self._set_by_user
 
 
 def one_of(name: str, known: Sequence[str]) -> str:
@@ -123,20 +130,34 @@ def load_settings(
     given, written = _from_file(find_config(file)) if file else OmegaConf.create(), _from_overrides(overrides)
     try:
         parts: list[Any] = [base]
-        for part, source in (
-            (literals.hidden(dict(advised or {})), "the defaults"),
-            (given, str(file)),
-            (literals.hidden(dict(settings or {})), "the command line"),
-            (written, "the command line"),
+        by_user: dict[str, Any] = {}
+        for part, source, is_users in (
+            (literals.hidden(dict(advised or {})), "the defaults", False),
+            (given, str(file), file is not None and CONFIGS not in find_config(file).resolve().parents),
+            (literals.hidden(dict(settings or {})), "the command line", True),
+            (written, "the command line", True),
         ):
-            content = OmegaConf.to_container(part) if isinstance(part, DictConfig) else part
-            parts.append(OmegaConf.create(_with_whole_paths(placed(content, known, source), known)))
+            content = placed(OmegaConf.to_container(part) if isinstance(part, DictConfig) else part, known, source)
+            parts.append(OmegaConf.create(_with_whole_paths(content, known)))
+            by_user = merged(by_user, content) if is_users else by_user
         whole = literals.shown(OmegaConf.to_container(OmegaConf.merge(*parts), resolve=True))
     except OmegaConfBaseException as error:
         raise UserError(f"setting {error.full_key}: {without_passwords(_first_line(error))}") from error
     except RecursionError:
         raise UserError(_too_deep("the settings")) from None
-    return validated(model, whole)
+    made = validated(model, whole)
+    _mark_as_set(made, by_user)
+    return made
+
+
+def _mark_as_set(settings: BaseModel, by_user: Mapping[str, Any]) -> None:
+    """Note in every section of settings which of its keys the user set."""
+    if isinstance(settings, Settings):
+        settings._set_by_user = frozenset(by_user)
+    for key, value in by_user.items():
+        inner = getattr(settings, key, None)
+        if isinstance(inner, BaseModel) and isinstance(value, Mapping):
+            _mark_as_set(inner, value)
 
 
 def written(key: str, file: Path | None = None, overrides: Sequence[str] = ()) -> list[Any]:
@@ -191,7 +212,8 @@ def placed(given: Any, base: Mapping[str, Any], source: str, prefix: str = "") -
     for key, value in given.items():
         path = key if key in base else _path_of(str(key), base, source, prefix, isinstance(value, Mapping))
         known = _at(base, path)
-        if isinstance(known, Mapping):
+        # A setting without keys of its own takes any.
+        if isinstance(known, Mapping) and known:
             if isinstance(value, Mapping):
                 value = placed(value, known, source, f"{prefix}{path}.")
             elif not (isinstance(value, str) and "${" in value):
@@ -214,8 +236,9 @@ def merged(values: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, An
 def known_only(given: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
     """Values by key without those whose key there is not, for what another version has written."""
     names = {path.rpartition(".")[2] for path in _paths(base)}
+    free = {path.rpartition(".")[2] for path in _paths(base) if _at(base, path) == {}}
     return {
-        key: known_only(value, base) if isinstance(value, Mapping) else value
+        key: known_only(value, base) if isinstance(value, Mapping) and key not in free else value
         for key, value in given.items()
         if key in names
     }

@@ -34,6 +34,8 @@ class PromptTooLongError(RequestError):
 
 
 Role = Literal["system", "user", "assistant"]
+FinishReason = Literal["stop", "length"]
+"""Why a reply ended: the model ended it or wrote a stop text, or it was cut at its limit of tokens."""
 
 
 @dataclass(frozen=True)
@@ -85,12 +87,14 @@ class ChatRequest:
             it is not repeated in ``Reply.text``.
         grammar: rules that the reply behind the prefix has to follow, as language.gbnf describes; None for any
             reply.
+        may_be_empty: whether a reply without a word is one, as where a text is continued that may be over.
     """
 
     messages: tuple[Message, ...]
     sampling: Sampling = field(default_factory=Sampling)
     prefix: str = ""
     grammar: str | None = None
+    may_be_empty: bool = False
 
 
 class TokenLogprob(NamedTuple):
@@ -102,26 +106,39 @@ class TokenLogprob(NamedTuple):
 
 @dataclass(frozen=True)
 class Reply:
-    """One answer of a model.
+    """One answer of a model, as language.replies makes it.
 
     Attributes:
-        text: the assistant's turn, without the request's prefix.
-        finish_reason: ``"stop"`` when the model ended it, ``"length"`` when it was cut.
+        text: the assistant's turn, without the request's prefix and without thoughts.
+        thoughts: what a reasoning model thought before or between its words.
+        finish_reason: see FinishReason.
         prompt_tokens: tokens read (0 where the model does not say).
-        completion_tokens: tokens written (0 where the model does not say).
+        completion_tokens: tokens written, those of thoughts among them (0 where the model does not say).
         seconds: wall-clock time from request to reply.
-        token_logprobs: natural-log probability of each token written, or None.
-        alternatives: for each token written, the token itself and the likeliest others, as many in all as were asked
-            for or fewer, under the model as it is (before temperature and grammar); None where the model does not say.
+        token_logprobs: natural-log probability of each token of the text, or None.
+        alternatives: for each token of the text, the token itself and the likeliest others, as many in all as were
+            asked for or fewer, under the model as it is (before temperature and grammar); None where the model does not
+            say.
     """
 
     text: str
-    finish_reason: str = "stop"
+    finish_reason: FinishReason = "stop"
     prompt_tokens: int = 0
     completion_tokens: int = 0
     seconds: float = 0.0
     token_logprobs: tuple[float, ...] | None = None
     alternatives: tuple[tuple[TokenLogprob, ...], ...] | None = None
+    thoughts: str = ""
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether it ended at its limit of tokens."""
+        return self.finish_reason == "length"
+
+    @property
+    def complete_lines(self) -> str:
+        """The text without the line in which it was cut, as half a name may be another thing's."""
+        return self.text.rpartition("\n")[0] if self.is_cut else self.text
 
 
 @runtime_checkable

@@ -64,7 +64,7 @@ class ChatContinuer:
     def _request(self, prompt: str, sampling: Sampling, start: str = "") -> ChatRequest:
         told = [Message("system", self._instruction)] if self._instruction else []
         text, prefix = (prompt, start) if self._continues else (prompt + start, "")
-        return ChatRequest((*told, Message("user", text)), sampling, prefix)
+        return ChatRequest((*told, Message("user", text)), sampling, prefix, may_be_empty=True)
 
     def _continuation(self, reply: Reply, most: int, prompt: str = "", start: str = "") -> Continuation:
         if reply.alternatives is None:

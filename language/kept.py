@@ -55,7 +55,11 @@ class KeptReplies:
         self._model.close()
 
     def _key(self, request: ChatRequest) -> str:
-        told = json.dumps([self.name, self._identity, asdict(request)])
+        asked = asdict(request)
+        # Files from before there was this field go on.
+        if not request.may_be_empty:
+            del asked["may_be_empty"]
+        told = json.dumps([self.name, self._identity, asked])
         return sha256(told.encode()).hexdigest()
 
     def _keep(self, kept: dict[str, list[Reply]]) -> None:
@@ -72,7 +76,7 @@ class KeptReplies:
 
 def _plain(reply: Reply) -> dict[str, object]:
     told = {key: value for key, value in asdict(reply).items() if key not in ("seconds", "alternatives")}
-    return {key: value for key, value in told.items() if value is not None}
+    return {key: value for key, value in told.items() if value is not None and (key, value) != ("thoughts", "")}
 
 
 def _read(path: Path) -> dict[str, list[Reply]]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from housewise.language.base import ChatRequest, Reply
+from housewise.language.replies import RawReply, read_reply
 
 LAST_WORDS = "mission complete"
+_AS_RECORDED = ChatRequest(())
 
 
 class ReplayChatModel:
@@ -30,7 +32,11 @@ class ReplayChatModel:
         Returns:
             For each request, ``request.sampling.n`` replies.
         """
-        return [[Reply(next(self._replies, LAST_WORDS)) for _ in range(request.sampling.n)] for request in requests]
+        return [
+            # Records of before thoughts were kept apart hold them as well.
+            [read_reply(RawReply(next(self._replies, LAST_WORDS)), _AS_RECORDED) for _ in range(request.sampling.n)]
+            for request in requests
+        ]
 
     def close(self) -> None:
         """Nothing to release."""

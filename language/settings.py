@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import Field, field_serializer
+from pydantic import Field, field_serializer, field_validator
+from pydantic_core import PydanticCustomError
 
 from housewise.core.address import redacted
 from housewise.core.settings import MOST_COUNTED, Settings
 from housewise.language import open_model
 from housewise.language.base import ChatModel
 from housewise.language.gbnf import GrammarDialect
+from housewise.language.replies import DEFAULT_THINKING_TOKENS
 
 Dtype = Literal["auto", "float32", "bfloat16", "float16"]
 """Precisions in which a local model computes; auto is what the hardware computes fastest in."""
 
-COMPUTED = frozenset({"batch_size", "concurrency", "timeout"})
-"""Settings of a model that change nothing of what it says but by rounding."""
+COMPUTED = frozenset({"base_url", "batch_size", "concurrency", "timeout"})
+"""Settings of a model that change nothing of what it says but by rounding; a server that has moved is the same one."""
 
 _FEWEST_REQUESTS = 8
+_REFUSABLE = frozenset({"temperature", "top_p"})
+_OWN_FIELDS = frozenset({"model", "messages", "n", "stream"})
 
 
 class SamplingSettings(Settings):
@@ -40,6 +44,11 @@ class ModelSettings(Settings):
         sampling: how replies are drawn.
         grammar_dialect: the server's.
         continue_prefix: whether the server goes on with an assistant's turn that has begun.
+        thinking: whether the model thinks before it answers; the first reply that shows thoughts tells otherwise.
+        thinking_tokens: added to max_tokens for a model that thinks.
+        extra_body: further fields of requests to the server, such as top_k; they are kept with a run, so no keys.
+        chat_template_kwargs: arguments of the model's chat template, such as enable_thinking.
+        reasoning_effort: how long a server has the model think, such as low.
         batch_size: replies that a local model writes at once.
         dtype: in which a local model computes.
         concurrency: requests to a server under way at once; None for as many as workers, but at least 8.
@@ -52,6 +61,11 @@ class ModelSettings(Settings):
     sampling: SamplingSettings = SamplingSettings()
     grammar_dialect: GrammarDialect = "vllm"
     continue_prefix: bool = False
+    thinking: bool = False
+    thinking_tokens: int = Field(default=DEFAULT_THINKING_TOKENS, ge=0, le=MOST_COUNTED)
+    extra_body: dict[str, Any] = Field(default_factory=dict)
+    chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)
+    reasoning_effort: str | None = None
     batch_size: int = Field(default=16, ge=1, le=MOST_COUNTED)
     dtype: Dtype = "auto"
     concurrency: int | None = Field(default=None, ge=1, le=MOST_COUNTED)
@@ -61,6 +75,15 @@ class ModelSettings(Settings):
     def _without_password(self, base_url: str | None) -> str | None:
         """What is kept and compared; the connection is made with the address itself."""
         return base_url and redacted(base_url)
+
+    @field_validator("extra_body")
+    @classmethod
+    def _leaves_ours(cls, extra_body: dict[str, Any]) -> dict[str, Any]:
+        if taken := sorted(_OWN_FIELDS & extra_body.keys()):
+            raise PydanticCustomError(
+                "own_field", "{names} is set by Housewise; leave it out", {"names": ", ".join(taken)}
+            )
+        return extra_body
 
     @property
     def local(self) -> bool:
@@ -77,9 +100,22 @@ class ModelSettings(Settings):
         Raises:
             ChatModelError: when it cannot be opened.
         """
+        options |= self._changed("thinking", "thinking_tokens", "chat_template_kwargs")
         if self.local:
             options |= {"batch_size": self.batch_size, "dtype": self.dtype}
         else:
             options |= self.model_dump(include={"grammar_dialect", "timeout", "continue_prefix"})
+            options |= self._changed("extra_body", "reasoning_effort")
             options["concurrency"] = self.concurrency or max(_FEWEST_REQUESTS, workers)
+            if chosen := {name: getattr(self.sampling, name) for name in self.sampling.set_by_user & _REFUSABLE}:
+                options["chosen_sampling"] = chosen
         return open_model(self.model, base_url=self.base_url, adapter=self.adapter, **options)
+
+    def _changed(self, *names: str) -> dict[str, Any]:
+        """Those of some settings that are not defaults: kinds of models of other packages may know none of them."""
+        fields = type(self).model_fields
+        return {
+            name: value
+            for name in names
+            if (value := getattr(self, name)) != fields[name].get_default(call_default_factory=True)
+        }

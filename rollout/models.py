@@ -68,7 +68,7 @@ def open_models(system: System[Any]) -> dict[str, ChatModel]:
     chosen = model_settings(system)
     with ExitStack() as undone:
         for role, settings in chosen.items():
-            twin = next((other for other in opened if chosen[other] == settings), None)
+            twin = next((other for other in opened if dict(chosen[other]) == dict(settings)), None)
             if twin is not None:
                 opened[role] = opened[twin]
                 continue

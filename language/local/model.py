@@ -6,19 +6,40 @@ import random
 import threading
 from collections.abc import Callable, Sequence
 from copy import deepcopy
+from dataclasses import replace
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from housewise.language.base import ChatModelError, ChatRequest, PromptTooLongError, Reply, Sampling, TokenLogprob
+from housewise.language.base import (
+    ChatModelError,
+    ChatRequest,
+    PromptTooLongError,
+    Reply,
+    RequestError,
+    Sampling,
+    TokenLogprob,
+)
 from housewise.language.local.constrained import Constraint, Grammars
 from housewise.language.local.tokens import end_of_turn, prompt_tokens, token_texts
 from housewise.language.local.weights import SMOLLM2, load, out_of_memory
+from housewise.language.replies import (
+    DEFAULT_THINKING_TOKENS,
+    RawReply,
+    ThinkingBudget,
+    describe_limit,
+    read_reply,
+    says_nothing,
+    silence_of,
+)
+from housewise.language.thoughts import thought_marks
 
 if TYPE_CHECKING:
     from housewise.language.local.writer import Row, Writer
 
 T = TypeVar("T")
+
+_NEXT_SEED = 1_000_003
 
 
 class LocalChatModel:
@@ -40,6 +61,8 @@ class LocalChatModel:
         dtype: ``"auto"`` (bfloat16 where the hardware computes in it), ``"float32"``, ``"bfloat16"`` or ``"float16"``.
         batch_size: replies written at once; more take more memory.
         reuse_prefix: read the common beginning of prompts once instead of with every prompt.
+        thinking: whether the model thinks before it answers; found out by its first reply otherwise.
+        thinking_tokens: added to the limit of replies of a model that thinks, unless a grammar holds it to its reply.
 
     Attributes:
         ends: tokens that end a turn.
@@ -57,6 +80,8 @@ class LocalChatModel:
         dtype: str = "auto",
         batch_size: int = 16,
         reuse_prefix: bool = True,
+        thinking: bool = False,
+        thinking_tokens: int = DEFAULT_THINKING_TOKENS,
     ) -> None:
         if batch_size < 1:
             raise ChatModelError(f"model {model}: batch_size is {batch_size}; it must be at least 1")
@@ -68,7 +93,9 @@ class LocalChatModel:
 
         # Where one thread tokenizes, a tokenizer refuses the others.
         self._tokenizing = threading.Lock()
+        self._budget = ThinkingBudget(thinking_tokens, thinking)
         ends = _ends(network, self._tokenizer)
+        self._silent_tokens = ends | _silent_tokens(self._tokenizer)
         try:
             self._writer: Writer | None = Writer(Reader(network, reuse_prefix), ends, self._text, batch_size)
         except ValueError as error:
@@ -95,13 +122,35 @@ class LocalChatModel:
 
         Raises:
             ChatModelError: when a prompt is longer than the model reads, memory runs out, or a grammar is none.
+            RequestError: when a reply says nothing, twice where it is drawn.
         """
+        budget = self._budget.tokens
+        replies = self._write_replies(requests)
+        silent = [
+            (number, copy)
+            for number, (request, copies) in enumerate(zip(requests, replies, strict=True))
+            for copy, reply in enumerate(copies)
+            if says_nothing(reply, request)
+        ]
+        if not silent:
+            return replies
+        if any(requests[number].sampling.temperature > 0 for number, _ in silent) or self._budget.tokens > budget:
+            budget = self._budget.tokens
+            again = self._write_replies([_asked_again(requests[number], copy) for number, copy in silent])
+            for (number, copy), (reply,) in zip(silent, again, strict=True):
+                replies[number][copy] = reply
+        for number, copy in silent:
+            self._check_says_something(requests[number], replies[number][copy], budget)
+        return replies
+
+    def _write_replies(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
         from housewise.language.local.writer import Row
 
         rows = []
         for request in requests:
             prompt, constraint = self._prompt(request), self._constraint(request)
-            limit = self.limit(prompt, request.sampling.max_tokens)
+            thinking_tokens = self._budget.tokens if constraint is None else 0
+            limit = self.limit(prompt, request.sampling.max_tokens + thinking_tokens)
             rows.append(
                 [
                     Row(prompt, request.sampling, limit, _chance(request.sampling, copy), deepcopy(constraint))
@@ -109,7 +158,13 @@ class LocalChatModel:
                 ]
             )
         self.write(list(chain.from_iterable(rows)))
-        return [[self._reply(row) for row in copies] for copies in rows]
+        return [[self._reply(row, request) for row in copies] for request, copies in zip(requests, rows, strict=True)]
+
+    def _check_says_something(self, request: ChatRequest, reply: Reply, thinking_tokens: int) -> None:
+        if says_nothing(reply, request):
+            limit = describe_limit(request.sampling, thinking_tokens if request.grammar is None else 0)
+            what, remedy = silence_of(reply, limit)
+            raise RequestError(f"model {self.name}: {what}; {remedy}", f"model {self.name}: {what}; {remedy}")
 
     def score(self, request: ChatRequest, continuations: Sequence[str]) -> list[float]:
         """How likely the model is to answer a conversation with each of several texts.
@@ -230,22 +285,30 @@ class LocalChatModel:
             ) from error
 
     def _text(self, tokens: Sequence[int]) -> str:
+        spoken = [token for token in tokens if token not in self._silent_tokens]
         with self._tokenizing:
-            text: str = self._tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+            text: str = self._tokenizer.decode(spoken, skip_special_tokens=False, clean_up_tokenization_spaces=False)
         return text
 
-    def _reply(self, row: Row) -> Reply:
-        text = self._text(row.tokens)
-        cuts = [cut for stop in row.sampling.stop if (cut := text.find(stop)) >= 0]
-        return Reply(
-            text=text[: min(cuts, default=None)],
-            finish_reason=row.finish_reason,
+    def _reply(self, row: Row, request: ChatRequest) -> Reply:
+        raw = RawReply(
+            self._text(row.tokens),
+            row.finish_reason,
             prompt_tokens=len(row.prompt),
             completion_tokens=len(row.tokens),
             seconds=row.seconds,
             token_logprobs=tuple(row.logprobs) if row.sampling.logprobs else None,
             alternatives=self._alternatives(row) if row.sampling.alternatives else None,
+            token_texts=lambda: self._token_texts(row),
         )
+        # It was made to go on with the prefix, and does not repeat it.
+        reply = read_reply(raw, replace(request, prefix=""))
+        self._budget.observe(reply)
+        return reply
+
+    def _token_texts(self, row: Row) -> list[str]:
+        before = [row.prompt[-1], *row.tokens]
+        return [self.texts([last], [token])[0] for last, token in zip(before, row.tokens, strict=False)]
 
     def _alternatives(self, row: Row) -> tuple[tuple[TokenLogprob, ...], ...]:
         before, found = list(row.prompt[-1:]), []
@@ -259,6 +322,21 @@ class LocalChatModel:
 def _chance(sampling: Sampling, copy: int) -> random.Random:
     """A row's own source of draws, so that a seed means the same in every batch."""
     return random.Random() if sampling.seed is None else random.Random(f"{sampling.seed}/{copy}")
+
+
+def _asked_again(request: ChatRequest, copy: int) -> ChatRequest:
+    """A request for one more reply, drawn in another way."""
+    seed = request.sampling.seed
+    another = None if seed is None else seed + _NEXT_SEED + copy
+    return replace(request, sampling=replace(request.sampling, n=1, seed=another))
+
+
+def _silent_tokens(tokenizer: Any) -> frozenset[int]:
+    """Special tokens that are no part of a text; those that tell thoughts from the reply are."""
+    special = {token: str(added) for token, added in tokenizer.added_tokens_decoder.items() if added.special}
+    special |= {token: tokenizer.convert_ids_to_tokens(token) for token in tokenizer.all_special_ids}
+    marks = thought_marks(special.values())
+    return frozenset(token for token, text in special.items() if text not in marks)
 
 
 def _ends(network: Any, tokenizer: Any) -> frozenset[int]:

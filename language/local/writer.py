@@ -19,6 +19,7 @@ from housewise.language.base import ChatModelError, Sampling
 from housewise.language.local.choosing import choose, likeliest
 from housewise.language.local.constrained import Constraint, allowed_tokens
 from housewise.language.local.generation import Reader
+from housewise.language.thoughts import without_thoughts
 
 # Seconds without work after which the thread ends, which a program that ends waits for; later requests start another.
 IDLE = 0.2
@@ -239,6 +240,11 @@ class Writer:
             # Every token holds a byte or more, so a stop text that just ended lies within this many tokens.
             reach = max(len(stop.encode()) for stop in stops) + 4
             tail = self._decode(row.tokens[-reach:])
-            if any(stop in tail for stop in stops):
+            if any(stop in tail for stop in stops) and self._speaks_of(row, stops):
                 return "stop"
         return "length" if len(row.tokens) >= row.limit else ""
+
+    def _speaks_of(self, row: Row, stops: Sequence[str]) -> bool:
+        """Whether one of the stop texts stands in what is said, not in thoughts."""
+        said = without_thoughts(self._decode(row.tokens))
+        return any(stop in said for stop in stops)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import email.utils
 import math
-import re
 import time
 from typing import Any
 
@@ -12,27 +11,42 @@ from pydantic import BaseModel
 
 from housewise.language.base import TokenLogprob
 
-# What a server may refuse although the reply can be had without it.
-OPTIONAL = ("top_logprobs", "logprobs", "seed", "n", "stop", "top_p", "temperature")
-
 MOST_TOKENS = 1_000_000_000
 """No model reads or writes as many; a count beyond says nothing."""
 
-MOST_ALTERNATIVES = 20
-"""More are asked of no server: OpenAI's refuses them."""
-
+_THOUGHT_PARTS = ("thinking", "reasoning", "reasoning_content")
 _ROUNDING = 0.01
 _LONGEST_TOKEN = 1000  # characters; no vocabulary has as long ones
 
 
 class _Message(BaseModel):
-    content: str | None = None
+    content: Any = None
+    reasoning_content: Any = None
+    reasoning: Any = None
+    refusal: Any = None
 
 
 class Choice(BaseModel):
     message: _Message
     finish_reason: str | None = None
     logprobs: Any = None
+    error: Any = None
+
+    @property
+    def content(self) -> tuple[str | None, str]:
+        """Text and thoughts; no text where the server sends none.
+
+        Raises:
+            ValueError: The content is neither a text nor a list of parts.
+        """
+        text, thoughts = _parts(self.message.content)
+        apart = self.message.reasoning_content or self.message.reasoning
+        return text, apart if isinstance(apart, str) else thoughts
+
+    @property
+    def complaint(self) -> str:
+        """Why there is no reply, in the words of the server; empty where it does not say."""
+        return told_by(self.error or self.message.refusal)
 
 
 class Completion(BaseModel):
@@ -58,6 +72,25 @@ class KnownModels(BaseModel):
         return sorted(model.id for model in self.data)
 
 
+def _parts(content: Any) -> tuple[str | None, str]:
+    """Text and thoughts of a content, which may be a list of parts."""
+    if content is None or isinstance(content, str):
+        return content, ""
+    if not isinstance(content, list) or not all(isinstance(part, dict) for part in content):
+        raise ValueError("neither a text nor a list of parts")
+    texts = [_part_text(part, "text") for part in content if part.get("type") in ("text", "output_text")]
+    thoughts = [_part_text(part, str(part.get("type"))) for part in content if part.get("type") in _THOUGHT_PARTS]
+    return ("".join(texts) if texts else None), "\n".join(thoughts)
+
+
+def _part_text(part: dict[str, Any], field: str) -> str:
+    """The text of a part, which may consist of parts itself."""
+    inner = part.get(field, part.get("text"))
+    if isinstance(inner, list):
+        return "".join(_part_text(each, "text") for each in inner if isinstance(each, dict))
+    return inner if isinstance(inner, str) else ""
+
+
 def retry_after(headers: Any) -> float | None:
     """Seconds a server asks to wait, given as a number or as a date."""
     value = headers.get("retry-after") or ""
@@ -74,25 +107,6 @@ def retry_after(headers: Any) -> float | None:
 def told_by(body: Any) -> str:
     """What the body of an error says."""
     return str((body.get("message") or body if isinstance(body, dict) else body) or "")
-
-
-def refused(told: str, parameter: str | None, sent: dict[str, Any]) -> str | None:
-    """The optional parameter that a server refuses, if it names one."""
-    if "max_tokens" in sent and "max_completion_tokens" in told:
-        return "max_tokens"
-    for name in OPTIONAL:
-        # Left out, these two mean 1 wherever they can be refused at all.
-        needed = name in ("temperature", "top_p") and sent.get(name) != 1
-        pattern = rf"['\"`]{name}['\"`]" if len(name) == 1 else rf"\b{name}\b"
-        if name in sent and not needed and (parameter == name or re.search(pattern, told)):
-            return name
-    return None
-
-
-def without(text: str, prefix: str) -> str:
-    """A reply without the prefix that the model repeated, if it did."""
-    body, wanted = text.lstrip(), prefix.strip()
-    return body[len(wanted) :] if wanted and body[: len(wanted)].lower() == wanted.lower() else text
 
 
 def count(value: Any) -> int:
@@ -137,17 +151,20 @@ def _place(token: Any, most: int) -> tuple[TokenLogprob, ...]:
     if most < 2:
         return (chosen,)
     # Twice as many as are asked for at most: servers may add the written token, and anything may come.
-    others = [_token(other) for other in token["top_logprobs"][: 2 * most]]
-    same = next((place for place, other in enumerate(others) if other.text == chosen.text), None)
-    if same is not None:
-        del others[same]
-    if not others:
+    offered = [other for other in token["top_logprobs"][: 2 * most] if other["token"] != chosen.text]
+    if not offered:
         raise ValueError("nothing else is told")
+    # JSON has no minus infinity: what is impossible comes as null.
+    others = [_token(other) for other in offered if other["logprob"] is not None]
     return (chosen, *sorted(others, key=lambda other: -other.logprob)[: most - 1])
 
 
 def _token(offered: Any) -> TokenLogprob:
-    text, logprob = offered["token"], float(offered["logprob"])
+    text, logprob = offered["token"], _logprob(offered)
     if not isinstance(text, str) or len(text) > _LONGEST_TOKEN or not logprob <= _ROUNDING:
         raise ValueError("no token with a log-probability")
     return TokenLogprob(text, logprob)
+
+
+def _logprob(offered: Any) -> float:
+    return -math.inf if offered["logprob"] is None else float(offered["logprob"])

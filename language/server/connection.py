@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Coroutine, Sequence
 from typing import Any, TypeVar
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 import openai
 
@@ -15,9 +16,14 @@ from housewise.core.address import is_loopback, without_passwords
 # Enough for dozens of long replies with the log-probability of every token.
 BODY_LIMIT = 16_000_000
 
+_MOST_REDIRECTS = 5
 _SETTINGS = ("ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR")
 
 T = TypeVar("T")
+
+
+class RedirectError(openai.OpenAIError):
+    """The server sends a request on to another host; the message is that host's address."""
 
 
 class TooLongError(openai.OpenAIError):
@@ -25,10 +31,23 @@ class TooLongError(openai.OpenAIError):
 
 
 class _BoundedClient(openai.DefaultAsyncHttpxClient):
-    """An HTTP client that reads no more of an answer, good or bad, than ``BODY_LIMIT``."""
+    """An HTTP client that reads no more of an answer, good or bad, than ``BODY_LIMIT``.
+
+    It follows redirects within a host alone: what is asked is sent to no host that the user did not name.
+    """
 
     async def send(self, request: Any, **options: Any) -> Any:
-        response = await super().send(request, **{**options, "stream": True})
+        for _ in range(_MOST_REDIRECTS):
+            response = await super().send(request, **{**options, "stream": True, "follow_redirects": False})
+            if response.next_request is None:
+                return await self._read(response)
+            await response.aclose()
+            if not _is_same_server(request.url, response.next_request.url):
+                raise RedirectError(str(response.next_request.url.copy_with(query=None, userinfo=b"")))
+            request = response.next_request
+        raise RedirectError(f"{request.url.host} again and again")
+
+    async def _read(self, response: Any) -> Any:
         body = bytearray()
         try:
             announced = response.headers.get("content-length", "")
@@ -47,15 +66,25 @@ class _BoundedClient(openai.DefaultAsyncHttpxClient):
         return type(response)(response.status_code, headers=headers, content=bytes(body), request=response.request)
 
 
+def _is_same_server(here: Any, there: Any) -> bool:
+    """Whether an address is on the same host and port, or on the encrypted default port of the same host."""
+    if here.host != there.host:
+        return False
+    is_upgraded = (here.scheme, there.scheme) == ("http", "https") and here.port is None and there.port is None
+    return is_upgraded or (here.scheme, here.port) == (there.scheme, there.port)
+
+
 class Connection:
     """A client on an event loop of its own, so that calls also work where a loop already runs (notebooks)."""
 
     def __init__(self, base_url: str, key: str, timeout: float, concurrency: int) -> None:
         self.process = os.getpid()
         self.gate = asyncio.Semaphore(concurrency)
+        address = urlsplit(base_url)
         # A proxy cannot reach this machine's own loopback address.
         self.client = openai.AsyncOpenAI(
-            base_url=base_url,
+            base_url=urlunsplit(address._replace(query="", fragment="")),
+            default_query=dict(parse_qsl(address.query, keep_blank_values=True)),
             api_key=key,
             timeout=timeout,
             max_retries=0,

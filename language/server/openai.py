@@ -5,31 +5,30 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-import re
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import openai
 
+from housewise.core.console import notify
 from housewise.language.base import ChatModelError, ChatRequest, Reply
-from housewise.language.gbnf import GrammarDialect, rooted
-from housewise.language.server.answer import (
-    MOST_ALTERNATIVES,
-    Completion,
-    KnownModels,
-    refused,
-    retry_after,
-    told_by,
-)
-from housewise.language.server.connection import BODY_LIMIT, Connection, TooLongError, setup_problem, together
+from housewise.language.gbnf import GrammarDialect
+from housewise.language.replies import DEFAULT_THINKING_TOKENS, ThinkingBudget
+from housewise.language.server.answer import Completion, KnownModels
+from housewise.language.server.connection import Connection, setup_problem, together
 from housewise.language.server.endpoint import OPENAI_URL, Endpoint
-from housewise.language.server.failure import Failure
-from housewise.language.server.reading import GRAMMAR_FIELDS, OTHER_DIALECT, AnswerReader
+from housewise.language.server.failure import Adaptation, Failure
+from housewise.language.server.parameters import Parameters, ServerOptions
+from housewise.language.server.reading import AnswerReader
+from housewise.language.server.statuses import StatusReader
 
 LONGEST_PAUSE = 8.0
-MOST_STOPS = 4
+LOADING_SECONDS = 360.0
+"""How long a server may load a model."""
+
+_NEXT_SEED = 1_000_003
 
 
 class OpenAIChatModel:
@@ -38,9 +37,11 @@ class OpenAIChatModel:
     Requests go out concurrently. Rate limits (honouring ``Retry-After``), server errors, lost connections, timeouts
     and answers that are not chat completions are tried again after growing, jittered pauses; what cannot get better
     (wrong key, unknown model, refused request) is not. The whole of a request, pauses included, takes at most
-    ``timeout * (max_retries + 1)`` seconds once it is its turn. Parameters that only refine an answer (``logprobs``,
-    ``top_logprobs``, ``seed``, ``n``, ``stop``) are left out for servers that refuse them; missing replies are asked
-    for again and stop texts are cut here.
+    ``timeout * (max_retries + 1)`` seconds once it is its turn; while a server loads the model, six minutes. Parameters
+    that only refine an answer (``logprobs``, ``top_logprobs``, ``seed``, ``n``, ``stop``, and sampling parameters that
+    the user did not set) are left out for servers that refuse them, and a limit that a server names is obeyed. Missing
+    replies are asked for again and stop texts are cut here. Where a model has no system role, its text goes into the
+    first user turn. A reply that says nothing is asked for once more, with another seed.
 
     A request's prefix is not sent, since most servers cannot continue a given text; a reply that repeats it loses it.
     With ``continue_prefix`` it is sent as the beginning of the assistant's turn.
@@ -56,8 +57,10 @@ class OpenAIChatModel:
         max_retries: further attempts after the first.
         concurrency: requests under way at once.
         backoff: seconds before the second attempt; doubled for every further one, up to 8.
-        continue_prefix: the server continues a final assistant message (vLLM does).
-        grammar_dialect: the kind of server, where requests bring a grammar.
+        continue_prefix, grammar_dialect, extra_body, chat_template_kwargs, reasoning_effort: see ServerOptions.
+        chosen_sampling: sampling parameters that the user set; others are left out where a server refuses them.
+        thinking: whether the model thinks before it answers; found out by its first reply otherwise.
+        thinking_tokens: added to the limit of replies of a model that thinks.
 
     Raises:
         ChatModelError: when the address or the key cannot be used.
@@ -75,22 +78,35 @@ class OpenAIChatModel:
         backoff: float = 0.5,
         continue_prefix: bool = False,
         grammar_dialect: GrammarDialect = "vllm",
+        extra_body: Mapping[str, Any] | None = None,
+        chat_template_kwargs: Mapping[str, Any] | None = None,
+        reasoning_effort: str | None = None,
+        chosen_sampling: Mapping[str, float] | None = None,
+        thinking: bool = False,
+        thinking_tokens: int = DEFAULT_THINKING_TOKENS,
     ) -> None:
         self.name = model
         self.timeout = timeout
         self.max_retries = max_retries
         self.concurrency = concurrency
         self.backoff = backoff
-        self.continue_prefix = continue_prefix
-        self.grammar_dialect = grammar_dialect
+        self.options = ServerOptions(
+            grammar_dialect,
+            continue_prefix,
+            extra_body or {},
+            chat_template_kwargs or {},
+            reasoning_effort,
+            chosen_sampling or {},
+        )
         self.endpoint = Endpoint.of(model, base_url, api_key)
         if timeout <= 0 or max_retries < 0 or concurrency < 1:
             what = "timeout or concurrency is not positive, or max_retries is negative"
             raise self.endpoint.error(what, "correct them")
-        self._reader = AnswerReader(self.endpoint, continue_prefix)
-        self._refused: set[str] = set()
-        official = self.endpoint.url.startswith(OPENAI_URL.removesuffix("/v1"))
-        self._length = "max_completion_tokens" if official else "max_tokens"
+        self._budget = ThinkingBudget(thinking_tokens, thinking)
+        self._reader = AnswerReader(self.endpoint, self.options.continue_prefix)
+        self._statuses = StatusReader(self.endpoint, self.options)
+        is_openai = self.endpoint.url.startswith(OPENAI_URL.removesuffix("/v1"))
+        self._parameters = Parameters(model, self.options, self._budget, is_openai)
         self._connection: Connection | None = None
         self._closed = False
         self._lock = threading.Lock()
@@ -143,7 +159,7 @@ class OpenAIChatModel:
         replies = await self._ask(request, sampling.n, 0)
         # Many servers ignore n. Every answer holds a reply or more, so this ends.
         while len(replies) < sampling.n:
-            size = 1 if "n" in self._refused else min(len(replies), sampling.n - len(replies))
+            size = 1 if self._parameters.refuses("n") else min(len(replies), sampling.n - len(replies))
             firsts = range(len(replies), sampling.n, size)
             for more in await together([self._ask(request, min(size, sampling.n - first), first) for first in firsts]):
                 replies += more
@@ -154,61 +170,63 @@ class OpenAIChatModel:
         async with self._connect().gate:
             start = time.perf_counter()
             deadline = start + self.timeout * (self.max_retries + 1)
-            attempt, failure = 0, None
+            attempt, failure, unfolded, seed_offset = 0, None, None, first
             while True:
                 attempt += 1
-                parameters = self._parameters(request, number, first)
+                thinking_tokens = self._budget.tokens
                 try:
-                    completion = await self._attempt(parameters, deadline - time.perf_counter())
-                    return self._reader.replies(request, completion, time.perf_counter() - start)
+                    return await self._replies_to(request, number, seed_offset, start, deadline)
                 except Failure as caught:
                     failure = failure if failure and caught.cut_short else caught
-                if failure.refused is not None:
-                    self._leave_out(failure.refused)
+                if failure.adaptation is not None:
+                    unfolded = failure if failure.adaptation.kind == "fold_system" else unfolded
+                    self._adapt(failure.adaptation)
+                    continue
+                if failure.is_loading:
+                    deadline = max(deadline, start + LOADING_SECONDS)
+                    self._notify(f"{failure.what}; waiting up to {LOADING_SECONDS / 60:.0f} minutes for it")
+                may_differ = request.sampling.temperature > 0 or self._budget.tokens > thinking_tokens
+                if failure.is_silent and may_differ and seed_offset == first:
+                    seed_offset += _NEXT_SEED
                     continue
                 pause = failure.wait if failure.wait is not None else self._pause(attempt)
                 late = time.perf_counter() + pause >= deadline
-                if not failure.again or attempt > self.max_retries or late:
+                tired = attempt > self.max_retries and not failure.is_loading
+                if not failure.again or tired or late:
                     break
                 await asyncio.sleep(pause)
+        if unfolded is not None and failure.reason == unfolded.reason:
+            # It was not the system role: both ways are refused.
+            self._parameters.unfold_system()
+            failure = unfolded
         # Raised out here without a cause: what the HTTP library knows includes the key.
         tries = f" ({attempt} attempts)" if attempt > 1 else ""
         raise self.endpoint.error(failure.what + tries, failure.remedy, failure.reason, failure.too_long)
 
-    def _parameters(self, request: ChatRequest, count: int, first: int) -> dict[str, Any]:
-        sampling = request.sampling
-        messages = [message.turn for message in request.messages]
-        parameters: dict[str, Any] = {
-            "model": self.name,
-            "messages": messages,
-            "temperature": sampling.temperature,
-            "top_p": sampling.top_p,
-            self._length: sampling.max_tokens,
-        }
-        if count > 1:
-            parameters["n"] = count
-        if sampling.stop:
-            parameters["stop"] = list(sampling.stop[:MOST_STOPS])
-        if sampling.seed is not None:
-            # Asked again with the same seed, a server that ignores n would repeat itself.
-            parameters["seed"] = sampling.seed + first
-        if (sampling.logprobs or sampling.alternatives) and "logprobs" not in self._refused:
-            parameters["logprobs"] = True
-            if sampling.alternatives:
-                parameters["top_logprobs"] = min(sampling.alternatives, MOST_ALTERNATIVES)
-        more: dict[str, Any] = {}
-        if request.prefix and self.continue_prefix:
-            messages.append({"role": "assistant", "content": request.prefix})
-            more |= {"add_generation_prompt": False, "continue_final_message": True}
-        if request.grammar is not None:
-            grammar = rooted(request.grammar, self._reader.unsent(request))
-            field = GRAMMAR_FIELDS[self.grammar_dialect]
-            more[field] = {"grammar": grammar} if self.grammar_dialect == "vllm" else grammar
-        if more:
-            parameters["extra_body"] = more
-        return {name: value for name, value in parameters.items() if name not in self._refused}
+    def _adapt(self, adaptation: Adaptation) -> None:
+        self._parameters.adapt(adaptation)
+        if adaptation.kind == "leave_out" and adaptation.name in ("temperature", "top_p"):
+            self._notify(f"{adaptation.name} is left out, as the server refuses it")
 
-    async def _attempt(self, parameters: dict[str, Any], left: float) -> Completion:
+    def _notify(self, what: str) -> None:
+        notify(f"model {self.name} at {self.endpoint.address}: {what}", once=True)
+
+    async def _replies_to(
+        self, request: ChatRequest, number: int, seed_offset: int, start: float, deadline: float
+    ) -> list[Reply]:
+        """One attempt to have a request answered."""
+        parameters = self._parameters.write(request, number, seed_offset)
+        thinking_tokens, most = self._budget.tokens, self._parameters.most_alternatives
+        completion = await self._attempt(parameters, thinking_tokens, deadline - time.perf_counter())
+        seconds = time.perf_counter() - start
+        replies, silence = self._reader.replies(request, completion, seconds, most)
+        for reply in (*replies, *silence):
+            self._budget.observe(reply)
+        if not replies:
+            raise self._reader.silence(request, silence[0], thinking_tokens)
+        return replies
+
+    async def _attempt(self, parameters: dict[str, Any], thinking_tokens: int, left: float) -> Completion:
         seconds = min(self.timeout, left)
         create = self._connect().client.chat.completions.with_raw_response.create
         try:
@@ -218,60 +236,15 @@ class OpenAIChatModel:
             remedy, short = "check that the server runs and is not overloaded, or raise timeout", seconds < self.timeout
             raise Failure(f"no answer within {seconds:.3g} s", remedy, True, cut_short=short) from None
         except openai.APIStatusError as error:
-            raise await self._status(error, parameters) from None
+            failure = self._statuses.failure(error, parameters, thinking_tokens)
+            if error.status_code == 404:
+                failure.remedy = await self._known_models()
+            raise failure from None
         except (ChatModelError, Failure):
             raise
         except Exception as error:  # the library's, and those of what it makes of an answer
-            raise self._lost(error) from None
+            raise self._statuses.lost(error) from None
         return self._reader.parse(raw.http_response.content)
-
-    def _lost(self, error: Exception) -> Failure:
-        cause = error.__cause__ or error
-        if isinstance(error, TooLongError) or isinstance(cause, TooLongError):
-            return Failure(
-                f"it answered with more than {BODY_LIMIT // 1_000_000} MB",
-                "check that base_url is a chat server, or lower max_tokens and n",
-                True,
-            )
-        return Failure(
-            f"the connection failed: {self.endpoint.excerpt(str(cause) or type(cause).__name__)}",
-            "check base_url and that the server runs",
-            True,
-        )
-
-    async def _status(self, error: openai.APIStatusError, parameters: dict[str, Any]) -> Failure:
-        status, told = error.status_code, told_by(error.body)
-        message = self.endpoint.excerpt(told or error.response.reason_phrase)
-        what = f"it answered {status}" + (f" ({message})" if message else "")
-        if status == 401:
-            sent = (
-                "OPENAI_API_KEY or api_key is not valid there"
-                if self.endpoint.key
-                else "it wants a key: set OPENAI_API_KEY"
-            )
-            return Failure(what, sent)
-        if status == 403:
-            return Failure(what, "use an API key that may use this model")
-        if status == 404:
-            return Failure(what, await self._known_models())
-        if status == 413 or (status in (400, 422) and _too_long(error, told)):
-            return Failure(what, "shorten the prompt", reason=f"it answered {status}", too_long=True)
-        if status in (400, 422):
-            optional = refused(f"{error.param} {told}", error.param, parameters)
-            field = GRAMMAR_FIELDS[self.grammar_dialect]
-            about = re.search(rf"{field}|grammar|structured|guided|extra", f"{error.param} {told}", re.IGNORECASE)
-            grammar = about is not None and field in parameters.get("extra_body", {})
-            if grammar:
-                return Failure(what, OTHER_DIALECT, refused=optional)
-            remedy = "change the request or the model's options as it says"
-            return Failure(what, remedy, refused=optional, reason=f"it answered {status}")
-        if error.code == "insufficient_quota":
-            return Failure(what, "add credit to the account of this API key")
-        if status == 429:
-            return Failure(what, "lower concurrency or try later", True, retry_after(error.response.headers))
-        if status >= 500 or status in (408, 409):
-            return Failure(what, "see the server's log or try later", True, retry_after(error.response.headers))
-        return Failure(what, "check base_url (it usually ends in /v1)")
 
     async def _known_models(self) -> str:
         remedy = "correct the model's name or base_url (it usually ends in /v1)"
@@ -285,19 +258,6 @@ class OpenAIChatModel:
         more = f" and {len(names) - 8} more" if len(names) > 8 else ""
         return f"{remedy}; it has {self.endpoint.excerpt(', '.join(names[:8]))}{more}" if names else remedy
 
-    def _leave_out(self, name: str) -> None:
-        if name == "max_tokens":
-            self._length = "max_completion_tokens"
-        else:
-            self._refused.add(name)
-
     def _pause(self, attempt: int) -> float:
         # Jitter keeps requests that failed together from coming back together.
         return min(self.backoff * 2.0 ** (attempt - 1), LONGEST_PAUSE) * random.uniform(0.75, 1.0)
-
-
-def _too_long(error: openai.APIStatusError, told: str) -> bool:
-    """Whether a prompt had more tokens than the model reads, as OpenAI, llama.cpp and vLLM say it."""
-    if error.code == "context_length_exceeded" or error.type == "exceed_context_size_error":
-        return True
-    return re.search(r"(max\w*|model's) context length|context (size|window)", told, re.IGNORECASE) is not None

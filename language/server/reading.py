@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pydantic import ValidationError
 
 from housewise.language.base import ChatRequest, Reply, TokenLogprob
-from housewise.language.gbnf import GrammarDialect
 from housewise.language.guidance import follows
+from housewise.language.replies import RawReply, describe_limit, finish_reason, read_reply, says_nothing, silence_of
 from housewise.language.server.answer import (
-    MOST_ALTERNATIVES,
     Choice,
     Completion,
     alternatives,
@@ -18,22 +17,12 @@ from housewise.language.server.answer import (
     log_probabilities,
     shares,
     told_by,
-    without,
 )
 from housewise.language.server.endpoint import Endpoint
 from housewise.language.server.failure import Failure
+from housewise.language.server.parameters import OTHER_DIALECT
 
 TEXT_LIMIT = 1_000_000
-
-# Where each kind of server looks for a grammar.
-GRAMMAR_FIELDS: dict[GrammarDialect, str] = {
-    "vllm": "structured_outputs",
-    "vllm-guided": "guided_grammar",
-    "llama.cpp": "grammar",
-    "sglang": "ebnf",
-}
-
-OTHER_DIALECT = f"set grammar_dialect to the kind of server ({', '.join(GRAMMAR_FIELDS)}), or grounded to false"
 
 
 @dataclass(frozen=True)
@@ -47,6 +36,10 @@ class AnswerReader:
 
     endpoint: Endpoint
     continue_prefix: bool
+
+    def unsent(self, request: ChatRequest) -> str:
+        """The prefix, where the server has to write it itself."""
+        return "" if self.continue_prefix else request.prefix
 
     def parse(self, body: bytes) -> Completion:
         """An answer.
@@ -70,51 +63,104 @@ class AnswerReader:
             raise Failure("it answered without any choice", remedy, True)
         return completion
 
-    def replies(self, request: ChatRequest, completion: Completion, seconds: float) -> list[Reply]:
-        """The replies in an answer that took so long.
+    def replies(
+        self, request: ChatRequest, completion: Completion, seconds: float, most_alternatives: int
+    ) -> tuple[list[Reply], list[Reply]]:
+        """The replies in an answer, and those that say nothing.
+
+        Args:
+            request: What was asked.
+            completion: The answer.
+            seconds: How long it took.
+            most_alternatives: To a token, that were asked for at most.
 
         Raises:
-            Failure: one has no text, or one that cannot be used.
+            Failure: One cannot be used.
         """
         choices = completion.choices or []
         counts = completion.usage if isinstance(completion.usage, dict) else {}
         written = shares(count(counts.get("completion_tokens")), len(choices))
-        return [
-            Reply(
-                *self._text(request, choice),
-                prompt_tokens=count(counts.get("prompt_tokens")),
-                completion_tokens=share,
-                seconds=seconds,
-                token_logprobs=log_probabilities(choice.logprobs) if request.sampling.logprobs else None,
-                alternatives=self._alternatives(request, choice),
+        replies: list[Reply] = []
+        silent: list[Reply] = []
+        for choice, completion_tokens in zip(choices, written, strict=True):
+            self._check_ended_well(choice)
+            raw = self._raw_reply(request, choice, most_alternatives)
+            reply = read_reply(
+                replace(
+                    raw,
+                    prompt_tokens=count(counts.get("prompt_tokens")),
+                    completion_tokens=completion_tokens,
+                    seconds=seconds,
+                ),
+                request,
             )
-            for choice, share in zip(choices, written, strict=True)
-        ]
+            if says_nothing(reply, request):
+                silent.append(reply)
+                continue
+            if request.grammar is not None:
+                self._check_grammar(raw, request, request.grammar)
+            replies.append(reply)
+        return replies, silent
 
-    def unsent(self, request: ChatRequest) -> str:
-        """The prefix, where the server has to write it itself."""
-        return "" if self.continue_prefix else request.prefix
+    def silence(self, request: ChatRequest, reply: Reply, thinking_tokens: int) -> Failure:
+        """What is said of a reply that says nothing.
 
-    def _text(self, request: ChatRequest, choice: Choice) -> tuple[str, str]:
-        """A choice's text and why it ended."""
-        text, finish = choice.message.content, choice.finish_reason or "stop"
-        if text is None:
-            remedy = "raise max_tokens" if finish == "length" else "change the messages or the model"
-            what = f"it answered without a text (finish_reason {self.endpoint.excerpt(finish)})"
-            raise Failure(what, remedy, reason="it answered without a text")
-        if len(text) > TEXT_LIMIT:
-            raise Failure(f"it replied with {len(text)} characters", "lower max_tokens", reason="its reply is too long")
-        if request.grammar is not None and not follows(text, request.grammar, self.unsent(request)):
-            shown = self.endpoint.excerpt(text, 60)
+        Args:
+            request: What was asked.
+            reply: Says nothing.
+            thinking_tokens: That were added to the limit of the reply.
+        """
+        what, remedy = silence_of(reply, describe_limit(request.sampling, thinking_tokens))
+        reason = f"{what}; {remedy}" if reply.is_cut else what
+        return Failure(what, remedy, reason=reason, is_silent=True)
+
+    def _check_ended_well(self, choice: Choice) -> None:
+        """See that a choice is not the report of an error."""
+        complaint = self.endpoint.excerpt(choice.complaint)
+        if finish_reason(choice.finish_reason) is not None and not choice.error:
+            return
+        name = self.endpoint.excerpt(choice.finish_reason or "error")
+        what = f"its reply ended with finish_reason {name}" + (f" ({complaint})" if complaint else "")
+        remedy = "change the messages or the model" if "filter" in name else "see the server's log or try later"
+        raise Failure(what, remedy, reason=what, is_silent=True)
+
+    def _check_grammar(self, raw: RawReply, request: ChatRequest, grammar: str) -> None:
+        """See that a reply, with the prefix where the server has to write that itself, follows its grammar."""
+        whole = read_reply(raw, replace(request, prefix="")).text
+        if not follows(whole, grammar, self.unsent(request)):
+            shown = self.endpoint.excerpt(whole, 60)
             raise Failure(f"it did not keep to the grammar it was sent: {shown}", OTHER_DIALECT)
-        text = self.endpoint.redact(without(text, request.prefix))
-        cuts = [cut for stop in request.sampling.stop if (cut := text.find(stop)) >= 0]
-        return (text[: min(cuts)], "stop") if cuts else (text, "length" if finish == "length" else "stop")
 
-    def _alternatives(self, request: ChatRequest, choice: Choice) -> tuple[tuple[TokenLogprob, ...], ...] | None:
+    def _raw_reply(self, request: ChatRequest, choice: Choice, most_alternatives: int) -> RawReply:
+        try:
+            text, thoughts = choice.content
+        except ValueError as error:
+            raise Failure(
+                f"it answered with a message that is no chat completion ({error})",
+                "use a server that speaks the OpenAI protocol",
+                True,
+            ) from None
+        if text is None and choice.complaint:
+            what = f"it refused to answer ({self.endpoint.excerpt(choice.complaint)})"
+            raise Failure(what, "change the messages or the model", reason=what, is_silent=True)
+        if text is not None and len(text) > TEXT_LIMIT:
+            raise Failure(f"it replied with {len(text)} characters", "lower max_tokens", reason="its reply is too long")
+        sampling, tell = request.sampling, choice.logprobs
+        return RawReply(
+            self.endpoint.redact(text or ""),
+            choice.finish_reason,
+            self.endpoint.redact(thoughts[:TEXT_LIMIT]),
+            token_logprobs=log_probabilities(tell) if sampling.logprobs else None,
+            alternatives=self._alternatives(request, choice, most_alternatives),
+            token_texts=lambda: [place[0].text for place in alternatives(tell, 1) or ()],
+        )
+
+    def _alternatives(
+        self, request: ChatRequest, choice: Choice, most: int
+    ) -> tuple[tuple[TokenLogprob, ...], ...] | None:
         if not request.sampling.alternatives:
             return None
-        places = alternatives(choice.logprobs, min(request.sampling.alternatives, MOST_ALTERNATIVES))
+        places = alternatives(choice.logprobs, min(request.sampling.alternatives, most))
         return places and tuple(
             tuple(TokenLogprob(self.endpoint.redact(text), value) for text, value in place) for place in places
         )

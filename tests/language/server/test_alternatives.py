@@ -69,7 +69,6 @@ def test_who_does_not_ask_gets_none(server: ChatServer, open_server: Open) -> No
         place("a", float("nan"), ("x", -1.0)),
         place("a", -1.0, ("x", float("inf"))),
         place("a", -1.0, ("x", 3.0)),
-        place("a", -1.0, ("x", None)),
         place("a", -1.0, (7, -1.0)),
         place("a" * 5000, -1.0, ("x", -1.0)),
         {**place("a", -1.0), "top_logprobs": {"x": -1.0}},
@@ -100,6 +99,23 @@ def test_a_server_that_refuses_still_answers(server: ChatServer, open_server: Op
     server.play(answer)
     reply = open_server(max_retries=0).complete([ask(alternatives=2)])[0][0]
     assert reply.text == "ab" and reply.alternatives is None
+
+
+@pytest.mark.parametrize(
+    ("others", "left"), [([("x", None), ("y", -3.0)], ["a", "y"]), ([("a", -1.0), ("x", None)], ["a"])]
+)
+def test_null_among_alternatives_is_impossible(
+    server: ChatServer, open_server: Open, others: list[Any], left: list[str]
+) -> None:
+    server.play(answered(choice(place("a", -1.0, *others))))
+    [places] = open_server().complete([ask(alternatives=3)])[0][0].alternatives or ()
+    assert [text for text, _ in places] == left
+
+
+def test_a_token_that_was_written_though_impossible(server: ChatServer, open_server: Open) -> None:
+    server.play(answered(choice(place("a", None, ("x", -3.0)))))
+    [places] = open_server().complete([ask(alternatives=3)])[0][0].alternatives or ()
+    assert [(text, logprob) for text, logprob in places] == [("a", -math.inf), ("x", -3.0)]
 
 
 def test_a_key_in_a_token_is_hidden(server: ChatServer, open_server: Open) -> None:

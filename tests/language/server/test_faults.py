@@ -152,8 +152,8 @@ def test_a_compressed_completion_is_read(server: ChatServer, open_server: Open) 
 def test_a_reply_without_text(server: ChatServer, open_server: Open) -> None:
     server.play(says(None, finish_reason="length"))
     line = failure(open_server())
-    assert "without a text" in line and "max_tokens" in line
-    assert len(server.requests) == 1
+    assert "ended at max_tokens=256 before it said anything" in line and "raise it" in line
+    assert len(server.requests) == 2
 
 
 def test_a_reply_without_end(server: ChatServer, open_server: Open) -> None:

@@ -1,0 +1,219 @@
+"""Turns what a server or a local model answers into a reply: thoughts apart, ended where the turn ends.
+
+Every caller gets its replies from here (planners, cooks, people played by models, STARS, CLIPR): no other module looks
+at finish reasons, at marks of thoughts or at marks that end a turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from housewise.language.base import ChatRequest, FinishReason, Reply, Sampling, TokenLogprob
+from housewise.language.thoughts import Span, is_turn_mark, speech_spans, turn_span, without_spans, without_thoughts
+
+DEFAULT_THINKING_TOKENS = 4096
+"""Added to a reply's limit for models that think before they answer."""
+
+_LEAST_BUDGET = 128
+_LENGTH = frozenset({"length", "max_tokens", "max_output_tokens", "model_length"})
+_STOP = frozenset(
+    {"", "stop", "stop_sequence", "eos", "eos_token", "end_turn", "completed", "tool_calls", "function_call"}
+)
+
+
+@dataclass(frozen=True)
+class RawReply:
+    """What a model answered, as it came.
+
+    Attributes:
+        text: What it wrote, with thoughts and marks where these were not taken apart before.
+        finish_reason: Why it ended, in the words of the server; None where it does not say.
+        thoughts: What came apart from the text.
+        prompt_tokens, completion_tokens, seconds: See Reply.
+        token_logprobs, alternatives: See Reply, for all tokens that were written.
+        token_texts: Gives the text of every token that was written; called where these have to be aligned with the
+            reply and there are no alternatives, which hold the texts.
+    """
+
+    text: str
+    finish_reason: str | None = None
+    thoughts: str = ""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    seconds: float = 0.0
+    token_logprobs: tuple[float, ...] | None = None
+    alternatives: tuple[tuple[TokenLogprob, ...], ...] | None = None
+    token_texts: Callable[[], Sequence[str]] | None = None
+
+
+def read_reply(raw: RawReply, request: ChatRequest) -> Reply:
+    """Make a reply of a model's answer.
+
+    Thoughts are kept apart, marks of turns end the reply, a prefix that the model repeated and what comes behind a stop
+    text are left out. Log-probabilities and alternatives are those of the tokens of the reply.
+
+    Args:
+        raw: The answer.
+        request: What was asked.
+    """
+    spans = speech_spans(raw.text)
+    thoughts = raw.thoughts or without_spans(raw.text, spans)
+    text = without_thoughts(raw.text)
+    start, end = turn_span(text)
+    if spans != [(0, len(raw.text))] or start:
+        start += _count_leading_blanks(text[start:end])
+    is_cut = finish_reason(raw.finish_reason) == "length" and end == len(text)
+    start += _repeated_prefix(text[start:end], request.prefix)
+    stops = [found for stop in request.sampling.stop if (found := text.find(stop, start, end)) >= 0]
+    if stops:
+        end, is_cut = min(stops), False
+    kept = _within(spans, start, end)
+    tokens = _aligned_tokens(raw, kept)
+    return Reply(
+        text=text[start:end],
+        thoughts=thoughts,
+        finish_reason="length" if is_cut else "stop",
+        prompt_tokens=raw.prompt_tokens,
+        completion_tokens=raw.completion_tokens,
+        seconds=raw.seconds,
+        token_logprobs=_chosen(raw.token_logprobs, tokens),
+        alternatives=_trimmed(raw.alternatives, tokens),
+    )
+
+
+def finish_reason(reason: str | None) -> FinishReason | None:
+    """Why a reply ended: ``"stop"``, ``"length"``, or None for what makes a reply no reply (an error, a filter)."""
+    name = (reason or "").lower()
+    return "length" if name in _LENGTH else "stop" if name in _STOP else None
+
+
+def says_nothing(reply: Reply, request: ChatRequest) -> bool:
+    """Whether a reply is none: it was cut before it said anything, or is empty where the request expects words."""
+    if reply.text.strip() or request.may_be_empty:
+        return False
+    return request.grammar is None or reply.is_cut
+
+
+def silence_of(reply: Reply, limit: str) -> tuple[str, str]:
+    """What is wrong with a reply that says nothing, and what to do about it.
+
+    Args:
+        reply: See says_nothing.
+        limit: See describe_limit.
+    """
+    if reply.is_cut:
+        return f"its reply ended at {limit} before it said anything", "raise it"
+    if reply.thoughts:
+        return "it thought and then said nothing", "change the prompt or the model, or raise max_tokens"
+    return "it answered without a text", "change the prompt or the model"
+
+
+def describe_limit(sampling: Sampling, thinking_tokens: int) -> str:
+    """The limit that a reply was written under, as settings name it."""
+    added = f" and thinking_tokens={thinking_tokens}" if thinking_tokens else ""
+    return f"max_tokens={sampling.max_tokens}{added}"
+
+
+def _count_leading_blanks(text: str) -> int:
+    return len(text) - len(text.lstrip())
+
+
+def _repeated_prefix(text: str, prefix: str) -> int:
+    """How many characters of a reply repeat the beginning of the turn that it was asked to go on with."""
+    wanted, blanks = prefix.strip(), _count_leading_blanks(text)
+    is_repeated = wanted and text[blanks : blanks + len(wanted)].lower() == wanted.lower()
+    return blanks + len(wanted) if is_repeated else 0
+
+
+def _within(spans: Sequence[Span], start: int, end: int) -> list[Span]:
+    """Parts of the raw text that make up a part of the text without thoughts."""
+    kept, place = [], 0
+    for first, last in spans:
+        inside = max(first, first + start - place), min(last, first + end - place)
+        if inside[0] < inside[1]:
+            kept.append(inside)
+        place += last - first
+    return kept
+
+
+@dataclass(frozen=True)
+class _Aligned:
+    """A token of the reply: which one of those written, and its text as far as it belongs to the reply."""
+
+    index: int
+    text: str
+    is_whole: bool
+
+
+def _aligned_tokens(raw: RawReply, kept: Sequence[Span]) -> list[_Aligned] | None:
+    """The tokens of a reply in those that were written; None for all of them, an empty list where it cannot be told."""
+    if kept == [(0, len(raw.text))] or (raw.token_logprobs is None and raw.alternatives is None):
+        return None
+    if raw.alternatives is not None:
+        texts: Sequence[str] = [place[0].text for place in raw.alternatives]
+    else:
+        texts = raw.token_texts() if raw.token_texts else ()
+    # Servers that take thoughts apart still tell the tokens of both.
+    shift = "".join(texts).rfind(raw.text)
+    if shift < 0 or not kept:
+        return []
+    found, place, has_ended = [], -shift, False
+    for index, text in enumerate(texts):
+        overlaps = [(max(place, first), min(place + len(text), last)) for first, last in kept]
+        inside = [span for span in overlaps if span[0] < span[1]]
+        shown = "".join(raw.text[slice(*span)] for span in inside)
+        if inside:
+            found.append(_Aligned(index, shown, len(shown) == len(text)))
+        elif place >= kept[-1][1] and not has_ended and (kept[-1][1] == len(raw.text) or is_turn_mark(text)):
+            # The token that ends the turn.
+            found.append(_Aligned(index, text, True))
+            has_ended = is_turn_mark(text)
+        place += len(text)
+    return found
+
+
+def _chosen(logprobs: tuple[float, ...] | None, tokens: Sequence[_Aligned] | None) -> tuple[float, ...] | None:
+    if logprobs is None or tokens is None:
+        return logprobs
+    return tuple(logprobs[token.index] for token in tokens if token.index < len(logprobs)) or None
+
+
+def _trimmed(
+    places: tuple[tuple[TokenLogprob, ...], ...] | None, tokens: Sequence[_Aligned] | None
+) -> tuple[tuple[TokenLogprob, ...], ...] | None:
+    if places is None or tokens is None:
+        return places
+    # What else might have stood for a part of a token is not known.
+    return (
+        tuple(
+            places[token.index] if token.is_whole else (TokenLogprob(token.text, places[token.index][0].logprob),)
+            for token in tokens
+        )
+        or None
+    )
+
+
+class ThinkingBudget:
+    """Tokens that a model may think for, on top of those of its reply.
+
+    Args:
+        tokens: Added to a reply's limit.
+        is_on: Whether they are added from the first reply on; otherwise from the first one on that showed thoughts.
+    """
+
+    def __init__(self, tokens: int = DEFAULT_THINKING_TOKENS, is_on: bool = False) -> None:
+        self._tokens, self.is_on = tokens, is_on
+
+    @property
+    def tokens(self) -> int:
+        """What is added now."""
+        return self._tokens if self.is_on else 0
+
+    def observe(self, reply: Reply) -> None:
+        """Take note of a reply that shows that the model thinks."""
+        self.is_on = self.is_on or bool(reply.thoughts)
+
+    def shrink(self) -> None:
+        """Add half as much, for a model whose context has no room for all of it; nothing in the end."""
+        self._tokens = self._tokens // 2 if self._tokens >= 2 * _LEAST_BUDGET else 0

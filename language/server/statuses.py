@@ -1,0 +1,97 @@
+"""Reads what keeps a server from answering: statuses, and what the HTTP library raises."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import openai
+
+from housewise.language.server.answer import retry_after, told_by
+from housewise.language.server.connection import BODY_LIMIT, RedirectError, TooLongError
+from housewise.language.server.endpoint import Endpoint
+from housewise.language.server.failure import Adaptation, Failure
+from housewise.language.server.parameters import GRAMMAR_FIELDS, OTHER_DIALECT, ServerOptions
+from housewise.language.server.refusals import adaptation_to, has_no_room_to_think, is_too_long, refused_setting
+
+_IS_LOADING = re.compile(r"\b(load|warm|start|initiali[sz])", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class StatusReader:
+    """Makes failures of what a server answers instead of a completion.
+
+    Attributes:
+        endpoint: Answers.
+        options: Of requests.
+    """
+
+    endpoint: Endpoint
+    options: ServerOptions
+
+    def failure(self, error: openai.APIStatusError, sent: dict[str, Any], thinking_tokens: int) -> Failure:
+        """What a status other than 200 means.
+
+        Args:
+            error: Has the status and the body.
+            sent: Parameters of the request.
+            thinking_tokens: That were added to its limit.
+        """
+        status, message = error.status_code, told_by(error.body)
+        excerpt = self.endpoint.excerpt(message or error.response.reason_phrase)
+        what = f"it answered {status}" + (f" ({excerpt})" if excerpt else "")
+        wait = retry_after(error.response.headers)
+        if status == 401:
+            is_wrong = "OPENAI_API_KEY or api_key is not valid there"
+            return Failure(what, is_wrong if self.endpoint.key else "it wants a key: set OPENAI_API_KEY")
+        if status == 403:
+            return Failure(what, "use an API key that may use this model")
+        if status in (400, 413, 422):
+            return self._refusal(error, message, what, sent, thinking_tokens)
+        if error.code == "insufficient_quota":
+            return Failure(what, "add credit to the account of this API key")
+        if status == 429:
+            return Failure(what, "lower concurrency or try later", True, wait)
+        if status >= 500 or status in (408, 409):
+            is_loading = status == 503 and _IS_LOADING.search(message) is not None
+            return Failure(what, "see the server's log or try later", True, wait, is_loading=is_loading)
+        return Failure(what, "check base_url (it usually ends in /v1)")
+
+    def _refusal(
+        self, error: openai.APIStatusError, message: str, what: str, sent: dict[str, Any], thinking_tokens: int
+    ) -> Failure:
+        reason = f"it answered {error.status_code}"
+        if thinking_tokens and has_no_room_to_think(message, sent):
+            return Failure(what, "lower thinking_tokens", reason=reason, adaptation=Adaptation("think_less"))
+        if error.status_code == 413 or is_too_long(error.code, error.type, message):
+            return Failure(what, "shorten the prompt", reason=reason, too_long=True)
+        adaptation = adaptation_to(message, error.param, sent, self.options.sampling)
+        field, words = GRAMMAR_FIELDS[self.options.grammar_dialect], f"{error.param} {message}"
+        about = re.search(rf"{field}|grammar|structured|guided|extra", words, re.IGNORECASE)
+        if about is not None and field in sent.get("extra_body", {}):
+            return Failure(what, OTHER_DIALECT, adaptation=adaptation)
+        return Failure(what, self._remedy(message, error.param, sent), reason=reason, adaptation=adaptation)
+
+    def _remedy(self, message: str, parameter: str | None, sent: dict[str, Any]) -> str:
+        setting = refused_setting(message, parameter, sent)
+        if setting is not None:
+            return f"set {setting}=1, which leaves it to the server"
+        added = next((name for name in self.options.fields if re.search(rf"\b{re.escape(name)}\b", message)), None)
+        if added is None:
+            return "change the request or the model's options as it says"
+        is_own = added in ("chat_template_kwargs", "reasoning_effort")
+        return f"leave out or change the setting {added if is_own else f'extra_body.{added}'}"
+
+    def lost(self, error: Exception) -> Failure:
+        """What it means that no answer came at all."""
+        cause = error.__cause__ or error
+        for each in (error, cause):
+            if isinstance(each, TooLongError):
+                remedy = "check that base_url is a chat server, or lower max_tokens and n"
+                return Failure(f"it answered with more than {BODY_LIMIT // 1_000_000} MB", remedy, True)
+            if isinstance(each, RedirectError):
+                where = self.endpoint.excerpt(str(each))
+                return Failure(f"it sends requests on to {where}, which nobody named", "set base_url to where it runs")
+        told = self.endpoint.excerpt(str(cause) or type(cause).__name__)
+        return Failure(f"the connection failed: {told}", "check base_url and that the server runs", True)
