@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
 from housewise.core.record import Event, Usage
+from housewise.language.base import Reply
 from housewise.worlds.base import Step
 
 A = TypeVar("A", covariant=True)
@@ -43,6 +45,16 @@ class Past(Generic[O]):
     decisions: int = 0
     steps: list[Step[O]] = field(default_factory=list)
     cost: int = 0
+
+
+def usage_of(replies: Iterable[Reply]) -> Usage:
+    """What models read and wrote for some replies, and how these ended."""
+    replies = list(replies)
+    return Usage(
+        prompt_tokens=sum(reply.prompt_tokens for reply in replies),
+        completion_tokens=sum(reply.completion_tokens for reply in replies),
+        finish_reasons=dict(Counter(reply.finish_reason for reply in replies)),
+    )
 
 
 class Agent(Protocol[O, A]):

@@ -12,6 +12,7 @@ import contextlib
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -134,12 +135,24 @@ class Usage(Frozen):
         prompt_tokens, completion_tokens: read and written by models.
         model_seconds: spent waiting for them.
         seconds: in all.
+        finish_reasons: how many of their replies ended by themselves (``stop``) or were cut at a limit (``length``).
     """
 
     prompt_tokens: Tokens = 0
     completion_tokens: Tokens = 0
     model_seconds: Seconds = 0.0
     seconds: Seconds = 0.0
+    finish_reasons: dict[str, Count] = Field(default_factory=dict)
+
+    def plus(self, other: Usage) -> Usage:
+        """The sum of both."""
+        return Usage(
+            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
+            completion_tokens=self.completion_tokens + other.completion_tokens,
+            model_seconds=self.model_seconds + other.model_seconds,
+            seconds=self.seconds + other.seconds,
+            finish_reasons=dict(Counter(self.finish_reasons) + Counter(other.finish_reasons)),
+        )
 
 
 class Result(Event):

@@ -17,7 +17,7 @@ from housewise.core.record import Failure, Result
 from housewise.core.tables import Fitted, bars, table
 from housewise.rollout.failures import FailedEpisodesError
 from housewise.rollout.run import Run
-from housewise.rollout.scores import USAGE, Score
+from housewise.rollout.scores import USAGE, Score, cut_replies
 from housewise.rollout.system import Job, System
 from housewise.tracking import Curves, TrackedEpisodes, following
 
@@ -47,17 +47,20 @@ def _play(session: Run, curves: Curves, console: Console) -> dict[str, Any]:
         with going_on(console, out), bars(console, shown=not system.talks) as progress:
             figures = session.play(TrackedEpisodes(Live(progress, session), curves, session))
     except FailedEpisodesError as error:
-        _show(error.figures, system.scores, out, console)
+        _show(error.figures, system, out, console)
         raise
-    _show(figures, system.scores, out, console)
+    _show(figures, system, out, console)
     return figures
 
 
-def _show(figures: dict[str, Any], scores: Sequence[Score], out: Path, console: Console) -> None:
+def _show(figures: dict[str, Any], system: System[Any], out: Path, console: Console) -> None:
     """The figures of a run, and where its files are."""
+    scores, max_tokens = system.scores, system.settings.models.agent.sampling.max_tokens
     console.print(summary_table(figures, scores))
     if failed := figures["failed"]["episodes"]:
         told(console, f"not among them: {failed} that failed")
+    if cut := cut_replies(figures["overall"], max_tokens):
+        told(console, cut)
     told(console, f"records:    {out / 'episodes'}", f"figures:    {out / 'metrics.json'}")
     told(console, f"look at it: {shown('report', out)}")
 

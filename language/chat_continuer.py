@@ -58,7 +58,9 @@ class ChatContinuer:
         """See Continuer; blanks before the number are left out."""
         sampling = _sampling(Bounds(_MOST_OF_A_NUMBER), 0.0, _NUMBERS)
         told = [Message("system", system)] if system else []
-        requests = [ChatRequest((*told, Message("user", question)), sampling) for question in questions]
+        requests = [
+            ChatRequest((*told, Message("user", question)), sampling, may_be_empty=True) for question in questions
+        ]
         return [self._continuation(reply, _MOST_OF_A_NUMBER) for [reply] in self._model.complete(requests)]
 
     def _request(self, prompt: str, sampling: Sampling, start: str = "") -> ChatRequest:
@@ -77,7 +79,7 @@ class ChatContinuer:
             while steps and not steps[0].token.text.strip():
                 del steps[0]
             steps = _without(steps, _repeated(_text(steps), prompt + start))
-        return Continuation(tuple(steps[:most]), reply.prompt_tokens, reply.completion_tokens)
+        return Continuation(tuple(steps[:most]), reply.prompt_tokens, reply.completion_tokens, reply.finish_reason)
 
 
 def _sampling(

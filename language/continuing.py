@@ -40,11 +40,13 @@ class Continuation:
         steps: one for each token behind the prompt and the branch; the end of all text is a line's end.
         prompt_tokens: tokens sent, prompt and branch, read anew or not.
         completion_tokens: tokens received.
+        finish_reason: whether the model ended it (``stop``) or it was cut at its bound (``length``).
     """
 
     steps: tuple[Step, ...] = ()
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    finish_reason: str = "stop"
 
     @property
     def first(self) -> frozenset[Token]:

@@ -90,7 +90,7 @@ def finish_reason(reason: str | None) -> FinishReason | None:
 
 def says_nothing(reply: Reply, request: ChatRequest) -> bool:
     """Whether a reply is none: it was cut before it said anything, or is empty where the request expects words."""
-    if reply.text.strip() or request.may_be_empty:
+    if reply.text.strip() or (request.may_be_empty and not reply.thoughts):
         return False
     return request.grammar is None or reply.is_cut
 

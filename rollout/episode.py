@@ -90,7 +90,7 @@ class Episode(Generic[O, A]):
         for event in decision.events:
             self._writer.write(event)
         self._past.decisions += 1
-        self._usage = _sum(self._usage, decision.usage)
+        self._usage = self._usage.plus(decision.usage)
         return decision
 
     def _follow(self, decision: Decision[A]) -> bool:
@@ -118,8 +118,3 @@ class Episode(Generic[O, A]):
             usage=self._usage.model_copy(update={"seconds": seconds}),
             final=dict(self._world.final()),
         )
-
-
-def _sum(one: Usage, other: Usage) -> Usage:
-    added = other.model_dump()
-    return Usage(**{name: value + added[name] for name, value in one.model_dump().items()})

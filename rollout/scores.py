@@ -84,7 +84,8 @@ USAGE = (
 def figures_of(result: Result) -> dict[str, float]:
     """Scores and usage of an episode, by name."""
     usage = result.usage
-    return {**result.scores, **usage.model_dump(), "tokens": usage.prompt_tokens + usage.completion_tokens}
+    counted = usage.model_dump(exclude={"finish_reasons"})
+    return {**result.scores, **counted, "tokens": usage.prompt_tokens + usage.completion_tokens}
 
 
 def metrics(episodes: Sequence[Finished], scores: Sequence[Score], failed: Sequence[str] = ()) -> dict[str, Any]:
@@ -128,7 +129,26 @@ def summary(
             ]
             of = None if tasks is None else [tasks[number] for number, _ in values]
             found[f"{score.name}_stderr"] = standard_error([value for _, value in values], of)
+    finish_reasons = sum((Counter(result.usage.finish_reasons) for result in results), Counter())
+    found |= {"finish_reasons": dict(finish_reasons)} if finish_reasons else {}
     return found | {"ended": dict(Counter(result.ended for result in results).most_common())}
+
+
+def cut_replies(figures: Mapping[str, Any], max_tokens: int) -> str:
+    """How many replies of models were cut at their limit, and what to do about it; empty for none.
+
+    Args:
+        figures: over all episodes, as summary gives them.
+        max_tokens: the limit, as set.
+    """
+    reasons = figures.get("finish_reasons", {})
+    cut = reasons.get("length", 0)
+    if not cut:
+        return ""
+    return (
+        f"{cut} of {sum(reasons.values())} replies were cut at max_tokens={max_tokens}, and the lines in which they "
+        "were cut are left out; raise it"
+    )
 
 
 def standard_error(values: Sequence[float], tasks: Sequence[Hashable] | None = None) -> float:

@@ -12,6 +12,7 @@ from typing import Literal
 
 from housewise.agent.adapt.grammar import Nameable, action_grammar, question_grammar
 from housewise.agent.adapt.prompts import Prompts
+from housewise.agent.base import usage_of
 from housewise.core.record import Usage
 from housewise.language.base import ChatModel, ChatRequest, Message, PromptTooLongError, Reply, Sampling
 from housewise.language.words import one_line
@@ -190,20 +191,17 @@ class ModelCook:
 
     def _act(self, briefing: Briefing, past: Sequence[Turn], made: str, named: Nameable, may: May) -> Said:
         messages = self._conversation.messages(briefing, past, made)
-        thought, usage = "", Usage()
+        thought, replies = "", list[Reply]()
         if self._thinks:
             reply = self._asked(ChatRequest(messages, replace(self._sampling, max_tokens=MOST_THOUGHT), THOUGHT))
-            thought, usage = _first_line(reply.text).removeprefix(THOUGHT).strip(), _used(reply)
+            thought = _first_line(reply.text).removeprefix(THOUGHT).strip()
+            replies.append(reply)
         grammar = self._grammar(named, may) if self._grounded else None
         prefix = spoken("", thought)
         reply = self._asked(ChatRequest(messages, self._sampling, prefix, grammar))
-        action = _first_line(reply.text).removeprefix(PREFIX).strip()
-        spent = _used(reply)
-        total = Usage(
-            prompt_tokens=usage.prompt_tokens + spent.prompt_tokens,
-            completion_tokens=usage.completion_tokens + spent.completion_tokens,
-        )
-        return Said(action, thought, total)
+        # Half an action may be another one.
+        action = _first_line(reply.complete_lines).removeprefix(PREFIX).strip()
+        return Said(action, thought, usage_of([*replies, reply]))
 
     def _grammar(self, named: Nameable, may: May) -> str:
         return question_grammar() if may == "ask" else action_grammar(named, self._verbs, may == "either")
@@ -222,7 +220,3 @@ def spoken(action: str, thought: str = "") -> str:
 def _first_line(text: str) -> str:
     lines = [one_line(line) for line in text[:LONGEST_ACTION].splitlines()]
     return next((line for line in lines if line), "")
-
-
-def _used(reply: Reply) -> Usage:
-    return Usage(prompt_tokens=reply.prompt_tokens, completion_tokens=reply.completion_tokens)

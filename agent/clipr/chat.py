@@ -214,10 +214,8 @@ class ChatLanguage:
     def _ask(self, *step: str, **values: object) -> str:
         messages = tuple(Message(role, self._prompts.fill(*step, role, **values)) for role in _ROLES)
         reply = self._model.complete([ChatRequest(messages, self._sampling)])[0][0]
-        self.usage.calls += 1
-        self.usage.prompt_tokens += reply.prompt_tokens
-        self.usage.completion_tokens += reply.completion_tokens
-        return reply.text
+        self.usage.add([reply])
+        return reply.complete_lines
 
 
 def transcript(dialogue: Sequence[Exchange]) -> str:

@@ -6,11 +6,13 @@ A chat model does them by prompts (:mod:`agent.clipr.chat`), or components of ou
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from housewise.agent.clipr.rules import Rule
+from housewise.language.base import Reply
 from housewise.worlds.choices.scenario import Situation
 
 
@@ -23,6 +25,7 @@ class Usage:
         prompt_tokens: tokens read, 0 without a language model.
         completion_tokens: tokens written, 0 without a language model.
         questions: asked of the person.
+        finish_reasons: why replies ended, see housewise.core.record.Usage.
         malformed: blocks of replies that could not be read at first.
         unreadable: those that could not be read when asked again either, and count as wrong.
     """
@@ -31,8 +34,16 @@ class Usage:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     questions: int = 0
+    finish_reasons: Counter[str] = field(default_factory=Counter)
     malformed: int = 0
     unreadable: int = 0
+
+    def add(self, replies: Sequence[Reply]) -> None:
+        """Count replies of the language model, a call each."""
+        self.calls += len(replies)
+        self.prompt_tokens += sum(reply.prompt_tokens for reply in replies)
+        self.completion_tokens += sum(reply.completion_tokens for reply in replies)
+        self.finish_reasons.update(reply.finish_reason for reply in replies)
 
 
 @dataclass(frozen=True)

@@ -89,9 +89,7 @@ class LearnedChoices(LocalComponents):
         pairs = list(zip(situations, shown, strict=True))
         asked = [choice_request(self._prompts, situation, some) for situation, some in pairs]
         replies = [reply for [reply] in self._model.complete(asked)]
-        self.usage.calls += len(replies)
-        self.usage.prompt_tokens += sum(reply.prompt_tokens for reply in replies)
-        self.usage.completion_tokens += sum(reply.completion_tokens for reply in replies)
+        self.usage.add(replies)
         return [read_choice(reply, *pair) for reply, pair in zip(replies, pairs, strict=True)]
 
     def _nearest(self, situation: Situation, rules: Sequence[str]) -> list[str]:

@@ -39,7 +39,7 @@ class Asker:
     ) -> list[Reply]:
         """Independent replies to the same words.
 
-        Of a reply that is cut its last line is left out, since half a name may be another thing's.
+        Of a reply that is cut its last line is left out.
 
         Args:
             messages: the conversation.
@@ -55,11 +55,4 @@ class Asker:
             sampling = replace(sampling, max_tokens=min(most_tokens, sampling.max_tokens))
         self._asked += 1
         replies = self._model.complete([ChatRequest(messages, sampling, prefix, grammar)])[0]
-        return [_whole(reply, grammar is not None) for reply in replies]
-
-
-def _whole(reply: Reply, grounded: bool) -> Reply:
-    """A reply without the last line where that was cut; of what is free to say anything, the only line is kept."""
-    if reply.finish_reason != "length" or not (grounded or "\n" in reply.text):
-        return reply
-    return replace(reply, text=reply.text.rpartition("\n")[0])
+        return [replace(reply, text=reply.complete_lines) for reply in replies]

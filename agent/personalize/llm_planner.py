@@ -12,7 +12,7 @@ from housewise.agent.personalize.grammar import COMPLETE, choice_grammar, plan_g
 from housewise.agent.personalize.judgement import Judgements, apart, read, written
 from housewise.agent.personalize.judging import Confidence, Judge, Rating, Saying
 from housewise.agent.personalize.knowledge import Knowledge, Nothing, Options, WithRoom, outlook
-from housewise.agent.personalize.parser import parse_plan, spoken
+from housewise.agent.personalize.parser import parse_plan
 from housewise.agent.personalize.planner import (
     Attempt,
     Exchange,
@@ -192,8 +192,7 @@ class LLMPlanner:
         return replace(self._read(graph, (), reply), earlier=asked)
 
     def _read(self, graph: SceneGraph, messages: tuple[Message, ...], reply: Reply) -> Plan:
-        said = spoken(reply.text)
-        steps = apart(said)[1] if self.context.template.judging else said
+        steps = apart(reply.text)[1] if self.context.template.judging else reply.text
         parsed = parse_plan(steps, graph.vocabulary, most=self.context.most_steps)
         return Plan(parsed.steps, parsed.complete, messages, reply)
 

@@ -24,7 +24,6 @@ _COMPLETE = re.compile(
     re.IGNORECASE,
 )
 _CONDITION = re.compile(r"\b(?:if|when|whenever|once|until|till|unless)\b", re.IGNORECASE)
-_THOUGHT, _THOUGHT_END = "<think>", "</think>"
 # Runs of what leads up to the end of a plan, or else something that is said.
 _SAID_BEFORE_END = re.compile(
     r"[\s,;.:]+|\b(?:and|then|so|now|the|step\s*\d+)\b|(?P<said>\w+|.)", re.IGNORECASE | re.DOTALL
@@ -83,7 +82,7 @@ def parse_plan(reply: str, vocabulary: Vocabulary, most: int | None = None) -> P
         most: how many steps are kept; all by default.
     """
     steps: list[ParsedStep] = []
-    for line in _lines(spoken(reply)[:_LONGEST_REPLY]):
+    for line in _lines(reply[:_LONGEST_REPLY]):
         end = _COMPLETE.search(line)
         if end and _CONDITION.search(line[: end.start()]):
             end = None
@@ -95,14 +94,6 @@ def parse_plan(reply: str, vocabulary: Vocabulary, most: int | None = None) -> P
         if end:
             return ParsedPlan(tuple(steps), complete=True)
     return ParsedPlan(tuple(steps))
-
-
-def spoken(reply: str) -> str:
-    """A reply without what a reasoning model thinks aloud before it answers."""
-    _, ended, said = reply.rpartition(_THOUGHT_END)
-    if ended:
-        return said
-    return "" if said.lstrip().startswith(_THOUGHT) else said
 
 
 def parse_step(line: str, vocabulary: Vocabulary) -> ParsedStep:

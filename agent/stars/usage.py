@@ -16,11 +16,13 @@ class Usage:
         calls: how often a model was asked.
         prompt_tokens: tokens sent.
         completion_tokens: tokens received.
+        finish_reasons: of texts that were gone on with, how many the model ended (``stop``) or were cut (``length``).
     """
 
     calls: dict[str, int] = field(default_factory=dict)
     prompt_tokens: dict[str, int] = field(default_factory=dict)
     completion_tokens: dict[str, int] = field(default_factory=dict)
+    finish_reasons: dict[str, int] = field(default_factory=dict)
 
     def add(self, kind: str, replies: Sequence[Continuation | Rating]) -> None:
         """Count replies, a call each."""
@@ -30,10 +32,12 @@ class Usage:
             (self.completion_tokens, sum(reply.completion_tokens for reply in replies)),
         ):
             counted[kind] = counted.get(kind, 0) + amount
+        for reason in (reply.finish_reason for reply in replies if isinstance(reply, Continuation)):
+            self.finish_reasons[reason] = self.finish_reasons.get(reason, 0) + 1
 
     def copy(self) -> Usage:
         """The same counts, which do not change with these."""
-        return Usage(dict(self.calls), dict(self.prompt_tokens), dict(self.completion_tokens))
+        return Usage(*map(dict, self._counts))
 
     def include(self, other: Usage) -> None:
         """Add what was asked elsewhere."""
@@ -51,8 +55,8 @@ class Usage:
         )
 
     @property
-    def _counts(self) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
-        return self.calls, self.prompt_tokens, self.completion_tokens
+    def _counts(self) -> tuple[dict[str, int], ...]:
+        return self.calls, self.prompt_tokens, self.completion_tokens, self.finish_reasons
 
     @property
     def total_tokens(self) -> int:

@@ -154,7 +154,8 @@ def run_seed(
 
 
 def _note(figures: Figures, name: str, label: str, language: Language, outcome: Outcome, chosen: int) -> None:
-    usage: dict[str, float] = dict(asdict(language.usage))
+    usage: dict[str, float] = asdict(language.usage)
+    del usage["finish_reasons"]
     usage["training_calls"] = outcome.training_calls
     usage["calls_a_choice"] = (language.usage.calls - outcome.training_calls) / chosen
     usage["satisfies_request"] = mean(decision.satisfies for decision in outcome.decisions)

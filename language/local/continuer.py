@@ -87,7 +87,7 @@ class LocalContinuer:
             )
             steps.append(Step(chosen, tuple(others)))
             before = [token]
-        return Continuation(tuple(steps), len(row.prompt), len(row.tokens))
+        return Continuation(tuple(steps), len(row.prompt), len(row.tokens), row.finish_reason)
 
     def _branch_ids(self, token: Token) -> list[int]:
         return self._model.tokens(token.text) if token.id is None else [token.id]

@@ -77,7 +77,7 @@ class CliprAgent:
     def decide(self, observation: Seen, past: Past[Seen]) -> Decided[Act]:
         """See Agent.decide."""
         usage, began = self._inference.language.usage, time.perf_counter()
-        read, written = usage.prompt_tokens, usage.completion_tokens
+        read, written, ended = usage.prompt_tokens, usage.completion_tokens, usage.finish_reasons.copy()
         if self._play is None:
             self._play = self._played(observation)
             move = next(self._play)
@@ -87,6 +87,7 @@ class CliprAgent:
             prompt_tokens=usage.prompt_tokens - read,
             completion_tokens=usage.completion_tokens - written,
             model_seconds=time.perf_counter() - began,
+            finish_reasons=dict(usage.finish_reasons - ended),
         )
         return Decided([] if move.act is None else [move.act], tuple(move.events), move.act is None, took)
 

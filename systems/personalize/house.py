@@ -7,12 +7,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from housewise.agent.base import Decision, Past
+from housewise.agent.base import Decision, Past, usage_of
 from housewise.agent.personalize.parser import ParsedStep
 from housewise.agent.personalize.planner import Attempt, Exchange, Plan, Planner
 from housewise.controller.robot import Carried, RobotInHouse
 from housewise.controller.skills import Status
-from housewise.core.record import Usage
 from housewise.language.base import Message
 from housewise.people.householder import Householder, places_of
 from housewise.rollout.notes import NoteEvent
@@ -107,14 +106,17 @@ class PlannerAgent:
         began = time.perf_counter()
         plan = self._planner.plan(observation, attempts_in(past))
         seconds = time.perf_counter() - began
+        usage = usage_of(plan.replies)
         self._world.plans = past.decisions + 1
         event = PlanEvent(
             plan=past.decisions,
             step=past.cost,
             prompt=_prompt(plan.messages),
             reply=plan.text,
-            prompt_tokens=_read(plan),
-            completion_tokens=_written(plan),
+            thoughts=plan.reply.thoughts if plan.reply else "",
+            finish_reason=plan.reply.finish_reason if plan.reply else "",
+            prompt_tokens=usage.prompt_tokens,
+            completion_tokens=usage.completion_tokens,
             model_seconds=seconds,
             complete=plan.complete,
             known=observation.tree,
@@ -122,11 +124,9 @@ class PlannerAgent:
             scores={action: round(score, 3) for action, score in plan.scores.items()},
             tried=[_tried(other, self._world.robot) for other in plan.others],
         )
-        usage = Usage(
-            prompt_tokens=sum(map(_read, (plan, *plan.others))),
-            completion_tokens=sum(map(_written, (plan, *plan.others))),
-            model_seconds=seconds,
-        )
+        for other in plan.others:
+            usage = usage.plus(usage_of(other.replies))
+        usage = usage.model_copy(update={"model_seconds": seconds})
         return Decision(plan.steps, (event, *self._notes(plan, observation)), plan.complete, usage)
 
     def _notes(self, plan: Plan, graph: SceneGraph) -> Iterator[NoteEvent]:
@@ -196,24 +196,19 @@ def _tried(plan: Plan, robot: RobotInHouse) -> TriedLine:
             if robot.over or blocks(step, carried):
                 done = False
                 break
+    usage = usage_of(plan.replies)
     return TriedLine(
         reply=plan.text,
-        prompt_tokens=_read(plan),
-        completion_tokens=_written(plan),
+        thoughts=plan.reply.thoughts if plan.reply else "",
+        finish_reason=plan.reply.finish_reason if plan.reply else "",
+        prompt_tokens=usage.prompt_tokens,
+        completion_tokens=usage.completion_tokens,
         complete=plan.complete and done,
         reward=sum(event.reward for event in events),
         done=[event.raw for event in events if event.status == Status.SUCCEEDED.value],
         moved=moved_by(events),
         discovered=sum(len(event.discovered) for event in events),
     )
-
-
-def _read(plan: Plan) -> int:
-    return sum(reply.prompt_tokens for reply in plan.replies)
-
-
-def _written(plan: Plan) -> int:
-    return sum(reply.completion_tokens for reply in plan.replies)
 
 
 def _prompt(messages: Sequence[Message]) -> list[dict[str, str]]:
@@ -225,6 +220,8 @@ def _exchange(exchange: Exchange) -> ExchangeLine:
     return ExchangeLine(
         prompt=_prompt(exchange.messages),
         reply=reply.text,
+        thoughts=reply.thoughts,
+        finish_reason=reply.finish_reason,
         prompt_tokens=reply.prompt_tokens,
         completion_tokens=reply.completion_tokens,
     )

@@ -53,6 +53,8 @@ class ExchangeLine(Frozen):
 
     prompt: list[dict[str, Words]]
     reply: Words
+    thoughts: Words = ""
+    finish_reason: str = ""
     prompt_tokens: Tokens = 0
     completion_tokens: Tokens = 0
 
@@ -61,6 +63,8 @@ class TriedLine(Frozen):
     """Another reply to the same prompt, and what it would have done: it was tried, and then taken back."""
 
     reply: Words
+    thoughts: Words = ""
+    finish_reason: str = ""
     prompt_tokens: Tokens = 0
     completion_tokens: Tokens = 0
     complete: bool = False
@@ -79,6 +83,10 @@ class PlanEvent(Event):
     step: Count
     prompt: list[dict[str, Words]] = Field(default_factory=list)
     reply: Words
+    thoughts: Words = ""
+    """What the model thought before it, which is no part of it."""
+    finish_reason: str = ""
+    """Why the reply ended, see housewise.language.base.FinishReason; empty where no model was asked."""
     prompt_tokens: Tokens = 0
     completion_tokens: Tokens = 0
     model_seconds: Seconds = 0.0

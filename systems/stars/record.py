@@ -45,16 +45,17 @@ class AskedLine(Frozen):
     calls: dict[str, Count] = Field(default_factory=dict)
     prompt_tokens: dict[str, Count] = Field(default_factory=dict)
     completion_tokens: dict[str, Count] = Field(default_factory=dict)
+    finish_reasons: dict[str, Count] = Field(default_factory=dict)
 
     @classmethod
     def of(cls, usage: Usage) -> AskedLine:
         """Counts as they are recorded."""
-        return cls(calls=usage.calls, prompt_tokens=usage.prompt_tokens, completion_tokens=usage.completion_tokens)
+        return cls(**vars(usage))
 
     @property
     def usage(self) -> Usage:
         """The counts."""
-        return Usage(dict(self.calls), dict(self.prompt_tokens), dict(self.completion_tokens))
+        return Usage(**self.model_dump())
 
 
 class MismatchLine(Frozen):

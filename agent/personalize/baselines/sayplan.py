@@ -10,7 +10,7 @@ from typing import ClassVar
 from housewise.agent.personalize.asker import Asker
 from housewise.agent.personalize.baselines.foresight import verdict
 from housewise.agent.personalize.grammar import choice_grammar, plan_grammar
-from housewise.agent.personalize.parser import parse_plan, spoken
+from housewise.agent.personalize.parser import parse_plan
 from housewise.agent.personalize.planner import MOST_STEPS, Attempt, Exchange, Plan
 from housewise.agent.personalize.prompt import HOUSE_FIELDS, HouseTemplate, Placeholders
 from housewise.language.base import ChatModel, Message, Reply, Sampling
@@ -68,7 +68,7 @@ class Command:
 
 def parse_command(reply: str, vocabulary: Vocabulary) -> Command:
     """Read the first command in any text."""
-    match = _COMMAND.search(spoken(reply)[:_LONGEST_REPLY])
+    match = _COMMAND.search(reply[:_LONGEST_REPLY])
     if match is None:
         return Command("", problem="not a command")
     if match["plan"]:
