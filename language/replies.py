@@ -103,7 +103,8 @@ def silence_of(reply: Reply, limit: str) -> tuple[str, str]:
         limit: See describe_limit.
     """
     if reply.is_cut:
-        return f"its reply ended at {limit} before it said anything", "raise it"
+        added = " or thinking_tokens" if "thinking_tokens" in limit else ""
+        return f"its reply ended at {limit} before it said anything", f"raise max_tokens{added}"
     if reply.thoughts:
         return "it thought and then said nothing", "change the prompt or the model, or raise max_tokens"
     return "it answered without a text", "change the prompt or the model"
@@ -148,7 +149,7 @@ class _Aligned:
 
 def _aligned_tokens(raw: RawReply, kept: Sequence[Span]) -> list[_Aligned] | None:
     """The tokens of a reply in those that were written; None for all of them, an empty list where it cannot be told."""
-    if kept == [(0, len(raw.text))] or (raw.token_logprobs is None and raw.alternatives is None):
+    if raw.token_logprobs is None and raw.alternatives is None:
         return None
     if raw.alternatives is not None:
         texts: Sequence[str] = [place[0].text for place in raw.alternatives]
@@ -156,6 +157,8 @@ def _aligned_tokens(raw: RawReply, kept: Sequence[Span]) -> list[_Aligned] | Non
         texts = raw.token_texts() if raw.token_texts else ()
     # Servers that take thoughts apart still tell the tokens of both.
     shift = "".join(texts).rfind(raw.text)
+    if kept == [(0, len(raw.text))] and shift <= 0:
+        return None
     if shift < 0 or not kept:
         return []
     found, place, has_ended = [], -shift, False

@@ -107,6 +107,6 @@ def without_spans(text: str, spans: Sequence[Span]) -> str:
     """The rest of a text behind and between some of its parts, without marks of thoughts."""
     rest, start = [], 0
     for first, last in [*spans, (len(text), len(text))]:
-        rest.append(text[start:first])
+        rest.append(_ENDS.sub(" ", _THOUGHT_MARK.sub(" ", text[start:first])).strip())
         start = last
-    return _ENDS.sub(" ", _THOUGHT_MARK.sub(" ", " ".join(rest))).strip()
+    return "\n".join(filter(None, rest))

@@ -134,19 +134,20 @@ def summary(
     return found | {"ended": dict(Counter(result.ended for result in results).most_common())}
 
 
-def cut_replies(figures: Mapping[str, Any], max_tokens: int) -> str:
+def cut_replies(figures: Mapping[str, Any], max_tokens: int | None = None) -> str:
     """How many replies of models were cut at their limit, and what to do about it; empty for none.
 
     Args:
         figures: over all episodes, as summary gives them.
-        max_tokens: the limit, as set.
+        max_tokens: the limit, as set; None where several were.
     """
     reasons = figures.get("finish_reasons", {})
     cut = reasons.get("length", 0)
     if not cut:
         return ""
+    limit = "max_tokens" if max_tokens is None else f"max_tokens={max_tokens}"
     return (
-        f"{cut} of {sum(reasons.values())} replies were cut at max_tokens={max_tokens}, and the lines in which they "
+        f"{cut} of {sum(reasons.values())} replies were cut at {limit}, and the lines in which they "
         "were cut are left out; raise it"
     )
 

@@ -20,6 +20,7 @@ from housewise.report.views import KeepFilm, Shown
 from housewise.rollout.compare import Comparison, compare
 from housewise.rollout.experiment import Experiment, names
 from housewise.rollout.records import read_record
+from housewise.rollout.scores import cut_replies, summary
 
 MOST_IN_ONE = 12
 """How many episodes one file shows with pictures, unless it is told otherwise."""
@@ -150,6 +151,8 @@ def _write_index(
     filters = _filters(entries, agents)
     failed = sum(entry.result is None for entry in entries)
     told = [f"{failed} of {len(entries)} episodes failed and are in no mean."] if failed else []
+    if cut := cut_replies(summary([result for _, result in episodes], ())):
+        told.append(f"{cut}.")
     facts: dict[str, Any] = {
         "made": "",
         "name": folder.resolve().name,

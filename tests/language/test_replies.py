@@ -1,0 +1,193 @@
+"""What a model wrote becomes a reply: thoughts apart, ended where the turn ends, tokens aligned with the text."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from housewise.language.base import ChatRequest, Message, Reply, Sampling, TokenLogprob
+from housewise.language.replay import ReplayChatModel
+from housewise.language.replies import RawReply, ThinkingBudget, read_reply, says_nothing
+from housewise.language.thoughts import speech_spans
+
+ROOT = Path(__file__).parents[2]
+PLAN = "step 1: go to hall 0\nstep 2: go to study 0"
+THOUGHT = "It is new to me.\nstep 1: go to attic 0\nNo, others first."
+ASKED = ChatRequest((Message("user", "plan"),))
+
+MARKED = {
+    "tags": "<think>{}</think>\n\n",
+    "other case": "<THINKING>\n{}\n</THINKING>\n",
+    "thought": "<thought>{}</thought>",
+    "name space": "<seed:think>{}</seed:think>",
+    "brackets": "[THINK]{}[/THINK]",
+    "triangles": "◁think▷{}◁/think▷",
+    "command": "<|START_THINKING|>{}<|END_THINKING|><|START_RESPONSE|>",
+    "long chains": "<|begin_of_thought|>{}<|end_of_thought|>\n\n<|begin_of_solution|>",
+    "inner": "<|inner_prefix|>{}<|inner_suffix|>",
+    "unused": "<unused94>thought\n{}<unused95>",
+    "channels": "<|channel|>analysis<|message|>{}<|end|><|start|>assistant<|channel|>final<|message|>",
+    "two channels": "<|channel|>analysis<|message|>{}<|end|><|start|>assistant<|channel|>commentary<|message|>"
+    "Wait.<|end|><|start|>assistant<|channel|>final<|message|>",
+    "bare channels": "analysis{}assistantfinal",
+    "begun by the template": "{}</think>\n",
+    "in words": "Here is my thought process:\n{}\nHere is my response:\n",
+    "final": "Here are my reasoning steps:\n{}\n[BEGIN FINAL RESPONSE]\n",
+}
+ENDS = ["<|im_end|>", "<|eot_id|>", "<end_of_turn>", "</s>", "<|end|>", "<|endoftext|>", "<｜end▁of▁sentence｜>"]
+BEGINS = ["", "<s> ", "<|im_start|>assistant\n", "<|start_header_id|>assistant<|end_header_id|>\n\n"]
+READERS = ("replies.py", "thoughts.py", "base.py", "server/answer.py", "server/reading.py")
+FOLDERS = [
+    "core",
+    "language",
+    "worlds",
+    "people",
+    "controller",
+    "agent",
+    "rollout",
+    "systems",
+    "selftrain",
+    "housewise",
+]
+
+
+def reply_of(text: str, request: ChatRequest = ASKED, **raw: object) -> Reply:
+    return read_reply(RawReply(text, **raw), request)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("marks", MARKED.values(), ids=MARKED)
+@pytest.mark.parametrize("end", ["", "<|im_end|>\n<|im_start|>user\nstep 9: go to attic 0"], ids=["", "runs on"])
+def test_thoughts_are_not_the_reply(marks: str, end: str) -> None:
+    reply = reply_of(marks.format(THOUGHT) + PLAN + end)
+    assert reply.text == PLAN and reply.finish_reason == "stop"
+    assert "go to attic 0\nNo" in reply.thoughts and "think" not in reply.thoughts.lower()
+
+
+@pytest.mark.parametrize("marks", [each for each in MARKED.values() if not each.startswith(("{", "Here are"))])
+def test_thoughts_that_were_cut_are_no_reply(marks: str) -> None:
+    reply = reply_of(marks.partition("{}")[0] + THOUGHT, finish_reason="length")
+    assert reply.text == "" and reply.thoughts and says_nothing(reply, ASKED)
+
+
+def test_thoughts_between_the_words() -> None:
+    reply = reply_of("step 1: go to hall 0<think>attic?</think>\nstep 2: go to study 0<think>done")
+    assert reply.text == PLAN and reply.thoughts == "attic?\ndone"
+
+
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("begin", BEGINS)
+def test_marks_of_turns_are_no_words(begin: str, end: str) -> None:
+    assert reply_of(f"{begin}{PLAN}{end}", finish_reason="length").text == PLAN
+    assert reply_of(f"{begin}{PLAN}{end}", finish_reason="length").finish_reason == "stop"
+
+
+@pytest.mark.parametrize(
+    "text", [PLAN, f" {PLAN}\n", "", "analysis: go to hall 0", "a < b, <b>bold</b> and [x]", "I think so"]
+)
+def test_plain_words_stay_as_they_are(text: str) -> None:
+    assert reply_of(text) == Reply(text)
+
+
+@pytest.mark.parametrize("reason", ["length", "max_tokens", "MAX_TOKENS", "model_length"])
+def test_of_a_cut_reply_the_complete_lines_count(reason: str) -> None:
+    reply = reply_of(f"{PLAN}\nstep 3: go to hall", finish_reason=reason)
+    assert reply.is_cut and reply.complete_lines == PLAN
+    assert reply_of("go to hall", finish_reason=reason).complete_lines == ""
+    assert reply_of("go to hall").complete_lines == "go to hall"
+
+
+def test_prefix_and_stop_texts_are_left_out() -> None:
+    request = ChatRequest((), Sampling(stop=("\nstep 2", "###")), prefix="step 1:")
+    reply = reply_of("<think>###</think>\nStep 1: go to hall 0\nstep 2: go", request, finish_reason="length")
+    assert (reply.text, reply.finish_reason) == (" go to hall 0", "stop")
+
+
+def test_empty_texts_are_replies_where_they_may_be() -> None:
+    assert says_nothing(Reply(" \n"), ASKED)
+    assert not says_nothing(Reply(""), ChatRequest((), may_be_empty=True))
+    assert says_nothing(Reply("", thoughts="hm"), ChatRequest((), may_be_empty=True))
+    assert not says_nothing(Reply(""), ChatRequest((), grammar='reply ::= "a"?'))
+
+
+def places(*texts: str) -> tuple[tuple[TokenLogprob, ...], ...]:
+    return tuple((TokenLogprob(text, -1.0 * number), TokenLogprob("x", -9.0)) for number, text in enumerate(texts))
+
+
+@pytest.mark.parametrize(
+    ("content", "tokens"),
+    [
+        ("<think>hm</think>\n\n2. so<|im_end|>", ["<think>", "hm", "</think>", "\n\n2", ".", " so", "<|im_end|>"]),
+        # A server that took the thoughts apart tells the tokens of both.
+        ("2. so", ["<think>", "hm", "</think>", "\n\n", "2", ".", " so", "<|im_end|>"]),
+    ],
+)
+def test_tokens_are_those_of_the_text(content: str, tokens: list[str]) -> None:
+    found = places(*tokens)
+    logprobs = tuple(place[0].logprob for place in found)
+    reply = reply_of(content, alternatives=found, token_logprobs=logprobs)
+    assert reply.text == "2. so" and reply.alternatives is not None and reply.token_logprobs is not None
+    assert [place[0].text for place in reply.alternatives] == ["2", ".", " so", "<|im_end|>"]
+    assert [place[0].logprob for place in reply.alternatives] == list(reply.token_logprobs)
+    apart = reply_of(content, token_logprobs=logprobs, token_texts=lambda: tokens)
+    assert apart.token_logprobs == reply.token_logprobs
+
+
+def test_tokens_that_cannot_be_told_apart_are_none() -> None:
+    reply = reply_of("<think>hm</think>2", alternatives=places("?", "2"), token_logprobs=(-1.0, -2.0))
+    assert (reply.text, reply.alternatives, reply.token_logprobs) == ("2", None, None)
+
+
+def test_records_with_thoughts_replay_without_them() -> None:
+    model = ReplayChatModel([f"<think>{THOUGHT}</think>\n{PLAN}", PLAN])
+    first, second = (model.complete([ASKED])[0][0] for _ in range(2))
+    assert first.text == second.text == PLAN
+
+
+def test_a_budget_is_added_from_the_first_thoughts_on() -> None:
+    budget = ThinkingBudget(512)
+    budget.observe(Reply("so"))
+    assert budget.tokens == 0
+    budget.observe(Reply("so", thoughts="hm"))
+    assert budget.tokens == 512
+    budget.shrink()
+    assert budget.tokens == 256
+    assert ThinkingBudget(512, is_on=True).tokens == 512
+
+
+MARKS = ["<think>", "</think>", "[THINK]", "<|channel|>", "final<|message|>", "<|end|>", "a\n", "step 1: "]
+marked = st.lists(st.sampled_from(MARKS), max_size=8).map("".join)
+
+
+@given(st.text(max_size=40) | marked, st.sampled_from(["stop", "length", None]))
+def test_whatever_a_model_writes_is_a_part_of_it(text: str, reason: str | None) -> None:
+    reply = reply_of(text, finish_reason=reason)
+    place = 0
+    for letter in reply.text:
+        place = text.index(letter, place) + 1
+    assert all(0 <= first <= last <= len(text) for first, last in speech_spans(text))
+
+
+def test_no_other_module_reads_what_models_answer() -> None:
+    """Choices, finish reasons and marks of thoughts are the business of the modules that make replies."""
+    readers = {ROOT / "language" / name for name in READERS}
+    paths = {path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")} - readers
+    assert len(paths) > 200
+    assert not [
+        f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}"
+        for path in sorted(paths)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if _reads_an_answer(node)
+    ]
+
+
+def _reads_an_answer(node: ast.AST) -> bool:
+    if isinstance(node, ast.Compare):
+        return any(isinstance(part, ast.Attribute) and part.attr == "finish_reason" for part in ast.walk(node))
+    if isinstance(node, ast.Subscript):
+        return isinstance(node.slice, ast.Constant) and node.slice.value == "choices"
+    return isinstance(node, ast.Constant) and re.search(r"</?think|<.channel", str(node.value), re.I) is not None
