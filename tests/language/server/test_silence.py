@@ -1,0 +1,239 @@
+"""Replies that say nothing, models that think, and what is sent to servers of different habits."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from housewise.language import ChatModelError, ChatRequest, Message
+from housewise.language.base import RequestError
+from tests.language.conftest import Answer, Body, ChatServer, Handler, Open, ask, completion, fails, failure, says
+from tests.servers import serving
+
+
+def thinks(text: str | None, thoughts: str = "hm", **choice: Any) -> Answer:
+    """Answers as a server does that takes thoughts apart."""
+    message = {"role": "assistant", "content": text, "reasoning_content": thoughts}
+    return lambda handler, body: handler.reply(200, completion(None, message=message, **choice))
+
+
+@pytest.mark.parametrize(
+    ("nothing", "words"),
+    [
+        (says(""), "without a text"),
+        (says(" \n"), "without a text"),
+        (says(None), "without a text"),
+        (says("", finish_reason="length"), "ended at max_tokens=256 before it said anything"),
+        (says("", finish_reason="content_filter"), "content_filter"),
+        (says("Sorry", finish_reason="content_filter"), "content_filter"),
+        (says(None, finish_reason="error", error={"code": 502, "message": "upstream is down"}), "upstream is down"),
+        (says(None, message={"content": None, "refusal": "That I will not plan."}), "That I will not plan."),
+    ],
+)
+def test_a_reply_that_is_none_is_asked_for_again_with_another_seed(
+    server: ChatServer, open_server: Open, nothing: Answer, words: str
+) -> None:
+    server.play(nothing, says("go to hall"))
+    assert open_server().complete([ask(seed=5)])[0][0].text == "go to hall"
+    first, second = server.requests
+    assert first["seed"] == 5 and second["seed"] not in (5, 6)
+    server.requests.clear()
+    server.play(nothing)
+    with pytest.raises(RequestError) as caught:
+        open_server().complete([ask(seed=5)])
+    assert words in str(caught.value) and "; " in str(caught.value) and words in caught.value.reason
+    assert len(server.requests) == 2
+
+
+def test_what_is_always_the_same_is_asked_once(server: ChatServer, open_server: Open) -> None:
+    server.play(says(""))
+    assert "without a text" in failure(open_server(), ask(temperature=0.0))
+    assert len(server.requests) == 1
+
+
+def test_of_several_replies_those_that_say_nothing_are_asked_for_again(server: ChatServer, open_server: Open) -> None:
+    server.play(says("one", "", "three"), says("two"))
+    replies = open_server().complete([ask(n=3)])[0]
+    assert sorted(reply.text for reply in replies) == ["one", "three", "two"]
+
+
+@pytest.mark.parametrize("cut", [thinks("", finish_reason="length"), says("<think>\nhm", finish_reason="length")])
+def test_a_model_that_thinks_gets_more_tokens(server: ChatServer, open_server: Open, cut: Answer) -> None:
+    server.play(cut, thinks("go to hall"))
+    model = open_server(thinking_tokens=1000)
+    [reply] = model.complete([ask(temperature=0.0, stop=("\n",))])[0]
+    assert (reply.text, reply.thoughts) == ("go to hall", "hm")
+    # A stop text would end the thoughts.
+    assert [(each["max_tokens"], "stop" in each) for each in server.requests] == [(256, True), (1256, False)]
+    server.play(cut)
+    line = failure(model)
+    assert "max_tokens=256 and thinking_tokens=1000" in line and "raise max_tokens or thinking_tokens" in line
+
+
+def test_a_user_may_say_that_a_model_thinks(server: ChatServer, open_server: Open) -> None:
+    open_server(thinking=True, thinking_tokens=50).complete([ask(max_tokens=10)])
+    assert server.requests[0]["max_tokens"] == 60
+
+
+def test_a_model_without_room_to_think_thinks_less(server: ChatServer, open_server: Open) -> None:
+    def answer(handler: Handler, body: Body) -> None:
+        if body["max_tokens"] > 1000:
+            wrong = (
+                f"'max_tokens' is too large: {body['max_tokens']}. The model's maximum context length is 2048 tokens"
+            )
+            handler.reply(400, {"error": {"message": wrong, "param": "max_tokens"}})
+        else:
+            handler.reply(200, completion("ok"))
+
+    server.play(answer)
+    assert open_server(thinking=True).complete([ask()])[0][0].text == "ok"
+    assert [each["max_tokens"] for each in server.requests] == [4352, 2304, 1280, 768]
+
+
+def test_options_of_the_user_are_sent(server: ChatServer, open_server: Open) -> None:
+    options = {"top_k": 20, "chat_template_kwargs": {"enable_thinking": False}, "reasoning_effort": "low"}
+    open_server(
+        extra_body={"top_k": 20}, chat_template_kwargs={"enable_thinking": False}, reasoning_effort="low"
+    ).complete([ask()])
+    assert {name: server.requests[0][name] for name in options} == options
+
+
+def test_a_refused_option_is_named(server: ChatServer, open_server: Open) -> None:
+    server.play(fails(400, "unknown field top_k"))
+    assert "extra_body.top_k" in failure(open_server(extra_body={"top_k": 20}))
+
+
+@pytest.mark.parametrize(
+    ("message", "limit"),
+    [
+        ("Requested sample logprobs of 20, which is greater than max allowed: 5", 5),
+        ("Invalid value for 'top_logprobs': must be in the range [0, 8]", 8),
+        ("top_logprobs must be less than or equal to 11", 11),
+    ],
+)
+def test_a_limit_that_a_server_names_is_obeyed(server: ChatServer, open_server: Open, message: str, limit: int) -> None:
+    server.play(fails(400, message), says("ok"))
+    model = open_server()
+    model.complete([ask(alternatives=20)])
+    model.complete([ask(alternatives=20)])
+    assert [each["top_logprobs"] for each in server.requests] == [20, limit, limit]
+
+
+TALK = ChatRequest((Message("system", "You tidy."), Message("user", "Plan."), Message("user", "Now.")))
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "System role not supported",
+        "Conversation roles must alternate user/assistant/user/assistant/...",
+        "Only user and assistant roles are supported!",
+        "messages[0].role 'system' is not allowed",
+    ],
+)
+def test_without_a_system_role_its_text_goes_into_the_users_turn(
+    server: ChatServer, open_server: Open, message: str
+) -> None:
+    def answer(handler: Handler, body: Body) -> None:
+        if body["messages"][0]["role"] == "system":
+            handler.reply(400, {"error": {"message": message}})
+        else:
+            handler.reply(200, completion("ok"))
+
+    server.play(answer)
+    model = open_server()
+    assert [model.complete([TALK])[0][0].text for _ in range(2)] == ["ok", "ok"]
+    assert [len(each["messages"]) for each in server.requests] == [3, 1, 1]
+    assert server.requests[1]["messages"] == [{"role": "user", "content": "You tidy.\n\nPlan.\n\nNow."}]
+
+
+def test_where_both_ways_are_refused_the_first_refusal_is_told(server: ChatServer, open_server: Open) -> None:
+    server.play(fails(400, "system role not supported"), fails(400, "no user role either"))
+    model = open_server()
+    with pytest.raises(ChatModelError, match="system role not supported"):
+        model.complete([TALK])
+    server.play(says("ok"))
+    model.complete([TALK])
+    assert server.requests[-1]["messages"][0]["role"] == "system"
+
+
+@pytest.mark.parametrize("name", ["top_p", "temperature"])
+def test_sampling_that_the_user_set_is_theirs_to_change(server: ChatServer, open_server: Open, name: str) -> None:
+    def answer(handler: Handler, body: Body) -> None:
+        if name in body:
+            handler.reply(400, {"error": {"message": f"Unsupported parameter: '{name}'", "param": name}})
+        else:
+            handler.reply(200, completion("ok"))
+
+    server.play(answer)
+    assert open_server().complete([ask(**{name: 0.5})])[0][0].text == "ok"
+    chosen = open_server(chosen_sampling={name: 0.5})
+    assert f"set {name}=1" in failure(chosen, ask(**{name: 0.5}))
+    # Another value is not the user's, and 1 means the same.
+    assert chosen.complete([ask(**{name: 0.25})])[0][0].text == "ok"
+    assert chosen.complete([ask(**{name: 1.0})])[0][0].text == "ok"
+
+
+def test_an_address_keeps_its_parameters(server: ChatServer, open_server: Open) -> None:
+    paths: list[str] = []
+
+    def answer(handler: Handler, body: Body) -> None:
+        paths.append(handler.path)
+        handler.reply(200, completion("ok"))
+
+    server.play(answer)
+    open_server(base_url=f"{server.url}?api-version=2024-10-21&api-key=very-secret-key").complete([ask()])
+    assert paths == ["/v1/chat/completions?api-version=2024-10-21&api-key=very-secret-key"]
+    server.play(fails(400, "wrong key very-secret-key"))
+    assert "very-secret-key" not in failure(open_server(base_url=f"{server.url}?api-version=1&api-key=very-secret-key"))
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_prompts_go_to_no_host_that_nobody_named(server: ChatServer, open_server: Open, status: int) -> None:
+    with serving(ChatServer()) as other:
+        server.play(lambda handler, body: handler.reply(status, b"", Location=f"{other.url}/chat/completions?key=x"))
+        line = failure(open_server())
+        assert f"{other.url}/chat/completions" in line and "key=x" not in line and "base_url" in line
+        assert not other.requests and len(server.requests) == 1
+
+
+def test_within_a_host_redirects_are_followed(server: ChatServer, open_server: Open) -> None:
+    def answer(handler: Handler, body: Body) -> None:
+        if handler.path == "/v1/chat/completions":
+            handler.reply(308, b"", Location="/v2/chat/completions")
+        else:
+            handler.reply(200, completion("ok"))
+
+    server.play(answer)
+    assert open_server().complete([ask()])[0][0].text == "ok"
+    server.play(lambda handler, body: handler.reply(307, b"", Location=handler.path))
+    assert "again and again" in failure(open_server())
+
+
+def test_a_model_that_is_being_loaded_is_waited_for(
+    server: ChatServer, open_server: Open, capfd: pytest.CaptureFixture[str]
+) -> None:
+    server.play(*[fails(503, "Loading model", Retry_After="0.2")] * 4, says("ok"))
+    assert open_server(timeout=0.1, max_retries=0).complete([ask()])[0][0].text == "ok"
+    notes = capfd.readouterr().err
+    assert notes.count("Loading model") == 1 and "waiting up to 6 minutes" in notes
+
+
+def test_content_in_parts(server: ChatServer, open_server: Open) -> None:
+    parts = [
+        {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]},
+        {"type": "text", "text": "go to hall"},
+        {"type": "image_url", "image_url": {}},
+    ]
+    server.play(says(None, message={"content": parts}))
+    [reply] = open_server().complete([ask()])[0]
+    assert (reply.text, reply.thoughts) == ("go to hall", "hm")
+
+
+def test_a_mark_at_the_end_is_no_breach_of_a_grammar(server: ChatServer, open_server: Open) -> None:
+    server.play(says("<think>hm</think>step 1: go<|im_end|>\n<|im_start|>user\nno"))
+    request = ChatRequest((Message("user", "plan"),), prefix="step 1:", grammar='reply ::= " go" | " stop"')
+    assert open_server().complete([request])[0][0].text == " go"
+    assert json.dumps(server.requests[0]).count("root ::=") == 1
