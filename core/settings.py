@@ -48,6 +48,10 @@ class Settings(BaseModel):
 
     _set_by_user: frozenset[str] = PrivateAttr(default=frozenset())
 
+    def __eq__(self, other: object) -> bool:
+        # Who set a value does not matter.
+        return type(self) is type(other) and vars(self) == vars(other)
+
     @property
     def set_by_user(self) -> frozenset[str]:
         """The keys to which the user gave a value, on the command line or in a file of their own."""

@@ -47,6 +47,19 @@ def test_later_words_win(tmp_path: Path) -> None:
     assert config.world.controller.most_walk == 50 and config.world.controller.kind == "published"
 
 
+def test_options_of_requests_and_who_set_sampling(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("models: {agent: {sampling: {temperature: 0.5}, extra_body: {top_k: 20}}}")
+    overrides = ["chat_template_kwargs.enable_thinking=false", "extra_body.guided.deep=1", "max_tokens=9"]
+    agent = house_settings(file, overrides=overrides).models.agent
+    assert agent.extra_body == {"top_k": 20, "guided": {"deep": 1}}
+    assert agent.chat_template_kwargs == {"enable_thinking": False}
+    assert agent.sampling.set_by_user == {"temperature", "max_tokens"}
+    assert house_settings(Path("tidy")).models.agent.sampling.set_by_user == frozenset()
+    with pytest.raises(UserError, match="extra_body: messages, stream is set by Housewise"):
+        house_settings(settings={"extra_body": {"stream": True, "messages": []}})
+
+
 @pytest.mark.parametrize(
     ("override", "key", "value"),
     [
@@ -182,8 +195,10 @@ def test_a_password_of_an_address_is_not_kept(tmp_path: Path) -> None:
     assert not any(secret in kept + repr(config) for secret in ("somebody", "pass/word", "abc"))
     begin(tmp_path, kept)
     Run(Personalize(config), tmp_path)
-    with pytest.raises(UserError, match="other settings \\(base_url\\)"):
-        Run(Personalize(house_settings(settings={"base_url": "http://127.0.0.1:9/v1", "model": "m"})), tmp_path)
+    # A server that has moved is the same one; another model is another run.
+    Run(Personalize(house_settings(settings={"base_url": "http://127.0.0.1:9/v1", "model": "m"})), tmp_path)
+    with pytest.raises(UserError, match="other settings \\(model\\)"):
+        Run(Personalize(house_settings(settings={"base_url": address, "model": "other"})), tmp_path)
     with pytest.raises(ChatModelError, match="has lost its password"):
         house_settings(tmp_path / "config.json").models.agent.open()
     told = load_selftraining(settings={"run": {"base_url": address}})
@@ -301,7 +316,7 @@ def test_how_a_model_is_asked_can_be_set() -> None:
     address = "base_url=http://127.0.0.1:9/v1"
     model = house_settings(overrides=["model=m", address, "timeout=7", "continue_prefix=true"]).models.agent.open(32)
     assert isinstance(model, OpenAIChatModel)
-    assert (model.timeout, model.concurrency, model.continue_prefix) == (7.0, 32, True)
+    assert (model.timeout, model.concurrency, model.options.continue_prefix) == (7.0, 32, True)
     few = house_settings(overrides=["model=m", address, "concurrency=2"]).models.agent.open(32)
     assert isinstance(few, OpenAIChatModel) and few.concurrency == 2
 
