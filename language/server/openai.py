@@ -14,6 +14,7 @@ from typing import Any
 import openai
 
 from housewise.language.base import ChatModelError, ChatRequest, Reply
+from housewise.language.control_tokens import break_turns
 from housewise.language.gbnf import GrammarDialect, rooted
 from housewise.language.server.answer import (
     MOST_ALTERNATIVES,
@@ -177,7 +178,7 @@ class OpenAIChatModel:
 
     def _parameters(self, request: ChatRequest, count: int, first: int) -> dict[str, Any]:
         sampling = request.sampling
-        messages = [message.turn for message in request.messages]
+        messages = break_turns(message.turn for message in request.messages)
         parameters: dict[str, Any] = {
             "model": self.name,
             "messages": messages,
@@ -198,7 +199,7 @@ class OpenAIChatModel:
                 parameters["top_logprobs"] = min(sampling.alternatives, MOST_ALTERNATIVES)
         more: dict[str, Any] = {}
         if request.prefix and self.continue_prefix:
-            messages.append({"role": "assistant", "content": request.prefix})
+            messages += break_turns([{"role": "assistant", "content": request.prefix}])
             more |= {"add_generation_prompt": False, "continue_final_message": True}
         if request.grammar is not None:
             grammar = rooted(request.grammar, self._reader.unsent(request))
