@@ -7,17 +7,16 @@ from collections.abc import Iterable
 
 _NAME = r"/?[\w▁][\w▁.:/-]{0,60}"
 _TAGS = (
-    r"/?s|(?:bos|eos|bot|eot|eod|eoh|eoa|sop|eop|pad|unk|mask|sep|cls)(?:_token)?|(?:start|end)_of_\w+"
-    r"|(?:special|reserved|unused|extra_id|fim)_?\w*|seed:(?:bos|eos|pad)"
+    r"/?s|(?:bos|eos|bot|eot|eod|eoh|eoa|sop|eop|pad|unk|mask|sep|cls)|(?:BOS|EOS|PAD|UNK|MASK|SEP|CLS)_TOKEN"
+    r"|(?:start|end)_of_\w+|fim_\w+|SPECIAL_\d+|(?:extra_id_|reserved_|unused)\d+|seed:(?:bos|eos|pad)"
 )
 _BRACKETED = (
-    r"/?inst|/?system_prompt|/?available_tools|/?tool_(?:calls|results|content)|/?model_settings|call_id|args"
-    r"|(?:begin|end)_of_\w+|bos|eos|eot|pad|unk|sep|cls|mask|[gs]mask|img\w*"
+    r"/?INST|/?SYSTEM_PROMPT|/?AVAILABLE_TOOLS|/?TOOL_(?:CALLS|RESULTS|CONTENT)|/?MODEL_SETTINGS|CALL_ID|ARGS"
+    r"|(?:BEGIN|END)_OF_\w+|BOS|EOS|EOT|PAD|UNK|SEP|CLS|[gs]?MASK|IMG\w*"
 )
 _FIRST = re.compile(
     # <|im_start|>, <｜Assistant｜>, Gemma 4's <|turn> and <turn|>, EXAONE's [|user|], then the lists.
     rf"<(?=[|｜]{_NAME}[|｜]?>|{_NAME}[|｜]>)|\[(?=\|{_NAME}\|\])|<(?=(?:{_TAGS})>)|\[(?=(?:{_BRACKETED})\])",
-    re.IGNORECASE,
 )
 
 
