@@ -16,6 +16,7 @@ from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
 from housewise.core.yamls import parse_yaml
 from housewise.language.base import ChatModel, ChatRequest, Message, Sampling
+from housewise.language.words import unbroken
 from housewise.worlds.choices.scenario import Situation
 
 PROMPTS = CONFIGS / "clipr" / "prompts.yaml"
@@ -139,7 +140,7 @@ class ChatLanguage:
             "choose",
             rules=numbered(guidance.rules),
             transcript=transcript(guidance.transcript),
-            notes="\n".join(guidance.notes),
+            notes="\n".join(map(unbroken, guidance.notes)),
             examples=self._prompts.scenarios(guidance.examples) if guidance.examples else "",
             answers=self._prompts.answers(guidance.answers),
             count=len(situations),
@@ -193,7 +194,7 @@ class ChatLanguage:
 
     def aggregate(self, preferences: Sequence[str]) -> str:
         """One call."""
-        return self._ask("aggregate", notes="\n".join(preferences))
+        return self._ask("aggregate", notes="\n".join(map(unbroken, preferences)))
 
     def induce(self, situation: Situation, chosen: int | None, right: int) -> str:
         """One call."""
@@ -221,8 +222,9 @@ class ChatLanguage:
 
 
 def transcript(dialogue: Sequence[Exchange]) -> str:
-    """A dialogue as plain text with roles."""
-    return "\n".join(f"Robot: {exchange.question}\nPerson: {exchange.answer or '(silence)'}" for exchange in dialogue)
+    """A dialogue as plain text with roles, a line for each turn."""
+    turns = ((unbroken(exchange.question), unbroken(exchange.answer) or "(silence)") for exchange in dialogue)
+    return "\n".join(f"Robot: {question}\nPerson: {answer}" for question, answer in turns)
 
 
 def _yes(reply: str) -> bool:
