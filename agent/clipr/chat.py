@@ -16,7 +16,7 @@ from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
 from housewise.core.yamls import parse_yaml
 from housewise.language.base import ChatModel, ChatRequest, Message, Sampling
-from housewise.language.words import unbroken
+from housewise.language.words import one_line, unbroken
 from housewise.worlds.choices.scenario import Situation
 
 PROMPTS = CONFIGS / "clipr" / "prompts.yaml"
@@ -127,7 +127,7 @@ class ChatLanguage:
             return Inquiry(tuple(dimensions), None)
         asked = _QUESTION.search(reply)
         question = asked.group(1) if asked else _DIMENSION.sub("", reply)
-        return Inquiry(tuple(dimensions), " ".join(question.split()) or None)
+        return Inquiry(tuple(dimensions), one_line(question) or None)
 
     def synthesize(self, examples: Sequence[Situation], dialogue: Sequence[Exchange]) -> tuple[Rule, ...]:
         """One call."""
@@ -166,12 +166,12 @@ class ChatLanguage:
                     "situation": decision.situation,
                     "chosen": "-" if decision.action is None else decision.situation.actions[decision.action],
                     "right": decision.right,
-                    "reasoning": decision.reasoning[:200],
+                    "reasoning": unbroken(decision.reasoning)[:200],
                 }
                 for decision in decisions
             ],
         )
-        question = " ".join(reply.split())
+        question = one_line(reply)
         return None if not question or re.fullmatch(r"\W*NO\W*", question, re.IGNORECASE) else question
 
     def should_update(self, rules: Sequence[Rule], exchange: Exchange) -> bool:
@@ -186,7 +186,7 @@ class ChatLanguage:
 
     def open_question(self, dialogue: Sequence[Exchange], left: int) -> str | None:
         """One call."""
-        return " ".join(self._ask("open_question", transcript=transcript(dialogue), left=left).split()) or None
+        return one_line(self._ask("open_question", transcript=transcript(dialogue), left=left)) or None
 
     def summarize(self, answers: Sequence[Labelled]) -> tuple[Rule, ...]:
         """One call."""
