@@ -305,9 +305,9 @@ def test_rules_and_scenarios_of_choices_with_a_local_model(local: Path, reads: R
     model = LocalChatModel(str(local), device="cpu", dtype="float32")
     learned = LearnedChoices(shared_minilm(), model)
     options = ("tea", f"coffee {HOSTILE}")
-    [choice] = learned.choose([Situation("s", (HOSTILE,), HOSTILE, options)], Guidance((Rule(text=HOSTILE),)))
+    [_] = learned.choose([Situation("s", (HOSTILE,), HOSTILE, options)], Guidance((Rule(text=HOSTILE),)))
     model.close()
-    assert choice.action in (0, 1) and reads.hostile == 2
+    assert reads.hostile == 2
 
 
 def test_goals_with_a_local_model(local: Path, reads: Reads) -> None:
