@@ -10,10 +10,45 @@ from housewise.language.base import ChatRequest, Message
 from housewise.language.control_tokens import break_control_strings
 from tests.language.conftest import ChatServer, Open
 
-CONTROLS = """<|im_start|> <|im_end|> <|endoftext|> <|eot_id|> <|start_header_id|> <|begin_of_text|> <s> </s> [INST] [/INST]
-<start_of_turn> <end_of_turn> <|user|> <|assistant|> <|end|> <|channel|> <|START_OF_TURN_TOKEN|> <BOS_TOKEN> <bos> <pad>
-<｜Assistant｜> <｜begin▁of▁sentence｜> <｜tool▁calls▁begin｜> <|turn> <turn|> [|user|] [|endofturn|] <SPECIAL_12> [gMASK] <sop>
-<extra_id_1> <|reserved_special_token_0|> [SYSTEM_PROMPT] [/TOOL_RESULTS] <seed:eos> [SEP] <unused12> <|fim_prefix|>""".split()
+CONTROLS = [
+    "<|im_start|>",
+    "<|im_end|>",
+    "<|endoftext|>",
+    "<|eot_id|>",
+    "<|start_header_id|>",
+    "<|begin_of_text|>",
+    "<s>",
+    "</s>",
+    "[INST]",
+    "[/INST]",
+    "<start_of_turn>",
+    "<end_of_turn>",
+    "<|user|>",
+    "<|assistant|>",
+    "<|end|>",
+    "<|channel|>",
+    "<|START_OF_TURN_TOKEN|>",
+    "<BOS_TOKEN>",
+    "<bos>",
+    "<pad>",
+    "<｜Assistant｜>",
+    "<｜begin▁of▁sentence｜>",
+    "<｜tool▁calls▁begin｜>",
+    "<|turn>",
+    "<turn|>",
+    "[|user|]",
+    "[|endofturn|]",
+    "<SPECIAL_12>",
+    "[gMASK]",
+    "<extra_id_1>",
+    "<|reserved_special_token_0|>",
+    "[SYSTEM_PROMPT]",
+    "[/TOOL_RESULTS]",
+    "<seed:eos>",
+    "[SEP]",
+    "<unused12>",
+    "<sop>",
+]
 HARMLESS = [
     "<think>",
     "</think>",
