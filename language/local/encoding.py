@@ -75,7 +75,7 @@ class _ContentEncoder:
     """
 
     def __init__(self, tokenizer: Any) -> None:
-        self._backend = tokenizer.backend_tokenizer if tokenizer.is_fast else None
+        self._backend: Any = tokenizer.backend_tokenizer if tokenizer.is_fast else None
         tokens = [token for token in tokenizer.added_tokens_decoder.values() if _is_control(token)]
         self._controls = [token.content for token in tokens]
         self._pattern = _any_of(self._controls)
