@@ -107,7 +107,9 @@ class MiniLM:
 
         network, tokenizer = self._reader
         cut = [text[:_MOST_CHARACTERS] for text in texts]
-        tokens = tokenizer(cut, padding=True, truncation=True, max_length=_MOST_TOKENS, return_tensors="pt")
+        # A text in which "[SEP]" or the like stands has the meaning of these letters.
+        options = {"truncation": True, "max_length": _MOST_TOKENS, "split_special_tokens": True}
+        tokens = tokenizer(cut, padding=True, return_tensors="pt", **options)
         with torch.inference_mode():
             states = network(**tokens).last_hidden_state
             mask = tokens["attention_mask"].unsqueeze(-1).to(states.dtype)

@@ -22,12 +22,21 @@ _NUMBERS = {word: str(value) for value, word in enumerate(_DIGITS.split())} | {
 }
 # Letters that look alike in Latin and Cyrillic script; both occur within English words of data sets.
 _LOOK_ALIKE = str.maketrans("АВЕКМНОРСТХаеорсухі", "ABEKMHOPCTXaeopcyxi")
+_CONTROL_CHARACTER = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _TOKEN = re.compile(r"\d+/\d+|\d+(?:\.\d+)?|[a-z]+(?:'s\b)?")
 
 
 def one_line(text: str) -> str:
     """A text on one line, without what cannot be seen."""
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+
+
+def unbroken(text: str) -> str:
+    """A text as it is, or on one line where it has line breaks or other control characters.
+
+    For a line of a prompt, in which untrusted text must not begin another line.
+    """
+    return one_line(text) if _CONTROL_CHARACTER.search(text) else text
 
 
 @lru_cache(maxsize=1 << 15)

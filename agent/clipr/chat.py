@@ -16,6 +16,7 @@ from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
 from housewise.core.yamls import parse_yaml
 from housewise.language.base import ChatModel, ChatRequest, Message, Sampling
+from housewise.language.words import one_line, unbroken
 from housewise.worlds.choices.scenario import Situation
 
 PROMPTS = CONFIGS / "clipr" / "prompts.yaml"
@@ -126,7 +127,7 @@ class ChatLanguage:
             return Inquiry(tuple(dimensions), None)
         asked = _QUESTION.search(reply)
         question = asked.group(1) if asked else _DIMENSION.sub("", reply)
-        return Inquiry(tuple(dimensions), " ".join(question.split()) or None)
+        return Inquiry(tuple(dimensions), one_line(question) or None)
 
     def synthesize(self, examples: Sequence[Situation], dialogue: Sequence[Exchange]) -> tuple[Rule, ...]:
         """One call."""
@@ -139,7 +140,7 @@ class ChatLanguage:
             "choose",
             rules=numbered(guidance.rules),
             transcript=transcript(guidance.transcript),
-            notes="\n".join(guidance.notes),
+            notes="\n".join(map(unbroken, guidance.notes)),
             examples=self._prompts.scenarios(guidance.examples) if guidance.examples else "",
             answers=self._prompts.answers(guidance.answers),
             count=len(situations),
@@ -165,12 +166,12 @@ class ChatLanguage:
                     "situation": decision.situation,
                     "chosen": "-" if decision.action is None else decision.situation.actions[decision.action],
                     "right": decision.right,
-                    "reasoning": decision.reasoning[:200],
+                    "reasoning": unbroken(decision.reasoning)[:200],
                 }
                 for decision in decisions
             ],
         )
-        question = " ".join(reply.split())
+        question = one_line(reply)
         return None if not question or re.fullmatch(r"\W*NO\W*", question, re.IGNORECASE) else question
 
     def should_update(self, rules: Sequence[Rule], exchange: Exchange) -> bool:
@@ -185,7 +186,7 @@ class ChatLanguage:
 
     def open_question(self, dialogue: Sequence[Exchange], left: int) -> str | None:
         """One call."""
-        return " ".join(self._ask("open_question", transcript=transcript(dialogue), left=left).split()) or None
+        return one_line(self._ask("open_question", transcript=transcript(dialogue), left=left)) or None
 
     def summarize(self, answers: Sequence[Labelled]) -> tuple[Rule, ...]:
         """One call."""
@@ -193,7 +194,7 @@ class ChatLanguage:
 
     def aggregate(self, preferences: Sequence[str]) -> str:
         """One call."""
-        return self._ask("aggregate", notes="\n".join(preferences))
+        return self._ask("aggregate", notes="\n".join(map(unbroken, preferences)))
 
     def induce(self, situation: Situation, chosen: int | None, right: int) -> str:
         """One call."""
@@ -219,8 +220,9 @@ class ChatLanguage:
 
 
 def transcript(dialogue: Sequence[Exchange]) -> str:
-    """A dialogue as plain text with roles."""
-    return "\n".join(f"Robot: {exchange.question}\nPerson: {exchange.answer or '(silence)'}" for exchange in dialogue)
+    """A dialogue as plain text with roles, a line for each turn."""
+    turns = ((unbroken(exchange.question), unbroken(exchange.answer) or "(silence)") for exchange in dialogue)
+    return "\n".join(f"Robot: {question}\nPerson: {answer}" for question, answer in turns)
 
 
 def _yes(reply: str) -> bool:

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from housewise.language.words import content_words, one_line
+from housewise.language.words import content_words, one_line, unbroken
 
 MOST_RULES = 200
 """A list that is longer is cut: nobody agreed to more in ten answers."""
@@ -51,7 +51,7 @@ class Rule(BaseModel):
     """One directive.
 
     Attributes:
-        text: as people read and write it.
+        text: as people read and write it, on one line.
         condition: when it holds, in words; "" for always.
         preferred: what is wanted, best first.
         avoided: what is not wanted.
@@ -63,7 +63,7 @@ class Rule(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    text: Annotated[str, Field(min_length=1, max_length=MOST_CHARACTERS)]
+    text: Annotated[str, Field(min_length=1, max_length=MOST_CHARACTERS), AfterValidator(unbroken)]
     condition: str = ""
     preferred: tuple[str, ...] = ()
     avoided: tuple[str, ...] = ()

@@ -14,6 +14,7 @@ import numpy as np
 from housewise.language.base import ChatModelError
 from housewise.language.gbnf import rooted
 from housewise.language.guidance import broken, matcher, one_line, require
+from housewise.language.local.encoding import serialized_without_controls
 
 
 class Constraint:
@@ -71,10 +72,12 @@ class Grammars:
 
     def __init__(self, tokenizer: Any, width: int, ends: Iterable[int]) -> None:
         require()
-        from llguidance.hf import from_tokenizer
+        from llguidance import LLTokenizer
 
         try:
-            self._tokenizer = from_tokenizer(tokenizer, n_vocab=width, eos_token=sorted(ends))
+            # What can only follow is encoded there, and may have the name of something with a control string in it.
+            serialized = serialized_without_controls(tokenizer)
+            self._tokenizer = LLTokenizer(serialized, n_vocab=width, eos_token=sorted(ends))
         except Exception as error:  # what Rust reports has no class of its own
             raise ChatModelError(
                 f"the model's tokenizer cannot be held to a grammar ({one_line(error)}); leave grounded out"

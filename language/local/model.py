@@ -21,6 +21,7 @@ from housewise.language.base import (
     TokenLogprob,
 )
 from housewise.language.local.constrained import Constraint, Grammars
+from housewise.language.local.encoding import encode
 from housewise.language.local.tokens import end_of_turn, prompt_tokens, token_texts
 from housewise.language.local.weights import SMOLLM2, load, out_of_memory
 from housewise.language.replies import (
@@ -223,8 +224,7 @@ class LocalChatModel:
     def tokens(self, text: str) -> list[int]:
         """A plain text as token ids, nothing added."""
         with self._tokenizing:
-            ids: list[int] = self._tokenizer(text, add_special_tokens=False).input_ids
-        return ids
+            return encode(self._tokenizer, [text])
 
     def texts(self, before: Sequence[int], tokens: Sequence[int]) -> list[str]:
         """What each of several tokens adds to the text behind others."""

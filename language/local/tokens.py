@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from housewise.language.base import ChatModelError, Message
+from housewise.language.local.encoding import encode
 
 _PROBE = "step"
 
@@ -23,27 +24,30 @@ def prompt_tokens(tokenizer: Any, messages: Sequence[Message], prefix: str, name
         ChatModelError: when the model's chat template refuses the messages.
     """
     if not messages:
-        plain: list[int] = tokenizer(prefix, add_special_tokens=False).input_ids
-        return plain
-    if not templated(tokenizer):
-        # A model without a template was not trained on turns: it continues a text.
-        text = "\n\n".join(message.content for message in messages) + "\n\n"
-    else:
+        return encode(tokenizer, [prefix])
+    has_template = templated(tokenizer)
+
+    def render(contents: Sequence[str]) -> str:
+        *said, start = contents
+        if not has_template:
+            # A model without a template was not trained on turns: it continues a text.
+            return "\n\n".join(said) + "\n\n" + start
+        turns = [{**message.turn, "content": text} for message, text in zip(messages, said, strict=True)]
         try:
-            turns = [message.turn for message in messages]
-            text = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+            text: str = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
         except Exception as error:  # a template is a program and may raise anything
             raise ChatModelError(
                 f"model {name}: its chat template refuses these messages ({error}); change their roles or order"
             ) from error
-    ids: list[int] = tokenizer(text + prefix, add_special_tokens=not templated(tokenizer)).input_ids
-    return ids
+        return text + start
+
+    contents = [*(message.content for message in messages), prefix]
+    return encode(tokenizer, contents, render, add_special_tokens=not has_template)
 
 
 def reply_tokens(tokenizer: Any, text: str) -> list[int]:
     """What a model writes after a prompt: the text, and the token that ends its turn."""
-    ids: list[int] = tokenizer(text, add_special_tokens=False).input_ids
-    return [*ids, end_of_turn(tokenizer)]
+    return [*encode(tokenizer, [text]), end_of_turn(tokenizer)]
 
 
 def token_texts(tokenizer: Any, before: Sequence[int], tokens: Sequence[int]) -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from housewise.language.base import ChatRequest, Message
+from housewise.language.control_tokens import break_turns
 from housewise.language.gbnf import GrammarDialect, rooted
 from housewise.language.messages import fold_system
 from housewise.language.replies import ThinkingBudget
@@ -112,7 +113,7 @@ class Parameters:
         sampling = request.sampling
         found: dict[str, Any] = {
             "model": self._model,
-            "messages": [message.turn for message in self._messages(request.messages)],
+            "messages": break_turns(message.turn for message in self._messages(request.messages)),
             "temperature": sampling.temperature,
             "top_p": sampling.top_p,
             self._length: sampling.max_tokens + self._budget.tokens,
@@ -138,7 +139,7 @@ class Parameters:
     def _extra_body(self, request: ChatRequest, messages: list[dict[str, str]]) -> dict[str, Any]:
         body = self._options.fields
         if request.prefix and self._options.continue_prefix:
-            messages.append({"role": "assistant", "content": request.prefix})
+            messages += break_turns([{"role": "assistant", "content": request.prefix}])
             body |= {"add_generation_prompt": False, "continue_final_message": True}
         if request.grammar is not None:
             unsent = "" if self._options.continue_prefix else request.prefix

@@ -29,6 +29,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from housewise.core.errors import UserError
 from housewise.core.files import write_json, write_text
+from housewise.language.local.encoding import token_spans
 from housewise.language.local.tokens import prompt_tokens, reply_tokens
 from housewise.language.local.weights import SMOLLM2, check_weights, load, out_of_memory, quiet, with_adapter
 from housewise.selftrain.personalize.pairs import Pair, read_pairs, write_pairs
@@ -312,7 +313,7 @@ def _learned(tokenizer: Any, pair: Pair, reply: list[int]) -> list[int]:
     """A reply's tokens, with -100 for those that are given."""
     if not pair.given:
         return reply
-    spans = tokenizer(pair.reply, add_special_tokens=False, return_offsets_mapping=True).offset_mapping
+    spans = token_spans(tokenizer, pair.reply)
     given = [any(start <= first and last <= end for start, end in pair.given) for first, last in spans]
     return [-100 if known else token for token, known in zip(reply, [*given, False], strict=True)]
 

@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from housewise.core.address import concealed, is_loopback, redacted, secrets, without_passwords
 from housewise.core.errors import UserError
 from housewise.core.files import write_json, write_text
+from housewise.language.control_tokens import break_turns
 from housewise.language.server.answer import count
 from housewise.language.server.connection import setup_problem
 from housewise.selftrain.datasets import Prompted
@@ -120,7 +121,8 @@ class FineTuning(ABC, Generic[E]):
             told = [turn.get("content", "").strip() for turn in (*example.prompt, *said)]
             if not example.prompt or not all(told):
                 raise UserError(f"{self.kind} {number} has an empty prompt or reply; leave it out")
-            lines.append(json.dumps(self.line(example, said)))
+            sent = example.model_copy(update={"prompt": tuple(break_turns(example.prompt))})
+            lines.append(json.dumps(self.line(sent, break_turns(said))))
         return "\n".join(lines) + "\n"
 
     @cached_property

@@ -15,6 +15,7 @@ from hashlib import sha256
 from typing import Literal
 
 from housewise.core.errors import DataError
+from housewise.language.words import unbroken
 from housewise.worlds.house.preferences import Person
 
 Tier = Literal["training", "in distribution", "out of distribution"]
@@ -22,7 +23,7 @@ Tier = Literal["training", "in distribution", "out of distribution"]
 
 @dataclass(frozen=True)
 class Situation:
-    """What a method sees of a scenario: never what the person prefers.
+    """What a method sees of a scenario: never what the person prefers. Every text is one line.
 
     Attributes:
         id: names the scenario.
@@ -35,6 +36,11 @@ class Situation:
     environment: tuple[str, ...]
     request: str
     actions: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "environment", tuple(map(unbroken, self.environment)))
+        object.__setattr__(self, "request", unbroken(self.request))
+        object.__setattr__(self, "actions", tuple(map(unbroken, self.actions)))
 
 
 @dataclass(frozen=True)

