@@ -118,7 +118,7 @@ def _achieved(system: System[Any], result: Result) -> str:
     for score in system.scores[:1]:
         value = score.of(result)
         if value is not None:
-            return f"{score.label or score.name} {score.shown * value:.0f} {score.unit}".rstrip() + ", "
+            return f"{score.label or score.name} {score.displayed(value):.0f} {score.unit}".rstrip() + ", "
     return ""
 
 
@@ -148,6 +148,6 @@ def _cells(row: dict[str, Any], scores: Sequence[Score]) -> Iterator[str]:
             yield from ["–"] * (2 if score.error else 1)
             continue
         narrow = score.name in ("plans", "steps", "tokens", "seconds")
-        yield f"{score.shown * value:.{0 if narrow else 1}f}"
+        yield f"{score.displayed(value):.{0 if narrow else 1}f}"
         if score.error:
-            yield f"{score.shown * row[f'{score.name}_stderr']:.1f}"
+            yield f"{score.displayed(row[f'{score.name}_stderr']):.1f}"

@@ -24,7 +24,6 @@ class TrackedEpisodes:
 
     def __init__(self, watcher: Watcher, curves: Curves, session: Run, series: str = "episodes") -> None:
         self._watcher, self._curves, self._series = watcher, curves, series
-        self._scores = {score.name: score for score in session.system.scores}
         self._finished = len(session.finished)
         self._lock = threading.Lock()
 
@@ -40,10 +39,6 @@ class TrackedEpisodes:
         """See Watcher.ended."""
         self._watcher.ended(job, result)
         figures = figures_of(result)
-        for name, score in self._scores.items():
-            value = score.of(result)
-            if value is not None:
-                figures[name] = value
         if {"correct_start", "correct_end"} <= figures.keys():
             figures["reward"] = figures["correct_end"] - figures["correct_start"]
         with self._lock:

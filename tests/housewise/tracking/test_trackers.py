@@ -29,7 +29,7 @@ def test_a_runs_episodes_are_curves_of_tensorboard_and_go_on(tmp_path: Path) -> 
     points = event_files(tmp_path / "run" / "tensorboard")
     results = [record.result for record in read_records(tmp_path / "run" / "episodes")]
     assert [step for step, _ in points["episodes/success_rate"]] == [1, 2, 3]
-    success = sorted(100 * result.scores["success_rate"] for result in results)
+    success = sorted(result.scores["success_rate"] for result in results)
     assert sorted(value for _, value in points["episodes/success_rate"]) == pytest.approx(success)
     gained = [result.scores["correct_end"] - result.scores["correct_start"] for result in results]
     assert sorted(value for _, value in points["episodes/reward"]) == pytest.approx(sorted(gained))
@@ -52,7 +52,7 @@ def test_a_runs_episodes_go_to_wandbs_files_without_a_key(tmp_path: Path, monkey
     assert [row["episodes/step"] for row in rows] == [1, 2, 3]
     assert [row["_step"] for row in rows] == [0, 1, 2]
     results = [record.result for record in read_records(tmp_path / "run" / "episodes")]
-    success = sorted(100 * result.scores["success_rate"] for result in results)
+    success = sorted(result.scores["success_rate"] for result in results)
     assert sorted(row["episodes/success_rate"] for row in rows) == pytest.approx(success)
 
 
