@@ -45,7 +45,10 @@ def _play(session: Run, curves: Curves, console: Console) -> dict[str, Any]:
         )
     try:
         with going_on(console, out), bars(console, shown=not system.talks) as progress:
-            figures = session.play(TrackedEpisodes(Live(progress, session), curves, session))
+            tracked = TrackedEpisodes(Live(progress, session), curves, session)
+            figures = session.play(tracked)
+            # What a run had no time for that was killed behind its last episode.
+            tracked.catch_up()
     except FailedEpisodesError as error:
         _show(error.figures, system.scores, out, console)
         raise
