@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from housewise.core.errors import UserError, alternatives
+from housewise.core.errors import UserError, alternatives, printable
 from housewise.core.files import appearing, write_json
 from housewise.core.record import FAILED, FINISHED, PARTIAL
 from housewise.export.manifest import MANIFEST, Episode, Manifest, listed
@@ -134,7 +134,7 @@ def _unfinished(run: Path) -> Iterator[tuple[str, str]]:
     """Names of the records of episodes that were begun and not finished, each with what became of it."""
     for ending, reason in ((FAILED, "failed"), (PARTIAL, "unfinished")):
         for path in sorted((run / "episodes").glob(f"*{ending}")):
-            yield path.name.removesuffix(ending), reason
+            yield printable(path.name.removesuffix(ending)), reason
 
 
 def _id(path: Path) -> str:
