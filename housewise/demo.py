@@ -61,6 +61,6 @@ def _comparison(figures: dict[str, Any]) -> Fitted:
     rows = []
     for name, figure in figures.items():
         row = figure["overall"]
-        shares = (row["success_rate"], 100 * row["executability"], row["plans"], row["steps"], row["seconds"])
+        shares = (100 * row["success_rate"], 100 * row["executability"], row["plans"], row["steps"], row["seconds"])
         rows.append((name, *(f"{share:.0f}" for share in shares)))
     return table("the same houses", columns, rows)

@@ -112,7 +112,7 @@ class Terminal:
     def reached(self, phase: dict[str, Any]) -> None:
         """See Observer.reached."""
         figures = ", ".join(
-            f"{name} {row['success_rate']:.1f} %" for name, row in phase["evaluation"].items() if row["episodes"]
+            f"{name} {100 * row['success_rate']:.1f} %" for name, row in phase["evaluation"].items() if row["episodes"]
         )
         self._console.print(Text(phase["phase"], "bold"), f": success {figures or 'not measured'}", sep="")
         if failed := sum(row.get("failed", 0) for row in phase["evaluation"].values()):
@@ -125,9 +125,9 @@ def phases_table(phases: Sequence[dict[str, Any]]) -> Fitted:
     rows = []
     for phase in phases:
         for name, row in phase["evaluation"].items():
-            cells = (row["success_rate"], row["success_rate_stderr"], 100 * row["executability"])
+            shares = (row["success_rate"], row["success_rate_stderr"], row["executability"])
             rest = (row["unique_placements"], row["plans"])
-            figures = (f"{cell:.1f}" for cell in (*cells, *rest))
+            figures = (f"{cell:.1f}" for cell in (*(100 * share for share in shares), *rest))
             rows.append((phase["phase"], name, str(row["episodes"]), *figures))
     title = "self-training: success ± standard error, and steps that could be done, %"
     return table(title, columns, rows, left=("tasks",))
@@ -157,7 +157,7 @@ def draw_curve(phases: Sequence[dict[str, Any]], path: Path) -> None:
     names = [phase["phase"] for phase in phases]
     for tasks in phases[0]["evaluation"]:
         rows = [phase["evaluation"][tasks] for phase in phases]
-        success, errors = ([row[key] for row in rows] for key in ("success_rate", "success_rate_stderr"))
+        success, errors = ([100 * row[key] for row in rows] for key in ("success_rate", "success_rate_stderr"))
         axes.errorbar(names, success, yerr=errors, marker="o", capsize=3, label=tasks)
     axes.set_ylabel("success, %")
     axes.grid(axis="y", alpha=0.3)

@@ -45,7 +45,10 @@ def _play(session: Run, curves: Curves, console: Console) -> dict[str, Any]:
         )
     try:
         with going_on(console, out), bars(console, shown=not system.talks) as progress:
-            figures = session.play(TrackedEpisodes(Live(progress, session), curves, session))
+            tracked = TrackedEpisodes(Live(progress, session), curves, session)
+            figures = session.play(tracked)
+            # What a run had no time for that was killed behind its last episode.
+            tracked.catch_up()
     except FailedEpisodesError as error:
         _show(error.figures, system, out, console)
         raise
@@ -121,7 +124,7 @@ def _achieved(system: System[Any], result: Result) -> str:
     for score in system.scores[:1]:
         value = score.of(result)
         if value is not None:
-            return f"{score.label or score.name} {score.shown * value:.0f} {score.unit}".rstrip() + ", "
+            return f"{score.label or score.name} {score.displayed(value):.0f} {score.unit}".rstrip() + ", "
     return ""
 
 
@@ -151,6 +154,6 @@ def _cells(row: dict[str, Any], scores: Sequence[Score]) -> Iterator[str]:
             yield from ["–"] * (2 if score.error else 1)
             continue
         narrow = score.name in ("plans", "steps", "tokens", "seconds")
-        yield f"{score.shown * value:.{0 if narrow else 1}f}"
+        yield f"{score.displayed(value):.{0 if narrow else 1}f}"
         if score.error:
-            yield f"{score.shown * row[f'{score.name}_stderr']:.1f}"
+            yield f"{score.displayed(row[f'{score.name}_stderr']):.1f}"

@@ -164,7 +164,7 @@ def _difference(score: Score, pairs: Iterable[tuple[Any, list[Finished], list[Fi
 def _mean(score: Score, episodes: Sequence[Finished]) -> float | None:
     """A figure of an episode; of one that is there several times, the mean."""
     values = [value for _, result in episodes if (value := score.of(result)) is not None]
-    return score.shown * float(np.mean(values)) if values else None
+    return score.displayed(float(np.mean(values))) if values else None
 
 
 def _by_key(episodes: Iterable[Finished]) -> dict[Key, list[Finished]]:

@@ -14,6 +14,10 @@ from housewise.core.record import Header, Result
 Finished = tuple[Header, Result]
 """First and last line of a record."""
 
+VERSION = 2
+"""Of ``metrics.json`` and of the phases in ``summary.json``: since version 2 a score has the unit that it has in
+records. Version 1, which is not named in the files, has shares such as ``success_rate`` in percent."""
+
 
 @dataclass(frozen=True)
 class Score:
@@ -23,10 +27,10 @@ class Score:
         name: in records and files.
         label: in texts and wide tables; the name where it is empty.
         column: heading in narrow tables; None leaves it out there.
-        unit: such as ``"%"``.
+        unit: in texts and tables, such as ``"%"``.
         better: which way is better; None where neither is.
-        scale: figures of summaries are so many times those of records.
-        shown: tables have so many times the figures of summaries.
+        scale: Factor from the figure in records, metrics, trackers and exports to that in texts and tables: 100 for a
+            share that is shown in percent.
         weight: name of the score by which episodes are weighed, for shares of what not every episode has as much of.
         total: sum it up instead of taking the mean.
         error: whether its standard error is of interest.
@@ -39,7 +43,6 @@ class Score:
     unit: str = ""
     better: Literal["higher", "lower"] | None = None
     scale: float = 1.0
-    shown: float = 1.0
     weight: str | None = None
     total: bool = False
     error: bool = False
@@ -52,11 +55,14 @@ class Score:
         return f"{label}, {self.unit}" if self.unit else label
 
     def of(self, result: Result) -> float | None:
-        """Its value for one episode, on the scale of summaries; None where it has none."""
+        """Its value for one episode; None where it has none."""
         if self.weight is not None and not figures_of(result).get(self.weight):
             return None
-        value = figures_of(result).get(self.name)
-        return None if value is None else self.scale * value
+        return figures_of(result).get(self.name)
+
+    def displayed(self, value: float) -> float:
+        """A value as texts and tables show it, in the score's unit."""
+        return self.scale * value
 
     def mean(self, results: Sequence[Result]) -> float:
         """Its value over some episodes; 0 where none has it."""
@@ -97,6 +103,7 @@ def metrics(episodes: Sequence[Finished], scores: Sequence[Score], failed: Seque
         failed: why other episodes failed, which are counted and are in no mean.
     """
     return {
+        "version": VERSION,
         "overall": _summary(episodes, scores),
         "by_scene": _grouped(episodes, scores, lambda header: header.group.partition("/")[0]),
         "by_task_set": _grouped(episodes, scores, lambda header: header.group),

@@ -1,13 +1,18 @@
-"""What models learn from as files: one prompt with what belongs to it a line."""
+"""What models learn from as files: one prompt with what belongs to it a line, in the columns that TRL's trainers take.
+
+A prompt of messages makes TRL's conversational format: ``prompt`` and each reply are lists of messages, and the
+assistant's turn has the prefix in it. A plain text to go on with makes its standard format, of texts. Files of earlier
+versions, with plain replies behind a ``prefix``, are read as well.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TypeVar, get_args
+from typing import Any, ClassVar, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
 
 from housewise.core.errors import UserError
 from housewise.core.files import write_text
@@ -18,14 +23,47 @@ class Prompted(BaseModel):
     """A prompt.
 
     Attributes:
-        prompt: messages with ``role`` and ``content``.
+        columns: Columns of files by name of the reply that they hold.
+        prompt: messages with ``role`` and ``content``; none where the prefix is a plain text to go on with.
         prefix: text that the assistant's turn began with.
     """
 
+    columns: ClassVar[Mapping[str, str]] = {}
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     prompt: tuple[dict[str, str], ...]
     prefix: str = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_columns(cls, data: Any) -> Any:
+        """Take a line of a file apart; see to_columns."""
+        if not isinstance(data, dict):
+            return data
+        fields = dict(data)
+        if isinstance(data.get("prompt"), str):
+            fields |= {"prompt": (), "prefix": data["prompt"]}
+        for name, column in cls.columns.items():
+            match fields.pop(column, None):
+                case [{"role": "assistant", "content": str(turn)}]:
+                    prefix = str(fields.get("prefix", ""))
+                    if not turn.startswith(prefix):
+                        raise ValueError(f"{column} does not begin with the prefix {prefix!r}")
+                    fields[name] = turn.removeprefix(prefix)
+                case None:
+                    pass
+                case text:
+                    fields[name] = text
+        return fields
+
+    def to_columns(self) -> dict[str, Any]:
+        """Return a line of a file."""
+        line = self.model_dump()
+        replies = {column: line.pop(name) for name, column in self.columns.items()}
+        if not self.prompt:
+            return line | {"prompt": line.pop("prefix")} | replies
+        turns = {column: [{"role": "assistant", "content": self.prefix + reply}] for column, reply in replies.items()}
+        return line | turns
 
     @field_validator("prompt")
     @classmethod
@@ -50,7 +88,7 @@ def write_dataset(path: Path, data: Iterable[Prompted]) -> None:
     Raises:
         UserError: when the disk does not take it.
     """
-    write_text(path, "".join(json.dumps(each.model_dump(), ensure_ascii=False) + "\n" for each in data))
+    write_text(path, "".join(json.dumps(each.to_columns(), ensure_ascii=False) + "\n" for each in data))
 
 
 def read_dataset(path: Path, kind: type[Kind]) -> list[Kind]:

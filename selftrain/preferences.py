@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import ClassVar
 
 from housewise.selftrain.datasets import Prompted, read_dataset, write_dataset
 
@@ -17,6 +18,7 @@ class Preference(Prompted):
         source: where it is from.
     """
 
+    columns: ClassVar[Mapping[str, str]] = {"chosen": "chosen", "rejected": "rejected"}
     chosen: str
     rejected: str
     source: str = ""

@@ -16,6 +16,7 @@ import typer
 
 from housewise.core.errors import UserError
 from housewise.language.adapters import ASKED_WITH
+from housewise.rollout.scores import VERSION
 
 _WEIGHTS = "adapter_model.safetensors"
 _FILES = ("adapter_config.json", "README.md")
@@ -63,9 +64,11 @@ def _measured(phase: Path) -> str:
     path = phase / "evaluation" / "metrics.json"
     if not path.is_file():
         return ""
-    figures = json.loads(path.read_text(encoding="utf-8"))["evaluation"]
+    content = json.loads(path.read_text(encoding="utf-8"))
+    figures, percent = content["evaluation"], 100 if content.get("version", 1) >= VERSION else 1
     rows = [
-        f"| {name} | {row['episodes']} | {row['success_rate']:.1f} ± {row['success_rate_stderr']:.1f} "
+        f"| {name} | {row['episodes']} | {percent * row['success_rate']:.1f} ± "
+        f"{percent * row['success_rate_stderr']:.1f} "
         f"| {100 * row['executability']:.1f} |"
         for name, row in figures.items()
     ]

@@ -27,6 +27,7 @@ from housewise.core.errors import UserError
 from housewise.core.files import write_json
 from housewise.core.machine import provenance
 from housewise.core.tables import table
+from housewise.experiments.personalize.oracle import in_percent
 from housewise.experiments.personalize.study import success
 from housewise.experiments.results import Figure
 from housewise.language import ChatModel, ChatRequest, Message, Sampling, open_model
@@ -74,8 +75,10 @@ def figures(records: Sequence[HouseRecord]) -> dict[str, Any]:
     """What comes of a run's plans: the usual figures, and the share of steps that could be understood."""
     actions = [action for record in records for action in record.actions]
     return {
-        **summary(
-            [record.result for record in records], Personalize.scores, [record.header.task for record in records]
+        **in_percent(
+            summary(
+                [record.result for record in records], Personalize.scores, [record.header.task for record in records]
+            )
         ),
         "understood": sum(action.action is not None for action in actions) / len(actions) if actions else 0.0,
     }

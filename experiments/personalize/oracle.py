@@ -12,7 +12,7 @@ left, and why.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -131,7 +131,7 @@ def _dismissed(record: HouseRecord, name: str) -> bool:
 def figures(played: Sequence[Played]) -> dict[str, Any]:
     """Success rates in percent by group, what goes with them, and the episodes that are not perfect."""
     groups = {group: [one.result for one in played if one.group == group] for group in _groups(played)}
-    summaries = {group: summary(results, Personalize.scores) for group, results in groups.items()}
+    summaries = {group: in_percent(summary(results, Personalize.scores)) for group, results in groups.items()}
     return {
         "success_rate": {group: row["success_rate"] for group, row in summaries.items()},
         "success_rate_stderr": {group: row["success_rate_stderr"] for group, row in summaries.items()},
@@ -149,6 +149,11 @@ def figures(played: Sequence[Played]) -> dict[str, Any]:
             if one.result.scores["success_rate"] < 1
         ],
     }
+
+
+def in_percent(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A summary with its success in percent, as the files of experiments have it."""
+    return {**row, **{key: 100 * row[key] for key in ("success_rate", "success_rate_stderr") if key in row}}
 
 
 def _reasons(left: Iterable[dict[str, str]]) -> dict[str, int]:

@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import hashlib
+import stat
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
-from housewise.core.errors import UserError, alternatives
-from housewise.core.files import appearing
-from housewise.core.record import FINISHED, Record
-from housewise.export.playback import Playback, Player, player_of
+from housewise.core.errors import UserError, alternatives, printable
+from housewise.core.files import appearing, write_json
+from housewise.core.record import FAILED, FINISHED, PARTIAL
+from housewise.export.manifest import MANIFEST, Episode, Manifest, listed
+from housewise.export.playback import Player, player_of
 from housewise.rollout.records import read_record
 
 Tell = Callable[[str], None]
 """Takes a line about something that the user should know."""
 
 
-@dataclass(frozen=True)
-class Episode:
-    """A finished episode, on its way to a file.
+class Writer:
+    """Writes episodes into a folder that is not there yet; see export_run.
 
     Attributes:
-        record: of it.
-        playback: of it; None where it cannot be seen again.
+        notes: What else its manifest says.
+        manifest: Path of the manifest in the folder.
     """
 
-    record: Record
-    playback: Playback | None
-
-
-class Writer:
-    """Writes episodes into a folder that is not there yet; see export_run."""
+    notes: Mapping[str, str] = MappingProxyType({})
+    manifest = Path(MANIFEST)
 
     def check(self, player: Player | None, system: str) -> None:
         """See whether it can write what there is, before anything is played.
@@ -39,8 +37,8 @@ class Writer:
             UserError: when it cannot; the message says what to do.
         """
 
-    def write(self, episodes: Iterator[Episode], folder: Path, tell: Tell) -> None:
-        """Write all episodes."""
+    def write(self, episodes: Iterator[Episode], folder: Path, manifest: Manifest) -> None:
+        """Write all episodes, and note in the manifest what becomes of each."""
         raise NotImplementedError
 
 
@@ -73,13 +71,14 @@ def export_run(
     Args:
         run: its folder.
         to: one of FORMATS.
-        out: folder that is made; it appears when everything is in it.
+        out: folder that is made; it appears when everything is in it. Its manifest (``housewise.json``) says which
+            episode is which record, and which were left out.
         simulator: in which episodes are played again.
         progress: told of episodes done, and of how many there are.
-        tell: takes what there is to say of single episodes.
+        tell: takes what there is to say of single episodes, and of those that were left out.
 
     Returns:
-        How many episodes there were.
+        How many episodes were written.
 
     Raises:
         UserError: when the run, the format, the library or the place does not fit; nothing is left behind.
@@ -95,18 +94,26 @@ def export_run(
     writer = FORMATS[to]()
     writer.check(player, systems[0])
 
+    manifest = Manifest()
+    for name, reason in _unfinished(run):
+        manifest.leave_out(name, reason)
+
     def episodes() -> Iterator[Episode]:
         progress(0, len(paths))
         for number, (path, record) in enumerate(zip(paths, records, strict=True), start=1):
             playback = player.play(record, path) if player else None
             for difference in playback.differences if playback else ():
                 tell(f"{record.name}: played again, {difference}")
-            yield Episode(record, playback)
+            yield Episode(run.resolve().name, record, playback, _id(path))
             progress(number, len(paths))
 
     with appearing(out) as partial:
-        writer.write(episodes(), partial, tell)
-    return len(paths)
+        writer.write(episodes(), partial, manifest)
+        write_json(partial / writer.manifest, {**manifest.content, **writer.notes})
+        _share(partial, like=partial / writer.manifest)
+    for line in manifest.omissions:
+        tell(line)
+    return manifest.episodes
 
 
 def _records(run: Path) -> list[Path]:
@@ -114,7 +121,29 @@ def _records(run: Path) -> list[Path]:
     if paths:
         return paths
     inner = sorted({path.parents[1] for path in run.glob(f"*/**/episodes/*{FINISHED}")})
-    named = f"; it holds several runs: name one of them, such as {inner[0]}" if inner else ""
+    named = f"it holds several runs: name one of them, such as {inner[0]}" if inner else ""
+    unfinished = [f"{name} ({reason})" for name, reason in _unfinished(run)]
+    if unfinished and not named:
+        named = f"there are {listed(unfinished)}: the same housewise run again finishes them"
     raise UserError(
-        f"{run}: no finished episodes in it{named or '; name the folder of a run (it has episodes/ in it)'}"
+        f"{run}: no finished episodes in it; {named or 'name the folder of a run (it has episodes/ in it)'}"
     )
+
+
+def _unfinished(run: Path) -> Iterator[tuple[str, str]]:
+    """Names of the records of episodes that were begun and not finished, each with what became of it."""
+    for ending, reason in ((FAILED, "failed"), (PARTIAL, "unfinished")):
+        for path in sorted((run / "episodes").glob(f"*{ending}")):
+            yield printable(path.name.removesuffix(ending)), reason
+
+
+def _id(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+
+
+def _share(folder: Path, like: Path) -> None:
+    """Give everything in a folder the permissions of one file: libraries move private temporary files there."""
+    mode = stat.S_IMODE(like.stat().st_mode)
+    for path in folder.rglob("*"):
+        # Who may read a folder's files may enter it.
+        path.chmod(mode | (mode & 0o444) >> 2 if path.is_dir() else mode)

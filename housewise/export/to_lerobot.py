@@ -6,20 +6,19 @@ import importlib.util
 import logging
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from importlib.metadata import version
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from housewise.core.errors import UserError
-from housewise.core.files import write_json
-from housewise.core.record import Record
+from housewise.export.manifest import MANIFEST, Episode, Manifest
 from housewise.export.playback import Frame, Playback, Player
-from housewise.export.run import Episode, Tell, Writer
+from housewise.export.run import Writer
 
 INSTALL = "pip install 'housewise[lerobot]'"
 FPS = 10
@@ -34,6 +33,11 @@ _QUIET = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "SVT_LOG": "1"}
 class LeRobotWriter(Writer):
     """Writes one data set; see Writer."""
 
+    notes: Mapping[str, str] = MappingProxyType(
+        {"fps": "nominal: steps of the simulator have no duration", "action": "one-hot, named by names"}
+    )
+    manifest = Path("meta") / MANIFEST
+
     def check(self, player: Player | None, system: str) -> None:
         """See Writer.check."""
         if player is None:
@@ -41,36 +45,26 @@ class LeRobotWriter(Writer):
         if importlib.util.find_spec("lerobot") is None:
             raise UserError(f"lerobot is not installed; run {INSTALL}, in an environment of its own (docs/data.md)")
 
-    def write(self, episodes: Iterator[Episode], folder: Path, tell: Tell) -> None:
+    def write(self, episodes: Iterator[Episode], folder: Path, manifest: Manifest) -> None:
         """See Writer.write."""
-        told: list[dict[str, Any]] = []
         dataset: Any = None
         with _local():
             try:
                 for episode in episodes:
-                    record, playback = episode.record, episode.playback
+                    playback = episode.playback
                     assert playback is not None
                     if not playback.steps:
-                        tell(f"{record.name}: left out, the robot took no step")
+                        manifest.leave_out(episode.record.name, "the robot took no step")
                         continue
                     dataset = dataset or _new(playback, folder)
                     _add(dataset, playback)
-                    told.append(_facts(record, playback))
+                    manifest.add(episode, episode_index=manifest.episodes)
             finally:
                 # It writes what it still holds when it is collected, be its folder gone or not.
                 if dataset is not None:
                     dataset.finalize()
-        if not told:
+        if not manifest.episodes:
             raise UserError("the robot took no step in any episode; there is nothing to export")
-        write_json(
-            folder / "meta" / "housewise.json",
-            {
-                "housewise": version("housewise"),
-                "fps": "nominal: steps of the simulator have no duration",
-                "action": "one-hot, named by names",
-                "episodes": told,
-            },
-        )
 
 
 def _new(playback: Playback, folder: Path) -> Any:
@@ -119,36 +113,25 @@ def _one_hot(frame: Frame, actions: int) -> NDArray[np.float32]:
     return np.array([number == frame.action for number in range(actions)], dtype=np.float32)
 
 
-def _facts(record: Record, playback: Playback) -> dict[str, Any]:
-    header, result = record.header, record.result
-    return {
-        "record": record.name,
-        "system": header.system,
-        "task": header.task,
-        "person": header.person,
-        "agent": header.agent,
-        "models": header.models,
-        "seed": header.seed,
-        "ended": result.ended,
-        "scores": result.scores,
-        "differences": list(playback.differences),
-    }
-
-
 @contextmanager
 def _local() -> Iterator[None]:
     """Keep lerobot and what it uses from any hub, which they read from the environment, and from talking."""
+    import av
+
     before = {name: os.environ.get(name) for name in _QUIET}
     os.environ.update(_QUIET)
     logger, level = logging.getLogger(), logging.getLogger().level
     logger.setLevel(logging.ERROR)
     bars = _bars(False)
+    # What the encoders' own libraries print does not pass Python's logging.
+    av.logging.set_libav_level(av.logging.ERROR)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
         _bars(bars)
+        av.logging.set_libav_level(av.logging.INFO)
         logger.setLevel(level)
         for name, value in before.items():
             if value is None:

@@ -13,8 +13,9 @@ from PIL import Image
 
 from housewise.core.errors import UserError, printable
 from housewise.core.record import Record
+from housewise.export.manifest import Episode, Manifest
 from housewise.export.playback import Frame, Playback, Player, Said, events_of, scores_in
-from housewise.export.run import Episode, Tell, Writer
+from housewise.export.run import Writer
 from housewise.worlds.house.geometry import Box
 
 INSTALL = "pip install 'housewise[rerun]'"
@@ -29,29 +30,34 @@ class RerunWriter(Writer):
         if importlib.util.find_spec("rerun") is None:
             raise UserError(f"rerun is not installed; run {INSTALL}")
 
-    def write(self, episodes: Iterator[Episode], folder: Path, tell: Tell) -> None:
+    def write(self, episodes: Iterator[Episode], folder: Path, manifest: Manifest) -> None:
         """See Writer.write."""
         folder.mkdir()
         for episode in episodes:
-            with _Recording(episode.record, folder / f"{episode.record.name}.rrd") as recording:
+            path = folder / f"{episode.record.name}.rrd"
+            with _Recording(episode, path) as recording:
                 playback = episode.playback
                 if playback is not None:
                     recording.furnish(playback)
                     recording.play(playback)
                 recording.tell(events_of(episode.record) if playback is None else playback.log)
                 recording.score(episode.record)
+            manifest.add(episode, file=path.name, recording_id=recording.id)
 
 
 class _Recording:
     """One episode's file."""
 
-    def __init__(self, record: Record, path: Path) -> None:
+    def __init__(self, episode: Episode, path: Path) -> None:
         import rerun
 
         self._rr: Any = rerun
-        self._stream: Any = rerun.RecordingStream("housewise", recording_id=record.name)
-        self._stream.save(path)
+        # The viewer and catalogs take recordings of one id for parts of one recording.
+        self.id = f"{episode.record.name}-{episode.id}"
+        self._stream: Any = rerun.RecordingStream("housewise", recording_id=self.id)
+        self._stream.save(path, default_blueprint=_blueprint(episode.playback is not None))
         self._last = 0
+        self._describe(episode)
 
     def __enter__(self) -> _Recording:
         return self
@@ -59,6 +65,23 @@ class _Recording:
     def __exit__(self, *_: object) -> None:
         self._stream.flush()
         self._stream.disconnect()
+
+    def _describe(self, episode: Episode) -> None:
+        """Give the recording a name and properties, which viewers list and catalogs search."""
+        header, result = episode.record.header, episode.record.result
+        self._stream.send_recording_name(printable(f"{episode.run}: {episode.record.name}"))
+        words = {
+            "run": episode.run,
+            "record": episode.record.name,
+            "system": header.system,
+            "task": header.task,
+            "agent": header.agent,
+            "person": header.person,
+            "started": header.started,
+            "ended": result.ended,
+        }
+        facts = {name: printable(word) for name, word in words.items()}
+        self._stream.send_property("housewise", self._rr.AnyValues(**facts, seed=str(header.seed)))
 
     def furnish(self, playback: Playback) -> None:
         """What stays as it is: the frame of the house, its furniture, the camera's lens and the way that is taken."""
@@ -127,6 +150,27 @@ class _Recording:
 
     def _log(self, path: Any, what: Any) -> None:
         self._stream.log(path, what)
+
+
+def _blueprint(seen: bool) -> Any:
+    """How the viewer shows an episode: what was said and its curves, and what was seen where it was seen."""
+    import rerun.blueprint as rrb
+
+    log, scores = rrb.TextLogView(origin="events", name="plans and events"), rrb.TimeSeriesView(origin="scores")
+    if not seen:
+        return rrb.Blueprint(rrb.Vertical(log, scores))
+    return rrb.Blueprint(
+        rrb.Horizontal(
+            rrb.Vertical(
+                rrb.Spatial2DView(origin="world/camera", name="camera"), rrb.Spatial3DView(origin="world", name="house")
+            ),
+            rrb.Vertical(
+                log,
+                rrb.TimeSeriesView(origin="reward"),
+                rrb.Tabs(scores, rrb.TimeSeriesView(origin="state"), rrb.TextLogView(origin="action", name="steps")),
+            ),
+        )
+    )
 
 
 def _png(frame: Frame) -> bytes:

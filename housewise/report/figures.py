@@ -13,7 +13,7 @@ from typing import Any
 from housewise.core.errors import UserError
 from housewise.rollout.compare import Comparison, compare
 from housewise.rollout.experiment import Experiment, differing, experiment_of, label, names, planner_of
-from housewise.rollout.scores import Finished, Score, summary
+from housewise.rollout.scores import VERSION, Finished, Score, summary
 from housewise.rollout.system import scores_of
 
 _MOST_PAIRS = 6
@@ -115,9 +115,11 @@ def stale(folder: Path, episodes: Sequence[Finished]) -> str:
     """What ``metrics.json`` says otherwise than the records do, empty when nothing."""
     path = folder / "metrics.json"
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))["overall"]
-        main = scores_of(episodes[0][0].system)[0]
+        content = json.loads(path.read_text(encoding="utf-8"))
+        told, main = content["overall"], scores_of(episodes[0][0].system)[0]
         counted, rate = int(told["episodes"]), float(told[main.name])
+        if content.get("version", 1) >= VERSION:
+            rate = main.displayed(rate)
     except (OSError, ValueError, LookupError, TypeError, OverflowError):
         return ""
     real = overall(episodes)
@@ -163,21 +165,22 @@ def _row(experiment: tuple[str, ...], name: str, scene: str, episodes: Sequence[
     scores = [score for score in scores_of(episodes[0][0].system) if not score.total]
     means: dict[str, Any] = summary([result for _, result in episodes], scores, [header.task for header, _ in episodes])
     tokens = means["prompt_tokens"] + means["completion_tokens"]
-    main = scores[0].name if scores else ""
-    error = float(means[f"{main}_stderr"]) if len(episodes) > 1 and f"{main}_stderr" in means else None
+    main = scores[0] if scores else Score("")
+    error = means.get(f"{main.name}_stderr") if len(episodes) > 1 else None
     cells = {
         "episodes": str(len(episodes)),
         **{score.label or score.name: _cell(score, means.get(score.name)) for score in scores[1:]},
         "tokens": f"{tokens:,.0f}" if tokens else "–",
         "seconds": _short(means["seconds"]),
     }
-    return Row(experiment, name, scene, cells, float(means.get(main, 0.0)), error)
+    rate = main.displayed(float(means.get(main.name, 0.0)))
+    return Row(experiment, name, scene, cells, rate, None if error is None else main.displayed(error))
 
 
 def _cell(score: Score, mean: float | None) -> str:
     if mean is None:
         return "–"
-    value = score.shown * mean
+    value = score.displayed(mean)
     if score.unit == "%":
         return f"{value:.0f} %"
     return f"{value:.0f}" if score.decimals == 0 else _short(value)

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from markupsafe import Markup
-from pydantic import BaseModel, Field, FiniteFloat, ValidationError
+from pydantic import BaseModel, Field, FiniteFloat, ValidationError, model_validator
 
 from housewise.core.errors import UserError
 from housewise.core.files import write_text
@@ -21,6 +21,7 @@ from housewise.report.charts import Series, chart, swatch
 from housewise.report.page import write_report
 from housewise.report.pages import Options, Progress
 from housewise.report.rendering import render
+from housewise.rollout.scores import VERSION
 from housewise.selftrain.personalize.pairs import Pair, pairs_of, read_pairs
 from housewise.systems.personalize.record import read_house_record
 
@@ -28,7 +29,7 @@ _EXAMPLES = 3
 
 
 class _Figures(BaseModel):
-    """How good a model is at some tasks: what is shown of a run's figures."""
+    """How good a model is at some tasks: what is shown of a run's figures, in percent."""
 
     success_rate: FiniteFloat = 0.0
     success_rate_stderr: FiniteFloat = 0.0
@@ -37,11 +38,21 @@ class _Figures(BaseModel):
 class _Phase(BaseModel):
     """A line of ``summary.json``."""
 
+    version: int = 1
     phase: str
     model: str = ""
     adapter: str | None = None
     metrics: dict[str, FiniteFloat] = Field(default_factory=dict)
     evaluation: dict[str, _Figures] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _in_percent(self) -> _Phase:
+        """Turn shares into percent, which is how version 1 has them."""
+        if self.version >= VERSION:
+            for figures in self.evaluation.values():
+                figures.success_rate *= 100
+                figures.success_rate_stderr *= 100
+        return self
 
 
 class _Summary(BaseModel):

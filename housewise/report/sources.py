@@ -78,11 +78,11 @@ class Entry:
 
     @property
     def rate(self) -> float | None:
-        """The score that counts; None when it failed."""
+        """The score that counts, as it is displayed; None when it failed."""
         if self.header is None or self.result is None:
             return None
         scores = scores_of(self.header.system)
-        return (scores[0].of(self.result) if scores else None) or 0.0
+        return scores[0].displayed(scores[0].of(self.result) or 0.0) if scores else 0.0
 
     @property
     def in_place(self) -> bool:

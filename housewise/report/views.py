@@ -224,7 +224,7 @@ class EventsView:
         facts = {"played by": planner_of(header), "person": header.person, "ended": result.ended}
         facts |= {score.heading: _figure(score, result) for score in self._scores}
         facts |= {"seconds": f"{result.usage.seconds:.1f}"}
-        rate = self._scores[0].of(result) if self._scores else None
+        rate = _displayed(self._scores[0], result) if self._scores else None
         return EventsShown(
             number,
             record,
@@ -238,8 +238,13 @@ class EventsView:
 
 
 def _figure(score: Score, result: Result) -> str:
+    value = _displayed(score, result)
+    return "" if value is None else f"{value:.{score.decimals}f}"
+
+
+def _displayed(score: Score, result: Result) -> float | None:
     value = score.of(result)
-    return "" if value is None else f"{score.shown * value:.{score.decimals}f}"
+    return None if value is None else score.displayed(value)
 
 
 def _fields(data: Mapping[str, Any]) -> dict[str, str]:

@@ -56,9 +56,13 @@ class Curves:
         trackers: what makes them, by name.
         folder: for their files.
         tell: takes the one line that there is to say of a tracker that fails.
+
+    Attributes:
+        trackers: names of the trackers.
     """
 
     def __init__(self, trackers: Mapping[str, TrackerClass], folder: Path, tell: Callable[[str], None]) -> None:
+        self.trackers = tuple(trackers)
         self._waiting, self._folder, self._tell = dict(trackers), folder, tell
         self._open: dict[str, Tracker] = {}
         self._last: dict[str, dict[str, int]] = {}
@@ -74,11 +78,7 @@ class Curves:
         """
         named = {f"{series}/{name}": float(value) for name, value in figures.items() if math.isfinite(value)}
         with self._lock:
-            for name in list(self._waiting):
-                with self._guarded(name):
-                    tracker = self._waiting.pop(name)(self._folder)
-                    self._last[name] = dict(tracker.known())
-                    self._open[name] = tracker
+            self._open_all()
             for name, tracker in list(self._open.items()):
                 last = self._last[name]
                 fresh = {curve: value for curve, value in named.items() if step > last.get(curve, -1)}
@@ -86,6 +86,23 @@ class Curves:
                     with self._guarded(name):
                         tracker.log(series, step, fresh)
                         last.update(dict.fromkeys(fresh, step))
+
+    def known(self, series: str) -> int:
+        """Return the step up to which every tracker has kept every curve of a series; 0 before the first."""
+        with self._lock:
+            self._open_all()
+            steps = [
+                [step for curve, step in self._last[name].items() if curve.rpartition("/")[0] == series]
+                for name in self._open
+            ]
+            return min((min(each, default=0) for each in steps), default=0)
+
+    def _open_all(self) -> None:
+        for name in list(self._waiting):
+            with self._guarded(name):
+                tracker = self._waiting.pop(name)(self._folder)
+                self._last[name] = dict(tracker.known())
+                self._open[name] = tracker
 
     def close(self) -> None:
         """End what is open."""

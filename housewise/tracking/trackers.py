@@ -7,13 +7,30 @@ import json
 import os
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
 from housewise.tracking.curves import Steps
+from housewise.tracking.wandb_files import read_history
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one program logged to a run of wandb.
+
+    Attributes:
+        folder: name of the folder of its files.
+        points: number of the next point.
+        steps: last step of each curve.
+    """
+
+    folder: str
+    points: int
+    steps: Steps
 
 
 class TensorBoard:
@@ -64,7 +81,12 @@ class TensorBoard:
 class WandB:
     """Logs to Weights & Biases; without ``WANDB_API_KEY`` into files in ``wandb/``, but as ``WANDB_MODE`` says.
 
-    The library tells of the machine and the command as well; it is told not to look at code or repositories.
+    The settings in ``config.json`` become the run's ``config``. The library tells of the machine and the command as
+    well; it is told not to look at code or repositories.
+
+    A process of the library's writes points to its file some time after they were logged, and loses what it has not
+    written when the program is killed. So ``wandb/housewise.json`` only says which files there are, and what is in them
+    says what was kept; where a file was deleted, as ``wandb sync --clean`` does, it is what was logged.
 
     Args:
         folder: of what is followed; its name is the run's.
@@ -75,18 +97,22 @@ class WandB:
 
         self._path = folder / "wandb" / "housewise.json"
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        self._state = self._read()
+        self._id, self._parts = self._read()
+        self._known = _latest(part.steps for part in self._parts)
         mode: Any = os.environ.get("WANDB_MODE") or ("online" if os.environ.get("WANDB_API_KEY") else "offline")
         self._run: Any = wandb.init(
             project=os.environ.get("WANDB_PROJECT", "housewise"),
             name=folder.resolve().name,
-            id=self._state["id"],
+            id=self._id,
             resume="allow",
+            config=_settings(folder),
             dir=str(folder),
             mode=mode,
             settings=wandb.Settings(silent=True, console="off", disable_git=True, disable_code=True),
         )
         self._defined: set[str] = set()
+        points = max((part.points for part in self._parts), default=0)
+        self._parts.append(Part(Path(self._run.dir).parent.name, points, {}))
 
     @staticmethod
     def check() -> None:
@@ -95,8 +121,7 @@ class WandB:
 
     def known(self) -> Steps:
         """See Tracker.known."""
-        steps: Steps = self._state["steps"]
-        return steps
+        return self._known
 
     def log(self, series: str, step: int, figures: Mapping[str, float]) -> None:
         """See Tracker.log."""
@@ -106,20 +131,54 @@ class WandB:
         for name in figures.keys() - self._defined:
             self._run.define_metric(name, step_metric=axis)
         self._defined |= {axis, *figures}
-        self._run.log({axis: step, **figures}, step=self._state["points"])
-        self._state["points"] += 1
-        self._state["steps"].update(dict.fromkeys(figures, step))
-        write_json(self._path, self._state)
+        part = self._parts[-1]
+        self._run.log({axis: step, **figures}, step=part.points)
+        self._parts[-1] = Part(part.folder, part.points + 1, {**part.steps, **dict.fromkeys(figures, step)})
+        write_json(self._path, {"id": self._id, "parts": [asdict(each) for each in self._parts]})
 
     def close(self) -> None:
         """See Tracker.close."""
         self._run.finish()
 
-    def _read(self) -> dict[str, Any]:
+    def _read(self) -> tuple[str, list[Part]]:
+        """The run's id, and what was kept of it before."""
         if not self._path.exists():
-            return {"id": secrets.token_hex(8), "points": 0, "steps": {}}
+            return secrets.token_hex(8), []
         state = json.loads(self._path.read_text(encoding="utf-8"))
-        return {"id": str(state["id"]), "points": int(state["points"]), "steps": dict(state["steps"])}
+        # Earlier versions did not write down which files there are.
+        parts = state.get("parts", [{"folder": "", **state}])
+        told = [Part(str(part["folder"]), int(part["points"]), dict(part["steps"])) for part in parts]
+        return str(state["id"]), [self._kept(str(state["id"]), part) for part in told]
+
+    def _kept(self, run: str, part: Part) -> Part:
+        path = self._path.parent / Path(part.folder).name / f"run-{run}.wandb"
+        if not part.folder or not path.is_file():
+            return part
+        rows = list(read_history(path))
+        steps = _latest(
+            {name: int(row[axis]) for name in row if not name.startswith("_") and name != axis}
+            for row in rows
+            for axis in [name for name in row if name.endswith("/step")][:1]
+        )
+        return Part(part.folder, max((int(row["_step"]) + 1 for row in rows), default=0), steps)
+
+
+def _latest(several: Iterable[Steps]) -> dict[str, int]:
+    """The last step of each curve."""
+    latest: dict[str, int] = {}
+    for steps in several:
+        for name, step in steps.items():
+            latest[name] = max(step, latest.get(name, step))
+    return latest
+
+
+def _settings(folder: Path) -> dict[str, Any]:
+    """The settings of what is followed, where they are in its folder."""
+    try:
+        content = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
 
 
 def _installed(extra: str, *libraries: str) -> None:

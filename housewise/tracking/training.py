@@ -41,7 +41,9 @@ class TrackedTraining:
     def playing(self, name: str, session: Run) -> Iterator[Watcher]:
         """See Observer.playing."""
         with self._observer.playing(name, session) as watcher:
-            yield TrackedEpisodes(watcher, self._curves, session, name.replace(": ", "/"))
+            tracked = TrackedEpisodes(watcher, self._curves, session, name.replace(": ", "/"))
+            yield tracked
+            tracked.catch_up()
 
     @contextmanager
     def training(self, name: str) -> Iterator[Progress]:
@@ -54,6 +56,7 @@ class TrackedTraining:
                 self._losses(phase)
 
             yield tell
+        self._losses(phase)
 
     def reached(self, phase: dict[str, Any]) -> None:
         """See Observer.reached."""

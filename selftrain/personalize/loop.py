@@ -20,6 +20,7 @@ from housewise.language.embedder import shared_minilm
 from housewise.rollout.executors import Watcher
 from housewise.rollout.failures import FailedEpisodesError
 from housewise.rollout.run import Run, begun, check_files, keep_files, same_setting
+from housewise.rollout.scores import VERSION
 from housewise.rollout.system import Job
 from housewise.selftrain.personalize.filters import FilterSettings, apply, find_filter, statistics
 from housewise.selftrain.personalize.hindsight import Experience, corrected
@@ -326,7 +327,7 @@ class SelfTraining:
             played = play(f"{name}: {tasks.name}", config, folder, self._observer)
             failed = played["failed"]["episodes"]
             figures[tasks.name] = played["overall"] | ({"failed": failed} if failed else {})
-        phase = {"phase": name, **model.model_dump(), "evaluation": figures}
+        phase = {"version": VERSION, "phase": name, **model.model_dump(), "evaluation": figures}
         write_json(self.folder / name / "evaluation" / "metrics.json", phase)
         self._observer.reached(phase)
         return phase

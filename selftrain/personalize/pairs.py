@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -27,8 +27,6 @@ class Pair(Prompted):
     """A prompt with one reply.
 
     Attributes:
-        prompt: messages with ``role`` and ``content``; none where the prefix is a plain text to go on with.
-        prefix: text that the assistant's turn began with.
         reply: what came after the prefix.
         given: parts of the reply, from one character up to another, that are read and not learned.
         turns: whether what the assistant says in the prompt, each turn behind the prefix, is learned as well.
@@ -41,6 +39,7 @@ class Pair(Prompted):
         complete: whether the reply takes the task as done, and was carried out so far.
     """
 
+    columns: ClassVar[Mapping[str, str]] = {"reply": "completion"}
     reply: str
     given: tuple[tuple[int, int], ...] = ()
     turns: bool = False

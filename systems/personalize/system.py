@@ -46,7 +46,7 @@ class Personalize(System[PersonalizeSettings]):
     events = (PlanEvent, ActionEvent)
     scores = (
         Score("success_rate", "success", "success", "%", "higher", scale=100, error=True),
-        Score("executability", "executable", "exec", "%", "higher", shown=100, weight="actions"),
+        Score("executability", "executable", "exec", "%", "higher", scale=100, weight="actions"),
         Score("unique_placements", "unique placements", "put", decimals=2),
         Score("plans", column="plans"),
         Score("steps", column="steps", decimals=0),

@@ -14,8 +14,8 @@ from housewise.terminal import summary_table
 
 ROW = {
     "episodes": 1000,
-    "success_rate": -100.0,
-    "success_rate_stderr": 12.3,
+    "success_rate": -1.0,
+    "success_rate_stderr": 0.123,
     "executability": 0.987,
     "unique_placements": 10.2,
     "plans": 150,

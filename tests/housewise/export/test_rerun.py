@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import json
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from housewise.export import export_run
 from housewise.export.playback import Playback
 from housewise.systems.personalize.record import HouseRecord
 from tests.housewise.export.conftest import HOSTILE, STEPS
+from tests.housewise.report.conftest import play
 
 pytest.importorskip("rerun", reason="rerun-sdk is not installed: pip install 'housewise[rerun]'")
 
@@ -66,7 +68,7 @@ def recordings(run: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path
         # The library only warns of what it cannot take.
         warnings.simplefilter("error")
         assert export_run(run, "rerun", out) == 2
-    return sorted(out.iterdir())
+    return sorted(out.glob("*.rrd"))
 
 
 def test_each_episode_is_a_recording_of_what_was_seen(
@@ -112,13 +114,47 @@ def test_plans_and_steps_are_text_at_their_time(recordings: list[Path], records:
 
 def test_a_system_without_pictures_has_its_events_and_scores(foreign: Path, tmp_path: Path) -> None:
     export_run(foreign, "rerun", tmp_path / "out")
-    (path,) = (tmp_path / "out").iterdir()
+    (path,) = (tmp_path / "out").glob("*.rrd")
     chunks = read(path)
     texts = {text for entity, found in chunks.items() if "events" in entity for _, text in values(found, "text")}
     assert "said: good" in texts and "eaten" in texts
     assert any(HOSTILE.partition(" \x1b")[0] in text and "\x1b" not in text for text in texts)
     assert values(chunks["/scores/taste"], "scalars")[0][1] == 0.5
     assert not any("TextDocument" in name for found in chunks.values() for columns in found for name in columns)
+
+
+def test_the_same_house_of_two_runs_is_two_recordings(run: Path, recordings: list[Path], tmp_path: Path) -> None:
+    chunk = pytest.importorskip("rerun.chunk", reason="this rerun-sdk does not tell what is in a recording")
+    again = play(tmp_path / "elsewhere" / run.name, houses=2, max_steps=STEPS)
+    for folder, out in ((run, "same"), (again, "again")):
+        export_run(folder, "rerun", tmp_path / out)
+    ids, blueprints = [], []
+    for path in (recordings[0], tmp_path / "same" / recordings[0].name, tmp_path / "again" / recordings[0].name):
+        stored = chunk.RrdReader(path)
+        ids += [entry.recording_id for entry in stored.recordings()]
+        blueprints += stored.blueprints()
+        properties = read(path)["/__properties/housewise"][0]
+        assert (properties["run"], properties["record"]) == ([[run.name]], [[path.stem]])
+    assert ids[0] == ids[1] != ids[2] and len(ids) == len(blueprints) == 3
+    manifest = json.loads((tmp_path / "again" / "housewise.json").read_text())
+    assert {episode["file"]: episode["recording_id"] for episode in manifest["episodes"]}[path.name] == ids[2]
+
+
+def test_what_is_left_out_is_told_and_everybody_can_read_the_rest(run: Path, tmp_path: Path) -> None:
+    shutil.copytree(run / "episodes", tmp_path / "run" / "episodes")
+    first, second = sorted((tmp_path / "run" / "episodes").iterdir())
+    first.rename(f"{first}.failed")
+    (tmp_path / "run" / "episodes" / "cellar-run0.jsonl.partial").write_text("")
+    told: list[str] = []
+    assert export_run(tmp_path / "run", "rerun", tmp_path / "out", tell=told.append) == 1
+    assert told == [f"left out, failed: 1 ({first.stem})", "left out, unfinished: 1 (cellar-run0)"]
+    manifest = json.loads((tmp_path / "out" / "housewise.json").read_text())
+    assert manifest["left_out"] == {"failed": [first.stem], "unfinished": ["cellar-run0"]}
+    assert [episode["record"] for episode in manifest["episodes"]] == [second.stem]
+    assert all(path.stat().st_mode & 0o044 == 0o044 for path in (tmp_path / "out").rglob("*"))
+    second.rename(f"{second}.failed")
+    with pytest.raises(UserError, match=rf"no finished episodes in it; there are .*{second.stem} \(failed\)"):
+        export_run(tmp_path / "run", "rerun", tmp_path / "none")
 
 
 def test_an_interrupted_export_leaves_nothing_and_a_whole_one_is_not_replaced(run: Path, tmp_path: Path) -> None:

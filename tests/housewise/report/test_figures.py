@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
+from housewise.core.files import write_json
 from housewise.core.record import Header, Result
 from housewise.report import figures
 from housewise.systems.personalize.record import read_house_records
@@ -19,6 +21,16 @@ def test_stale_figures_are_told(run_folder: Path, tmp_path: Path) -> None:
         assert said in figures.stale(tmp_path, episodes)
         assert bool(said) == bool(figures.stale(tmp_path, episodes))
     assert figures.stale(tmp_path / "none", episodes) == ""
+
+
+def test_figures_in_percent_as_they_were_before_version_2_are_not_stale(run_folder: Path, tmp_path: Path) -> None:
+    episodes = [(record.header, record.result) for record in read_house_records(run_folder / "episodes")]
+    content = json.loads((run_folder / "metrics.json").read_text(encoding="utf-8"))
+    assert content["version"] == 2 and 0 < content["overall"]["success_rate"] < 1
+    content["overall"]["success_rate"] *= 100
+    for version, stale in ((2, True), (1, False)):
+        write_json(tmp_path / "metrics.json", {**content, "version": version})
+        assert bool(figures.stale(tmp_path, episodes)) == stale
 
 
 def test_tables_have_a_row_for_each_experiment(run_folder: Path) -> None:

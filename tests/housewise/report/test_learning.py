@@ -43,9 +43,11 @@ def learned(run_folder: Path, tmp_path: Path) -> Path:
     for phase in ("imitate", "iteration-1"):
         shutil.copytree(run_folder / "episodes", folder / phase / "evaluation" / "test" / "episodes")
     figures = {"episodes": 1, "success_rate": 40.0, "success_rate_stderr": 2.0, "executability": 0.9, "plans": 3.0}
+    shares = {**figures, "success_rate": 0.7, "success_rate_stderr": 0.02}
     phases = [
+        # The first was written by a version that had percent here.
         {"phase": "imitate", "model": EVIL, "metrics": {"pairs": 4}, "evaluation": {"test": figures}},
-        {"phase": "iteration-1", "metrics": {"pairs": 3}, "evaluation": {"test": {**figures, "success_rate": 70.0}}},
+        {"version": 2, "phase": "iteration-1", "metrics": {"pairs": 3}, "evaluation": {"test": shares}},
     ]
     write_json(folder / "summary.json", {"phases": phases})
     settings: dict[str, Any] = {"run": {"model": "local", "person": EVIL}, "iterations": 1}

@@ -1,0 +1,97 @@
+"""Which episodes an export holds, and which it leaves out."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+from housewise.core.record import Record
+from housewise.export.playback import Playback
+
+MANIFEST = "housewise.json"
+"""File of an export that says which episode is which record, and what was left out."""
+
+_MOST_NAMES = 10
+
+
+@dataclass(frozen=True)
+class Episode:
+    """A finished episode, on its way to a file.
+
+    Attributes:
+        run: Name of the run's folder.
+        record: of it.
+        playback: of it; None where it cannot be seen again.
+        id: Identifies the record among all records of all runs: it follows from what is in the file.
+    """
+
+    run: str
+    record: Record
+    playback: Playback | None
+    id: str
+
+
+class Manifest:
+    """Collects which episodes an export holds and which it leaves out."""
+
+    def __init__(self) -> None:
+        self._episodes: list[dict[str, Any]] = []
+        self._left_out: dict[str, list[str]] = defaultdict(list)
+
+    @property
+    def episodes(self) -> int:
+        """Number of episodes in the export."""
+        return len(self._episodes)
+
+    def add(self, episode: Episode, **place: Any) -> None:
+        """Note an episode that was written.
+
+        Args:
+            episode: The episode.
+            place: Where it is in the export, by name.
+        """
+        header, result = episode.record.header, episode.record.result
+        facts = {
+            "run": episode.run,
+            "record": episode.record.name,
+            "id": episode.id,
+            "system": header.system,
+            "task": header.task,
+            "person": header.person,
+            "agent": header.agent,
+            "models": header.models,
+            "seed": header.seed,
+            "started": header.started,
+            "ended": result.ended,
+            "scores": result.scores,
+            "differences": list(episode.playback.differences) if episode.playback else [],
+        }
+        self._episodes.append({**place, **facts})
+
+    def leave_out(self, name: str, reason: str) -> None:
+        """Note an episode that is not in the export.
+
+        Args:
+            name: Name of its record.
+            reason: Why, in a few words that are the same for all such episodes.
+        """
+        self._left_out[reason].append(name)
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """The manifest as JSON holds it."""
+        return {"housewise": version("housewise"), "episodes": self._episodes, "left_out": dict(self._left_out)}
+
+    @property
+    def omissions(self) -> list[str]:
+        """A line for each reason why episodes were left out, with their number and names."""
+        return [f"left out, {reason}: {len(names)} ({listed(names)})" for reason, names in self._left_out.items()]
+
+
+def listed(names: Sequence[str]) -> str:
+    """Join names; of many, the first and how many more there are."""
+    more = len(names) - _MOST_NAMES
+    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,53 @@
+"""Reads what wandb has written of a run into its own file, which the library itself offers no reader for."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+_BLOCK, _HEAD = 32768, 7
+_WHOLE, _LAST = 1, 4
+
+
+def read_history(path: Path) -> Iterator[dict[str, Any]]:
+    """Read the points that were logged, as far as the file goes: a killed program may have left half a point.
+
+    The file is a log in LevelDB's form (blocks of 32 KiB with chunks of checksum, length and kind, behind a head of
+    seven bytes) of messages of wandb's protocol.
+
+    Args:
+        path: of ``run-ID.wandb``.
+
+    Returns:
+        Values by key.
+    """
+    from google.protobuf.message import DecodeError
+    from wandb.proto.wandb_internal_pb2 import Record
+
+    try:
+        for message in _messages(path.read_bytes()):
+            record = Record.FromString(message)
+            if record.WhichOneof("record_type") == "history":
+                items = record.history.item
+                yield {item.key or "/".join(item.nested_key): json.loads(item.value_json) for item in items}
+    except (DecodeError, ValueError):
+        return
+
+
+def _messages(data: bytes) -> Iterator[bytes]:
+    at, message = _HEAD, b""
+    while at + _HEAD <= len(data):
+        if _BLOCK - at % _BLOCK < _HEAD:
+            at += _BLOCK - at % _BLOCK
+            continue
+        _, length, kind = struct.unpack("<IHB", data[at : at + _HEAD])
+        message += data[at + _HEAD : at + _HEAD + length]
+        at += _HEAD + length
+        if at > len(data):
+            return
+        if kind in (_WHOLE, _LAST):
+            yield message
+            message = b""
