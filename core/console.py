@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import cache
 from typing import Any
 
 import rich.console
@@ -14,6 +15,7 @@ from rich.segment import Segment
 from rich.text import Text
 
 from housewise.core.errors import UserError, printable
+from housewise.core.homes import provide_cache_folders
 
 # What typer makes of an interrupt.
 _INTERRUPTED = 130
@@ -43,8 +45,26 @@ def complain(words: str) -> None:
         Console(stderr=True, soft_wrap=True).print(line, highlight=False)
 
 
-def let_write_anything() -> None:
-    """Have letters that the terminal's encoding lacks replaced by others, where Python would refuse them."""
+@cache
+def print_note(words: str) -> None:
+    """Say once, in one line, that something is done in another way than usual."""
+    with suppress(OSError):
+        Console(stderr=True, soft_wrap=True).print(Text.assemble(("note: ", "bold"), words), highlight=False)
+
+
+def prepare_streams() -> None:
+    """Make the standard streams fit to write to, whatever the program was started with.
+
+    Letters that the terminal's encoding lacks are replaced by others, where Python would refuse them. Streams that are
+    closed, or that a program without a terminal never had, become empty ones.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            stream = open(os.devnull, "w" if number else "r", encoding="utf-8")  # noqa: SIM115, PTH123
+            # Where the stream's number was free, as after >&-, this has it now; a program that is started has it too.
+            if stream.fileno() == number:
+                os.set_inheritable(number, True)
+            setattr(sys, name, stream)
     for stream in (sys.stdout, sys.stderr):
         with suppress(AttributeError, ValueError, OSError):
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
@@ -68,7 +88,8 @@ def guarded(command: Callable[[], Any]) -> None:
 
     The code is 3 where some episodes of a run failed, and 1 where nobody reads the output any more.
     """
-    let_write_anything()
+    prepare_streams()
+    provide_cache_folders()
     try:
         try:
             command()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +11,7 @@ from housewise.commands.folders import newest
 from housewise.commands.options import SimulatorOption
 from housewise.commands.settings import simulator_named
 from housewise.core.console import Console
+from housewise.core.machine import usable_cores
 
 _MOST_WORKERS = 4
 
@@ -51,7 +51,7 @@ def report(
 
     folder = folder or newest(of_several=True)
     options = Options(film, simulator_named(simulator))
-    count = workers or min(os.cpu_count() or 1, _MOST_WORKERS)
+    count = workers or min(usable_cores(), _MOST_WORKERS)
     console = Console()
     with bars(console) as progress:
         task = progress.add_task("pages", total=None)

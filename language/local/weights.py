@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from housewise.core.errors import alternatives
+from housewise.core.homes import expand_user
 from housewise.language.adapters import adapter_folder, packaged_adapters
 from housewise.language.base import ChatModelError
 
@@ -89,7 +90,7 @@ def _found(model: str, read: Callable[[str, bool], _T]) -> _T:
     """What is read of a model: from a folder, what the Hub has left on this machine, or the Hub."""
     from safetensors import SafetensorError
 
-    folder = smollm2_folder() if model == SMOLLM2 else Path(model).expanduser()
+    folder = smollm2_folder() if model == SMOLLM2 else expand_user(model)
     local = folder.is_dir()
     source = str(folder) if local else model
     try:
@@ -160,7 +161,7 @@ def smollm2_folder() -> Path:
 
 def cache_folder() -> Path:
     """Where converted weights are kept."""
-    return Path(os.environ.get("HOUSEWISE_CACHE") or "~/.cache/housewise").expanduser()
+    return expand_user(os.environ.get("HOUSEWISE_CACHE") or "~/.cache/housewise", "set HOUSEWISE_CACHE to a folder")
 
 
 def _unpack(packed: Path, folder: Path) -> None:
