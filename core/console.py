@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable, Iterable
@@ -19,6 +20,12 @@ from housewise.core.homes import provide_cache_folders
 
 # What typer makes of an interrupt.
 _INTERRUPTED = 130
+_REMEDIES = {
+    errno.EMFILE: "raise the limit of open files (ulimit -n), or lower --workers",
+    errno.ENFILE: "this machine has too many files open; end other programs, or lower --workers",
+    errno.EAGAIN: "raise the limit of processes and threads (ulimit -u), or lower --workers",
+    errno.ENOMEM: "memory does not suffice; end other programs, or lower --workers",
+}
 
 
 class Console(rich.console.Console):
@@ -107,5 +114,19 @@ def guarded(command: Callable[[], Any]) -> None:
     except BrokenPipeError:
         sys.exit(1)
     except OSError as error:
-        complain(f"{error.filename or 'the output'}: {error.strerror or error}; give another path, or make room")
+        complain(_describe_failure(error))
         sys.exit(2)
+    except RuntimeError as error:
+        # Python raises no error of its own where the system gives it no thread.
+        if "start new thread" not in str(error):
+            raise
+        complain(f"{error}; {_REMEDIES[errno.EAGAIN]}")
+        sys.exit(2)
+
+
+def _describe_failure(error: OSError) -> str:
+    """What failed and the remedy; an error that names no file is the output's, unless a limit of the system is met."""
+    reason = error.strerror or str(error)
+    if remedy := _REMEDIES.get(error.errno or 0):
+        return f"{reason}; {remedy}"
+    return f"{error.filename or 'the output'}: {reason}; give another path, or make room"
