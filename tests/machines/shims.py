@@ -1,4 +1,4 @@
-"""Machines that lack something: system calls that fail, made of a few lines of C that are loaded before the C library."""
+"""Machines that lack something: system calls that fail, by lines of C that are loaded before the C library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Worker processes where the system has no room for their sockets, semaphores or threads, and programs without a guard."""
+"""Worker processes on systems without room for sockets or semaphores, and in programs without a main guard."""
 
 from __future__ import annotations
 
