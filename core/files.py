@@ -113,6 +113,19 @@ def check_writable(folder: Path) -> None:
         raise UserError(f"{folder}: cannot be written to ({error.strerror}); choose another folder") from error
 
 
+def writable_file(path: Path | None) -> Path | None:
+    """Check that a file can be written, as the callback of an option that names one; what is there is left as it is.
+
+    Raises:
+        UserError: when it cannot.
+    """
+    if path is not None:
+        if path.is_dir():
+            raise UserError(f"{path}: is a folder; name a file")
+        check_writable(path.parent)
+    return path
+
+
 @contextlib.contextmanager
 def appearing(path: Path) -> Iterator[Path]:
     """Where to make a file or a folder that has its own name only when it is whole; what is cut off leaves nothing.

@@ -103,3 +103,11 @@ def test_read_only_and_full_disks_are_not_writable(tmp_path: Path, options: str)
     if done.returncode == 77:
         pytest.skip("cannot mount")
     assert "UserError: disk/x: cannot be written to" in done.stderr
+
+
+@pytest.mark.parametrize(("place", "reason"), [("file/figures.json", "Not a directory"), ("", "is a folder")])
+def test_a_file_of_figures_that_cannot_be_written_is_named_first(tmp_path: Path, place: str, reason: str) -> None:
+    (tmp_path / "file").touch()
+    # The runs are missing as well, which would be said later.
+    done = housewise("compare", "one", "other", "--json", tmp_path / place, cwd=tmp_path)
+    assert done.returncode == 2 and reason in done.stderr and len(done.stderr.splitlines()) == 1
