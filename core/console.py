@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import cache
 from typing import Any
 
 import rich.console
@@ -14,11 +16,16 @@ from rich.segment import Segment
 from rich.text import Text
 
 from housewise.core.errors import UserError, printable
+from housewise.core.homes import provide_cache_folders
 
 # What typer makes of an interrupt.
 _INTERRUPTED = 130
-
-_printed_notes: set[str] = set()
+_REMEDIES = {
+    errno.EMFILE: "raise the limit of open files (ulimit -n), or lower --workers",
+    errno.ENFILE: "this machine has too many files open; end other programs, or lower --workers",
+    errno.EAGAIN: "raise the limit of processes and threads (ulimit -u), or lower --workers",
+    errno.ENOMEM: "memory does not suffice; end other programs, or lower --workers",
+}
 
 
 class Console(rich.console.Console):
@@ -45,22 +52,26 @@ def complain(words: str) -> None:
         Console(stderr=True, soft_wrap=True).print(line, highlight=False)
 
 
-def notify(line: str, once: bool = False) -> None:
-    """Print a note to the user on one line of standard error.
-
-    Args:
-        line: The note.
-        once: Whether the same note is printed no second time by this program.
-    """
-    if once and line in _printed_notes:
-        return
-    _printed_notes.add(line)
+@cache
+def print_note(words: str) -> None:
+    """Say once, in one line, that something is done in another way than usual."""
     with suppress(OSError):
-        Console(stderr=True, soft_wrap=True).print(Text.assemble(("note: ", "bold"), " ".join(line.split())))
+        Console(stderr=True, soft_wrap=True).print(Text.assemble(("note: ", "bold"), words), highlight=False)
 
 
-def let_write_anything() -> None:
-    """Have letters that the terminal's encoding lacks replaced by others, where Python would refuse them."""
+def prepare_streams() -> None:
+    """Make the standard streams fit to write to, whatever the program was started with.
+
+    Letters that the terminal's encoding lacks are replaced by others, where Python would refuse them. Streams that are
+    closed, or that a program without a terminal never had, become empty ones.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            stream = open(os.devnull, "w" if number else "r", encoding="utf-8")  # noqa: SIM115, PTH123
+            # Where the stream's number was free, as after >&-, this has it now; a program that is started has it too.
+            if stream.fileno() == number:
+                os.set_inheritable(number, True)
+            setattr(sys, name, stream)
     for stream in (sys.stdout, sys.stderr):
         with suppress(AttributeError, ValueError, OSError):
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
@@ -84,7 +95,8 @@ def guarded(command: Callable[[], Any]) -> None:
 
     The code is 3 where some episodes of a run failed, and 1 where nobody reads the output any more.
     """
-    let_write_anything()
+    prepare_streams()
+    provide_cache_folders()
     try:
         try:
             command()
@@ -102,5 +114,19 @@ def guarded(command: Callable[[], Any]) -> None:
     except BrokenPipeError:
         sys.exit(1)
     except OSError as error:
-        complain(f"{error.filename or 'the output'}: {error.strerror or error}; give another path, or make room")
+        complain(_describe_failure(error))
         sys.exit(2)
+    except RuntimeError as error:
+        # Python raises no error of its own where the system gives it no thread.
+        if "start new thread" not in str(error):
+            raise
+        complain(f"{error}; {_REMEDIES[errno.EAGAIN]}")
+        sys.exit(2)
+
+
+def _describe_failure(error: OSError) -> str:
+    """What failed and the remedy; an error that names no file is the output's, unless a limit of the system is met."""
+    reason = error.strerror or str(error)
+    if remedy := _REMEDIES.get(error.errno or 0):
+        return f"{reason}; {remedy}"
+    return f"{error.filename or 'the output'}: {reason}; give another path, or make room"

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import secrets
 import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from filelock import FileLock, Timeout
+from filelock import BaseFileLock, FileLock, SoftFileLock, Timeout
 
-from housewise.core.errors import UserError
+from housewise.core.console import print_note
+from housewise.core.errors import UserError, shown
+from housewise.core.processes import end_reimported_program
+
+# What flock answers on file systems without locks, such as NFS without lockd and Lustre without -o flock.
+_NO_LOCKS = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS})
+_LOCK_FILE = ".lock_file"
 
 
 @contextlib.contextmanager
@@ -27,23 +35,95 @@ def alone(folder: Path, patience: float = 0.0) -> Iterator[None]:
     Raises:
         UserError: when another one is still at it then.
     """
-    lock = FileLock(folder / ".lock")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        lock.acquire(timeout=patience)
-    except Timeout:
+        lock = _acquire_lock(folder, patience)
+    except Timeout as error:
+        end_reimported_program()
         told = (
             f"has been writing there for {patience:g} s; wait for it, or end it"
             if patience
             else "is writing there; wait for it, or choose another folder"
         )
-        raise UserError(f"{folder}: another program {told}") from None
+        raise UserError(f"{folder}: another program {told}{_describe_owner(Path(error.lock_file))}") from None
     except OSError as error:
         raise UserError(f"{folder}: cannot be written to ({error.strerror}); choose another folder") from error
     try:
         yield
     finally:
         lock.release()
+
+
+def _acquire_lock(folder: Path, patience: float) -> BaseFileLock:
+    """Lock a folder with a lock of the operating system, or with a lock file where the file system has no locks.
+
+    A lock file names its owner's process, start time and host. That of a process of this host that has ended is taken
+    over; one of another host is respected, as nobody here can see whether its process still runs.
+
+    Raises:
+        Timeout: when another program holds the lock.
+        OSError: when the folder cannot be written to.
+    """
+    path = folder / ".lock"
+    is_there = path.exists()
+    # The lock file has another name: the empty file that a lock of the system leaves has no owner to look for.
+    lock: BaseFileLock = FileLock(path, fallback_to_soft=False)
+    try:
+        lock.acquire(timeout=patience)
+        return lock
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+        print_note(
+            f"the file system has no locks ({error.strerror}), so lock files are used; Lustre has locks with the mount "
+            "option flock, NFS with a running lockd"
+        )
+    if not is_there:
+        path.unlink(missing_ok=True)
+    lock = SoftFileLock(folder / _LOCK_FILE)
+    lock.acquire(timeout=patience)
+    return lock
+
+
+def _describe_owner(lock: Path) -> str:
+    """Whose a lock file is, and what to do when that process has ended; nothing for a lock of the system."""
+    if lock.name != _LOCK_FILE:
+        return ""
+    try:
+        number, host, *_ = [*lock.read_text(encoding="utf-8").split("\n"), "", ""]
+    except (OSError, ValueError):
+        return ""
+    return f" (process {shown(number)} on {shown(host)}; if it has ended, delete {lock})"
+
+
+def check_writable(folder: Path) -> None:
+    """Check that files can be written in a folder, which may be missing yet; it is left as it is.
+
+    Raises:
+        UserError: when they cannot.
+    """
+    place = folder
+    try:
+        while not os.path.lexists(place) and place != place.parent:
+            place = place.parent
+        with tempfile.NamedTemporaryFile(dir=place, prefix=".", suffix=".partial", buffering=0) as probe:
+            probe.write(bytes(4096))
+            os.fsync(probe.fileno())
+    except OSError as error:
+        raise UserError(f"{folder}: cannot be written to ({error.strerror}); choose another folder") from error
+
+
+def writable_file(path: Path | None) -> Path | None:
+    """Check that a file can be written, as the callback of an option that names one; what is there is left as it is.
+
+    Raises:
+        UserError: when it cannot.
+    """
+    if path is not None:
+        if path.is_dir():
+            raise UserError(f"{path}: is a folder; name a file")
+        check_writable(path.parent)
+    return path
 
 
 @contextlib.contextmanager

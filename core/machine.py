@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import platform
 import re
@@ -89,11 +90,29 @@ def machine() -> dict[str, str | int]:
     """The computer: its processor, the cores that this process may use, its system and Python, and its GPUs if any."""
     found: dict[str, str | int] = {
         "processor": _processor(),
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        "cores": usable_cores(),
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
     }
     return found | ({"gpus": gpus} if (gpus := _gpus()) else {})
+
+
+def usable_cores() -> int:
+    """Cores that this process may use: those that it is bound to, or fewer where a container's quota allows fewer."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(cores, math.ceil(_quota(Path("/sys/fs/cgroup")) or cores)))
+
+
+def _quota(cgroup: Path) -> float | None:
+    """How many cores' time a control group grants, as a container sees its own; None for all of it."""
+    for files in (["cpu.max"], ["cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us"]):
+        try:
+            quota, period = " ".join((cgroup / file).read_text(encoding="ascii") for file in files).split()
+            # Without a limit it is "max", or -1 in version 1.
+            return int(quota) / int(period) if quota != "max" and int(quota) > 0 else None
+        except (OSError, ValueError, ZeroDivisionError):
+            continue
+    return None
 
 
 def nvidia_cards() -> list[Path]:

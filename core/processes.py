@@ -3,26 +3,112 @@
 from __future__ import annotations
 
 import multiprocessing
+import multiprocessing.forkserver
 import os
+import re
 import sys
 import threading
-from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
+from housewise.core.console import print_note
+from housewise.core.errors import UserError
 
-def process_pool(count: int, initializer: Callable[..., None] | None = None, *given: Any) -> ProcessPoolExecutor:
+_GUARD = re.compile(r"__name__\s*(==|!=|in\b)|==\s*__name__")
+_ONE_PROCESS = "or use one process (workers=1)"
+
+
+@contextmanager
+def process_pool(
+    count: int, initializer: Callable[..., None] | None = None, *given: Any
+) -> Iterator[ProcessPoolExecutor]:
     """Processes that share nothing with this one, and end when it does.
 
     Where the system can, all of them are forks of one that imports what this program has imported by now: starting many
-    takes little longer than starting one.
+    takes little longer than starting one. What has been begun is finished when the pool is left.
 
     Args:
         count: how many there are at most.
         initializer: called in each of them before anything else.
         given: its arguments; they travel there.
+
+    Raises:
+        UserError: when the processes cannot begin, or one of them is killed.
     """
-    return ProcessPoolExecutor(count, _context(), initializer=_enter, initargs=(dict(os.environ), initializer, given))
+    end_reimported_program()
+    pool = ProcessPoolExecutor(count, _context(), initializer=_enter, initargs=(dict(os.environ), initializer, given))
+    first: Future[int] | None = None
+    try:
+        # Whether this is done tells processes that were killed at work from processes that never began.
+        first = pool.submit(os.getpid)
+        yield pool
+    except (BrokenProcessPool, EOFError) as error:
+        if first is None or not first.done() or first.exception() is not None:
+            raise UserError(_failed_start()) from None
+        if isinstance(error, EOFError):
+            raise
+        raise UserError(
+            f"one of {count} processes was killed, perhaps because memory ran out; lower --workers and run the same "
+            "command again: what is finished is kept"
+        ) from error
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def has_processes() -> bool:
+    """Whether this machine can have a pool of processes: it takes semaphores, which take a writable /dev/shm."""
+    try:
+        multiprocessing.get_context("spawn").Semaphore()
+    except (OSError, ImportError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        print_note(f"no semaphores for several processes ({reason}; is /dev/shm writable?), so one process does it all")
+        return False
+    return True
+
+
+def end_reimported_program() -> None:
+    """End this process if it is a worker that runs the main program's code again, as it does without a main guard.
+
+    It ends quietly: the process that made it says why, see process_pool.
+    """
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        sys.exit(1)
+
+
+def _failed_start() -> str:
+    """Why no process of a pool began to work, as far as the main program tells, and the remedy."""
+    file = getattr(sys.modules["__main__"], "__file__", None)
+    if file is None:
+        return (
+            "the worker processes could not begin; classes and functions of a notebook's cell or a prompt cannot be "
+            f"sent to them: put those into a module, {_ONE_PROCESS}"
+        )
+    if file.startswith("<"):
+        return (
+            "the worker processes could not begin: they cannot import a program that is read from standard input; save "
+            f"it to a file, {_ONE_PROCESS}"
+        )
+    if not _is_guarded(Path(file)):
+        return (
+            f"the worker processes could not begin: they import {file} again, so it has to begin its work under "
+            f'if __name__ == "__main__":, {_ONE_PROCESS}'
+        )
+    return (
+        "the worker processes could not begin, perhaps because memory or the number of processes (ulimit -u) is "
+        f"limited; raise the limit, lower --workers, {_ONE_PROCESS}"
+    )
+
+
+def _is_guarded(program: Path) -> bool:
+    """Whether a program asks if it is the main one; one whose text cannot be read counts as if it did."""
+    try:
+        return _GUARD.search(program.read_text(encoding="utf-8", errors="replace")) is not None
+    except OSError:
+        return True
 
 
 def _context() -> Any:
@@ -31,6 +117,11 @@ def _context() -> Any:
     context = multiprocessing.get_context("forkserver")
     # It goes by the first call of a program.
     context.set_forkserver_preload(sorted(name for name in sys.modules if name.partition(".")[0] == "housewise"))
+    try:
+        multiprocessing.forkserver.ensure_running()
+    except OSError:
+        # Its socket lies in the temporary folder, whose path may be too long for one, or whose disk may not take any.
+        return multiprocessing.get_context("spawn")
     return context
 
 

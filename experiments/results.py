@@ -17,7 +17,7 @@ from rich.text import Text
 
 from housewise.core.files import write_json, write_text
 from housewise.core.machine import provenance
-from housewise.core.plots import new_figure
+from housewise.core.plots import new_figure, save_figure
 from housewise.core.record import Result
 from housewise.core.tables import table
 from housewise.core.yamls import parse_yaml
@@ -244,7 +244,7 @@ def draw(results: Sequence[Results], path: Path) -> None:
         handles |= zip(*reversed(axes.get_legend_handles_labels()), strict=True)
     if handles:
         panels[0][0].legend(handles.values(), handles.keys(), fontsize=7)
-    picture.savefig(path, dpi=150)
+    save_figure(picture, path)
 
 
 def published(measure: str, scene: str, row: str, tasks: str) -> Figure | None:

@@ -2,4 +2,5 @@
 
 from housewise.cli import main
 
-main()
+if __name__ == "__main__":
+    main()

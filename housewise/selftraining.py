@@ -13,7 +13,7 @@ from rich.text import Text
 
 from housewise.commands.folders import shown
 from housewise.core.errors import UserError
-from housewise.core.plots import new_figure
+from housewise.core.plots import new_figure, save_figure
 from housewise.core.tables import Fitted, bars, table
 from housewise.rollout.executors import Watcher
 from housewise.rollout.run import Run
@@ -163,4 +163,4 @@ def draw_curve(phases: Sequence[dict[str, Any]], path: Path) -> None:
     axes.grid(axis="y", alpha=0.3)
     if phases[0]["evaluation"]:
         axes.legend()
-    figure.savefig(path, dpi=150)
+    save_figure(figure, path)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from housewise.core.errors import UserError, alternatives
+from housewise.core.files import check_writable
 from housewise.people.memory import Memory, MemoryFolder, Note
 from housewise.rollout.settings import MemorySettings
 
@@ -27,8 +29,21 @@ class Recollection:
 
     def __init__(self, folder: Path, settings: MemorySettings) -> None:
         self._now, self._start = MemoryFolder(folder), MemoryFolder(folder.with_name("memory_at_start"))
-        self._source = MemoryFolder.usual(settings.folder)
-        self._named, self._new = settings.start, settings.new
+        self._settings = settings
+
+    @cached_property
+    def _source(self) -> MemoryFolder:
+        """Where the memory comes from that is named; nowhere to be looked for without one."""
+        return MemoryFolder.usual(self._settings.folder)
+
+    def check_writable(self) -> None:
+        """Check that what the memories become can be written down where they come from.
+
+        Raises:
+            UserError: when it cannot.
+        """
+        if self._settings.start is not None:
+            check_writable(self._source.file(self._settings.start).parent)
 
     def memories(self, people: Iterable[str], learned: Iterable[Sequence[Note]]) -> dict[str, Memory]:
         """What is remembered of each person, with what episodes that are over have taught.
@@ -48,7 +63,7 @@ class Recollection:
         """Write down what the memories have become, here and where they came from."""
         for memory in memories.values():
             self._now.save(memory)
-            if self._named is not None:
+            if self._settings.start is not None:
                 self._source.save(memory)
 
     def has_kept(self, memories: Mapping[str, Memory]) -> bool:
@@ -62,9 +77,9 @@ class Recollection:
         if person in self._start.people():
             return self._start.load(person)
         memory = Memory(person)
-        if self._named is not None and person in self._source.people():
+        if self._settings.start is not None and person in self._source.people():
             memory = self._source.load(person)
-        elif self._named is not None and not self._new:
+        elif self._settings.start is not None and not self._settings.new:
             raise UserError(
                 f"{self._source.root}: no memory of {person}; {alternatives(person, self._source.people())}; "
                 "memory.new=true begins one"

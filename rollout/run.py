@@ -112,6 +112,8 @@ class Run:
             return
         recollection = Recollection(self.folder / "memory", self.settings.memory)
         people, learn = set(map(self._person, self.jobs)), self.settings.memory.learn
+        if learn != "never":
+            recollection.check_writable()
         memories = recollection.memories(people, self._learnings() if learn == "episode" else ())
         try:
             yield memories

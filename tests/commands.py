@@ -88,6 +88,7 @@ def _main(module: str, words: list[str], env: dict[str, str], cwd: Path | None, 
     sys.argv = [module, *words]
     # Its workers are forks of the same process; Python would start another one.
     multiprocessing.forkserver._forkserver.ensure_running = lambda: None  # type: ignore[method-assign]
+    multiprocessing.forkserver.ensure_running = lambda: None
     sys.path[0] = ""
     os._exit(_exit_code(module))
 

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from housewise.core.configs import CONFIGS
 from housewise.core.console import Console
 from housewise.core.errors import DataError, UserError
-from housewise.core.files import write_json
+from housewise.core.files import writable_file, write_json
 from housewise.core.machine import provenance
 from housewise.language.embedder import Embedder, shared_minilm
 from housewise.people.answering import LONGEST, AnsweringPerson, Thresholds
@@ -169,7 +169,9 @@ def main(
     questions: Annotated[Path | None, typer.Option(help="JSON lines; Housewise's own without it.")] = None,
     people: Annotated[Path | None, typer.Option(help="File or folder of people; the sixteen of ADAPT.")] = None,
     choose_: Annotated[bool, typer.Option("--choose", help="Look for the best thresholds as well.")] = False,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures there.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", callback=writable_file, help="Write the figures there.")
+    ] = None,
 ) -> None:
     """Ask the person who answers by meaning, and count what they understand.
 

@@ -20,7 +20,7 @@ import typer
 
 from housewise.core.console import Console
 from housewise.core.errors import UserError, alternatives
-from housewise.core.files import write_json
+from housewise.core.files import writable_file, write_json
 from housewise.core.machine import provenance
 from housewise.core.tables import Fitted, table
 from housewise.experiments.adapt.figures import in_words
@@ -130,7 +130,9 @@ def _figures(study: Study, rows: Rows, folds: Sequence[int], settings: AdaptTrai
 
 def main(
     people: Annotated[Path | None, typer.Option(help="File or folder of people; the sixteen of ADAPT.")] = None,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures there, after every row.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", callback=writable_file, help="Write the figures there, after every row.")
+    ] = None,
     fold: Annotated[list[int] | None, typer.Option(help="Only this fold; several as --fold 0 --fold 1.")] = None,
     agent: Annotated[list[str] | None, typer.Option(help="Only this agent.")] = None,
     seen: Annotated[

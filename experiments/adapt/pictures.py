@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from housewise.core.plots import new_figure
+from housewise.core.plots import new_figure, save_figure
 from housewise.experiments.adapt.rows import AT, BINS, OURS, point
 from housewise.experiments.adapt.study import AGENTS, PUBLISHED
 
@@ -48,7 +48,7 @@ def draw(rows: Mapping[str, Any], path: Path) -> None:
     _beside(fourth, over_time(papers), _printed("over_time", _percent(AT)), "over the breakfast (figure 4)", breakfast)
     handles = {name: line for axes in panels.flat for line, name in zip(*axes.get_legend_handles_labels(), strict=True)}
     figure.legend([*handles.values()], [*handles], loc="outside right upper", fontsize=8)
-    figure.savefig(path, dpi=150)
+    save_figure(figure, path)
 
 
 def against_questions(rows: Mapping[str, Any], side: str) -> dict[str, Line]:

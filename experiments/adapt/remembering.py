@@ -19,7 +19,7 @@ import typer
 
 from housewise.core.console import Console
 from housewise.core.errors import UserError
-from housewise.core.files import write_json
+from housewise.core.files import writable_file, write_json
 from housewise.core.machine import provenance
 from housewise.core.record import Record
 from housewise.core.tables import Fitted, table
@@ -158,7 +158,9 @@ def main(
     base_url: Annotated[str | None, typer.Option(help="Server of the chat model.")] = None,
     workers: Annotated[int, typer.Option(min=1, help="Breakfasts at a time, which a local model cooks together.")] = 16,
     out: Annotated[Path, typer.Option(help="Folder of everything; the same one goes on.")] = OUT,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures there.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", callback=writable_file, help="Write the figures there.")
+    ] = None,
     overrides: Annotated[list[str] | None, typer.Argument(help="key=value, as in most_questions=5.")] = None,
 ) -> None:
     """Compare breakfasts with and without a memory, and with another person's.

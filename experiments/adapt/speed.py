@@ -11,7 +11,7 @@ import typer
 
 from housewise.agent.adapt.cook import ScriptedCook
 from housewise.core.console import Console
-from housewise.core.files import write_json
+from housewise.core.files import writable_file, write_json
 from housewise.core.machine import provenance
 from housewise.people.person import PEOPLE, load_people
 from housewise.worlds.kitchen.world import TextKitchen
@@ -33,7 +33,9 @@ def step_times(episodes: int) -> list[float]:
 
 def main(
     episodes: Annotated[int, typer.Option(min=1, help="Breakfasts that are made.")] = 128,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures there.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", callback=writable_file, help="Write the figures there.")
+    ] = None,
 ) -> None:
     """Time the steps of the text kitchen.
 

@@ -17,7 +17,7 @@ import typer
 
 from housewise.agent.adapt.cook import ScriptedCook
 from housewise.core.console import Console
-from housewise.core.files import write_json
+from housewise.core.files import writable_file, write_json
 from housewise.core.machine import provenance
 from housewise.people.judging import Judge, Verdict, satisfaction
 from housewise.people.person import PEOPLE, Person, load_people
@@ -138,7 +138,9 @@ def main(
     people: Annotated[Path | None, typer.Option(help="File or folder of people; the sixteen of ADAPT.")] = None,
     scenes: Annotated[int, typer.Option(min=1, help="Scenes for each person and task.")] = 3,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the first scene.")] = 0,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures there.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", callback=writable_file, help="Write the figures there.")
+    ] = None,
 ) -> None:
     """Have the scripted cook make every breakfast for every person, and judge it.
 

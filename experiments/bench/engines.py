@@ -25,7 +25,7 @@ import typer
 
 from housewise.core.console import Console
 from housewise.core.errors import UserError
-from housewise.core.files import write_json
+from housewise.core.files import writable_file, write_json
 from housewise.core.machine import provenance
 from housewise.core.tables import table
 from housewise.experiments.bench.peers import (
@@ -224,7 +224,7 @@ def main(
     written: Annotated[int, typer.Option(min=1, help="Tokens of a reply that is written.")] = Sizes.written,
     plans: Annotated[int, typer.Option(min=1, help="Plans asked one after another.")] = Sizes.plans,
     json_file: Annotated[
-        Path | None, typer.Option("--json", help="Write the figures there, after every round.")
+        Path | None, typer.Option("--json", callback=writable_file, help="Write the figures there, after every round.")
     ] = None,
 ) -> None:
     """Time the local model's engine beside transformers' own and a llama.cpp server.

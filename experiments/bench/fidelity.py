@@ -34,7 +34,7 @@ from housewise.commands.settings import simulator_named
 from housewise.controller.published import PUBLISHED
 from housewise.core.console import Console
 from housewise.core.errors import UserError
-from housewise.core.files import write_json
+from housewise.core.files import writable_file, write_json
 from housewise.core.machine import provenance
 from housewise.core.processes import process_pool
 from housewise.experiments.bench.recorded_player import Player, RememberingSimulator
@@ -299,7 +299,9 @@ def confusion(results: Sequence[Compared]) -> dict[str, dict[str, int]]:
 def main(
     data: Annotated[Path, typer.Option(envvar="HOUSEKEEP_DATA", help="The Housekeep folder.")],
     recordings: Annotated[Path, typer.Option(help="Folder of <scene>/<condition>/<episode>.json.")],
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures there.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", callback=writable_file, help="Write the figures there.")
+    ] = None,
     kept: Annotated[Path | None, typer.Option(help="Keep each recording's part there, and go on from them.")] = None,
     quick: Annotated[bool, typer.Option(help=f"Only every {_QUICK}th recording.")] = False,
     workers: Annotated[int, typer.Option(help="Processes.")] = 2,

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from housewise.core.console import Console, guarded
-from housewise.core.files import write_json
+from housewise.core.files import writable_file, write_json
 from housewise.core.machine import provenance
 from housewise.language.embedder import Embedder, MiniLM
 from housewise.people.memory import About, Memory, Note
@@ -93,7 +93,9 @@ def main(
     queries: Annotated[int, typer.Option(min=1, help="Questions asked of each.")] = 500,
     seed: Annotated[int, typer.Option(help="Of notes and questions.")] = 0,
     meaning: Annotated[bool, typer.Option("--meaning", help="By meaning as well; takes MiniLM.")] = False,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures there.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", callback=writable_file, help="Write the figures there.")
+    ] = None,
 ) -> None:
     """Time recall: ten notes or fewer of many, by key, and with --meaning by meaning of what is not found by key.
 

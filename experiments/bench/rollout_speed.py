@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from housewise.core.console import Console
-from housewise.core.files import write_json
+from housewise.core.files import writable_file, write_json
 from housewise.core.machine import provenance
 from housewise.core.tables import table
 from housewise.rollout.executors import Silent
@@ -102,7 +102,9 @@ def main(
     quick: Annotated[
         bool, typer.Option("--quick", help=f"{_QUICK['houses']} short episodes, {_QUICK_PARALLEL} at a time.")
     ] = False,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures there.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", callback=writable_file, help="Write the figures there.")
+    ] = None,
 ) -> None:
     """Measure episodes a minute at 1, 4, 8 and 16 episodes at a time, and as a ratio to one.
 

@@ -31,7 +31,7 @@ from rich.progress import track
 
 from housewise.commands.settings import simulator_named
 from housewise.core.console import Console
-from housewise.core.files import write_json
+from housewise.core.files import writable_file, write_json
 from housewise.core.machine import provenance
 from housewise.core.tables import table
 from housewise.experiments.personalize import oracle
@@ -189,7 +189,9 @@ def main(
     tasks: Annotated[bool, typer.Option(help="Also let the scripted planner play the paper's tasks in both.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help=f"{QUICK_POSES} places instead of {POSES}.")] = False,
     pictures: Annotated[Path | None, typer.Option(help="Folder for pictures of both, side by side.")] = None,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures there.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", callback=writable_file, help="Write the figures there.")
+    ] = None,
 ) -> None:
     """Compare the embedded simulator with habitat-sim.
 

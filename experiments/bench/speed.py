@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from housewise.controller.robot import RobotInHouse
 from housewise.controller.skills import Controller, ControllerSettings
 from housewise.core.console import Console
-from housewise.core.files import write_json
+from housewise.core.files import writable_file, write_json
 from housewise.core.machine import provenance
 from housewise.core.record import Header, RecordWriter
 from housewise.core.tables import table
@@ -316,7 +316,9 @@ def main(
     episode: Annotated[int, typer.Option(help=f"Episode of {SCENE} that is played.")] = 10,
     rounds: Annotated[int, typer.Option(min=1, help="How often everything is timed; the best counts.")] = 3,
     quick: Annotated[bool, typer.Option(help=f"One round of {_QUICK_STEPS} steps, at most 100 objects.")] = False,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures there.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", callback=writable_file, help="Write the figures there.")
+    ] = None,
 ) -> None:
     """Measure images and steps per second and memory, as the number of objects grows, and beside trimesh.
 

@@ -33,7 +33,7 @@ from housewise.agent.clipr.language import Guidance
 from housewise.agent.clipr.local.components import LocalComponents
 from housewise.agent.clipr.rules import Rule, typed_rule
 from housewise.core.errors import UserError
-from housewise.core.files import write_json
+from housewise.core.files import writable_file, write_json
 from housewise.core.machine import provenance
 from housewise.experiments.clipr import controls
 from housewise.experiments.clipr.main_results import (
@@ -143,7 +143,7 @@ def main(
     annotators: AnnotatorsOption = None,
     data: DataOption = None,
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds.")] = 5,
-    out: Annotated[Path | None, typer.Option("--json", help="Where the figures go.")] = None,
+    out: Annotated[Path | None, typer.Option("--json", callback=writable_file, help="Where the figures go.")] = None,
 ) -> None:
     """Measure the ablations on every data set that is there."""
     console, made = Console(), provenance()

@@ -18,7 +18,7 @@ from rich.console import Console
 
 from housewise.agent.clipr.local.polarity import CLAUSES, Clauses, Polarity, fit, fitted_file
 from housewise.core.errors import UserError
-from housewise.core.files import write_json
+from housewise.core.files import writable_file, write_json
 from housewise.core.machine import provenance
 from housewise.language.embedder import Embedder, MiniLM
 from housewise.worlds.choices.files import read_yaml
@@ -54,7 +54,7 @@ def _but(parts: Sequence[Sequence[str]], held: int) -> list[str]:
 
 
 def main(
-    out: Annotated[Path | None, typer.Option("--json", help="Where the figures go.")] = None,
+    out: Annotated[Path | None, typer.Option("--json", callback=writable_file, help="Where the figures go.")] = None,
     keep: Annotated[bool, typer.Option(help="Write the weights beside the clauses.")] = False,
 ) -> None:
     """Measure what clauses teach, and keep it."""

@@ -25,7 +25,7 @@ from housewise.agent.clipr.notes import rule_notes, rules_in
 from housewise.agent.clipr.rules import Rule, read_rule
 from housewise.core.configs import CONFIGS
 from housewise.core.console import Console
-from housewise.core.files import write_json
+from housewise.core.files import writable_file, write_json
 from housewise.core.machine import provenance
 from housewise.experiments.clipr.components import Components, language_opener
 from housewise.language.embedder import shared_minilm
@@ -131,7 +131,7 @@ def main(
     components: Annotated[Components, typer.Option(help="What does the language steps.")] = Components.local,
     model: Annotated[str, typer.Option(help="The chat model of --components chat.")] = "local",
     seed: Annotated[int, typer.Option(min=0, help="Of the order in which actions are shown.")] = 0,
-    out: Annotated[Path | None, typer.Option("--json", help="Where the figures go.")] = None,
+    out: Annotated[Path | None, typer.Option("--json", callback=writable_file, help="Where the figures go.")] = None,
 ) -> None:
     """Edit rules one after the other, and see which choices change."""
     console, made = Console(), provenance()

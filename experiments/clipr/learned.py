@@ -30,7 +30,7 @@ from housewise.agent.clipr.local.components import LocalComponents
 from housewise.agent.clipr.rules import read_rule
 from housewise.core.console import Console
 from housewise.core.errors import UserError
-from housewise.core.files import write_json
+from housewise.core.files import writable_file, write_json
 from housewise.core.machine import provenance
 from housewise.experiments.clipr.components import kept_replies
 from housewise.experiments.clipr.main_results import choice_sets
@@ -180,7 +180,9 @@ def main(
     seed: Annotated[int, typer.Option(min=0, help="Of all that is drawn.")] = 0,
     quick: Annotated[bool, typer.Option(help="A few steps and choices: shows the way, not the figures.")] = False,
     out: Annotated[Path | None, typer.Option(help="Everything goes there, and is gone on with.")] = None,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Where the figures go as well.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", callback=writable_file, help="Where the figures go as well.")
+    ] = None,
 ) -> None:
     """Teach a model to choose by rules, and measure whether it follows them."""
     console, made, told = Console(), provenance(), read_recipe(recipe)

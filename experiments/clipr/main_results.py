@@ -38,7 +38,7 @@ from housewise.agent.clipr.local.contrast import own_words
 from housewise.agent.clipr.method import Method, Outcome, Setup
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError
-from housewise.core.files import write_json
+from housewise.core.files import writable_file, write_json
 from housewise.core.machine import provenance
 from housewise.core.yamls import parse_yaml
 from housewise.experiments.clipr.components import Components, KeptOption, language_opener, learned_opener
@@ -264,7 +264,7 @@ def main(
     ] = None,
     only: Annotated[list[str] | None, typer.Option("--method", help="Only these methods.")] = None,
     kept: KeptOption = None,
-    out: Annotated[Path | None, typer.Option("--json", help="Where the figures go.")] = None,
+    out: Annotated[Path | None, typer.Option("--json", callback=writable_file, help="Where the figures go.")] = None,
 ) -> None:
     """Measure every method on every data set that is there."""
     console, started, made = Console(), perf_counter(), provenance()

@@ -26,7 +26,7 @@ from housewise.agent.clipr.inference import Inference, accuracy
 from housewise.agent.clipr.language import Guidance
 from housewise.agent.clipr.rules import Rule
 from housewise.core.console import Console
-from housewise.core.files import write_json
+from housewise.core.files import writable_file, write_json
 from housewise.core.machine import provenance
 from housewise.experiments.clipr import controls
 from housewise.experiments.clipr.components import Components, KeptOption, Opener, language_opener, learned_opener
@@ -79,7 +79,7 @@ def main(
     as_it_comes: Annotated[bool, typer.Option(help="Whether the local model follows untaught as well.")] = True,
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds.")] = 5,
     kept: KeptOption = None,
-    out: Annotated[Path | None, typer.Option("--json", help="Where the figures go.")] = None,
+    out: Annotated[Path | None, typer.Option("--json", callback=writable_file, help="Where the figures go.")] = None,
 ) -> None:
     """Measure how well each follows the rules of every author."""
     console, made, embedder = Console(), provenance(), MiniLM()

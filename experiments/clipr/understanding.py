@@ -22,7 +22,7 @@ from rich.table import Table
 
 from housewise.agent.clipr.local.meaning import Reader, meant
 from housewise.core.errors import DataError, UserError
-from housewise.core.files import write_json
+from housewise.core.files import writable_file, write_json
 from housewise.core.machine import provenance
 from housewise.language.embedder import MiniLM
 from housewise.language.words import content_words
@@ -81,7 +81,7 @@ def controls(tasks: Sequence[AmbikTask]) -> dict[str, Read]:
 
 def main(
     scenarios: Annotated[Path, typer.Option(help="AmbiK's preference tasks, one JSON object a line.")],
-    out: Annotated[Path | None, typer.Option("--json", help="Where the figures go.")] = None,
+    out: Annotated[Path | None, typer.Option("--json", callback=writable_file, help="Where the figures go.")] = None,
     cross_validate: Annotated[bool, typer.Option(help="Choose the weights on other tasks than those scored.")] = False,
 ) -> None:
     """Measure how well answers are understood."""

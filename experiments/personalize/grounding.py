@@ -24,7 +24,7 @@ from housewise.agent.personalize.prompt import PromptTemplate
 from housewise.commands.options import Overrides
 from housewise.core.console import Console
 from housewise.core.errors import UserError
-from housewise.core.files import write_json
+from housewise.core.files import writable_file, write_json
 from housewise.core.machine import provenance
 from housewise.core.tables import table
 from housewise.experiments.personalize.oracle import in_percent
@@ -136,7 +136,9 @@ def main(
     checked: Annotated[bool, typer.Option("--checked", help="Play with plans that are checked as well.")] = False,
     quick: Annotated[bool, typer.Option(help="Four houses, six plans each.")] = False,
     out: Annotated[Path | None, typer.Option(help="Keep the records there; what is there is resumed.")] = None,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures there.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", callback=writable_file, help="Write the figures there.")
+    ] = None,
 ) -> None:
     """Play the same episodes with free and with grounded replies.
 

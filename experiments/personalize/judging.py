@@ -21,7 +21,7 @@ from housewise.agent.personalize.grammar import plan_grammar
 from housewise.agent.personalize.judgement import apart, read, subjects
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.core.console import Console
-from housewise.core.files import write_json
+from housewise.core.files import writable_file, write_json
 from housewise.core.machine import provenance
 from housewise.core.tables import table
 from housewise.language import ChatModel, ChatRequest, Sampling, open_model
@@ -101,7 +101,9 @@ def main(
     adapter: Annotated[str | None, typer.Option(help="Folder or name of an adapter to compare with.")] = None,
     number: Annotated[int, typer.Option("--lessons", min=1, help="How many lessons; about 17 things each.")] = 48,
     person: Annotated[str, typer.Option(help="Whose idea of order counts.")] = "majority",
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures there.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", callback=writable_file, help="Write the figures there.")
+    ] = None,
 ) -> None:
     """Measure what a model knows of what belongs where.
 

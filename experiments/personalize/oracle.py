@@ -24,7 +24,7 @@ from rich.progress import track
 from housewise.commands.options import SimulatorOption
 from housewise.core.console import Console
 from housewise.core.errors import UserError
-from housewise.core.files import write_json
+from housewise.core.files import writable_file, write_json
 from housewise.core.machine import provenance
 from housewise.core.processes import process_pool
 from housewise.core.record import Result
@@ -174,7 +174,9 @@ def main(
     quick: Annotated[
         bool, typer.Option(help=f"Five tasks instead of 25 for each scene, {_QUICK_HOUSES} houses.")
     ] = False,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures there.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", callback=writable_file, help="Write the figures there.")
+    ] = None,
     workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 2,
     simulator: SimulatorOption = None,
     scenes: Annotated[

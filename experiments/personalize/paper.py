@@ -21,7 +21,7 @@ from housewise.commands.options import (
 )
 from housewise.core.console import Console
 from housewise.core.errors import UserError
-from housewise.core.files import write_text
+from housewise.core.files import check_writable, writable_file, write_text
 from housewise.core.plots import new_figure
 from housewise.core.tables import table
 from housewise.experiments.personalize.obstacles import DISTURBED, FATES
@@ -96,6 +96,8 @@ def carry_out(
     _check_quick(out / f"{experiment.name}.json", bool(setup["quick"]))
     # Now rather than after hours of playing.
     new_figure(1, 1)
+    if not only_show:
+        check_writable(out)
     try:
         if not only_show:
             experiment.play(Terminal(console))
@@ -179,7 +181,9 @@ QuickOption = Annotated[bool, typer.Option(help="One task each, once, a few step
 ShowOption = Annotated[bool, typer.Option("--show", help="Play nothing: show what is there, and write the files anew.")]
 
 
-JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the JSON file there as well.")]
+JsonOption = Annotated[
+    Path | None, typer.Option("--json", callback=writable_file, help="Write the JSON file there as well.")
+]
 
 
 def run_settings(**options: Any) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from housewise.commands.options import (
 )
 from housewise.core.console import Console
 from housewise.core.errors import UserError
-from housewise.core.plots import new_figure
+from housewise.core.plots import new_figure, save_figure
 from housewise.experiments.personalize.households import (
     Episode,
     Household,
@@ -209,7 +209,7 @@ class Reactions(Experiment):
         for axes in panels[:, 0]:
             axes.set_ylabel("success, %")
         panels.flat[0].legend(fontsize=7, loc="lower right")
-        picture.savefig(path, dpi=150)
+        save_figure(picture, path)
 
     @cached_property
     def _played(self) -> dict[tuple[str, str, str], dict[int, list[Episode]]]:

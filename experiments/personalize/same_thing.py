@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from housewise.core.plots import new_figure
+from housewise.core.plots import new_figure, save_figure
 from housewise.systems.personalize.fates import HAND, Fate, fates
 from housewise.systems.personalize.houseplan import house_plan
 from housewise.systems.personalize.record import HouseRecord
@@ -91,7 +91,7 @@ def draw_same_thing(thing: SameThing, records: Sequence[HouseRecord], people: tu
     axes.set_axis_off()
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0), fontsize=9)
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=150)
+    save_figure(figure, path)
 
 
 def _same(one: HouseRecord, other: HouseRecord) -> Iterator[SameThing]:

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from housewise.agent.stars.analysis import Analysis
-from housewise.core.files import write_json
+from housewise.core.files import writable_file, write_json
 from housewise.core.machine import provenance
 from housewise.experiments.stars.recorded import Recordings, Response, responses
 
@@ -78,7 +78,7 @@ def agreement(found: list[Verdicts]) -> dict[str, Any]:
 
 def main(
     data: Annotated[Path, typer.Option(help="folder of recorded responses")],
-    output: Annotated[Path, typer.Option("--json", help="file to write the figures to")],
+    output: Annotated[Path, typer.Option("--json", callback=writable_file, help="file to write the figures to")],
 ) -> None:
     """Compare our analysis with the recorded one."""
     figures = agreement(verdicts(Recordings(data)))

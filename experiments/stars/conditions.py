@@ -28,7 +28,7 @@ from housewise.commands.options import BaseUrlOption, ConfigOption, ModelOption,
 from housewise.commands.settings import given
 from housewise.core.configs import CONFIGS
 from housewise.core.console import Console
-from housewise.core.files import write_text
+from housewise.core.files import writable_file, write_text
 from housewise.core.plots import new_figure
 from housewise.core.record import Record
 from housewise.core.yamls import parse_yaml
@@ -272,7 +272,9 @@ def main(
     out: Annotated[Path, typer.Option(help="Folder for everything; what is there is gone on with.")] = Path(
         "runs/conditions"
     ),
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the JSON file there as well.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", callback=writable_file, help="Write the JSON file there as well.")
+    ] = None,
 ) -> None:
     """Play conditions from scratch and tabulate them.
 

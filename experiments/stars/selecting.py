@@ -33,7 +33,7 @@ from housewise.agent.stars.selection import Likeliest, Likelihood, Numbered, Rat
 from housewise.agent.stars.tasks import Task, TaskObject
 from housewise.agent.stars.usage import Usage
 from housewise.core.errors import UserError, shown
-from housewise.core.files import write_json
+from housewise.core.files import writable_file, write_json
 from housewise.core.machine import provenance
 from housewise.experiments.stars.breakdown import Category, category
 from housewise.experiments.stars.recorded import Recordings
@@ -174,7 +174,7 @@ class Selecting:
 
 def main(
     data: Annotated[Path, typer.Option(help="Folder of recorded responses.")],
-    output: Annotated[Path, typer.Option("--json", help="File to write the figures to.")],
+    output: Annotated[Path, typer.Option("--json", callback=writable_file, help="File to write the figures to.")],
     model: Annotated[str, typer.Option(help="Local model.")] = SMOLLM2,
     adapter: Annotated[
         list[str] | None,

@@ -20,7 +20,7 @@ from housewise.agent.stars.prompts import load_prompts
 from housewise.agent.stars.retrieval import SearchTree, Seen, Thresholds
 from housewise.agent.stars.settings import load_task
 from housewise.agent.stars.usage import Usage
-from housewise.core.files import write_json
+from housewise.core.files import writable_file, write_json
 from housewise.core.machine import provenance
 from housewise.language.continuing import Bounds
 from housewise.language.local.continuer import LocalContinuer
@@ -60,7 +60,7 @@ def _seconds(work: Any) -> float:
 
 
 def main(
-    output: Annotated[Path, typer.Option("--json", help="file to write the figures to")],
+    output: Annotated[Path, typer.Option("--json", callback=writable_file, help="file to write the figures to")],
     model: Annotated[str, typer.Option(help="local model")] = SMOLLM2,
     objects: Annotated[int, typer.Option(help="of the kitchen", min=1)] = 6,
     mean: Annotated[float, typer.Option(help="mean probability that a second recursion needs")] = 0.5,

@@ -11,6 +11,7 @@ from housewise.commands.choices import KINDS
 from housewise.commands.options import DataOption
 from housewise.core.console import Console
 from housewise.core.errors import UserError, alternatives
+from housewise.core.files import writable_file
 
 
 def demo(
@@ -26,7 +27,9 @@ def demo(
 
 def doctor(
     data: DataOption = None,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the findings there as well.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", callback=writable_file, help="Write the findings there as well.")
+    ] = None,
 ) -> None:
     """Say what is here of simulators, accelerators, models and data, what is missing, and the command that gets it.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +11,8 @@ from housewise.commands.folders import newest
 from housewise.commands.options import SimulatorOption
 from housewise.commands.settings import simulator_named
 from housewise.core.console import Console
+from housewise.core.files import writable_file
+from housewise.core.machine import usable_cores
 
 _MOST_WORKERS = 4
 
@@ -51,7 +52,7 @@ def report(
 
     folder = folder or newest(of_several=True)
     options = Options(film, simulator_named(simulator))
-    count = workers or min(os.cpu_count() or 1, _MOST_WORKERS)
+    count = workers or min(usable_cores(), _MOST_WORKERS)
     console = Console()
     with bars(console) as progress:
         task = progress.add_task("pages", total=None)
@@ -71,7 +72,9 @@ def report(
 def compare(
     a: Annotated[Path, typer.Argument(help="Folder of a run.")],
     b: Annotated[Path, typer.Argument(help="Folder of another run.")],
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures there as well.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", callback=writable_file, help="Write the figures there as well.")
+    ] = None,
 ) -> None:
     """Compare two runs on the episodes that both played: mean paired differences, B less A, with their intervals.
 

@@ -13,6 +13,7 @@ from housewise.commands.options import BaseUrlOption, ModelOption
 from housewise.commands.remembering import MemoriesOption, PersonArgument
 from housewise.core.console import Console
 from housewise.core.errors import UserError, alternatives
+from housewise.core.files import check_writable
 
 if TYPE_CHECKING:
     from housewise.conversing import Conversation
@@ -50,10 +51,9 @@ def learn(
     """
     from housewise.conversing import converse
     from housewise.people.memory import MemoryFolder
-    from housewise.people.memory.note import check_person
 
     folder, console = MemoryFolder.usual(memories), Console()
-    check_person(person)
+    check_writable(folder.file(person).parent)
     conversation = _conversation(about, model, base_url)
     with suppress(AttributeError, ValueError):
         sys.stdin.reconfigure(errors="replace")  # type: ignore[union-attr]

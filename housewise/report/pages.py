@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -16,7 +15,7 @@ from urllib.parse import quote
 
 from housewise.core.errors import UserError
 from housewise.core.files import write_bytes, write_text
-from housewise.core.processes import process_pool
+from housewise.core.processes import has_processes, process_pool
 from housewise.report.film import Film, encoder
 from housewise.report.rendering import render, version
 from housewise.report.sources import Entry
@@ -162,20 +161,12 @@ def _turn(page: Page, there: Sequence[Page], place: int) -> str:
 
 
 def _made(wanted: Sequence[Page], workers: int) -> Iterator[None]:
-    if workers <= 1:
+    if workers <= 1 or not has_processes():
         yield from map(_make, wanted)
         return
-    pool = process_pool(workers, _quiet)
-    try:
+    with process_pool(workers, _quiet) as pool:
         for made in as_completed([pool.submit(_make, page) for page in wanted]):
             yield made.result()
-    except BrokenProcessPool as error:
-        raise UserError(
-            "one of the processes that make pages was killed, perhaps because memory ran out; lower --workers and run "
-            "the same command again: pages that are finished are kept"
-        ) from error
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _quiet() -> None:

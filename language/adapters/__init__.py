@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from housewise.core.errors import alternatives
+from housewise.core.homes import expand_user
 from housewise.language.base import ChatModelError
 
 ASKED_WITH = "housewise.json"
@@ -75,7 +76,7 @@ def adapter_folder(name: str | Path) -> Path:
     Args:
         name: of one that comes with the package, or a folder; a folder wins.
     """
-    folder = Path(name).expanduser()
+    folder = expand_user(name)
     return folder if folder.exists() else packaged_adapters().get(str(name), folder)
 
 

@@ -14,7 +14,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from housewise.core.errors import alternatives
+from jinja2 import TemplateSyntaxError
+
+from housewise.core.errors import alternatives, shown
+from housewise.core.homes import expand_user
 from housewise.language.adapters import adapter_folder, packaged_adapters
 from housewise.language.base import ChatModelError
 
@@ -67,6 +70,7 @@ def load(model: str, adapter: str | Path | None, device: str, dtype: str) -> tup
     place = _device(torch, model, device)
     precision = _precision(torch, model, place, dtype)
     network, tokenizer = _found(model, lambda source, offline: _pretrained(source, precision, offline))
+    _check_template(model, tokenizer)
     # Adapters record their base's name; a path into somebody's cache would match nowhere else.
     network.name_or_path = model
     if adapter is not None:
@@ -89,7 +93,7 @@ def _found(model: str, read: Callable[[str, bool], _T]) -> _T:
     """What is read of a model: from a folder, what the Hub has left on this machine, or the Hub."""
     from safetensors import SafetensorError
 
-    folder = smollm2_folder() if model == SMOLLM2 else Path(model).expanduser()
+    folder = smollm2_folder() if model == SMOLLM2 else expand_user(model)
     local = folder.is_dir()
     source = str(folder) if local else model
     try:
@@ -111,6 +115,25 @@ def _found(model: str, read: Callable[[str, bool], _T]) -> _T:
             f"model {model}: {reason} ({_first_line(error)}); name a folder that save_pretrained wrote, "
             "or a Hugging Face model that this machine has downloaded or can reach"
         ) from error
+
+
+def _check_template(model: str, tokenizer: Any) -> None:
+    """Check that a chat template parses; whether it takes the messages of a prompt is seen when there are some.
+
+    Raises:
+        ChatModelError: when it has a syntax error.
+    """
+    if not tokenizer.chat_template:
+        return
+    try:
+        tokenizer.apply_chat_template([{"role": "user", "content": ""}], tokenize=False)
+    except TemplateSyntaxError as error:
+        raise ChatModelError(
+            f"model {model}: its chat template (chat_template.jinja, or chat_template in tokenizer_config.json) does "
+            f"not parse: line {error.lineno}: {shown(error.message)}; mend it, or remove it where the model has none"
+        ) from error
+    except Exception:  # a template is a program, and may raise anything at messages that it does not know
+        return
 
 
 def _settings(source: str, offline: bool) -> Any:
@@ -160,7 +183,7 @@ def smollm2_folder() -> Path:
 
 def cache_folder() -> Path:
     """Where converted weights are kept."""
-    return Path(os.environ.get("HOUSEWISE_CACHE") or "~/.cache/housewise").expanduser()
+    return expand_user(os.environ.get("HOUSEWISE_CACHE") or "~/.cache/housewise", "set HOUSEWISE_CACHE to a folder")
 
 
 def _unpack(packed: Path, folder: Path) -> None:

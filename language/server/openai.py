@@ -12,7 +12,7 @@ from typing import Any
 
 import openai
 
-from housewise.core.console import notify
+from housewise.core.console import print_note
 from housewise.language.base import ChatModelError, ChatRequest, Reply
 from housewise.language.gbnf import GrammarDialect
 from housewise.language.replies import DEFAULT_THINKING_TOKENS, ThinkingBudget
@@ -209,7 +209,7 @@ class OpenAIChatModel:
             self._notify(f"{adaptation.name} is left out, as the server refuses it")
 
     def _notify(self, what: str) -> None:
-        notify(f"model {self.name} at {self.endpoint.address}: {what}", once=True)
+        print_note(f"model {self.name} at {self.endpoint.address}: {what}")
 
     async def _replies_to(
         self, request: ChatRequest, number: int, seed_offset: int, start: float, deadline: float

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from housewise.core.errors import UserError, alternatives
 from housewise.core.files import alone, write_text
+from housewise.core.homes import expand_user
 from housewise.people.memory.exchange import read_lines, to_lines
 from housewise.people.memory.memory import Memory
 from housewise.people.memory.note import check_person
@@ -31,8 +32,9 @@ class MemoryFolder:
     @classmethod
     def usual(cls, named: str | Path | None = None) -> MemoryFolder:
         """The folder that was named, else that of HOUSEWISE_MEMORY, else ``~/.local/share/housewise/memory``."""
-        home = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
-        return cls(Path(named or os.environ.get("HOUSEWISE_MEMORY") or home / "housewise" / "memory"))
+        home = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
+        folder = named or os.environ.get("HOUSEWISE_MEMORY") or Path(home) / "housewise" / "memory"
+        return cls(expand_user(folder, "name the folder of memories in HOUSEWISE_MEMORY"))
 
     def file(self, person: str) -> Path:
         """Where a person's notes are.

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from housewise.core.errors import UserError
+from housewise.core.processes import has_processes
 from housewise.rollout.executors.base import Executor, Silent, Watcher
 from housewise.rollout.system import System
 
@@ -24,7 +25,7 @@ def open_executor(system: System[Any], episodes: Path, watcher: Watcher) -> Exec
         UserError: when it is not installed, or the settings do not fit.
     """
     execution = system.settings.execution
-    if execution.ray is None and execution.workers > 1 and not system.roles:
+    if execution.ray is None and execution.workers > 1 and not system.roles and has_processes():
         from housewise.rollout.executors.processes import Processes
 
         return Processes(system, episodes, watcher)

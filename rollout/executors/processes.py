@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
-from housewise.core.errors import UserError
+from housewise.core.machine import usable_cores
 from housewise.core.processes import process_pool
 from housewise.core.record import Outcome
 from housewise.rollout.executors.base import Outcomes, Watcher
@@ -36,17 +34,9 @@ class Processes:
 
     def play(self, lanes: Lanes) -> None:
         """See Executor.play."""
-        count = lanes.most(min(self._system.settings.execution.workers, os.cpu_count() or 1))
+        count = lanes.most(min(self._system.settings.execution.workers, usable_cores()))
         with process_pool(count, _Process.enter, self._system, self._episodes) as pool:
-            try:
-                self._until_the_end(pool, lanes, _AHEAD * count)
-            except BrokenProcessPool as error:
-                raise UserError(
-                    f"one of {count} processes was killed, perhaps because memory ran out; lower --workers and run the "
-                    "same command again: finished episodes are kept"
-                ) from error
-            finally:
-                pool.shutdown(wait=False, cancel_futures=True)
+            self._until_the_end(pool, lanes, _AHEAD * count)
 
     def _until_the_end(self, pool: ProcessPoolExecutor, lanes: Lanes, ahead: int) -> None:
         """Keep so many episodes ahead of what is known: where all fail alike, few are tried."""

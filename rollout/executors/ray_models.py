@@ -15,6 +15,7 @@ import ray
 from ray.exceptions import GetTimeoutError, RayActorError, RayError, RayTaskError
 
 from housewise.core.errors import UserError
+from housewise.core.homes import expand_user
 from housewise.language import ChatModel, ChatModelError, ChatRequest, Reply
 from housewise.language.base import Scorer
 from housewise.language.settings import ModelSettings
@@ -171,7 +172,7 @@ def _start_actors(role: str, settings: ModelSettings, episodes: int) -> dict[str
 def packed(config: ModelSettings) -> dict[str, Files]:
     """The folders of a local model, by setting, for machines that do not have them."""
     folders = {"model": config.model.removeprefix("local:"), "adapter": config.adapter}
-    found = {key: Path(name).expanduser() for key, name in folders.items() if name and config.local}
+    found = {key: expand_user(name) for key, name in folders.items() if name and config.local}
     return {
         key: {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
         for key, folder in found.items()

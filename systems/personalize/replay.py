@@ -6,7 +6,6 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from housewise.controller.robot import LETTERS
 from housewise.core.errors import UserError, shown
+from housewise.core.homes import expand_user
 from housewise.core.record import Header
 from housewise.rollout.run import settings_from
 from housewise.systems.personalize.record import ActionEvent, HouseRecord, Placements
@@ -222,7 +222,7 @@ def find_task(record: HouseRecord) -> Task:
 
 def _data_folder(data: str | None) -> str | None:
     """Where the data is: records may come from another machine."""
-    if data is None or Path(data).expanduser().is_dir():
+    if data is None or expand_user(data).is_dir():
         return data
     here = os.environ.get("HOUSEKEEP_DATA")
     if here is None:

@@ -7,7 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from housewise.core.plots import new_figure
+import pytest
+
+from housewise.core.errors import UserError
+from housewise.core.plots import new_figure, save_figure
 
 
 def without_matplotlib(folder: Path) -> dict[str, str]:
@@ -20,8 +23,59 @@ def without_matplotlib(folder: Path) -> dict[str, str]:
 def test_a_figure_is_as_large_as_was_asked_for(tmp_path: Path) -> None:
     figure = new_figure(3, 2)
     assert tuple(figure.get_size_inches()) == (3, 2)
-    figure.savefig(tmp_path / "empty.png", dpi=10)
+    save_figure(figure, tmp_path / "empty.png")
     assert (tmp_path / "empty.png").read_bytes().startswith(b"\x89PNG")
+
+
+DRAW = """
+import os, sys
+from pathlib import Path
+from housewise.core.plots import new_figure, save_figure
+figure = new_figure(3, 2)
+figure.subplots().plot([1, 2])
+save_figure(figure, Path("line.png"))
+assert "matplotlib.pyplot" not in sys.modules
+import matplotlib
+print(os.environ["MPLBACKEND"], matplotlib.rcParams["backend"])
+"""
+
+
+@pytest.mark.parametrize(
+    ("backend", "left"),
+    [
+        ("module://matplotlib_inline.backend_inline", None),
+        ("no such backend", None),
+        ("TkAgg", "TkAgg"),
+        ("svg", "svg"),
+    ],
+)
+def test_the_backend_of_an_environment_is_left_to_others(tmp_path: Path, backend: str, left: str | None) -> None:
+    env = {**os.environ, "MPLBACKEND": backend}
+    done = subprocess.run(
+        [sys.executable, "-c", DRAW], capture_output=True, text=True, cwd=tmp_path, env=env, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"{backend} {left or ''}")
+    assert (tmp_path / "line.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_what_matplotlib_cannot_draw_is_one_line(tmp_path: Path) -> None:
+    figure = new_figure(3, 2)
+    with pytest.raises(UserError, match=r"curve.xyz: matplotlib cannot draw it \(ValueError"):
+        save_figure(figure, tmp_path / "curve.xyz")
+    figure.suptitle("$\\nothing{$")
+    with pytest.raises(UserError, match="matplotlib cannot draw it"):
+        save_figure(figure, tmp_path / "curve.png")
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_broken_matplotlib_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "matplotlib.py").write_text("raise AttributeError('built for another numpy')")
+    done = subprocess.run(
+        [sys.executable, "-c", "from housewise.core.plots import new_figure; new_figure(1, 1)"],
+        capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(tmp_path)}, check=False,
+    )  # fmt: skip
+    assert "UserError: pictures: matplotlib cannot be used (AttributeError: built for" in done.stderr
 
 
 def test_an_experiment_names_the_extra_before_it_plays(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ ID = "housewise/Rearrangement-v0"
 MAX_STEPS = 1000
 
 _MOST_THINGS = 1 << 15
+_THINGS_STEP = 128
 _FARTHEST = 1e4
 
 
@@ -68,6 +69,11 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
 
     An observation holds the camera's images (``rgb``, ``depth`` in metres, ``instance``, ``semantic``), ``holding``
     (instance number of what is in the hand, 0 for nothing) and ``pose`` (x, z, yaw, pitch in metres and radians).
+    ``holding`` is discrete, with room for the things of the largest house among the tasks, in steps of 128: houses of
+    about one size have the same spaces, as vectors of environments need them.
+
+    An environment with the embedded simulator can be copied and pickled in the middle of an episode.
+
     The reward is +1 for placing an object where people want it and -1 for taking one away from there. ``info`` names
     what happened (``event``), what is in view (``visible``) and what stands on what there (``relations``).
 
@@ -93,7 +99,7 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
         self.max_steps = max_steps
         self.render_mode = render_mode
         self.action_space = spaces.Discrete(len(Action))  # type: ignore[assignment]
-        self.observation_space = _observation_space(simulator)
+        self.observation_space = _observation_space(simulator, tasks)
         self._look_down = look_down
         self.last_grab: GrabResult | None = None
         self._next = 0
@@ -153,7 +159,8 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
         self.steps += 1
         self._look()
         reward = float(result.reward) if result else 0.0
-        ended, cut = action == Action.STOP, self.steps >= self.max_steps
+        # Comparisons with numbers of numpy are numpy's as well.
+        ended, cut = bool(action == Action.STOP), bool(self.steps >= self.max_steps)
         return self._observe(), reward, ended, cut, self._info(result, collided)
 
     def render(self) -> np.ndarray:
@@ -193,7 +200,7 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
         }
 
 
-def _observation_space(simulator: Simulator) -> spaces.Dict:
+def _observation_space(simulator: Simulator, tasks: Sequence[Task]) -> spaces.Dict:
     camera = simulator.camera
     size = (camera.height, camera.width)
     farthest = np.array([_FARTHEST, _FARTHEST, np.pi, np.pi / 2])
@@ -203,10 +210,16 @@ def _observation_space(simulator: Simulator) -> spaces.Dict:
             "depth": spaces.Box(camera.min_depth, camera.max_depth, size, np.float32),
             "instance": spaces.Box(0, _MOST_THINGS, size, np.int32),
             "semantic": spaces.Box(0, _MOST_THINGS, size, np.int32),
-            "holding": spaces.Discrete(_MOST_THINGS),
+            "holding": spaces.Discrete(_room_for_things(tasks)),
             "pose": spaces.Box(-farthest, farthest, dtype=np.float64),
         }
     )
+
+
+def _room_for_things(tasks: Sequence[Task]) -> int:
+    """A size for numbers of things, 0 included, in each of some houses; the largest of all where there are none yet."""
+    counts = [1 + len(task.scene.receptacles) + len(task.episode.objects) for task in tasks]
+    return -(-max(counts) // _THINGS_STEP) * _THINGS_STEP if counts else _MOST_THINGS
 
 
 def _event(result: GrabResult | None, collided: bool) -> str:

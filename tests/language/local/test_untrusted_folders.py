@@ -42,6 +42,16 @@ def change(path: Path, **changes: object) -> None:
     path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
 
 
+def test_a_chat_template_that_does_not_parse_is_named(tmp_path: Path) -> None:
+    made = save_tiny_model(tmp_path / "model")
+    change(made / "tokenizer_config.json", chat_template="{% for turn in messages %}\n{{ turn.content }")
+    (made / "chat_template.jinja").unlink(missing_ok=True)
+    code, said = run(made)
+    last = said.strip().splitlines()[-1]
+    assert code == 2 and last.startswith("error: ") and str(made) in last
+    assert "its chat template (" in last and "does not parse: line 2" in last
+
+
 def run(folder: Path) -> tuple[int, str]:
     """What comes of a run whose user says yes to whatever is asked."""
     arguments = ["run", "--houses", "1", "--model", f"local:{folder}", "--out", str(folder.parent / "run")]

@@ -1,6 +1,11 @@
+import copy
+import pickle
 import subprocess
 import sys
 import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import gymnasium
@@ -203,6 +208,63 @@ def test_the_picture_can_be_rendered(env: RearrangementEnv) -> None:
     assert (env.render() == observation["rgb"]).all()
     assert env.render().shape == (48, 48, 3)
     env.close()
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_a_copy_goes_on_by_itself(generated: Task, copied: Callable[[RearrangementEnv], RearrangementEnv]) -> None:
+    env = env_of(generated)
+    env.reset(seed=0)
+    actions = [Action.MOVE_FORWARD, Action.TURN_LEFT, Action.GRAB_RELEASE, Action.LOOK_DOWN]
+    env.step(Action.TURN_RIGHT)
+    other = copied(env)
+    before = env.simulator.body
+    there = [other.step(action) for action in actions]
+    assert env.simulator.body == before and env.steps == 1
+    here = [env.step(action) for action in actions]
+    for one, another in zip(here, there, strict=True):
+        assert same(one[0], another[0]) and one[1:] == another[1:]
+    assert same(other.reset(seed=1)[0], env.reset(seed=1)[0])
+
+
+@pytest.mark.parametrize("action", [0, Action.STOP, np.int64(0), np.int32(0), np.array(0)])
+def test_ends_are_plain_truths_whatever_number_an_action_is(toy: Task, action: Any) -> None:
+    env = env_of(toy, max_steps=np.int64(1))
+    env.reset()
+    _, reward, ended, cut, _ = env.step(action)
+    assert (type(reward), type(ended), type(cut)) == (float, bool, bool)
+    assert ended and cut
+
+
+def room(env: RearrangementEnv) -> int:
+    """How many numbers what is held may have."""
+    space = env.observation_space["holding"]  # type: ignore[index]
+    return int(space.n)
+
+
+def test_what_is_held_has_a_number_within_the_house(toy: Task, generated: Task) -> None:
+    both = env_of(toy, generated)
+    assert room(both) == room(env_of(toy)) == 128
+    for task in range(2):
+        both.reset(options={"task": task})
+        assert len(both.simulator.keys) <= room(both)
+    thing = generated.episode.objects[0]
+    full = replace(generated.episode, objects=tuple(replace(thing, key=f"thing_{n}") for n in range(128)))
+    assert room(env_of(toy, Task(generated.scene, full))) == 256
+
+
+def test_environments_of_several_processes_play_different_houses() -> None:
+    makers = [
+        partial(gymnasium.make, f"housewise.worlds.house.env:{ID}", seed=seed, camera=SMALL, max_steps=2)
+        for seed in (0, 3)
+    ]
+    env = gymnasium.vector.AsyncVectorEnv(makers, context="spawn")
+    try:
+        observations, _ = env.reset(seed=0)
+        ends = [env.step(np.array([1, 2]))[3].tolist() for _ in range(2)]
+    finally:
+        env.close()
+    assert ends == [[False, False], [True, True]]
+    assert not np.array_equal(observations["instance"][0], observations["instance"][1])
 
 
 def test_another_person_wants_the_same_things_elsewhere(toy: Task) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from pathlib import Path
 
 from habitat import registry
 from habitat.core.dataset import Dataset, Episode
 from omegaconf import DictConfig, ListConfig
 
 from housewise.core.errors import UserError
+from housewise.core.homes import expand_user
 from housewise.worlds.house.env import Task
 from housewise.worlds.house.housekeep.reader import HousekeepData
 from housewise.worlds.house.tasks import episodes_of, generated_task, housekeep_task
@@ -42,7 +42,7 @@ class HousewiseDataset(Dataset):  # type: ignore[misc]
     @staticmethod
     def check_config_paths_exist(config: DictConfig) -> bool:
         """Whether the data are there."""
-        return config.data is None or Path(config.data).expanduser().is_dir()
+        return config.data is None or expand_user(config.data).is_dir()
 
 
 def load_task(episode: Episode) -> Task:

@@ -12,6 +12,7 @@ import numpy as np
 from pydantic import ValidationError
 
 from housewise.core.errors import DataError, shown
+from housewise.core.homes import expand_user
 from housewise.worlds.house.episode import Episode, HouseObject, ObjectModel, ShelfItem, ShelfRow, ShelfSpan, ShelfState
 from housewise.worlds.house.geometry import Pose, Quat, Vec3
 from housewise.worlds.house.housekeep.annotations import Annotations, read_annotations
@@ -52,7 +53,7 @@ class HousekeepData:
     """
 
     def __init__(self, root: Path | str) -> None:
-        self.root = Path(root).expanduser()
+        self.root = expand_user(root)
         if not (self.root / _SCENES / "assets").is_dir():
             raise DataError(
                 f"{self.root}: no {_SCENES}/assets in it; name the folder of the Housekeep repository with --data or "

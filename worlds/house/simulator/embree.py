@@ -82,7 +82,12 @@ class Triangles:
         self._faces = np.asarray(faces).astype(np.uint32, order="C")
         if not np.isfinite(self._vertices).all():
             raise ValueError("a corner of a triangle is not a place")
+        self._number = number
         self.handle = self._build(number)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy builds a search tree of its own."""
+        return type(self), (self._vertices[:-1], self._faces, self._number)
 
     def _build(self, number: int) -> ctypes.c_void_p:
         library, device = _embree().library, _embree().device

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +53,12 @@ class _Picture(Rays):
     def __init__(self, camera: Camera) -> None:
         directions = _directions(camera)
         super().__init__(directions)
+        self._camera = camera
         self.cosine = -directions[..., 2].ravel()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy has packets of its own, at addresses of its own."""
+        return type(self), (self._camera,)
 
 
 class RaycastSimulator(HouseSimulator):
