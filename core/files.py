@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import secrets
 import shutil
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -14,6 +16,9 @@ from typing import IO, Any
 from filelock import FileLock, Timeout
 
 from housewise.core.errors import UserError
+
+LARGEST = 1 << 30
+"""Bytes of the largest file that is read whole: far more than any record, memory or settings file has."""
 
 
 @contextlib.contextmanager
@@ -71,6 +76,46 @@ def appearing(path: Path) -> Iterator[Path]:
             shutil.rmtree(partial, ignore_errors=True)
         else:
             partial.unlink(missing_ok=True)
+
+
+def open_regular(path: Path, largest: int = LARGEST) -> IO[bytes]:
+    """Open a regular file to read bytes; anything else is refused at once.
+
+    A folder that somebody else made may hold a pipe, for which open() waits for ever, or lead to a device without end.
+
+    Args:
+        path: of the file; links are followed.
+        largest: bytes that it may have.
+
+    Raises:
+        OSError: when it cannot be opened, is no regular file, or is too large.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(path, flags)
+    try:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        if found.st_size > largest:
+            raise _too_large(path, largest)
+        return open(descriptor, "rb")  # noqa: PTH123 - there is no Path of a descriptor
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def read_bytes(path: Path, largest: int = LARGEST) -> bytes:
+    """Read a regular file; see open_regular."""
+    with open_regular(path, largest) as stream:
+        # It may have grown since.
+        content = stream.read(largest + 1)
+    if len(content) > largest:
+        raise _too_large(path, largest)
+    return content
+
+
+def _too_large(path: Path, largest: int) -> OSError:
+    return OSError(errno.EFBIG, f"larger than {largest >> 20} MB", str(path))
 
 
 def write_json(path: Path, content: Any) -> None:

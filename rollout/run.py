@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from housewise.core.errors import UserError
-from housewise.core.files import alone, write_json, write_text
+from housewise.core.files import alone, read_bytes, write_json, write_text
 from housewise.core.record import FAILED, FINISHED, Event, Header
 from housewise.core.settings import known_only, merged, placed, short_name, validated
 from housewise.people.memory import Memory, Note
@@ -187,7 +187,7 @@ def read_settings(path: Path) -> RunSettings:
         UserError: when the file holds no run's settings, or those of a system that is not installed.
     """
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(read_bytes(path))
         name = content.get("system", FIRST_SYSTEM) if isinstance(content, dict) else None
         if not isinstance(name, str):
             raise ValueError
@@ -276,7 +276,7 @@ def check_files(files: Mapping[str, Path], folder: Path) -> None:
     """
     for setting, path in files.items():
         copy = folder / f"{setting}{path.suffix}"
-        if copy.exists() and copy.read_bytes() != path.read_bytes():
+        if copy.exists() and read_bytes(copy) != read_bytes(path):
             raise UserError(
                 f"{path}: has changed since {folder} was begun; choose another folder with --out, or bring back what "
                 f"it was, which is in {copy}"

@@ -15,7 +15,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from housewise.core.errors import UserError
-from housewise.core.files import write_bytes, write_text
+from housewise.core.files import open_regular, write_bytes, write_text
 from housewise.core.processes import process_pool
 from housewise.report.film import Film, encoder
 from housewise.report.rendering import render, version
@@ -90,7 +90,7 @@ class Page:
     def is_current(self) -> bool:
         """Whether the page that is there is the one that would be made."""
         try:
-            with self.file.open("rb") as stream:
+            with open_regular(self.file) as stream:
                 begin = stream.read(200).decode("utf-8", "replace")
         except OSError:
             return False

@@ -10,6 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from housewise.core.errors import UserError
+from housewise.core.files import read_bytes
 from housewise.core.record import Header, Result
 from housewise.report.text import plural
 from housewise.report.views import View, view_of
@@ -178,7 +179,7 @@ def _entry(path: Path, run: str) -> Entry:
 def digest(path: Path) -> str:
     """Of a file's content; empty where there is none."""
     try:
-        return sha256(path.read_bytes()).hexdigest()
+        return sha256(read_bytes(path)).hexdigest()
     except OSError:
         return ""
 
