@@ -30,11 +30,12 @@ def alone(folder: Path, patience: float = 0.0) -> Iterator[None]:
         patience: seconds to wait for another program.
 
     Raises:
-        UserError: when another one is still at it then.
+        UserError: when another one is still at it then, or the folder holds what check_folder refuses.
     """
     lock = FileLock(folder / ".lock")
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        check_folder(folder)
         lock.acquire(timeout=patience)
     except Timeout:
         told = (
@@ -49,6 +50,28 @@ def alone(folder: Path, patience: float = 0.0) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def check_folder(folder: Path) -> None:
+    """See whether a folder that is about to be written to holds anything that leads a program astray.
+
+    Raises:
+        UserError: when it has a link that leads out of it, or a pipe or a device; the message names it.
+    """
+    root = folder.resolve()
+    for place, folders, files in os.walk(folder):
+        for path in (Path(place, name) for name in (*folders, *files)):
+            try:
+                kind = path.lstat().st_mode
+                leads_out = stat.S_ISLNK(kind) and not path.resolve().is_relative_to(root)
+            except FileNotFoundError:  # another program has just removed it
+                continue
+            except (OSError, RuntimeError):  # links that lead to each other
+                leads_out = True
+            if leads_out:
+                raise UserError(f"{path}: is a link that leads out of {folder}; remove it, or choose another folder")
+            if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind) or stat.S_ISLNK(kind)):
+                raise UserError(f"{path}: is neither a file nor a folder; remove it, or choose another folder")
 
 
 @contextlib.contextmanager
