@@ -13,11 +13,11 @@ from __future__ import annotations
 import inspect
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from housewise.core.console import complain
+from housewise.core.console import Console, complain
 from housewise.core.errors import UserError, alternatives, shown
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ VIEWS, EXPORTS, TRACKERS = "housewise.views", "housewise.exports", "housewise.tr
 
 _PACKAGE = __name__.partition(".")[0]
 # Seconds after which it is told what is being imported.
-_PATIENCE = 10.0
+_PATIENCE, _OWN_PATIENCE = 10.0, 600.0
 _LONGEST = 500
 
 
@@ -56,7 +56,9 @@ def load_plugin(group: str, name: str, what: str) -> Any:
         told = ", ".join(f"{each.value} of {_package(each)}" for each in found)
         raise UserError(f"{what} {name!r} is there more than once ({told}); uninstall all but one of these packages")
     source = f"{found[0].value} of {_package(found[0])}"
-    with import_of(f"{what} {name!r}", source, "mend or uninstall that package"):
+    # Ours may take long on a machine with much to do.
+    patience = _OWN_PATIENCE if found[0].module.partition(".")[0] == _PACKAGE else _PATIENCE
+    with import_of(f"{what} {name!r}", source, "mend or uninstall that package", patience):
         return found[0].load()
 
 
@@ -109,18 +111,19 @@ def call_part(part: Any, label: str, *arguments: Any, needs: Sequence[str] = (),
 
 
 @contextmanager
-def import_of(label: str, source: str, remedy: str) -> Iterator[None]:
+def import_of(label: str, source: str, remedy: str, patience: float = _PATIENCE) -> Iterator[None]:
     """Have what a module raises while it is imported told in one line, and in another one that it takes long.
 
     Args:
         label: what the part is called in messages.
         source: where it is imported from.
         remedy: what to do when it cannot be.
+        patience: seconds after which it is told that it is still being imported.
 
     Raises:
         UserError: when it cannot be imported.
     """
-    waiting = threading.Timer(_PATIENCE, complain, [f"{label} is still being imported from {source}"])
+    waiting = threading.Timer(patience, _tell_waiting, [f"{label} is still being imported from {source}"])
     waiting.daemon = True
     waiting.start()
     try:
@@ -132,6 +135,11 @@ def import_of(label: str, source: str, remedy: str) -> Iterator[None]:
         raise UserError(f"{label} cannot be imported from {source} ({_words(error)}); {remedy}") from error
     finally:
         waiting.cancel()
+
+
+def _tell_waiting(line: str) -> None:
+    with suppress(OSError):
+        Console(stderr=True, soft_wrap=True).print(line, highlight=False)
 
 
 def _words(error: BaseException) -> str:

@@ -21,6 +21,9 @@ from housewise.rollout.records import read_record
 from housewise.rollout.scores import Finished
 from housewise.rollout.system import scores_of
 
+# What looking for something raises that is not there, or is of another kind.
+_ODD = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, AssertionError)
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -192,15 +195,7 @@ def readable(path: Path) -> Iterator[None]:
     """
     try:
         yield
-    except (
-        LookupError,
-        TypeError,
-        ValueError,
-        AttributeError,
-        ArithmeticError,
-        RecursionError,
-        AssertionError,
-    ) as error:
+    except _ODD as error:
         why = shown(f"{type(error).__name__}: {error}")
         raise UserError(
             f"{path}: does not hold what a record of its system does ({why}); delete the file to run the episode again"
