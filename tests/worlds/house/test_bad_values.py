@@ -315,4 +315,4 @@ def test_nobody_waits_for_a_pipe_beside_a_model(tmp_path: Path, name: str) -> No
         with pytest.raises(DataError, match="not a regular file"):
             read_model(path)
     else:
-        assert len(read_model(path).faces) == 6
+        assert len(read_model(path).faces) == 12
