@@ -60,7 +60,7 @@ def check_folder(folder: Path) -> None:
     """
     root = folder.resolve()
     for place, folders, files in os.walk(folder):
-        for path in (Path(place, name) for name in (*folders, *files)):
+        for path in [Path(place, name) for name in (*folders, *files)]:
             try:
                 kind = path.lstat().st_mode
                 leads_out = stat.S_ISLNK(kind) and not path.resolve().is_relative_to(root)
@@ -72,6 +72,8 @@ def check_folder(folder: Path) -> None:
                 raise UserError(f"{path}: is a link that leads out of {folder}; remove it, or choose another folder")
             if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind) or stat.S_ISLNK(kind)):
                 raise UserError(f"{path}: is neither a file nor a folder; remove it, or choose another folder")
+        # Nothing is written there: they are other programs', as .venv is.
+        folders[:] = [name for name in folders if not name.startswith(".")]
 
 
 @contextlib.contextmanager

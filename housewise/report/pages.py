@@ -19,7 +19,7 @@ from housewise.core.files import open_regular, write_bytes, write_text
 from housewise.core.processes import process_pool
 from housewise.report.film import Film, encoder
 from housewise.report.rendering import render, version
-from housewise.report.sources import Entry, readable
+from housewise.report.sources import Entry, OddRecordError, readable
 from housewise.report.views import EventsView, KeepFilm, Shown
 from housewise.rollout.experiment import label
 from housewise.rollout.records import read_record
@@ -208,7 +208,7 @@ def chapter_of(number: int, entry: Entry, options: Options, keep: KeepFilm | Non
     try:
         with readable(entry.path):
             return entry.view.shown(number, record, entry.path, options.simulator, keep)
-    except UserError as error:
+    except OddRecordError as error:
         plain = EventsView(record.header.system).plain(number, record)
         return replace(plain, complete=False, notes=[f"Shown event by event: {error}"])
 

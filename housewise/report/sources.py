@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 from hashlib import sha256
 from pathlib import Path
 
-from housewise.core.errors import UserError, shown
+from housewise.core.errors import DataError, UserError, shown
 from housewise.core.files import read_bytes
 from housewise.core.record import Header, Result
 from housewise.report.text import plural
@@ -186,18 +186,22 @@ def _entry(path: Path, run: str) -> Entry:
     return entry
 
 
+class OddRecordError(DataError):
+    """A record that is whole, in which a system's parts do not find what they look for."""
+
+
 @contextmanager
 def readable(path: Path) -> Iterator[None]:
     """Have a record told of in one line in which a system's parts do not find what they look for.
 
     Raises:
-        UserError: naming it.
+        OddRecordError: naming it.
     """
     try:
         yield
     except _ODD as error:
         why = shown(f"{type(error).__name__}: {error}")
-        raise UserError(
+        raise OddRecordError(
             f"{path}: does not hold what a record of its system does ({why}); delete the file to run the episode again"
         ) from error
 
