@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any, TypeVar
 
 from housewise.core.errors import alternatives
@@ -36,6 +37,12 @@ _OURS = {"trust_remote_code": False}
 _ADAPTER_WEIGHTS, _PICKLED_WEIGHTS = "adapter_model.safetensors", "adapter_model.bin"
 _LARGEST_RANK, _MOST_LAYERS = 1 << 16, 1000
 _A_FOLDER = "the folder that PEFT's save_pretrained wrote"
+
+# What a folder's files raise that are damaged or of another kind; pickled weights are read as tensors alone.
+_UNREADABLE = (
+    *(ImportError, OSError, ValueError, TypeError, AttributeError, LookupError, EOFError, RuntimeError),
+    UnpicklingError,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -101,7 +108,7 @@ def _found(model: str, read: Callable[[str, bool], _T]) -> _T:
                 raise
             # Second, since without a network the Hub's library tries for a minute before it looks at what is there.
             return read(source, False)
-    except (ImportError, OSError, ValueError, TypeError, AttributeError, RuntimeError, SafetensorError) as error:
+    except (*_UNREADABLE, SafetensorError) as error:
         if "trust_remote_code" in str(error):
             raise ChatModelError(
                 f"model {model}: it takes programs of its own (auto_map in its config.json), which are never run; name "

@@ -112,7 +112,7 @@ def test_records_that_are_none(played: Path, tmp_path: Path, content: bytes) -> 
     run = shutil.copytree(played, tmp_path / "run")
     (run / "episodes" / NAME).write_bytes(content)
     everything(run, played, tmp_path)
-    assert "not a record's" in one_line(housewise("replay", run, "--out", tmp_path / "again"))
+    assert "delete the file" in one_line(housewise("replay", run, "--out", tmp_path / "again"))
 
 
 @pytest.mark.parametrize("name", [f"episodes/{NAME}", f"episodes/{NAME}.failed", "config.json", "metrics.json"])
