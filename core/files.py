@@ -8,6 +8,7 @@ import json
 import os
 import secrets
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +24,9 @@ from housewise.core.processes import end_reimported_program
 _NO_LOCKS = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS})
 _LOCK_FILE = ".lock_file"
 
+LARGEST = 1 << 30
+"""Bytes of the largest file that is read whole: far more than any record, memory or settings file has."""
+
 
 @contextlib.contextmanager
 def alone(folder: Path, patience: float = 0.0) -> Iterator[None]:
@@ -33,10 +37,11 @@ def alone(folder: Path, patience: float = 0.0) -> Iterator[None]:
         patience: seconds to wait for another program.
 
     Raises:
-        UserError: when another one is still at it then.
+        UserError: when another one is still at it then, or the folder holds what check_folder refuses.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        check_folder(folder)
         lock = _acquire_lock(folder, patience)
     except Timeout as error:
         end_reimported_program()
@@ -126,6 +131,30 @@ def writable_file(path: Path | None) -> Path | None:
     return path
 
 
+def check_folder(folder: Path) -> None:
+    """See whether a folder that is about to be written to holds anything that leads a program astray.
+
+    Raises:
+        UserError: when it has a link that leads out of it, or a pipe or a device; the message names it.
+    """
+    root = folder.resolve()
+    for place, folders, files in os.walk(folder):
+        for path in [Path(place, name) for name in (*folders, *files)]:
+            try:
+                kind = path.lstat().st_mode
+                leads_out = stat.S_ISLNK(kind) and not path.resolve().is_relative_to(root)
+            except FileNotFoundError:  # another program has just removed it
+                continue
+            except (OSError, RuntimeError):  # links that lead to each other
+                leads_out = True
+            if leads_out:
+                raise UserError(f"{path}: is a link that leads out of {folder}; remove it, or choose another folder")
+            if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind) or stat.S_ISLNK(kind)):
+                raise UserError(f"{path}: is neither a file nor a folder; remove it, or choose another folder")
+        # Nothing is written there: they are other programs', as .venv is.
+        folders[:] = [name for name in folders if not name.startswith(".")]
+
+
 @contextlib.contextmanager
 def appearing(path: Path) -> Iterator[Path]:
     """Where to make a file or a folder that has its own name only when it is whole; what is cut off leaves nothing.
@@ -151,6 +180,46 @@ def appearing(path: Path) -> Iterator[Path]:
             shutil.rmtree(partial, ignore_errors=True)
         else:
             partial.unlink(missing_ok=True)
+
+
+def open_regular(path: Path, largest: int = LARGEST) -> IO[bytes]:
+    """Open a regular file to read bytes; anything else is refused at once.
+
+    A folder that somebody else made may hold a pipe, for which open() waits for ever, or lead to a device without end.
+
+    Args:
+        path: of the file; links are followed.
+        largest: bytes that it may have.
+
+    Raises:
+        OSError: when it cannot be opened, is no regular file, or is too large.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(path, flags)
+    try:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        if found.st_size > largest:
+            raise _too_large(path, largest)
+        return open(descriptor, "rb")  # noqa: PTH123 - there is no Path of a descriptor
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def read_bytes(path: Path, largest: int = LARGEST) -> bytes:
+    """Read a regular file; see open_regular."""
+    with open_regular(path, largest) as stream:
+        # It may have grown since.
+        content = stream.read(largest + 1)
+    if len(content) > largest:
+        raise _too_large(path, largest)
+    return content
+
+
+def _too_large(path: Path, largest: int) -> OSError:
+    return OSError(errno.EFBIG, f"larger than {largest >> 20} MB", str(path))
 
 
 def write_json(path: Path, content: Any) -> None:

@@ -10,10 +10,15 @@ and is found as soon as it is installed beside this one. Its module is imported 
 
 from __future__ import annotations
 
+import inspect
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from housewise.core.errors import UserError, alternatives
+from housewise.core.console import Console, complain
+from housewise.core.errors import UserError, alternatives, shown
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -21,6 +26,11 @@ if TYPE_CHECKING:
 SYSTEMS, PLANNERS, SIMULATORS = "housewise.systems", "housewise.planners", "housewise.simulators"
 MODELS, TRAINERS, FILTERS = "housewise.models", "housewise.trainers", "housewise.filters"
 VIEWS, EXPORTS, TRACKERS = "housewise.views", "housewise.exports", "housewise.trackers"
+
+_PACKAGE = __name__.partition(".")[0]
+# Seconds after which it is told what is being imported.
+_PATIENCE, _OWN_PATIENCE = 10.0, 600.0
+_LONGEST = 500
 
 
 def plugins(group: str) -> list[str]:
@@ -45,14 +55,95 @@ def load_plugin(group: str, name: str, what: str) -> Any:
     if len({each.value for each in found}) > 1:
         told = ", ".join(f"{each.value} of {_package(each)}" for each in found)
         raise UserError(f"{what} {name!r} is there more than once ({told}); uninstall all but one of these packages")
-    try:
+    source = f"{found[0].value} of {_package(found[0])}"
+    # Ours may take long on a machine with much to do.
+    patience = _OWN_PATIENCE if found[0].module.partition(".")[0] == _PACKAGE else _PATIENCE
+    with import_of(f"{what} {name!r}", source, "mend or uninstall that package", patience):
         return found[0].load()
-    except (Exception, SystemExit) as error:  # a module may raise anything
-        told = " ".join(f"{type(error).__name__}: {error}".split())
-        raise UserError(
-            f"{what} {name!r} cannot be imported from {found[0].value} of {_package(found[0])} ({told}); mend or "
-            "uninstall that package"
-        ) from error
+
+
+def open_plugin(group: str, name: str, what: str, *arguments: Any, needs: Sequence[str] = (), **options: Any) -> Any:
+    """Load a part that makes something, and call it.
+
+    Args:
+        group, name, what: see load_plugin.
+        *arguments, **options: of the call.
+        needs: attributes that what is made has to have.
+
+    Raises:
+        UserError: when the part cannot be called so, fails, or makes something else; see also load_plugin.
+    """
+    return call_part(load_plugin(group, name, what), f"{what} {name!r}", *arguments, needs=needs, **options)
+
+
+def call_part(part: Any, label: str, *arguments: Any, needs: Sequence[str] = (), **options: Any) -> Any:
+    """Call a part that was loaded; see open_plugin.
+
+    Args:
+        part: what was loaded.
+        label: what it is called in messages.
+        *arguments, **options: of the call.
+        needs: attributes that what is made has to have.
+
+    Raises:
+        UserError: see open_plugin.
+    """
+    if not callable(part):
+        raise UserError(f"{label}: {shown(repr(part))} cannot be called; see docs/extending.md")
+    try:
+        inspect.signature(part).bind(*arguments, **options)
+    except TypeError as error:
+        raise UserError(f"{label}: takes other arguments ({shown(error)}); see docs/extending.md") from error
+    except ValueError:  # of some built-in functions there is no signature
+        pass
+    try:
+        made = part(*arguments, **options)
+    except (UserError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        # Of a defect of ours the traceback is wanted.
+        if str(getattr(part, "__module__", "")).partition(".")[0] == _PACKAGE:
+            raise
+        raise UserError(f"{label}: failed ({_words(error)}); mend or uninstall it") from error
+    if missing := [each for each in needs if not hasattr(made, each)]:
+        raise UserError(f"{label}: made {shown(repr(made))}, which has no {missing[0]}; see docs/extending.md")
+    return made
+
+
+@contextmanager
+def import_of(label: str, source: str, remedy: str, patience: float = _PATIENCE) -> Iterator[None]:
+    """Have what a module raises while it is imported told in one line, and in another one that it takes long.
+
+    Args:
+        label: what the part is called in messages.
+        source: where it is imported from.
+        remedy: what to do when it cannot be.
+        patience: seconds after which it is told that it is still being imported.
+
+    Raises:
+        UserError: when it cannot be imported.
+    """
+    waiting = threading.Timer(patience, _tell_waiting, [f"{label} is still being imported from {source}"])
+    waiting.daemon = True
+    waiting.start()
+    try:
+        yield
+    except KeyboardInterrupt:
+        complain(f"{label}: interrupted while it was imported from {source}")
+        raise
+    except BaseException as error:
+        raise UserError(f"{label} cannot be imported from {source} ({_words(error)}); {remedy}") from error
+    finally:
+        waiting.cancel()
+
+
+def _tell_waiting(line: str) -> None:
+    with suppress(OSError):
+        Console(stderr=True, soft_wrap=True).print(line, highlight=False)
+
+
+def _words(error: BaseException) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST]
 
 
 @lru_cache(maxsize=16)

@@ -21,7 +21,7 @@ from typing import IO, Annotated, Any, ClassVar, Protocol, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from housewise.core.errors import UserError
-from housewise.core.files import open_new
+from housewise.core.files import open_new, open_regular, read_bytes
 
 VERSION = 2
 """Of records as they are written here."""
@@ -291,7 +291,7 @@ def _set_aside(left: Path, interrupted: Path) -> int:
 
 
 def _answered(left: Path) -> bool:
-    with left.open("rb") as stream:
+    with open_regular(left) as stream:
         return any(line.startswith(b'{"type":"answer"') for line in stream)
 
 
@@ -398,7 +398,7 @@ def damaged(path: Path, line: int, why: str) -> UserError:
 def _texts(path: Path) -> Iterator[str]:
     try:
         # Only at line feeds: JSON texts may hold other letters at which splitlines breaks.
-        return iter(path.read_text(encoding="utf-8").removesuffix("\n").split("\n"))
+        return iter(read_bytes(path).decode("utf-8").removesuffix("\n").split("\n"))
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error})") from error
     except UnicodeDecodeError as error:

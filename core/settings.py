@@ -181,14 +181,19 @@ def written(key: str, file: Path | None = None, overrides: Sequence[str] = ()) -
         raise UserError(f"setting {key}: {without_passwords(_first_line(error))}") from error
 
 
-def validated(model: type[_Model], content: Any) -> _Model:
+def validated(model: type[_Model], content: Any, trust_code: bool = True) -> _Model:
     """Settings of values by key, every key in its section.
+
+    Args:
+        model: what they have to fit.
+        content: values by key.
+        trust_code: whether they may name code; see core.code.CodeName.
 
     Raises:
         UserError: when one does not fit; the message names it and what would fit.
     """
     try:
-        return model.model_validate(content)
+        return model.model_validate(content, context={"trust_code": trust_code})
     except ValidationError as error:
         first = error.errors()[0]
         field = short_name(".".join(str(part) for part in first["loc"]))

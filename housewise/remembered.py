@@ -8,24 +8,28 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from housewise.core.errors import UserError
 from housewise.people.memory import About, Kind, Memory, MemoryFolder, Note, Recalled
 from housewise.people.memory.exchange import Imported
 
 
 def show_people(folder: MemoryFolder, console: Console) -> None:
-    """Print of whom something is remembered.
-
-    Raises:
-        UserError: when a memory is damaged.
-    """
-    people = folder.people()
-    if not people:
+    """Print of whom something is remembered, then in a line each which memories cannot be read."""
+    names = folder.folders()
+    if not names:
         console.print(f"no memories in {folder.root}; `housewise memory add` begins one", soft_wrap=True)
         return
     grid = _grid(2)
-    for name in people:
-        grid.add_row(Text(name, "cyan"), Text(_count(len(folder.load(name)), "note")))
-    console.print(grid)
+    damaged = []
+    for name in names:
+        try:
+            grid.add_row(Text(name, "cyan"), Text(_count(len(folder.load(name)), "note")))
+        except UserError as error:
+            damaged.append(f"left out: {error}")
+    if grid.rows:
+        console.print(grid)
+    for line in damaged:
+        console.print(line, soft_wrap=True, highlight=False)
 
 
 def show_all(memory: Memory, kinds: Collection[Kind] | None, most: int | None, console: Console) -> None:

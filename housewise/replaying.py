@@ -7,7 +7,8 @@ from pathlib import Path
 from rich.console import Console
 
 from housewise.core.errors import UserError
-from housewise.systems.personalize.record import HouseRecord, read_house_records
+from housewise.core.record import FINISHED
+from housewise.systems.personalize.record import HouseRecord, read_house_record, read_house_records
 from housewise.systems.personalize.replay import settings_of
 from housewise.systems.personalize.system import Personalize
 from housewise.terminal import play, told
@@ -20,9 +21,14 @@ def records_of(folder: Path) -> Records:
     """The finished episodes of a run, by name.
 
     Raises:
-        UserError: when there is none.
+        UserError: when there is none, or one is not of the episode that its file is named after.
     """
-    records = {record.name: record for record in read_house_records(folder / "episodes")}
+    records = {}
+    for path in sorted((folder / "episodes").glob(f"*{FINISHED}")):
+        record = read_house_record(path)
+        if record.name != path.name.removesuffix(FINISHED):
+            raise UserError(f"{path}: is a record of {record.name}; give the file that name, or take it out")
+        records[record.name] = record
     if not records:
         raise UserError(f"{folder}: holds no finished episodes; name the folder of a run (it has episodes/ in it)")
     return records
@@ -48,6 +54,7 @@ def play_again(folder: Path, earlier: Records, simulator: str | None, out: Path,
         "simulator": simulator or first.setting.simulator,
     }
     play(Personalize(settings_of(first.header).changed(**changed)), out, console)
-    again = {record.name: record for record in read_house_records(out / "episodes")}
-    same = sum(earlier[name].final.placements == record.final.placements for name, record in again.items())
+    # A folder that is gone on with may hold more episodes.
+    again = [record for record in read_house_records(out / "episodes") if record.name in earlier]
+    same = sum(earlier[record.name].final.placements == record.final.placements for record in again)
     told(console, f"same final placements: {same} of {len(again)} episodes")

@@ -21,12 +21,13 @@ from housewise.agent.clipr.notes import overruled, rule_notes
 from housewise.agent.clipr.places import house_rule
 from housewise.agent.clipr.rules import MOST_CHARACTERS, read_rule
 from housewise.core.errors import UserError, shown
+from housewise.core.files import read_bytes
 from housewise.language.words import one_line
 from housewise.people.memory import Memory, Note
 from housewise.people.memory.note import just_after, now
 
 _LARGEST = 1 << 20
-"""Characters of a file that comes back from an editor."""
+"""Bytes of a file that comes back from an editor."""
 _NUMBERED = re.compile(r"^\s*(\d{1,6})\s*[.)]\s*(.*)$")
 
 
@@ -161,13 +162,11 @@ def edited(memory: Memory, topic: str | None) -> Corrections:
         path.write_text(head + "".join(f"{line.number}. {line.note.text}\n" for line in lines), encoding="utf-8")
         try:
             code = subprocess.run([*shlex.split(editor), str(path)], check=False).returncode
-            text = path.read_text(encoding="utf-8") if path.stat().st_size <= _LARGEST else None
+            text = read_bytes(path, _LARGEST).decode("utf-8")
         except (OSError, ValueError) as error:
             raise UserError(f"EDITOR={shown(editor)}: cannot be used ({error}); nothing was changed") from error
     if code:
         raise UserError(f"EDITOR={shown(editor)}: ended with {code}; nothing was changed")
-    if text is None:
-        raise UserError(f"the rules that came back are larger than {_LARGEST >> 20} MB; nothing was changed")
     return read_back(text, {line.number: line.note for line in lines})
 
 

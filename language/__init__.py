@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from housewise.core.plugins import MODELS, load_plugin, plugins
+from housewise.core.plugins import MODELS, open_plugin, plugins
 from housewise.language.base import ChatModel, ChatModelError, ChatRequest, Message, Reply, Sampling
 
 __all__ = ["ChatModel", "ChatModelError", "ChatRequest", "Message", "Reply", "Sampling", "open_model"]
@@ -38,7 +38,9 @@ def open_model(
             raise ChatModelError(f"model {spec}: a local model has no base_url; leave it out or name a server's model")
         return open_local(rest, adapter, **options)
     if kind in plugins(MODELS):
-        made: ChatModel = load_plugin(MODELS, kind, "kind of model")(rest, adapter, **options)
+        made: ChatModel = open_plugin(
+            MODELS, kind, "kind of model", rest, adapter, needs=("name", "complete", "close"), **options
+        )
         return made
     if not spec.strip():
         raise ChatModelError("no model is named; say 'local', 'local:<folder>' or a server's name of a model")

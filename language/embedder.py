@@ -100,7 +100,9 @@ class MiniLM:
         from housewise.language.local.weights import quiet
 
         with quiet():
-            return AutoModel.from_pretrained(self._folder).eval(), AutoTokenizer.from_pretrained(self._folder)
+            # Programs in the folder are not run, nor is anybody asked whether they may.
+            network = AutoModel.from_pretrained(self._folder, trust_remote_code=False).eval()
+            return network, AutoTokenizer.from_pretrained(self._folder, trust_remote_code=False)
 
     def _encode(self, texts: list[str]) -> Vectors:
         import torch

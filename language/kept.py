@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import Lock
 
 from housewise.core.errors import UserError
+from housewise.core.files import read_bytes
 from housewise.language.base import ChatModel, ChatRequest, Reply
 
 
@@ -82,7 +83,7 @@ def _plain(reply: Reply) -> dict[str, object]:
 def _read(path: Path) -> dict[str, list[Reply]]:
     """The replies of a file; what a line that was cut off had is asked for again."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = read_bytes(path).decode("utf-8").splitlines()
         rows = [json.loads(line) for line in lines if line.endswith("}]}")]
         if lines and not rows:
             raise ValueError("it has no replies")

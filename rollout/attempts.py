@@ -9,6 +9,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from housewise.core.errors import UserError
+from housewise.core.files import read_bytes
 from housewise.core.record import FAILED, FINISHED, PARTIAL, Event, Header, read_lines
 from housewise.rollout.notes import NoteEvent
 from housewise.rollout.records import read_header
@@ -39,7 +40,7 @@ def _attempts(folder: Path, name: str) -> list[Path]:
 
 def _events(path: Path, known: Mapping[str, type[Event]], fits: Callable[[Header], bool]) -> Iterator[Event]:
     try:
-        first, *texts = path.read_bytes().split(b"\n")
+        first, *texts = read_bytes(path).split(b"\n")
     except OSError:
         return
     header = read_header(path, first)

@@ -178,7 +178,10 @@ def _task(header: Header) -> Any:
     """What an episode begins with and what is wanted of it."""
     if header.system not in plugins(SYSTEMS):
         return header.setting
-    return find_system(header.system).essence(header.setting)
+    try:
+        return find_system(header.system).essence(header.setting)
+    except (LookupError, TypeError, ValueError, AttributeError):  # a record of anybody's may lack parts of it
+        return header.setting
 
 
 def _settings(a: Iterable[Finished], b: Iterable[Finished]) -> dict[str, tuple[str, str]]:

@@ -87,7 +87,7 @@ def _bearing(system: str, settings: str, asks: bool) -> Mapping[str, Any]:
     # Settings that this version refuses are shown as they were.
     with contextlib.suppress(UserError):
         if system in plugins(SYSTEMS):
-            whole = settings_from(system, content, "a record", strict=False).bearing(asks)
+            whole = settings_from(system, content, "a record", strict=False, trust_code=True).bearing(asks)
     short = [short_name(key) for key in whole]
     return {
         name if short.count(name) == 1 else key: value for name, (key, value) in zip(short, whole.items(), strict=True)

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from housewise.core.address import without_passwords
 from housewise.core.errors import DataError, UserError
+from housewise.core.files import read_bytes
 from housewise.core.record import FAILED, Failure, Header, read_lines
 from housewise.language.base import RequestError
 from housewise.rollout.records import read_header
@@ -124,7 +125,7 @@ def read_failures(folder: Path) -> list[FailedEpisode]:
 def _read(path: Path) -> FailedEpisode:
     name = path.name.removesuffix(FAILED)
     try:
-        lines = path.read_bytes().strip().split(b"\n")
+        lines = read_bytes(path).strip().split(b"\n")
         failure = Failure.model_validate(read_lines(path, lines[-1:])[0].data)
     except (OSError, UserError, ValidationError):
         lines, failure = [b""], Failure(reason="its record is damaged", error=f"{path}: cannot be read")

@@ -9,8 +9,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from housewise.core.code import UntrustedCodeError
 from housewise.core.errors import UserError
-from housewise.core.files import alone, write_json, write_text
+from housewise.core.files import alone, read_bytes, write_json, write_text
 from housewise.core.record import FAILED, FINISHED, Event, Header
 from housewise.core.settings import known_only, merged, placed, short_name, validated
 from housewise.people.memory import Memory, Note
@@ -140,7 +141,7 @@ class Run:
 
         def fits(header: Header) -> bool:
             try:
-                then = settings_from(header.system, header.settings, job.name, strict=False)
+                then = settings_from(header.system, header.settings, job.name, strict=False, trust_code=True)
             except UserError:
                 return False
             return header.seed == job.seed and not differing(then.identity, self.settings.identity)
@@ -151,7 +152,8 @@ class Run:
         path = self.folder / "config.json"
         if not path.exists():
             return
-        earlier = read_settings(path)
+        # Compared, and nothing is opened with them.
+        earlier = read_settings(path, trust_code=True)
         # Where nothing has been played, nothing is lost with other settings: a slip can be corrected.
         if not begun(self.episodes):
             return
@@ -168,37 +170,52 @@ class Run:
         check_files(self.system.files(), self.folder)
 
 
-def load_run(folder: Path | str) -> Run:
+def load_run(folder: Path | str, trust_code: bool = False) -> Run:
     """The run that is in a folder, to look at or to go on with.
 
+    Args:
+        folder: of the run.
+        trust_code: whether code that its settings name (a planner of somebody's own) may be imported, and so run.
+
     Raises:
-        UserError: when there is none, or its system is not installed.
+        UserError: when there is none, its system is not installed, or it names code that is not trusted.
     """
     folder = Path(folder)
     path = folder / "config.json"
     if not path.is_file():
         raise UserError(f"{folder}: holds no run (it has no config.json); name the folder of a run")
-    settings = read_settings(path)
+    settings = read_settings(path, trust_code)
     return Run(find_system(settings.system)(settings), folder)
 
 
-def read_settings(path: Path) -> RunSettings:
+def read_settings(path: Path, trust_code: bool = False) -> RunSettings:
     """The settings of a run, of any version; those of version 1 have no sections.
+
+    Args:
+        path: of the file.
+        trust_code: see settings_from.
 
     Raises:
         UserError: when the file holds no run's settings, or those of a system that is not installed.
     """
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(read_bytes(path))
         name = content.get("system", FIRST_SYSTEM) if isinstance(content, dict) else None
         if not isinstance(name, str):
             raise ValueError
     except (OSError, ValueError, RecursionError) as error:
         raise UserError(f"{path}: not the settings of a run; choose another folder with --out") from error
-    return settings_from(name, content, str(path))
+    return settings_from(name, content, str(path), trust_code=trust_code)
 
 
-def settings_from(system: str, content: Mapping[str, Any], source: str, strict: bool = True) -> RunSettings:
+def settings_from(
+    system: str,
+    content: Mapping[str, Any],
+    source: str,
+    strict: bool = True,
+    trust_code: bool = False,
+    changes: Mapping[str, Any] | None = None,
+) -> RunSettings:
     """Settings that were kept, of any version; what they leave out is as it is by default.
 
     Args:
@@ -206,6 +223,8 @@ def settings_from(system: str, content: Mapping[str, Any], source: str, strict: 
         content: values by key.
         source: where they were kept, for messages.
         strict: whether a key that this version does not know is an error; it is left out otherwise.
+        trust_code: whether they may name code that runs when a system is opened with them.
+        changes: values by key that replace kept ones.
 
     Raises:
         UserError: when they are damaged, or the system is not installed.
@@ -214,8 +233,10 @@ def settings_from(system: str, content: Mapping[str, Any], source: str, strict: 
     try:
         base = _defaults(found)
         known = content if strict else known_only(content, base)
-        whole = merged(base, placed(known, base, source))
-        return validated(found.Settings, whole | {"system": system})
+        whole = merged(merged(base, placed(known, base, source)), placed(changes or {}, base, source))
+        return validated(found.Settings, whole | {"system": system}, trust_code)
+    except UntrustedCodeError as error:
+        raise UntrustedCodeError(f"{source}: {error}") from error
     except UserError as error:
         told = str(error).removeprefix(f"{source}: ")
         raise UserError(
@@ -278,7 +299,7 @@ def check_files(files: Mapping[str, Path], folder: Path) -> None:
     """
     for setting, path in files.items():
         copy = folder / f"{setting}{path.suffix}"
-        if copy.exists() and copy.read_bytes() != path.read_bytes():
+        if copy.exists() and read_bytes(copy) != read_bytes(path):
             raise UserError(
                 f"{path}: has changed since {folder} was begun; choose another folder with --out, or bring back what "
                 f"it was, which is in {copy}"

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, TypeVar, get_args
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
 
 from housewise.core.errors import UserError
-from housewise.core.files import write_text
+from housewise.core.files import read_bytes, write_text
 from housewise.language.base import Message, Role
 
 
@@ -98,7 +98,7 @@ def read_dataset(path: Path, kind: type[Kind]) -> list[Kind]:
         UserError: when it is damaged; the message names file and line.
     """
     try:
-        lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+        lines = read_bytes(path).decode("utf-8").removesuffix("\n").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: cannot be read ({error})") from error
     data = []

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from jinja2 import Environment, StrictUndefined, TemplateError
+from jinja2 import StrictUndefined, TemplateError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from housewise.agent.clipr.language import Choice, Dimension, Exchange, Guidance, Inquiry, Judged, Labelled, Usage
 from housewise.agent.clipr.rules import Rule, numbered, read_rules
@@ -70,7 +71,8 @@ class Prompts:
             self._texts: dict[str, Any] = parse_yaml(path.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
             raise DataError(f"{path}: cannot be read as YAML ({str(error).splitlines()[0]})") from error
-        self._jinja = Environment(undefined=StrictUndefined, trim_blocks=True, autoescape=False)
+        # A run may be given prompts of somebody else's.
+        self._jinja = ImmutableSandboxedEnvironment(undefined=StrictUndefined, trim_blocks=True, autoescape=False)
 
     def fill(self, *step: str, **values: object) -> str:
         """A template with its values."""

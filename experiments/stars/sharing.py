@@ -70,5 +70,5 @@ class Sharing(Stars):
 
     def _alike(self, header: Header) -> bool:
         """Whether an episode was played with the same model and settings but for the condition."""
-        then = settings_from(header.system, header.settings, header.task, strict=False)
+        then = settings_from(header.system, header.settings, header.task, strict=False, trust_code=True)
         return set(differing(then.identity, self.settings.identity)) <= {"condition"}

@@ -13,6 +13,7 @@ from itertools import count
 from pathlib import Path
 
 from housewise.core.errors import UserError
+from housewise.core.files import read_bytes
 
 RUNS = Path("runs")
 """Where folders of runs are made and looked for."""
@@ -90,8 +91,8 @@ def shown(command: str, folder: Path) -> str:
 
 def _is_replay(folder: Path) -> bool:
     try:
-        content = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        content = json.loads(read_bytes(folder / "config.json"))
         # Version 1 had no sections.
         return bool(content.get("agent", content)["planner"] == "replay")
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return False

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from housewise.core.errors import printable
-from housewise.core.plugins import EXPORTS, load_plugin, plugins
+from housewise.core.plugins import EXPORTS, open_plugin, plugins
 from housewise.core.record import Record, UnknownEvent
 from housewise.rollout.scores import figures_of
 from housewise.worlds.house.geometry import Box, Pose
@@ -114,7 +114,7 @@ def player_of(system: str, simulator: str) -> Player | None:
     """
     if system not in plugins(EXPORTS):
         return None
-    made: Player = load_plugin(EXPORTS, system, "export")(simulator)
+    made: Player = open_plugin(EXPORTS, system, "export", simulator, needs=("play",))
     return made
 
 

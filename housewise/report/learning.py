@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import math
 from collections.abc import Iterator, Sequence
@@ -15,7 +16,7 @@ from markupsafe import Markup
 from pydantic import BaseModel, Field, FiniteFloat, ValidationError, model_validator
 
 from housewise.core.errors import UserError
-from housewise.core.files import write_text
+from housewise.core.files import read_bytes, write_text
 from housewise.core.plugins import FILTERS, load_plugin, plugins
 from housewise.report.charts import Series, chart, swatch
 from housewise.report.page import write_report
@@ -150,7 +151,7 @@ def write_learning(
 def _phases(folder: Path) -> list[_Phase]:
     path = folder / "summary.json"
     try:
-        return _Summary.model_validate_json(path.read_bytes()).phases
+        return _Summary.model_validate_json(read_bytes(path)).phases
     except (OSError, ValidationError) as error:
         raise UserError(
             f"{path}: not the summary of a self-training ({_first(error)}); give the same housewise selftrain again, "
@@ -193,7 +194,7 @@ def _write(out: Path, folder: Path, phases: Sequence[_Phase]) -> None:
 def _facts(folder: Path) -> dict[str, str]:
     """What was set, of what the summary does not tell."""
     try:
-        settings = json.loads((folder / "config.json").read_bytes())
+        settings = json.loads(read_bytes(folder / "config.json"))
         run = settings["run"]
         told = {
             "model": run["model"],
@@ -230,7 +231,7 @@ def _filtered(path: Path, notes: list[str]) -> _Filtered | None:
     if not path.exists():
         return None
     try:
-        return _Filtered.model_validate_json(path.read_bytes())
+        return _Filtered.model_validate_json(read_bytes(path))
     except (OSError, ValidationError) as error:
         notes.append(f"{path}: cannot be read ({_first(error)})")
         return None
@@ -295,8 +296,8 @@ def _why(filtered: _Filtered | None) -> str:
 def _curve(path: Path, phase: str) -> Markup | str:
     """The training's loss; empty where nothing is told of it."""
     try:
-        with path.open(encoding="utf-8", newline="") as stream:
-            rows = [(row["step"], float(row["loss"])) for row in csv.DictReader(stream) if row.get("loss")]
+        table = csv.DictReader(io.StringIO(read_bytes(path).decode("utf-8"), newline=""))
+        rows = [(row["step"], float(row["loss"])) for row in table if row.get("loss")]
     except (OSError, ValueError, LookupError, csv.Error):
         return ""
     if sum(math.isfinite(loss) for _, loss in rows) < 2:

@@ -12,14 +12,13 @@ from housewise.core.errors import UserError
 from housewise.core.files import write_text
 from housewise.core.record import Header
 from housewise.report.figures import Rows, overall, rows, stale
-from housewise.report.pages import Options, Page, Progress, link, make_pages, pages
+from housewise.report.pages import Options, Page, Progress, chapter_of, link, make_pages, pages
 from housewise.report.pictures import data_uri
 from housewise.report.rendering import render
 from housewise.report.sources import Entry, finished, read_entries
 from housewise.report.views import KeepFilm, Shown
 from housewise.rollout.compare import Comparison, compare
 from housewise.rollout.experiment import Experiment, names
-from housewise.rollout.records import read_record
 from housewise.rollout.scores import cut_replies, summary
 
 MOST_IN_ONE = 12
@@ -133,7 +132,7 @@ def write_single(
 
 
 def _shown(number: int, entry: Entry, options: Options, keep: KeepFilm | None) -> Shown:
-    return entry.view.shown(number, read_record(entry.path), entry.path, options.simulator, keep)
+    return chapter_of(number, entry, options, keep)
 
 
 def _write_index(

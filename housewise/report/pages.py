@@ -7,19 +7,19 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from urllib.parse import quote
 
 from housewise.core.errors import UserError
-from housewise.core.files import write_bytes, write_text
+from housewise.core.files import open_regular, write_bytes, write_text
 from housewise.core.processes import has_processes, process_pool
 from housewise.report.film import Film, encoder
 from housewise.report.rendering import render, version
-from housewise.report.sources import Entry
-from housewise.report.views import Shown
+from housewise.report.sources import Entry, OddRecordError, readable
+from housewise.report.views import EventsView, KeepFilm, Shown
 from housewise.rollout.experiment import label
 from housewise.rollout.records import read_record
 from housewise.worlds.house.simulator import SimulatorName
@@ -89,7 +89,7 @@ class Page:
     def is_current(self) -> bool:
         """Whether the page that is there is the one that would be made."""
         try:
-            with self.file.open("rb") as stream:
+            with open_regular(self.file) as stream:
                 begin = stream.read(200).decode("utf-8", "replace")
         except OSError:
             return False
@@ -181,11 +181,27 @@ def _make(page: Page) -> None:
     if page.entry.result is None:
         write_text(page.file, _rendered(page, None, page.key))
         return
-    entry = page.entry
-    record = read_record(entry.path)
     keep = (lambda film: _kept(page, film)) if page.options.film else None
-    chapter = entry.view.shown(1, record, entry.path, page.options.simulator, keep)
+    chapter = chapter_of(1, page.entry, page.options, keep)
     write_text(page.file, _rendered(page, chapter, page.key if chapter.complete else ""))
+
+
+def chapter_of(number: int, entry: Entry, options: Options, keep: KeepFilm | None) -> Shown:
+    """An episode as its system shows it; where that does not know what to make of its record, event by event.
+
+    Args:
+        number: of the chapter.
+        entry: the episode, which did not fail.
+        options: how pages are made.
+        keep: see KeepFilm; None for no film.
+    """
+    record = read_record(entry.path)
+    try:
+        with readable(entry.path):
+            return entry.view.shown(number, record, entry.path, options.simulator, keep)
+    except OddRecordError as error:
+        plain = EventsView(record.header.system).plain(number, record)
+        return replace(plain, complete=False, notes=[f"Shown event by event: {error}"])
 
 
 def _kept(page: Page, film: Film) -> str:

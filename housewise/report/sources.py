@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import sha256
 from pathlib import Path
 
-from housewise.core.errors import UserError
+from housewise.core.errors import DataError, UserError, shown
+from housewise.core.files import read_bytes
 from housewise.core.record import Header, Result
 from housewise.report.text import plural
 from housewise.report.views import View, view_of
@@ -18,6 +20,9 @@ from housewise.rollout.failures import read_failures
 from housewise.rollout.records import read_record
 from housewise.rollout.scores import Finished
 from housewise.rollout.system import scores_of
+
+# What looking for something raises that is not there, or is of another kind.
+_ODD = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, AssertionError)
 
 
 @dataclass(frozen=True)
@@ -172,13 +177,39 @@ def _entry(path: Path, run: str) -> Entry:
     for score in scores_of(header.system)[:1]:
         if not math.isfinite(score.of(result) or 0.0):
             raise UserError(f"{path}: {score.name} is not a number; delete the file to run the episode again")
-    return Entry(path, run, digest(path), header, result, "", _view(header.system).faults(record, path))
+    with readable(path):
+        entry = Entry(path, run, digest(path), header, result, "", _view(header.system).faults(record, path))
+        view = entry.view
+        # What every index and every page asks for; records of anybody's may lack it.
+        _ = entry.title, entry.planner, entry.rate, entry.ending, view.began(header)
+        _ = view.state(result), view.gained(result), view.cells(result), view.perfect(result)
+    return entry
+
+
+class OddRecordError(DataError):
+    """A record that is whole, in which a system's parts do not find what they look for."""
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Have a record told of in one line in which a system's parts do not find what they look for.
+
+    Raises:
+        OddRecordError: naming it.
+    """
+    try:
+        yield
+    except _ODD as error:
+        why = shown(f"{type(error).__name__}: {error}")
+        raise OddRecordError(
+            f"{path}: does not hold what a record of its system does ({why}); delete the file to run the episode again"
+        ) from error
 
 
 def digest(path: Path) -> str:
     """Of a file's content; empty where there is none."""
     try:
-        return sha256(path.read_bytes()).hexdigest()
+        return sha256(read_bytes(path)).hexdigest()
     except OSError:
         return ""
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from housewise.core.plugins import VIEWS, load_plugin, plugins
+from housewise.core.plugins import VIEWS, open_plugin, plugins
 from housewise.core.record import Header, Record, Result, UnknownEvent
 from housewise.report.text import plural
 from housewise.rollout.experiment import planner_of
@@ -124,7 +124,7 @@ def view_of(system: str) -> View:
         UserError: when a view of another package fails to import.
     """
     if system in plugins(VIEWS):
-        made: View = load_plugin(VIEWS, system, "view")()
+        made: View = open_plugin(VIEWS, system, "view", needs=("measure", "title", "shown"))
         return made
     return EventsView(system)
 

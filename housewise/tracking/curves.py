@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
-from housewise.core.plugins import TRACKERS, load_plugin
+from housewise.core.plugins import TRACKERS, call_part, load_plugin
 
 Steps = Mapping[str, int]
 """The last step of each curve."""
@@ -135,8 +135,8 @@ def following(names: Sequence[str], folder: Path, tell: Callable[[str], None]) -
         UserError: when there is no such tracker, or its library is not installed.
     """
     trackers: dict[str, TrackerClass] = {name: load_plugin(TRACKERS, name, "tracker") for name in names}
-    for tracker in trackers.values():
-        tracker.check()
+    for name, tracker in trackers.items():
+        call_part(getattr(tracker, "check", None), f"tracker {name!r}")
     curves = Curves(trackers, folder, tell)
     try:
         yield curves

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
+from housewise.core.files import read_bytes
 from housewise.rollout.executors import Watcher
 from housewise.rollout.run import Run
 from housewise.selftrain.personalize.loop import Observer
@@ -85,6 +87,5 @@ def _rows(path: Path) -> Iterator[dict[str, float]]:
     """The rows of a training's curve as far as they are numbers; none where there is no curve."""
     if not path.is_file():
         return
-    with path.open(encoding="utf-8", newline="") as stream:
-        for row in csv.DictReader(stream):
-            yield {name: float(value) for name, value in row.items() if name and value}
+    for row in csv.DictReader(io.StringIO(read_bytes(path).decode("utf-8"), newline="")):
+        yield {name: float(value) for name, value in row.items() if name and value}

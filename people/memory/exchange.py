@@ -12,6 +12,7 @@ A YAML file says the same, with the notes in a list under ``notes`` and the pers
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from housewise.core.errors import UserError, shown
+from housewise.core.files import open_regular
 from housewise.people.memory.memory import Memory
 from housewise.people.memory.note import Note, check_person, note_from
 
@@ -286,8 +288,6 @@ def _begins_with_brace(path: Path) -> bool:
 
 def _opened(path: Path) -> IO[str]:
     try:
-        if path.exists() and not path.is_file():
-            raise UserError(f"{path}: is no file; name one with notes")
-        return path.open(encoding="utf-8-sig", newline="\n")
+        return io.TextIOWrapper(open_regular(path), encoding="utf-8-sig", newline="\n")
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror}); name a file with notes") from error

@@ -12,7 +12,7 @@ from housewise.core.files import alone, write_text
 from housewise.core.homes import expand_user
 from housewise.people.memory.exchange import read_lines, to_lines
 from housewise.people.memory.memory import Memory
-from housewise.people.memory.note import check_person
+from housewise.people.memory.note import check_person, is_person
 
 NOTES = "notes.jsonl"
 
@@ -46,7 +46,12 @@ class MemoryFolder:
 
     def people(self) -> list[str]:
         """Of whom something is remembered, by name."""
-        return sorted(path.parent.name for path in self.root.glob(f"*/{NOTES}"))
+        return [name for name in self.folders() if is_person(name)]
+
+    def folders(self) -> list[str]:
+        """Names of all folders with notes in them, also of those that cannot be a person's."""
+        found = (path.parent.name for path in self.root.glob(f"*/{NOTES}"))
+        return sorted(name for name in found if not name.startswith("."))
 
     def load(self, person: str) -> Memory:
         """What is remembered of a person.

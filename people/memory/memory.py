@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from housewise.core.errors import UserError, shown
-from housewise.people.memory.note import About, Kind, Note, just_after, note_from, now
+from housewise.people.memory.note import About, Kind, Note, is_future, just_after, note_from, now
 
 if TYPE_CHECKING:
     from housewise.language.embedder import Embedder
@@ -123,9 +123,11 @@ class Memory:
         """Remember a note; one that is remembered already is not remembered twice, and a forgotten one stays forgotten.
 
         Raises:
-            UserError: when it is another person's.
+            UserError: when it is another person's, or new and dated in the future.
         """
         self._check_person(note)
+        if note.id not in self._by_id:
+            _check_time(note)
         if note.id in self._forgotten or not self._forgotten.isdisjoint(note.derived_from):
             self._forgotten.add(note.id)
             return note
@@ -209,6 +211,7 @@ class Memory:
         if "time" not in changes:
             fields["time"] = max(now(), just_after(self._sorted[-1].time))
         new = note_from(fields, f"note {old.id}")
+        _check_time(new)
         if new.id in self._forgotten:
             raise UserError(f"note {old.id}: what it would become was forgotten before; leave out its time")
         return new
@@ -282,3 +285,11 @@ class Memory:
     def _check_person(self, note: Note) -> None:
         if note.person != self.person:
             raise UserError(f"note {note.id} is of {note.person}, and this is the memory of {self.person}")
+
+
+def _check_time(note: Note) -> None:
+    if is_future(note.time):
+        raise UserError(
+            f"the note {shown(note.text or note.value)!r} is dated {note.time}, in the future; correct its time, or "
+            "leave the time out"
+        )

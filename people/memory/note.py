@@ -88,6 +88,7 @@ _Place = Annotated[Annotated[str, Field(max_length=LONGEST_NAME)] | None, Before
 
 
 _TIME = TypeAdapter(datetime)
+_AHEAD = timedelta(days=1)
 
 
 class _Frozen(BaseModel):
@@ -160,8 +161,15 @@ def now() -> str:
     return _written(datetime.now(timezone.utc))
 
 
+def is_future(time: str) -> bool:
+    """Whether a time, as notes write it, is later than any computer's clock can be by now."""
+    return time > _written(datetime.now(timezone.utc) + _AHEAD)
+
+
 def just_after(time: str) -> str:
-    """A time that is later than another by as little as notes can tell."""
+    """A time that is later than another by as little as notes can tell; now, where that one is in the future."""
+    if is_future(time):
+        return now()
     return _written(datetime.fromisoformat(time.replace("Z", "+00:00")) + timedelta(milliseconds=1))
 
 
@@ -228,9 +236,14 @@ class Note(_Frozen):
 
     @property
     def order(self) -> tuple[str, str, int, str]:
-        """By which notes are sorted: the oldest first."""
+        """By which notes are sorted: the oldest first. A time in the future is not believed, and overrules nothing."""
         source = self.source
-        return self.time, source.record if source else "", (source and source.line) or 0, self.id
+        return (
+            "" if is_future(self.time) else self.time,
+            source.record if source else "",
+            (source and source.line) or 0,
+            self.id,
+        )
 
     def fields(self) -> dict[str, Any]:
         """What it says, for JSON and YAML: all but the id, and without what is left open."""
@@ -239,13 +252,18 @@ class Note(_Frozen):
         return {field: value for field, value in values.items() if value not in ({}, [], "")}
 
 
+def is_person(name: str) -> bool:
+    """Whether a folder can be made of a person's name."""
+    return re.fullmatch(PERSON, name) is not None
+
+
 def check_person(name: str) -> str:
     """A person's name, of which a folder can be made.
 
     Raises:
         UserError: when it is none.
     """
-    if re.fullmatch(PERSON, name) is None:
+    if not is_person(name):
         raise UserError(f"{shown(name)!r} cannot be a person's name: {_NAMED_BY}")
     return name
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from housewise.core.errors import UserError
-from housewise.core.plugins import FILTERS, load_plugin, plugins
+from housewise.core.code import load_part
+from housewise.core.errors import UserError, shown
+from housewise.core.plugins import FILTERS, call_part
 from housewise.selftrain.personalize.pairs import Pair
 from housewise.worlds.house.names import kind_of
 
@@ -71,20 +71,10 @@ def find_filter(name: str) -> Filter:
     Raises:
         UserError: when there is none.
     """
-    if ":" not in name:
-        known: Filter = load_plugin(FILTERS, name, "filter")
-        return known
-    module, _, function = name.partition(":")
-    try:
-        found: Filter = getattr(importlib.import_module(module), function)
-        if not callable(found):
-            raise TypeError(f"{function} is not a function")
-    except Exception as error:  # a module may raise anything
-        told = " ".join(f"{type(error).__name__}: {error}".split())
-        raise UserError(
-            f"no filter {name!r} ({told}); give one of {', '.join(plugins(FILTERS))}, or module:function of your own"
-        ) from error
-    return found
+    found = load_part(FILTERS, name, "filter")
+    if not callable(found):
+        raise UserError(f"filter {name!r}: {shown(repr(found))} is not a function; see docs/extending.md")
+    return cast(Filter, found)
 
 
 def apply(name: str, pairs: Sequence[Pair], settings: FilterSettings) -> tuple[list[Pair], dict[str, Any]]:
@@ -96,7 +86,9 @@ def apply(name: str, pairs: Sequence[Pair], settings: FilterSettings) -> tuple[l
     Raises:
         UserError: when there is no such filter, or nothing is kept.
     """
-    kept = find_filter(name)(pairs, settings)
+    kept = call_part(find_filter(name), f"filter {name!r}", pairs, settings)
+    if not isinstance(kept, list) or not all(isinstance(pair, Pair) for pair in kept):
+        raise UserError(f"filter {name!r}: gave back {shown(repr(kept))}, not a list of pairs; see docs/extending.md")
     if not kept:
         best = max((pair.reward for pair in pairs), default=0.0)
         raise UserError(

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from omegaconf import DictConfig, OmegaConf
 from pydantic import Field, NonNegativeInt, model_validator
 
+from housewise.core.code import CodeName
 from housewise.core.errors import UserError
 from housewise.core.settings import Settings, load_as_advised, packaged, placed, validated
 from housewise.language.settings import Dtype
@@ -125,7 +126,7 @@ class GrowConfig(Settings):
 class FilterConfig(Settings):
     """What is learned of what was tried; see housewise.selftrain.personalize.filters."""
 
-    name: str
+    name: CodeName
     thresholds: list[float] = Field(min_length=1)
     most_per_object: int = Field(ge=1)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from housewise.core.errors import UserError
-from housewise.core.plugins import TRAINERS, load_plugin
+from housewise.core.plugins import TRAINERS, open_plugin
 from housewise.selftrain.personalize.settings import PreferenceConfig, TrainingConfig
 from housewise.selftrain.preferences import Preference
 from housewise.selftrain.trainers.base import Progress, Start, TrainedModel, Trainer
@@ -43,8 +43,9 @@ def open_trainer(config: TrainingConfig, seed: int, base_url: str | None, progre
     Raises:
         UserError: when there is no such trainer.
     """
-    opener: TrainerOpener = load_plugin(TRAINERS, config.trainer, "trainer")
-    return opener(config, seed, base_url, progress)
+    arguments = (config, seed, base_url, progress)
+    made: Trainer = open_plugin(TRAINERS, config.trainer, "trainer", *arguments, needs=("check", "train"))
+    return made
 
 
 def open_local(config: TrainingConfig, seed: int, base_url: str | None, progress: Progress) -> Trainer:

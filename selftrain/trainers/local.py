@@ -23,6 +23,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -168,6 +169,8 @@ class LocalTraining(ABC, Generic[E]):
             raise UserError(_OUT_OF_MEMORY) from error
 
     def _train(self, examples: Sequence[E], start: Start, folder: Path) -> TrainedModel:
+        from safetensors import SafetensorError
+
         from housewise.selftrain.trainers.recipe import last_checkpoint
 
         checkpoints = folder / _CHECKPOINTS
@@ -178,7 +181,13 @@ class LocalTraining(ABC, Generic[E]):
             raise UserError(f"every pair is longer than training.most_tokens={self.config.most_tokens}; raise it")
         trainer = self.trainer(network, tokenizer, fitting, checkpoints, self._reporter(folder))
         began = time.perf_counter()
-        trainer.train(resume_from_checkpoint=last_checkpoint(checkpoints))
+        checkpoint = last_checkpoint(checkpoints)
+        try:
+            trainer.train(resume_from_checkpoint=checkpoint)
+        except (UnpicklingError, EOFError, SafetensorError) as error:
+            # Checkpoints are pickled; PyTorch reads tensors and numbers of them alone, and refuses the rest.
+            what = str(error).partition("\n")[0]
+            raise UserError(f"{checkpoint}: cannot be read ({what}); delete it to go on without it") from error
         seconds = time.perf_counter() - began
         history = trainer.state.log_history
         loss = [entry["loss"] for entry in history if "loss" in entry]

@@ -21,6 +21,7 @@ from transformers import PrinterCallback, TrainerCallback, TrainingArguments, se
 from trl import SFTConfig, SFTTrainer
 
 from housewise.core.errors import UserError
+from housewise.core.files import read_bytes
 from housewise.language.local.weights import PLAIN_ATTENTION
 from housewise.selftrain.personalize.settings import TrainingConfig
 from housewise.selftrain.trainers.packing import grouped, shared_row
@@ -114,7 +115,7 @@ def last_checkpoint(folder: Path) -> str | None:
 def _whole(checkpoint: Path) -> bool:
     """Whether a checkpoint has the file that is written last."""
     try:
-        json.loads((checkpoint / "trainer_state.json").read_text(encoding="utf-8"))
+        json.loads(read_bytes(checkpoint / "trainer_state.json"))
     except (OSError, ValueError):
         return False
     return True

@@ -18,8 +18,9 @@ from housewise.agent.personalize.planner import Planner
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.agent.personalize.scripted import Order, Route, ScriptedPlanner, Wants
 from housewise.controller.robot import room_anchors
+from housewise.core.code import load_part
 from housewise.core.errors import UserError, shown
-from housewise.core.plugins import PLANNERS, load_plugin
+from housewise.core.plugins import PLANNERS, call_part
 from housewise.language.base import ChatModel, Sampling
 from housewise.language.embedder import INSTALL, has_minilm
 from housewise.systems.personalize.settings import AgentSettings
@@ -78,14 +79,11 @@ def open_planner(settings: AgentSettings) -> PlannerFactory:
     Raises:
         UserError: when its prompt cannot be read, or what is found by that name makes no planners.
     """
-    found = load_plugin(PLANNERS, settings.planner, "planner")
-    no_factory = f"planner {settings.planner!r}: {found!r} makes no planners; see docs/extending.md"
-    try:
-        made: PlannerFactory = found(settings)
-    except TypeError as error:
-        raise UserError(f"{no_factory} ({shown(error)})") from error
+    label = f"planner {settings.planner!r}"
+    found = load_part(PLANNERS, settings.planner, "planner")
+    made: PlannerFactory = call_part(found, label, settings)
     if not callable(made) or not isinstance(getattr(made, "asks", None), bool):
-        raise UserError(no_factory)
+        raise UserError(f"{label}: {shown(repr(found))} makes no planners; see docs/extending.md")
     return made
 
 

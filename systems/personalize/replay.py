@@ -175,8 +175,15 @@ def _extent(mask: NDArray[np.bool_]) -> Extent:
 
 
 def settings_of(header: Header) -> PersonalizeSettings:
-    """The settings that a record was made with; what this version does not know of them is left out."""
-    found = settings_from(header.system, header.settings, "the record", strict=False)
+    """The settings that a record was made with, to play it again; what this version does not know is left out.
+
+    Whoever decided then is not asked again, and may be code of somebody's own: the replay planner stands in its place.
+
+    Raises:
+        UserError: when they are damaged, or another system's.
+    """
+    changes = {"planner": "replay"}
+    found = settings_from(header.system, header.settings, "the record", strict=False, changes=changes)
     assert isinstance(found, PersonalizeSettings)
     return found
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from housewise.agent.personalize.scripted import Order
+from housewise.core.code import CodeName, is_code
 from housewise.core.plugins import PLANNERS, SIMULATORS, plugins
 from housewise.core.settings import MOST_COUNTED, Settings, load_as_advised, one_of, packaged
 from housewise.language.adapters import Familiar, asked_with
@@ -53,8 +54,13 @@ class HouseTaskSettings(TaskSettings):
         for name, (fewest, most) in (("objects", self.objects), ("misplaced", self.misplaced)):
             if not 0 < fewest <= most:
                 raise ValueError(f"{name} are the fewest and the most, as in [5, 10]")
-        if self.misplaced[0] > self.objects[0]:
-            raise ValueError("no more things can be misplaced than there are; lower misplaced or raise objects")
+        # Whoever draws no houses may say anything of what is in them.
+        most = self.misplaced[1] > self.objects[1] and self.data is None
+        if self.misplaced[0] > self.objects[0] or most:
+            raise ValueError(
+                f"no more things can be misplaced, here {list(self.misplaced)}, than there are, here "
+                f"{list(self.objects)}; lower misplaced or raise objects"
+            )
         return self
 
 
@@ -76,7 +82,7 @@ class WorldSettings(Settings):
 class AgentSettings(Settings):
     """Who decides, and how it is asked."""
 
-    planner: str = "llm"
+    planner: CodeName = "llm"
     prompt: str = "planner"
     most_steps_per_plan: int = Field(default=10, ge=1, le=MOST_COUNTED)
     most_plans: int = Field(default=150, ge=1, le=MOST_COUNTED)
@@ -100,7 +106,7 @@ class AgentSettings(Settings):
     @field_validator("planner")
     @classmethod
     def _known(cls, name: str) -> str:
-        return one_of(name, plugins(PLANNERS))
+        return name if is_code(name) else one_of(name, plugins(PLANNERS))
 
 
 class PersonalizeSettings(RunSettings):

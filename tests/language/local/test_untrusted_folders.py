@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("torch", reason="the extra housewise[local] is not installed")
 
 from housewise.language import ChatModelError, adapters
-from housewise.language.local.weights import check_weights
+from housewise.language.local.weights import check_weights, load
 from tests.commands import run_module
 from tests.language.tiny import save_tiny_model
 
@@ -111,3 +111,85 @@ def test_settings_that_are_none_are_refused(tmp_path: Path, content: str) -> Non
     (model / "config.json").write_text(content)
     with pytest.raises(ChatModelError, match="it cannot be read"):
         check_weights(str(model), None)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"layer_replication": [[0, 9]]},
+        {"layer_replication": [[0, 10**9]]},
+        {"layer_replication": [["a", None]]},
+        {"layer_replication": 3},
+        {"trainable_token_indices": [10**9]},
+        {"trainable_token_indices": {"embed_tokens": [-1]}},
+        {"trainable_token_indices": "x"},
+        {"r": 10**12},
+        {"r": "8"},
+        {"r": -1},
+        {"rank_pattern": {"q_proj": 10**12}},
+        {"rank_pattern": [1]},
+        {"target_modules": "("},
+        {"target_modules": []},
+        {"target_parameters": ["nothing"]},
+        {"modules_to_save": ["nothing", 3]},
+        {"peft_type": "NONE_SUCH"},
+        {"peft_type": None},
+        {"base_model_name_or_path": ["a"]},
+        {"lora_alpha": "x"},
+        {"layers_to_transform": "x"},
+    ],
+    ids=lambda changes: json.dumps(changes)[:50],
+)
+def test_odd_settings_of_an_adapter_end_in_a_line(
+    made: tuple[Path, Path], tmp_path: Path, changes: dict[str, object]
+) -> None:
+    model, plain = made
+    adapter = shutil.copytree(plain, tmp_path / "adapter")
+    change(adapter / "adapter_config.json", **changes)
+    try:
+        load(str(model), adapter, "cpu", "float32")
+    except ChatModelError as error:
+        assert str(error).startswith(f"adapter {adapter}: ") and "\n" not in str(error)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\xff" * 8,
+        (10**15).to_bytes(8, "little") + b"{}",
+        (2).to_bytes(8, "little") + b"{}",
+        (60).to_bytes(8, "little") + b'{"a":{"dtype":"F32","shape":[99999999999],"data_offsets":[0,4]}}'[:60].ljust(60),
+    ],
+)
+def test_odd_weights_of_an_adapter_end_in_a_line(made: tuple[Path, Path], tmp_path: Path, content: bytes) -> None:
+    model, plain = made
+    adapter = shutil.copytree(plain, tmp_path / "adapter")
+    (adapter / "adapter_model.safetensors").write_bytes(content)
+    try:
+        load(str(model), adapter, "cpu", "float32")
+    except ChatModelError as error:
+        assert str(error).startswith(f"adapter {adapter}: ") and "\n" not in str(error)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A model and an adapter for it."""
+    import peft
+    import transformers
+
+    place = tmp_path_factory.mktemp("adapted")
+    model = save_tiny_model(place / "model")
+    network = transformers.AutoModelForCausalLM.from_pretrained(model)
+    settings = peft.LoraConfig(task_type="CAUSAL_LM", r=2, target_modules=["q_proj"])
+    peft.get_peft_model(network, settings).save_pretrained(place / "adapter")
+    change(place / "adapter" / "adapter_config.json", base_model_name_or_path=str(model))
+    return model, place / "adapter"
+
+
+def test_pickled_weights_of_a_model_run_nothing(folder: Path) -> None:
+    """The loader reads tensors of them alone."""
+    (folder / "model.safetensors").unlink()
+    (folder / "pytorch_model.bin").write_bytes(f"cos\nsystem\n(Vtouch {folder / 'it-ran'}\ntR.".encode())
+    code, errors = run(folder)
+    assert code == 2 and len(errors.strip().splitlines()) == 1 and "cannot be read" in errors

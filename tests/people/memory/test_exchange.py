@@ -149,7 +149,7 @@ def test_what_is_no_text_or_no_file_is_one_line(tmp_path: Path, name: str) -> No
     (tmp_path / name).write_bytes(b"\xff\xfe\x00")
     with pytest.raises(UserError, match=f"{name}: (line 1 is damaged|cannot be read|is no text)"):
         read_file(tmp_path / name)
-    with pytest.raises(UserError, match="is no file"):
+    with pytest.raises(UserError, match="not a regular file"):
         read_file(tmp_path)
 
 

@@ -179,7 +179,7 @@ def test_bytes_that_are_no_text_are_one_line(folder: MemoryFolder) -> None:
 
 def test_a_folder_in_the_place_of_the_file_is_one_line(folder: MemoryFolder) -> None:
     folder.file("ada").mkdir(parents=True)
-    with pytest.raises(UserError, match=r"notes\.jsonl: is no file"):
+    with pytest.raises(UserError, match=r"notes\.jsonl: cannot be read \(not a regular file"):
         folder.load("ada")
 
 

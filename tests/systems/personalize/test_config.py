@@ -367,3 +367,13 @@ def test_settings_of_learning_are_finite(key: str, number: str) -> None:
 def test_thresholds_are_finite() -> None:
     with pytest.raises(UserError, match=r"filter\.thresholds"):
         load_selftraining(overrides=["filter.thresholds=[0.5,.nan]"])
+
+
+@pytest.mark.parametrize("settings", [{"objects": [3, 5]}, {"objects": [1, 2]}, {"misplaced": [4, 12]}])
+def test_no_more_things_are_misplaced_than_there_are(settings: dict[str, list[int]]) -> None:
+    with pytest.raises(UserError, match=r"no more things can be misplaced.*lower misplaced or raise objects"):
+        house_settings(settings=settings)
+
+
+def test_what_is_in_generated_houses_says_nothing_of_the_data() -> None:
+    assert house_settings(settings={"objects": [3, 5], "data": "somewhere"}).tasks.objects == (3, 5)

@@ -18,6 +18,7 @@ from housewise.core.errors import DataError
 from housewise.worlds.house.env import RearrangementEnv, Task
 from housewise.worlds.house.geometry import Pose
 from housewise.worlds.house.housekeep.detour import read_navmesh
+from housewise.worlds.house.housekeep.models import read_model
 from housewise.worlds.house.housekeep.reader import HousekeepData
 from housewise.worlds.house.simulator.base import BodyPose
 from housewise.worlds.house.simulator.embree import Triangles
@@ -292,3 +293,26 @@ def test_a_run_of_an_episode_without_end_is_refused_at_once(root: Path, tmp_path
     )
     assert done.returncode != 0 and "Traceback" not in done.stdout + done.stderr
     assert "start_rotation" in " ".join((done.stdout + done.stderr).split())
+
+
+@pytest.mark.parametrize("vertex", ["v 1 2", "v 1", "v"])
+def test_vertices_without_three_coordinates_are_told(tmp_path: Path, vertex: str) -> None:
+    path = tmp_path / "model.obj"
+    path.write_text("".join(f"{vertex}\n" for _ in range(3)) + "f 1 2 3\n")
+    with pytest.raises(DataError, match=r"model\.obj: (not a readable OBJ model|the model has no triangles)"):
+        read_model(path)
+
+
+@pytest.mark.parametrize("name", ["colours.png", "model.mtl", "model.obj"])
+def test_nobody_waits_for_a_pipe_beside_a_model(tmp_path: Path, name: str) -> None:
+    """A texture that cannot be read is left out, as one that is missing; a model itself is told of."""
+    path = tmp_path / "model.obj"
+    path.write_text("mtllib model.mtl\nusemtl wood\n" + box_obj((1.0, 1.0, 1.0)))
+    (tmp_path / "model.mtl").write_text("newmtl wood\nKd 1 0 0\nmap_Kd colours.png\n")
+    (tmp_path / name).unlink(missing_ok=True)
+    os.mkfifo(tmp_path / name)
+    if name == "model.obj":
+        with pytest.raises(DataError, match="not a regular file"):
+            read_model(path)
+    else:
+        assert len(read_model(path).faces) == 12

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from shapely.geometry import Polygon
 
 from housewise.core.errors import DataError
+from housewise.core.files import read_bytes
 from housewise.worlds.house.geometry import FARTHEST
 from housewise.worlds.house.navigation import NavMesh
 from housewise.worlds.house.polymesh import PolygonMesh, PolygonNavMesh
@@ -93,7 +94,7 @@ def _readable(path: Path) -> Iterator[None]:
 
 def _floor(path: Path, max_height: float) -> tuple[_Tile, list[int]]:
     """The tile and the polygons of the island that is the floor."""
-    islands = [(tile, island) for tile in _tiles(path.read_bytes()) for island in _islands(tile)]
+    islands = [(tile, island) for tile in _tiles(read_bytes(path)) for island in _islands(tile)]
     tile, island = max(islands, key=lambda floor: len(_low_vertices(floor[0], floor[1], max_height)))
     if not len(_low_vertices(tile, island, max_height)):
         raise ValueError(f"no walkable place lies below {max_height} m")

@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from housewise.core.errors import shown
+from housewise.core.files import open_regular
 from housewise.worlds.house.geometry import FARTHEST, Quat
 
 _UNIT = 1e-2
@@ -75,7 +76,7 @@ def unpacked(path: Path) -> bytes:
     """
     most = max(_LEAST, _GROWTH * path.stat().st_size)
     parts, size = [], 0
-    with gzip.open(path) as stream:
+    with open_regular(path) as packed, gzip.open(packed) as stream:
         while part := stream.read(_LEAST):
             parts.append(part)
             size += len(part)

@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import trimesh
 from numpy.typing import NDArray
+from trimesh.resolvers import FilePathResolver
 
 from housewise.core.errors import DataError, shown
+from housewise.core.files import read_bytes
 from housewise.worlds.house.geometry import FARTHEST
 from housewise.worlds.house.scene import Mesh
 
 _GREY = (150, 150, 150)
 _MOST_PIXELS = 1 << 26
+
+
+class _RegularFiles(FilePathResolver):  # type: ignore[misc]
+    """Finds the materials and textures of a model in its folder; pipes and devices count as missing."""
+
+    def get(self, name: str) -> bytes:
+        """See Resolver.get of trimesh."""
+        name, root = name.strip(), Path(self.parent).resolve()
+        for candidate in (name, name.lstrip("/"), Path(name).name):
+            path = (root / candidate).resolve()
+            if path.is_relative_to(root) and path.exists():
+                return read_bytes(path)
+        raise FileNotFoundError(name)
 
 
 def read_model(path: Path) -> Mesh:
@@ -38,10 +54,25 @@ def read_model(path: Path) -> Mesh:
 
 
 def model_parts(path: Path) -> list[trimesh.Trimesh]:
-    """The meshes of a file that have triangles, as they are in it."""
-    loaded = trimesh.load(path, process=False, maintain_order=True)
+    """The meshes of a file that have triangles, as they are in it.
+
+    Raises:
+        OSError: when it is no regular file.
+        ValueError: when a vertex has not three coordinates.
+    """
+    loaded = trimesh.load(
+        BytesIO(read_bytes(path)),
+        file_type=path.suffix.lstrip("."),
+        resolver=_RegularFiles(str(path)),
+        process=False,
+        maintain_order=True,
+    )
     parts = list(loaded.geometry.values()) if isinstance(loaded, trimesh.Scene) else [loaded]
-    return [part for part in parts if len(part.faces)]
+    parts = [part for part in parts if len(part.faces)]
+    for part in parts:
+        if np.shape(part.vertices)[1:] != (3,):
+            raise ValueError("a vertex has not three coordinates")
+    return parts
 
 
 def _part(part: trimesh.Trimesh) -> Mesh:

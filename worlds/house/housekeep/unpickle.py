@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from housewise.core.errors import DataError
+from housewise.core.files import open_regular
 
 # The larger of the two known files has 2.8 MB, the longer one 104,000 operations.
 _MOST_BYTES = 1 << 26
@@ -115,7 +116,7 @@ def load_object(path: Path) -> Any:
 
 
 def _content(path: Path) -> bytes:
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         content = stream.read(_MOST_BYTES + 1)
     if len(content) > _MOST_BYTES:
         raise UnsafePickleError(f"it has more than {_MOST_BYTES >> 20} MB")

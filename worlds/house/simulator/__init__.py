@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Protocol
 
-from housewise.core.plugins import SIMULATORS, load_plugin
+from housewise.core.plugins import SIMULATORS, open_plugin
 from housewise.worlds.house.simulator.base import SENSORS, Camera, Sensor, Simulator
 
 SimulatorName = str
@@ -45,8 +45,9 @@ def open_simulator(
     Raises:
         UserError: when it is not installed, or cannot make pictures here; the message says what to do.
     """
-    opener: SimulatorOpener = load_plugin(SIMULATORS, name, "simulator")
-    return opener(sensors, camera, gpu)
+    needs = ("camera", "reset", "observe", "close")
+    made: Simulator = open_plugin(SIMULATORS, name, "simulator", sensors, camera, gpu, needs=needs)
+    return made
 
 
 def open_raycast(sensors: Sequence[Sensor], camera: Camera | None, gpu: int) -> Simulator:

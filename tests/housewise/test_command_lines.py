@@ -1,0 +1,95 @@
+"""Every command with words that mean nothing to it: it ends at once, in one line, or does what it can."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+
+from housewise.cli import app, main
+
+ODD = ("", "-1", "9" * 30, "1e400", "nan", "ä\u202e\u0430", "../x", "x" * 300, "[", "${oc.env:HOME}", "a\nb")
+# What keeps a command from doing much, where its other words are fine.
+SHORT = {
+    "run": ("--houses", "1", "--planner", "scripted", "max_steps=1"),
+    "selftrain": ("--model", "local:/nowhere", "--houses", "1"),
+    "memory show": ("ada",),
+    "memory add": ("ada", "no shoes"),
+    "memory edit": ("ada", "abcdef"),
+    "memory forget": ("ada", "abcdef"),
+    "memory export": ("ada",),
+    "memory import": ("ada", "nowhere.yaml"),
+    "rules show": ("ada",),
+    "rules edit": ("ada",),
+    "report": ("nowhere",),
+    "compare": ("nowhere", "nowhere"),
+    "export": ("nowhere",),
+    "replay": ("nowhere",),
+}
+# They take long, or need somebody who plays, whatever is said to them.
+LONG = ("demo", "doctor", "play kitchen", "learn")
+
+
+def commands() -> Iterator[tuple[str, Any]]:
+    """All commands by their whole name."""
+    waiting = [("", typer.main.get_command(app))]
+    for name, command in waiting:
+        inner = getattr(command, "commands", None)
+        if inner is None:
+            yield name, command
+        else:
+            waiting += [(f"{name} {each}".strip(), found) for each, found in inner.items()]
+
+
+def lines() -> Iterator[tuple[str, ...]]:
+    """Command lines: each option of each command with odd values, and options that there are not."""
+    for name, command in commands():
+        words = tuple(name.split())
+        yield (*words, "--no-such-option")
+        yield (*words, "--no-such-option=\x1b[31m")
+        if name in LONG:
+            continue
+        options = [each for each in command.params if each.param_type_name == "option" and not each.is_flag]
+        for number, option in enumerate(options):
+            # Some of them for each option, all of them for all.
+            for value in (ODD[number % len(ODD)], ODD[(5 * number + 1) % len(ODD)]):
+                yield (*words, *SHORT.get(name, ()), option.opts[-1], value)
+        arguments = [each for each in command.params if each.param_type_name == "argument"]
+        for value in ODD if arguments else ():
+            yield (*words, *SHORT.get(name, ())[1:], *[value] * len(arguments))
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty folder, in which nothing is remembered and no data are known."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("HOUSEKEEP_DATA", "OPENAI_API_KEY", "OPENAI_BASE_URL", "EDITOR", "VISUAL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOUSEWISE_MEMORY", str(tmp_path / "memories"))
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+
+
+@pytest.mark.parametrize("words", lines(), ids=lambda words: ascii(" ".join(words))[1:61])
+def test_odd_words_end_in_a_line(
+    words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["housewise", *words])
+    before = dict(os.environ)
+    try:
+        main()
+        code: object = 0
+    except SystemExit as ended:
+        code = ended.code
+    finally:
+        os.environ.update(before)
+    said = capsys.readouterr()
+    assert code in (None, 0, 1, 2), said.err
+    assert "Traceback" not in said.err and "\x1b[31m" not in said.err
+    if code not in (None, 0):
+        assert said.err.strip()
