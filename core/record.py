@@ -385,7 +385,7 @@ def damaged(path: Path, line: int, why: str) -> UserError:
 def _texts(path: Path) -> Iterator[str]:
     try:
         # Only at line feeds: JSON texts may hold other letters at which splitlines breaks.
-        return iter(path.read_text(encoding="utf-8").removesuffix("\n").split("\n"))
+        return iter(path.read_text(encoding="utf-8-sig").removesuffix("\n").split("\n"))
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error})") from error
     except UnicodeDecodeError as error:

@@ -161,7 +161,7 @@ def edited(memory: Memory, topic: str | None) -> Corrections:
         path.write_text(head + "".join(f"{line.number}. {line.note.text}\n" for line in lines), encoding="utf-8")
         try:
             code = subprocess.run([*shlex.split(editor), str(path)], check=False).returncode
-            text = path.read_text(encoding="utf-8") if path.stat().st_size <= _LARGEST else None
+            text = path.read_text(encoding="utf-8-sig") if path.stat().st_size <= _LARGEST else None
         except (OSError, ValueError) as error:
             raise UserError(f"EDITOR={shown(editor)}: cannot be used ({error}); nothing was changed") from error
     if code:

@@ -31,10 +31,11 @@ from typing import Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from housewise.core.errors import DataError
+from housewise.core.reading import read_yaml
 from housewise.language.words import one_line
 from housewise.people.contradictions import contradiction
 from housewise.people.language import Condition, ConditionError, Lookup, parse_condition
-from housewise.worlds.kitchen.data import Kitchen, load_kitchen, read_yaml, resolve_groups, validated
+from housewise.worlds.kitchen.data import Kitchen, load_kitchen, resolve_groups, validated
 
 Category = Literal["variation", "addition", "exclusion", "order", "tool", "place", "preparation"]
 PEOPLE = Path(str(resources.files("housewise.housekeep_configs"))) / "people" / "adapt"  # the sixteen of ADAPT

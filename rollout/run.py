@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
@@ -10,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from housewise.core.errors import UserError
-from housewise.core.files import alone, write_json, write_text
+from housewise.core.files import alone, write_bytes, write_json
+from housewise.core.reading import read_json
 from housewise.core.record import FAILED, FINISHED, Event, Header
 from housewise.core.settings import known_only, merged, placed, short_name, validated
 from housewise.people.memory import Memory, Note
@@ -187,11 +187,11 @@ def read_settings(path: Path) -> RunSettings:
         UserError: when the file holds no run's settings, or those of a system that is not installed.
     """
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_json(path)
         name = content.get("system", FIRST_SYSTEM) if isinstance(content, dict) else None
         if not isinstance(name, str):
             raise ValueError
-    except (OSError, ValueError, RecursionError) as error:
+    except (UserError, ValueError) as error:
         raise UserError(f"{path}: not the settings of a run; choose another folder with --out") from error
     return settings_from(name, content, str(path))
 
@@ -265,7 +265,7 @@ def keep_files(files: Mapping[str, Path], folder: Path, anew: bool = False) -> N
     for setting, path in files.items():
         copy = folder / f"{setting}{path.suffix}"
         if anew or not copy.exists():
-            write_text(copy, path.read_text(encoding="utf-8"))
+            write_bytes(copy, path.read_bytes())
 
 
 def check_files(files: Mapping[str, Path], folder: Path) -> None:

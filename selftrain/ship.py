@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Annotated
 import typer
 
 from housewise.core.errors import UserError
+from housewise.core.reading import read_json
 from housewise.language.adapters import ASKED_WITH
 
 _WEIGHTS = "adapter_model.safetensors"
@@ -63,7 +63,7 @@ def _measured(phase: Path) -> str:
     path = phase / "evaluation" / "metrics.json"
     if not path.is_file():
         return ""
-    figures = json.loads(path.read_text(encoding="utf-8"))["evaluation"]
+    figures = read_json(path)["evaluation"]
     rows = [
         f"| {name} | {row['episodes']} | {row['success_rate']:.1f} ± {row['success_rate_stderr']:.1f} "
         f"| {100 * row['executability']:.1f} |"

@@ -22,6 +22,7 @@ from housewise.core.console import Console
 from housewise.core.errors import DataError, UserError
 from housewise.core.files import write_json
 from housewise.core.machine import provenance
+from housewise.core.reading import read_text, text_lines
 from housewise.language.embedder import Embedder, shared_minilm
 from housewise.people.answering import LONGEST, AnsweringPerson, Thresholds
 from housewise.people.judging import Judge
@@ -59,15 +60,9 @@ def read_questions(path: Path, people: Sequence[Person]) -> list[Asked]:
     Raises:
         DataError: a line naming the file, the line and what is wrong.
     """
-    try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: cannot be read ({error}); give a file of JSON lines") from error
     wishes = {person.name: {wish.id: wish for wish in person.preferences} for person in people}
     found = []
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
+    for number, line in text_lines(read_text(path, "give a file of JSON lines")):
         where = f"{path}, line {number}"
         try:
             asked = Asked.model_validate_json(line)

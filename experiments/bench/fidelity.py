@@ -14,7 +14,6 @@ Four questions, each with its figures:
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Sequence, Set
 from dataclasses import asdict, dataclass, field
@@ -37,6 +36,7 @@ from housewise.core.errors import UserError
 from housewise.core.files import write_json
 from housewise.core.machine import provenance
 from housewise.core.processes import process_pool
+from housewise.core.reading import read_json
 from housewise.experiments.bench.recorded_player import Player, RememberingSimulator
 from housewise.experiments.bench.recordings import Recording, Step
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
@@ -123,10 +123,10 @@ def compare(path: Path, root: Path, name: SimulatorName = "raycast", kept: Path 
 
 def _read_compared(file: Path) -> Compared:
     try:
-        fields = json.loads(file.read_text(encoding="utf-8"))
+        fields = read_json(file)
         found, found_in_step = Found(**fields.pop("found")), Found(**fields.pop("found_in_step"))
         return Compared(**fields, found=found, found_in_step=found_in_step)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (UserError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise UserError(f"{file}: holds no comparison ({error}); delete it to play the recording again") from error
 
 

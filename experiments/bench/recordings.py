@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from housewise.core.reading import read_json
 from housewise.worlds.house.actions import ActionKind
 from housewise.worlds.house.env import Task
 from housewise.worlds.house.housekeep.detour import read_polygon_navmesh
@@ -65,7 +65,7 @@ class Recording:
         self.keys = {place.name: place.key for place in places}
         self.keys |= {thing.name: thing.key for thing in self.task.episode.objects}
         self.usable = {place.key for place in places if place.usable}
-        self.steps = list(self._read(json.loads(path.read_text(encoding="utf-8"))))
+        self.steps = list(self._read(read_json(path)))
 
     @property
     def vocabulary(self) -> Vocabulary:

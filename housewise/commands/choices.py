@@ -163,9 +163,9 @@ def _files(folder: str) -> dict[str, Path]:
 
 
 def _yaml(file: Path) -> dict[str, Any]:
-    from housewise.core.yamls import parse_yaml
+    from housewise.core.reading import read_yaml
 
-    content: dict[str, Any] = parse_yaml(file.read_text(encoding="utf-8"))
+    content: dict[str, Any] = read_yaml(file)
     return content
 
 

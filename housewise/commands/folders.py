@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 import shutil
@@ -13,6 +12,7 @@ from itertools import count
 from pathlib import Path
 
 from housewise.core.errors import UserError
+from housewise.core.reading import read_json
 
 RUNS = Path("runs")
 """Where folders of runs are made and looked for."""
@@ -90,8 +90,8 @@ def shown(command: str, folder: Path) -> str:
 
 def _is_replay(folder: Path) -> bool:
     try:
-        content = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        content = read_json(folder / "config.json")
         # Version 1 had no sections.
         return bool(content.get("agent", content)["planner"] == "replay")
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+    except (UserError, ValueError, LookupError, TypeError, AttributeError):
         return False

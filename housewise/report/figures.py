@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from housewise.core.errors import UserError
+from housewise.core.reading import read_json
 from housewise.rollout.compare import Comparison, compare
 from housewise.rollout.experiment import Experiment, differing, experiment_of, label, names, planner_of
 from housewise.rollout.scores import Finished, Score, summary
@@ -115,10 +115,10 @@ def stale(folder: Path, episodes: Sequence[Finished]) -> str:
     """What ``metrics.json`` says otherwise than the records do, empty when nothing."""
     path = folder / "metrics.json"
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))["overall"]
+        told = read_json(path)["overall"]
         main = scores_of(episodes[0][0].system)[0]
         counted, rate = int(told["episodes"]), float(told[main.name])
-    except (OSError, ValueError, LookupError, TypeError, OverflowError):
+    except (UserError, ValueError, LookupError, TypeError, OverflowError):
         return ""
     real = overall(episodes)
     if counted == len(episodes) and abs(rate - real.rate) < 0.05:

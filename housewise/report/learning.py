@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from pydantic import BaseModel, Field, FiniteFloat, ValidationError
 from housewise.core.errors import UserError
 from housewise.core.files import write_text
 from housewise.core.plugins import FILTERS, load_plugin, plugins
+from housewise.core.reading import read_json, read_text
 from housewise.report.charts import Series, chart, swatch
 from housewise.report.page import write_report
 from housewise.report.pages import Options, Progress
@@ -139,8 +139,8 @@ def write_learning(
 def _phases(folder: Path) -> list[_Phase]:
     path = folder / "summary.json"
     try:
-        return _Summary.model_validate_json(path.read_bytes()).phases
-    except (OSError, ValidationError) as error:
+        return _Summary.model_validate_json(read_text(path)).phases
+    except (UserError, ValidationError) as error:
         raise UserError(
             f"{path}: not the summary of a self-training ({_first(error)}); give the same housewise selftrain again, "
             "which writes it anew"
@@ -182,7 +182,7 @@ def _write(out: Path, folder: Path, phases: Sequence[_Phase]) -> None:
 def _facts(folder: Path) -> dict[str, str]:
     """What was set, of what the summary does not tell."""
     try:
-        settings = json.loads((folder / "config.json").read_bytes())
+        settings = read_json(folder / "config.json")
         run = settings["run"]
         told = {
             "model": run["model"],
@@ -193,7 +193,7 @@ def _facts(folder: Path) -> dict[str, str]:
             "wording": settings.get("wording"),
             "simulator": run.get("simulator"),
         }
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+    except (UserError, LookupError, TypeError, AttributeError):
         return {}
     return {name: str(value) for name, value in told.items() if value not in (None, "")}
 
@@ -219,8 +219,8 @@ def _filtered(path: Path, notes: list[str]) -> _Filtered | None:
     if not path.exists():
         return None
     try:
-        return _Filtered.model_validate_json(path.read_bytes())
-    except (OSError, ValidationError) as error:
+        return _Filtered.model_validate_json(read_text(path))
+    except (UserError, ValidationError) as error:
         notes.append(f"{path}: cannot be read ({_first(error)})")
         return None
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
-import json
 import logging
 import os
 import tempfile
@@ -14,7 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from housewise.core.errors import alternatives
+from housewise.core.errors import UserError, alternatives
+from housewise.core.reading import read_json
 from housewise.language.adapters import adapter_folder, packaged_adapters
 from housewise.language.base import ChatModelError
 
@@ -291,9 +291,9 @@ def _check_adapter(model: str, adapter: str | Path) -> Path:
     """The folder of an adapter that says it was trained on a model."""
     folder = adapter_folder(adapter)
     try:
-        recorded = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))
+        recorded = read_json(folder / "adapter_config.json")
         base = recorded.get("base_model_name_or_path") or model
-    except (OSError, ValueError, AttributeError, RecursionError) as error:
+    except (UserError, ValueError, AttributeError) as error:
         raise ChatModelError(
             f"adapter {adapter}: no readable adapter_config.json ({_first_line(error)}); name {_A_FOLDER}, or one that "
             f"comes with Housewise: {alternatives(str(adapter), packaged_adapters())}"

@@ -12,13 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from housewise.core.errors import DataError, alternatives
-from housewise.core.yamls import parse_yaml
+from housewise.core.reading import read_yaml
 
 Places = dict[str, list[str]]
 """Kinds of receptacle by kind of room; the room may be ``"any room"``."""
@@ -250,12 +249,7 @@ def _unknown(file: Path, field: str, what: str, word: str, known: Sequence[str])
 
 
 def _parse(file: Path, model: type[_File]) -> _File:
-    try:
-        content: Any = parse_yaml(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{file}: cannot be read ({error}); check the path and save it as UTF-8") from error
-    except yaml.YAMLError as error:
-        raise DataError(f"{file}: not valid YAML ({_one_line(error)}); check indentation and colons") from error
+    content = read_yaml(file, "check indentation and colons, and save it as UTF-8")
     try:
         return model.model_validate(content)
     except ValidationError as error:
@@ -275,7 +269,3 @@ def _first_problem(error: ValidationError, model: type[BaseModel]) -> str:
         "string_type": "write it as text, in quotes where YAML reads it as a number or as yes or no",
     }
     return f"{field}: {problem['msg'].lower()}; {remedies.get(problem['type'], 'correct it')}"
-
-
-def _one_line(error: yaml.YAMLError) -> str:
-    return " ".join(str(error).split())
