@@ -143,7 +143,7 @@ class Run:
                 return False
             return header.seed == job.seed and not differing(then.identity, self.settings.identity)
 
-        return earlier_events(self.episodes, job.name, self.system.events, fits)
+        return earlier_events(self.episodes, job.name, self.system.events_not_repeated, fits)
 
     def _check_folder(self) -> None:
         path = self.folder / "config.json"

@@ -187,6 +187,19 @@ class System(ABC, Generic[S]):
         """Whether somebody at this terminal is asked, where nothing else may be written meanwhile."""
         return False
 
+    @property
+    def events_not_repeated(self) -> Sequence[type[Event]]:
+        """Types of events that a resumed episode takes from its attempt that was cut off, in place of asking again.
+
+        A local model that is asked for a part of an episode computes it in other steps than the whole, and rounds
+        otherwise. What a local model said must not be among them, so that the episode ends as if never cut off.
+        """
+        return self.events
+
+    def is_local(self, role: str) -> bool:
+        """Whether a local model plays a role."""
+        return role in self.roles and bool(getattr(self.settings.models, role).local)
+
     @abstractmethod
     def tasks(self) -> Sequence[Task]:
         """What a run plays, in order.

@@ -13,6 +13,7 @@ from housewise.agent.adapt.planner import Briefing, Conversation, ModelCook
 from housewise.agent.adapt.prompts import find_prompts, load_prompts
 from housewise.agent.base import Agent
 from housewise.core.errors import UserError
+from housewise.core.record import Event
 from housewise.core.settings import MOST_COUNTED
 from housewise.language.adapters import asked_with
 from housewise.language.base import ChatModel, Sampling
@@ -87,6 +88,11 @@ class Adapt(System[AdaptSettings]):
         """See System.roles."""
         chosen, person = self.settings.agent, self.settings.tasks.answering == "model"
         return (*(("agent",) if chosen.planner == "llm" else ()), *(("person",) if person and chosen.asks else ()))
+
+    @property
+    def events_not_repeated(self) -> Sequence[type[Event]]:
+        """See System.events_not_repeated."""
+        return () if self.is_local("person") else self.events
 
     @property
     def agent(self) -> str:

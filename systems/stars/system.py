@@ -18,6 +18,7 @@ from housewise.agent.stars.selection import Likelihood, Numbered, Rated, Selecto
 from housewise.agent.stars.settings import load_examples, load_robot, load_task, load_vocabulary, wishes_of
 from housewise.agent.stars.tasks import Task as Room_Task
 from housewise.core.errors import UserError
+from housewise.core.record import Event
 from housewise.core.settings import MOST_COUNTED
 from housewise.language import ChatModel
 from housewise.language.continuing import Continuer
@@ -31,7 +32,7 @@ from housewise.rollout.system import Job, Opened, System, Task
 from housewise.systems.stars.agent import StarsAgent
 from housewise.systems.stars.house import Body, house_task, load_stand_ins
 from housewise.systems.stars.models import late_continuer
-from housewise.systems.stars.record import EVENTS, StarsSetting
+from housewise.systems.stars.record import EVENTS, AnswerEvent, StarsSetting
 from housewise.systems.stars.room import Room
 from housewise.systems.stars.settings import StarsSettings
 from housewise.systems.stars.told import Told
@@ -96,6 +97,13 @@ class Stars(System[StarsSettings]):
     def talks(self) -> bool:
         """See System.talks."""
         return self._asks("terminal")
+
+    @property
+    def events_not_repeated(self) -> Sequence[type[Event]]:
+        """See System.events_not_repeated."""
+        if self.is_local("person"):
+            return ()
+        return (AnswerEvent,) if self.is_local("agent") else self.events
 
     @classmethod
     def essence(cls, setting: Mapping[str, Any]) -> Any:
