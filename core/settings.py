@@ -23,6 +23,7 @@ from pydantic_core import PydanticCustomError
 from housewise.core.address import without_passwords
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError, alternatives
+from housewise.core.files import find_paths
 from housewise.core.literals import DEEPEST, Literals
 from housewise.core.reading import check_yaml, read_text, yaml_errors
 
@@ -286,7 +287,7 @@ def _at(base: Mapping[str, Any], path: str) -> Any:
 
 def configs() -> dict[str, Path]:
     """The configuration files that come with the package, by name."""
-    return {path.stem: path for path in sorted(CONFIGS.glob("*.yaml"))}
+    return {path.stem: path for path in find_paths(CONFIGS, "*.yaml")}
 
 
 def find_config(name_or_path: Path) -> Path:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from housewise.core.errors import UserError
-from housewise.core.files import alone, write_bytes, write_json
+from housewise.core.files import alone, find_paths, write_bytes, write_json
 from housewise.core.reading import read_json
 from housewise.core.record import FAILED, FINISHED, Event, Header
 from housewise.core.settings import known_only, merged, placed, short_name, validated
@@ -230,7 +230,7 @@ def _defaults(system: type[System[Any]]) -> dict[str, Any]:
 
 def begun(episodes: Path) -> bool:
     """Whether a folder of records has an episode that was played to its end, or that failed."""
-    return any(path.name.endswith((FINISHED, FAILED)) for path in episodes.glob("*"))
+    return any(path.name.endswith((FINISHED, FAILED)) for path in find_paths(episodes, "*"))
 
 
 def differing(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

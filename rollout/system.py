@@ -17,9 +17,9 @@ import numpy as np
 from omegaconf import DictConfig, OmegaConf
 
 from housewise.agent.base import Agent
-from housewise.core.errors import UserError
+from housewise.core.errors import UserError, shown
 from housewise.core.plugins import SYSTEMS, load_plugin, plugins
-from housewise.core.record import Event, Frozen, Line, record_name
+from housewise.core.record import Event, Frozen, Line, file_key, record_name
 from housewise.core.settings import load_as_advised, written
 from housewise.language.adapters import asked_with
 from housewise.language.base import ChatModel
@@ -249,9 +249,22 @@ class System(ABC, Generic[S]):
         """Release what episodes have opened."""
 
     def jobs(self) -> list[Job]:
-        """The episodes of a run, in order."""
+        """The episodes of a run, in order.
+
+        Raises:
+            UserError: when two tasks are named so alike that their episodes would share a record.
+        """
         chosen = self.settings.tasks
-        return [Job(task, run, self.seed(task, run)) for task in self.tasks() for run in range(chosen.runs)]
+        jobs = [Job(task, run, self.seed(task, run)) for task in self.tasks() for run in range(chosen.runs)]
+        files: dict[str, Job] = {}
+        for job in jobs:
+            other = files.setdefault(file_key(job.name), job)
+            if other is not job:
+                raise UserError(
+                    f"tasks {shown(repr(other.task.name))} and {shown(repr(job.task.name))} would share the record "
+                    f"{job.name}; give each a name of its own, and name none twice"
+                )
+        return jobs
 
     def seed(self, task: Task, run: int) -> int:
         """Of what is drawn in an episode."""

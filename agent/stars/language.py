@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from lark.exceptions import LarkError
 
 from housewise.agent.stars.clauses import Clause, InState, Placement, Referent
 from housewise.agent.stars.vocabulary import Vocabulary, too_long, words_of
+from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError, UserError
 from housewise.core.reading import is_file, read_text
 
@@ -53,7 +53,7 @@ class Grammar:
         Raises:
             UserError: when there is none.
         """
-        packaged = resources.files("housewise.housekeep_configs") / "stars" / f"{name}.lark"
+        packaged = CONFIGS / "stars" / f"{name}.lark"
         path = packaged if is_file(packaged) else Path(name)
         if not is_file(path):
             raise UserError(f"{name}: no such grammar of goals; give a .lark file, or '{PAPER}'")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -14,6 +13,7 @@ from housewise.agent.stars.analysis import Demand, Embodiment
 from housewise.agent.stars.situation import Thing
 from housewise.agent.stars.tasks import Task, TaskObject
 from housewise.agent.stars.vocabulary import Kind, Vocabulary
+from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError, UserError, alternatives, shown
 from housewise.core.reading import is_file, read_yaml
 from housewise.worlds.kitchen.state import Relation
@@ -225,7 +225,7 @@ def read(name_or_path: str, model: type[T], called: str | None = None) -> tuple[
     Raises:
         UserError: when there is none or it is not what it should be; the message names file, field and remedy.
     """
-    packaged = resources.files("housewise.housekeep_configs") / "stars" / f"{name_or_path}.yaml"
+    packaged = CONFIGS / "stars" / f"{name_or_path}.yaml"
     path = packaged if is_file(packaged) else Path(called or name_or_path)
     if not is_file(path):
         raise UserError(f"{path}: no such file of settings; give a .yaml file that is there")

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from housewise.core.configs import CONFIGS
 from housewise.core.console import Console
 from housewise.core.errors import DataError, UserError
-from housewise.core.files import write_json
+from housewise.core.files import find_paths, write_json
 from housewise.core.machine import provenance
 from housewise.core.reading import read_text, text_lines
 from housewise.language.embedder import Embedder, shared_minilm
@@ -179,7 +179,7 @@ def main(
     console = Console(highlight=False)
     found = load_people(people or PEOPLE)
     listeners = Listeners(found, shared_minilm())
-    files = {questions.stem: questions} if questions else {path.stem: path for path in sorted(OWN.glob("*.jsonl"))}
+    files = {questions.stem: questions} if questions else {path.stem: path for path in find_paths(OWN, "*.jsonl")}
     sets = {name: read_questions(path, found) for name, path in files.items()}
     if not questions:
         known = [name for name in sets if name.startswith(DEVELOPMENT)]

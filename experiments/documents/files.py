@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from housewise.core.errors import DataError, UserError, shown
+from housewise.core.files import find_paths
 from housewise.core.reading import read_json
 
 
@@ -44,7 +45,7 @@ class FigureFiles:
         Raises:
             DataError: see read.
         """
-        for path in sorted(self._folder.rglob("*.json")):
+        for path in find_paths(self._folder, "**/*.json"):
             self.read(path.relative_to(self._folder).as_posix())
 
     def at(self, address: str) -> Any:

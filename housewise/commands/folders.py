@@ -12,6 +12,7 @@ from itertools import count
 from pathlib import Path
 
 from housewise.core.errors import UserError
+from housewise.core.files import find_paths
 from housewise.core.reading import read_json
 
 RUNS = Path("runs")
@@ -37,7 +38,7 @@ def run_folder(named: Path | None, name: str, parent: Path = RUNS) -> Iterator[P
     try:
         yield folder
     finally:
-        if not any(folder.rglob("*.jsonl*")):
+        if not find_paths(folder, "**/*.jsonl*"):
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -74,8 +75,8 @@ def newest(of_several: bool, replays: bool = True) -> Path:
     """
     pattern = "**/episodes/*.jsonl" if of_several else "episodes/*.jsonl"
     times: dict[Path, float] = {}
-    for folder in RUNS.glob("*/"):
-        finished = [path.stat().st_mtime for path in folder.glob(pattern)]
+    for folder in find_paths(RUNS, "*/"):
+        finished = [path.stat().st_mtime for path in find_paths(folder, pattern)]
         if finished and (replays or not _is_replay(folder)):
             times[folder] = max(finished)
     if not times:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from housewise.core.errors import UserError, alternatives
-from housewise.core.files import appearing
+from housewise.core.files import appearing, find_paths
 from housewise.core.record import FINISHED, Record
 from housewise.export.playback import Playback, Player, player_of
 from housewise.rollout.records import read_record
@@ -110,10 +110,10 @@ def export_run(
 
 
 def _records(run: Path) -> list[Path]:
-    paths = sorted((run / "episodes").glob(f"*{FINISHED}"))
+    paths = find_paths(run / "episodes", f"*{FINISHED}")
     if paths:
         return paths
-    inner = sorted({path.parents[1] for path in run.glob(f"*/**/episodes/*{FINISHED}")})
+    inner = sorted({path.parents[1] for path in find_paths(run, f"*/**/episodes/*{FINISHED}")})
     named = f"; it holds several runs: name one of them, such as {inner[0]}" if inner else ""
     raise UserError(
         f"{run}: no finished episodes in it{named or '; name the folder of a run (it has episodes/ in it)'}"

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from pydantic import BaseModel, Field, FiniteFloat, ValidationError
 
 from housewise.core.errors import UserError
-from housewise.core.files import write_text
+from housewise.core.files import find_paths, write_text
 from housewise.core.plugins import FILTERS, load_plugin, plugins
 from housewise.core.reading import read_json, read_text
 from housewise.report.charts import Series, chart, swatch
@@ -153,7 +153,7 @@ def _evaluations(folder: Path, phase: _Phase) -> list[Path]:
         return []
     runs = sorted(folder.glob(f"{_literal(phase.phase)}/evaluation/*/episodes"))
     own = [run.parent for run in runs if not any(map(Path.is_symlink, (run.parent, *run.parent.parents[:2])))]
-    return [run for run in own if any(run.glob("episodes/*.jsonl"))]
+    return [run for run in own if find_paths(run, "episodes/*.jsonl")]
 
 
 def _write(out: Path, folder: Path, phases: Sequence[_Phase]) -> None:
@@ -246,7 +246,7 @@ def _examples(learned: Sequence[Pair], grown: Path, notes: list[str]) -> tuple[l
 
 
 def _tried(grown: Path, notes: list[str]) -> Iterator[Pair]:
-    for path in sorted(grown.glob("*.jsonl")):
+    for path in find_paths(grown, "*.jsonl"):
         try:
             yield from pairs_of(read_house_record(path), "")
         except UserError as error:

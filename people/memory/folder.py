@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from housewise.core.errors import UserError, alternatives
-from housewise.core.files import alone, write_text
+from housewise.core.files import alone, find_paths, write_text
 from housewise.people.memory.exchange import read_lines, to_lines
 from housewise.people.memory.memory import Memory
 from housewise.people.memory.note import check_person
@@ -44,7 +44,7 @@ class MemoryFolder:
 
     def people(self) -> list[str]:
         """Of whom something is remembered, by name."""
-        return sorted(path.parent.name for path in self.root.glob(f"*/{NOTES}"))
+        return [path.parent.name for path in find_paths(self.root, f"*/{NOTES}")]
 
     def load(self, person: str) -> Memory:
         """What is remembered of a person.

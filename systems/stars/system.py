@@ -18,6 +18,7 @@ from housewise.agent.stars.selection import Likelihood, Numbered, Rated, Selecto
 from housewise.agent.stars.settings import load_examples, load_robot, load_task, load_vocabulary, wishes_of
 from housewise.agent.stars.tasks import Task as Room_Task
 from housewise.core.errors import UserError
+from housewise.core.reading import is_file
 from housewise.core.record import Event
 from housewise.core.settings import MOST_COUNTED
 from housewise.language import ChatModel
@@ -71,7 +72,7 @@ class Stars(System[StarsSettings]):
         read = [load_task(name, vocabulary) for name in settings.tasks.task]
         self._read = {task.name: (task, words) for task, words in read}
         if len(self._read) < len(read):
-            raise UserError("setting task: two files name their tasks alike; give each a name of its own")
+            raise UserError("setting task: two of the tasks have one name; give each a name of its own")
 
     @property
     def roles(self) -> Sequence[str]:
@@ -144,7 +145,7 @@ class Stars(System[StarsSettings]):
         named |= {"prompt": chosen.prompt, "examples": chosen.examples or ""}
         named["stand_ins"] = self.settings.world.stand_ins
         named |= {f"task-{task}": name for task, name in zip(self._read, self.settings.tasks.task, strict=True)}
-        return {setting: Path(name) for setting, name in named.items() if Path(name).is_file()}
+        return {setting: Path(name) for setting, name in named.items() if is_file(Path(name))}
 
     def open(
         self,

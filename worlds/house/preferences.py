@@ -17,7 +17,8 @@ from typing import Protocol, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from housewise.core.errors import DataError, alternatives
-from housewise.core.reading import read_yaml
+from housewise.core.files import find_paths
+from housewise.core.reading import is_file, read_yaml
 
 Places = dict[str, list[str]]
 """Kinds of receptacle by kind of room; the room may be ``"any room"``."""
@@ -156,12 +157,12 @@ def majority(people: Iterable[Preferences]) -> Preferences:
 
 def people() -> list[str]:
     """Names of the people that come with the package, in alphabetical order."""
-    return sorted(file.stem for file in _folder().glob("*.yaml") if not file.name.startswith("_"))
+    return [file.stem for file in find_paths(_folder(), "*.yaml") if not file.name.startswith("_")]
 
 
 def strangers() -> list[str]:
     """Names of people who come along as well, and for whom nothing else was made: no majority has them in it."""
-    return sorted(file.stem for file in (_folder() / _STRANGERS).glob("*.yaml"))
+    return [file.stem for file in find_paths(_folder() / _STRANGERS, "*.yaml")]
 
 
 def load_person(name_or_path: str | Path) -> Person:
@@ -179,7 +180,7 @@ def load_person(name_or_path: str | Path) -> Person:
     if name in strangers():
         return _read_person(_folder() / _STRANGERS / f"{name}.yaml")
     path = Path(name_or_path)
-    if path.is_file():
+    if is_file(path):
         return _read_person(path)
     known = ["majority", *people(), *strangers()]
     raise DataError(f"no person {name!r}; {alternatives(name, known)}, or give the path of a YAML file")

@@ -23,6 +23,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from housewise.core.errors import DataError, UserError
+from housewise.core.files import find_paths
 from housewise.core.reading import read_text
 from housewise.worlds.house.episode import ShelfState
 from housewise.worlds.house.geometry import Vec3, yaw_rotation
@@ -106,7 +107,7 @@ def recover(root: Path, tasks: Mapping[str, Sequence[RecoveredTask]], folder: Pa
 
 
 def _splits(root: Path) -> list[Path]:
-    return sorted(path for path in (root / EPISODES).iterdir() if path.is_dir())
+    return [path for path in find_paths(root / EPISODES, "*") if path.is_dir()]
 
 
 def _sizes(data: HousekeepData) -> dict[str, Vec3]:
