@@ -43,9 +43,9 @@ def complain(words: str) -> None:
         Console(stderr=True, soft_wrap=True).print(line, highlight=False)
 
 
-def let_write_anything() -> None:
-    """Have letters that the terminal's encoding lacks replaced by others, where Python would refuse them."""
-    for stream in (sys.stdout, sys.stderr):
+def accept_any_text() -> None:
+    """Replace what the terminal's encoding lacks, and bytes of the input that are no text, where Python would raise."""
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
         with suppress(AttributeError, ValueError, OSError):
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
 
@@ -68,7 +68,7 @@ def guarded(command: Callable[[], Any]) -> None:
 
     The code is 3 where some episodes of a run failed, and 1 where nobody reads the output any more.
     """
-    let_write_anything()
+    accept_any_text()
     try:
         try:
             command()
