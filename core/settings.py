@@ -135,6 +135,8 @@ def load_settings(
         whole = literals.shown(OmegaConf.to_container(OmegaConf.merge(*parts), resolve=True))
     except OmegaConfBaseException as error:
         raise UserError(f"setting {error.full_key}: {without_passwords(_first_line(error))}") from error
+    except TypeError as error:  # OmegaConf's for a list in place of values by key, or the other way round
+        raise UserError(f"{file}: a setting holds a list or has keys where it should not ({error})") from error
     except RecursionError:
         raise UserError(_too_deep("the settings")) from None
     return validated(model, whole)
