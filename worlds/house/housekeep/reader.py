@@ -128,11 +128,11 @@ class HousekeepData:
     @lru_cache(maxsize=4)  # noqa: B019
     def episodes_by_start(self, scene: str) -> Mapping[frozenset[tuple[str, str]], int]:
         """Ids of a scene's episodes by how they begin: pairs of an object's name and its receptacle's name."""
-        found = {}
+        found: dict[frozenset[tuple[str, str]], int] = {}
         for number, raw in self._raw_episodes(scene).items():
             start = np.asarray(raw["start_matrix"])
             places = [spoken_receptacle(raw["recs_keys"][row]) for row in start.argmax(axis=0)]
-            found[frozenset(zip(map(spoken, raw["objs_keys"]), places, strict=True))] = number
+            found.setdefault(frozenset(zip(map(spoken, raw["objs_keys"]), places, strict=True)), number)
         return found
 
     def preferences(self, who: str = "majority") -> Preferences:
