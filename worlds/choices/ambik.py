@@ -99,7 +99,8 @@ def _published(text: str, path: Path) -> Iterator[AmbikTask]:
 
 
 def _task(row: Mapping[str, str], number: str) -> AmbikTask:
-    wanted, unwanted = [], []
+    wanted: list[tuple[str, ...]] = []
+    unwanted: list[tuple[str, ...]] = []
     for part in _listed(row["user_intent"]):
         alternatives = tuple(_listed(part.lstrip("-"), "|"))
         (unwanted if part.startswith("-") else wanted).append(alternatives)
