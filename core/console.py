@@ -62,8 +62,8 @@ def print_note(words: str) -> None:
 def prepare_streams() -> None:
     """Make the standard streams fit to write to, whatever the program was started with.
 
-    Letters that the terminal's encoding lacks are replaced by others, where Python would refuse them. Streams that are
-    closed, or that a program without a terminal never had, become empty ones.
+    Letters that the terminal's encoding lacks, and bytes of the input that are no text, are replaced by others where
+    Python would refuse them. Streams that are closed, or that a program without a terminal never had, become empty.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
@@ -72,7 +72,7 @@ def prepare_streams() -> None:
             if stream.fileno() == number:
                 os.set_inheritable(number, True)
             setattr(sys, name, stream)
-    for stream in (sys.stdout, sys.stderr):
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
         with suppress(AttributeError, ValueError, OSError):
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
 

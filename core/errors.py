@@ -18,7 +18,7 @@ class UserError(Exception):
     exit_code = 2
 
     def __str__(self) -> str:
-        return printable(super().__str__())
+        return " ".join(printable(super().__str__()).splitlines())
 
 
 class DataError(UserError):

@@ -222,6 +222,19 @@ def _too_large(path: Path, largest: int) -> OSError:
     return OSError(errno.EFBIG, f"larger than {largest >> 20} MB", str(path))
 
 
+def find_paths(folder: Path, pattern: str) -> list[Path]:
+    """Find what matches a pattern in a folder, in alphabetical order, without names that begin with a dot.
+
+    Systems and editors leave such files and folders: ``.DS_Store``, ``._ada.yaml``, ``.ipynb_checkpoints``.
+
+    Args:
+        folder: where to look; nothing is found where there is none.
+        pattern: as Path.glob takes it.
+    """
+    found = folder.glob(pattern)
+    return sorted(path for path in found if not any(part.startswith(".") for part in path.relative_to(folder).parts))
+
+
 def write_json(path: Path, content: Any) -> None:
     """Write a JSON file; see write_text."""
     write_text(path, json.dumps(content, indent=1) + "\n")

@@ -12,6 +12,7 @@ import contextlib
 import json
 import os
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,7 +34,7 @@ FINISHED, PARTIAL, FAILED = ".jsonl", ".jsonl.partial", ".jsonl.failed"
 """What the name of a record ends in."""
 
 _NAME = re.compile(r"[^\w.-]+")
-_LONGEST_NAME = 150
+_LONGEST_NAME, _MOST_BYTES = 150, 200
 
 
 def _writable(text: Any) -> Any:
@@ -296,8 +297,14 @@ def _answered(left: Path) -> bool:
 
 
 def record_name(task: str, run: int) -> str:
-    """What the record of a task is called; nothing in it leads out of a folder."""
-    return f"{_NAME.sub('-', task)[:_LONGEST_NAME].strip('.') or 'task'}-run{run}"
+    """Name of a task's record, without its ending: one that every disk takes, and that leads out of no folder."""
+    name = _NAME.sub("-", task)[:_LONGEST_NAME].encode()[:_MOST_BYTES].decode(errors="ignore")
+    return f"{name.strip('.') or 'task'}-run{run}"
+
+
+def file_key(name: str) -> str:
+    """A file's name as disks see it that make no difference between cases and between forms of a letter."""
+    return unicodedata.normalize("NFC", name).casefold()
 
 
 def line_of(event: Event) -> str:
@@ -398,7 +405,7 @@ def damaged(path: Path, line: int, why: str) -> UserError:
 def _texts(path: Path) -> Iterator[str]:
     try:
         # Only at line feeds: JSON texts may hold other letters at which splitlines breaks.
-        return iter(read_bytes(path).decode("utf-8").removesuffix("\n").split("\n"))
+        return iter(read_bytes(path).decode("utf-8-sig").removesuffix("\n").split("\n"))
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error})") from error
     except UnicodeDecodeError as error:

@@ -19,12 +19,13 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
 from pydantic_core import PydanticCustomError
-from yaml import YAMLError
 
 from housewise.core.address import without_passwords
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError, alternatives
+from housewise.core.files import find_paths
 from housewise.core.literals import DEEPEST, Literals
+from housewise.core.reading import check_yaml, read_text, yaml_errors
 
 MOST_COUNTED = 1_000_000
 """No computer plays as much; what is beyond is a slip of the pen that would fill its memory."""
@@ -147,6 +148,8 @@ def load_settings(
         whole = literals.shown(OmegaConf.to_container(OmegaConf.merge(*parts), resolve=True))
     except OmegaConfBaseException as error:
         raise UserError(f"setting {error.full_key}: {without_passwords(_first_line(error))}") from error
+    except TypeError as error:  # OmegaConf's for a list in place of values by key, or the other way round
+        raise UserError(f"{file}: a setting holds a list or has keys where it should not ({error})") from error
     except RecursionError:
         raise UserError(_too_deep("the settings")) from None
     made = validated(model, whole)
@@ -318,7 +321,7 @@ def _at(base: Mapping[str, Any], path: str) -> Any:
 
 def configs() -> dict[str, Path]:
     """The configuration files that come with the package, by name."""
-    return {path.stem: path for path in sorted(CONFIGS.glob("*.yaml"))}
+    return {path.stem: path for path in find_paths(CONFIGS, "*.yaml")}
 
 
 def find_config(name_or_path: Path) -> Path:
@@ -339,16 +342,13 @@ def find_config(name_or_path: Path) -> Path:
 
 
 def _from_file(path: Path) -> DictConfig:
-    try:
-        loaded = OmegaConf.create(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UserError(f"{path}: no such configuration file ({error.strerror})") from error
-    except RecursionError:
-        raise UserError(_too_deep(str(path))) from None
-    except AssertionError:  # OmegaConf's for a text without keys
-        loaded = None
-    except Exception as error:  # YAML's many errors
-        raise UserError(f"{path}: not readable as YAML ({_first_line(error)})") from error
+    text = read_text(path, "name a configuration file")
+    with yaml_errors(str(path), "write it as in housekeep_configs/"):
+        check_yaml(text)
+        try:
+            loaded = OmegaConf.create(text)
+        except AssertionError:  # OmegaConf's for a text without keys
+            loaded = None
     if not isinstance(loaded, DictConfig):
         raise UserError(f"{path}: has to hold keys and values")
     return loaded
@@ -360,11 +360,11 @@ def _from_overrides(overrides: Sequence[str]) -> DictConfig:
             raise UserError(f"{_brief(text)}: write settings as key=value, for example runs=5")
     try:
         return OmegaConf.from_dotlist(list(overrides))
-    except (OmegaConfBaseException, ValueError, YAMLError) as error:
-        told = without_passwords(" ".join(" ".join(overrides).split()))
-        raise UserError(f"{told}: {without_passwords(_first_line(error))}") from error
     except RecursionError:
         raise UserError(_too_deep("the command line")) from None
+    except Exception as error:  # YAML's many errors; see yaml_errors
+        given = without_passwords(" ".join(" ".join(overrides).split()))
+        raise UserError(f"{given}: {without_passwords(_first_line(error))}") from error
 
 
 def _too_deep(source: str) -> str:

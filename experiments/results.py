@@ -7,7 +7,6 @@ import io
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +14,13 @@ import numpy as np
 from rich.console import Console, Group
 from rich.text import Text
 
+from housewise.core.configs import CONFIGS
 from housewise.core.files import write_json, write_text
 from housewise.core.machine import provenance
 from housewise.core.plots import new_figure, save_figure
+from housewise.core.reading import read_yaml
 from housewise.core.record import Result
 from housewise.core.tables import table
-from housewise.core.yamls import parse_yaml
 from housewise.rollout.scores import standard_error
 from housewise.systems.personalize.record import HouseRecord
 
@@ -262,8 +262,7 @@ def published(measure: str, scene: str, row: str, tasks: str) -> Figure | None:
 
 @lru_cache(maxsize=1)
 def _published() -> dict[str, Any]:
-    path = resources.files("housewise.housekeep_configs") / "published" / "llm_personalize.yaml"
-    content: dict[str, Any] = parse_yaml(path.read_text(encoding="utf-8"))
+    content: dict[str, Any] = read_yaml(CONFIGS / "published" / "llm_personalize.yaml")
     return content
 
 

@@ -162,7 +162,7 @@ def edited(memory: Memory, topic: str | None) -> Corrections:
         path.write_text(head + "".join(f"{line.number}. {line.note.text}\n" for line in lines), encoding="utf-8")
         try:
             code = subprocess.run([*shlex.split(editor), str(path)], check=False).returncode
-            text = read_bytes(path, _LARGEST).decode("utf-8")
+            text = read_bytes(path, _LARGEST).decode("utf-8-sig")
         except (OSError, ValueError) as error:
             raise UserError(f"EDITOR={shown(editor)}: cannot be used ({error}); nothing was changed") from error
     if code:

@@ -13,6 +13,7 @@ from rich.progress import Progress, TaskID
 
 from housewise.commands.folders import shown
 from housewise.core.errors import UserError
+from housewise.core.files import find_paths
 from housewise.core.record import Failure, Result
 from housewise.core.tables import Fitted, bars, table
 from housewise.rollout.failures import FailedEpisodesError
@@ -80,7 +81,7 @@ def going_on(console: Console, out: Path) -> Iterator[None]:
     try:
         yield
     except (KeyboardInterrupt, UserError):
-        if any(out.rglob("*.jsonl")):
+        if find_paths(out, "**/*.jsonl"):
             told(console, f"to go on: the same command with --out {shlex.quote(str(out))}")
         raise
 

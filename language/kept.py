@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Lock
 
 from housewise.core.errors import UserError
-from housewise.core.files import read_bytes
+from housewise.core.reading import parse_json, read_text, text_lines
 from housewise.language.base import ChatModel, ChatRequest, Reply
 
 
@@ -83,12 +83,12 @@ def _plain(reply: Reply) -> dict[str, object]:
 def _read(path: Path) -> dict[str, list[Reply]]:
     """The replies of a file; what a line that was cut off had is asked for again."""
     try:
-        lines = read_bytes(path).decode("utf-8").splitlines()
-        rows = [json.loads(line) for line in lines if line.endswith("}]}")]
+        lines = list(text_lines(read_text(path)))
+        rows = [parse_json(line, f"line {number}") for number, line in lines if line.endswith("}]}")]
         if lines and not rows:
             raise ValueError("it has no replies")
         return {row["key"]: [_reply(**each) for each in row["replies"]] for row in rows}
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (UserError, ValueError, KeyError, TypeError) as error:
         raise UserError(f"{path}: not a file of kept replies ({error}); name another one") from error
 
 

@@ -31,10 +31,12 @@ from typing import Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from housewise.core.errors import DataError
+from housewise.core.files import find_paths
+from housewise.core.reading import is_file, read_yaml
 from housewise.language.words import one_line
 from housewise.people.contradictions import contradiction
 from housewise.people.language import Condition, ConditionError, Lookup, parse_condition
-from housewise.worlds.kitchen.data import Kitchen, load_kitchen, read_yaml, resolve_groups, validated
+from housewise.worlds.kitchen.data import Kitchen, load_kitchen, resolve_groups, validated
 
 Category = Literal["variation", "addition", "exclusion", "order", "tool", "place", "preparation"]
 PEOPLE = Path(str(resources.files("housewise.housekeep_configs"))) / "people" / "adapt"  # the sixteen of ADAPT
@@ -142,7 +144,7 @@ def load_people(path: str | Path, kitchen: Kitchen | None = None) -> list[Person
     """
     kitchen = kitchen or load_kitchen()
     path = Path(path)
-    if not path.exists():
+    if not (is_file(path) or path.is_dir()):
         raise DataError(f"{path}: there is no such file or folder of people")
     people = [person for file in people_files(path) for person in _read(file, kitchen)]
     if not people:
@@ -157,7 +159,7 @@ def load_people(path: str | Path, kitchen: Kitchen | None = None) -> list[Person
 def people_files(path: str | Path) -> list[Path]:
     """The files that people are read from."""
     path = Path(path)
-    return sorted(path.glob("*.yaml")) + sorted(path.glob("*.yml")) if path.is_dir() else [path]
+    return find_paths(path, "*.yaml") + find_paths(path, "*.yml") if path.is_dir() else [path]
 
 
 def check_paraphrases(person: Person) -> None:

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from housewise.core.address import without_passwords
 from housewise.core.errors import DataError, UserError
-from housewise.core.files import read_bytes
+from housewise.core.files import find_paths, read_bytes
 from housewise.core.record import FAILED, Failure, Header, read_lines
 from housewise.language.base import RequestError
 from housewise.rollout.records import read_header
@@ -119,7 +119,7 @@ def failure_of(error: Exception) -> Failure:
 
 def read_failures(folder: Path) -> list[FailedEpisode]:
     """The failed episodes of a folder of records, by name; of a damaged file it is only known that it is one."""
-    return [_read(path) for path in sorted(folder.glob(f"*{FAILED}"))]
+    return [_read(path) for path in find_paths(folder, f"*{FAILED}")]
 
 
 def _read(path: Path) -> FailedEpisode:

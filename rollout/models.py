@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from housewise.language.base import ChatModel, ChatModelError, ChatRequest, Reply
 from housewise.language.settings import ModelSettings
@@ -46,6 +46,11 @@ class Deferred:
         """See ChatModel.complete."""
         return self.opened.complete(requests)
 
+    def forget(self) -> None:
+        """Drop what the model keeps of earlier prompts; one that was never asked is not opened for it."""
+        if self._opened is not None:
+            forget_prompts({"": self._opened})
+
     def close(self) -> None:
         """See ChatModel.close; one that was never asked is not opened for it."""
         self._closed = True
@@ -77,6 +82,23 @@ def open_models(system: System[Any]) -> dict[str, ChatModel]:
             undone.callback(opened[role].close)
         undone.pop_all()
     return opened
+
+
+@runtime_checkable
+class _KeepsPrompts(Protocol):
+    """A model that keeps what it has read of prompts, to read it once."""
+
+    def forget(self) -> None: ...
+
+
+def forget_prompts(models: Mapping[str, ChatModel]) -> None:
+    """Have models drop what they keep of earlier prompts, so that replies do not depend on what was asked before.
+
+    A prompt of which a part has been read before is computed in other steps, whose rounding differs.
+    """
+    for model in models.values():
+        if isinstance(model, _KeepsPrompts):
+            model.forget()
 
 
 def close_models(models: Mapping[str, ChatModel]) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from housewise.core.errors import UserError
+from housewise.core.files import find_paths
 from housewise.core.plugins import SYSTEMS, plugins
 from housewise.core.record import FINISHED, VERSION, Event, Header, Line, Record, assembled, damaged, read_lines
 from housewise.rollout.notes import NoteEvent
@@ -49,7 +50,7 @@ def read_records(folder: Path | str) -> Iterator[Record]:
     if not folder.is_dir():
         raise UserError(f"{folder}: no such folder; name the folder of a run, or its episodes/")
     episodes = folder / "episodes"
-    return (read_record(path) for path in sorted((episodes if episodes.is_dir() else folder).glob(f"*{FINISHED}")))
+    return (read_record(path) for path in find_paths(episodes if episodes.is_dir() else folder, f"*{FINISHED}"))
 
 
 def read_header(path: Path, line: bytes) -> Header | None:

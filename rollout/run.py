@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
@@ -11,7 +10,8 @@ from typing import Any
 
 from housewise.core.code import UntrustedCodeError
 from housewise.core.errors import UserError
-from housewise.core.files import alone, read_bytes, write_json, write_text
+from housewise.core.files import alone, find_paths, read_bytes, write_bytes, write_json
+from housewise.core.reading import read_json
 from housewise.core.record import FAILED, FINISHED, Event, Header
 from housewise.core.settings import known_only, merged, placed, short_name, validated
 from housewise.people.memory import Memory, Note
@@ -146,7 +146,7 @@ class Run:
                 return False
             return header.seed == job.seed and not differing(then.identity, self.settings.identity)
 
-        return earlier_events(self.episodes, job.name, self.system.events, fits)
+        return earlier_events(self.episodes, job.name, self.system.events_not_repeated, fits)
 
     def _check_folder(self) -> None:
         path = self.folder / "config.json"
@@ -199,11 +199,11 @@ def read_settings(path: Path, trust_code: bool = False) -> RunSettings:
         UserError: when the file holds no run's settings, or those of a system that is not installed.
     """
     try:
-        content = json.loads(read_bytes(path))
+        content = read_json(path)
         name = content.get("system", FIRST_SYSTEM) if isinstance(content, dict) else None
         if not isinstance(name, str):
             raise ValueError
-    except (OSError, ValueError, RecursionError) as error:
+    except (UserError, ValueError) as error:
         raise UserError(f"{path}: not the settings of a run; choose another folder with --out") from error
     return settings_from(name, content, str(path), trust_code=trust_code)
 
@@ -253,7 +253,7 @@ def _defaults(system: type[System[Any]]) -> dict[str, Any]:
 
 def begun(episodes: Path) -> bool:
     """Whether a folder of records has an episode that was played to its end, or that failed."""
-    return any(path.name.endswith((FINISHED, FAILED)) for path in episodes.glob("*"))
+    return any(path.name.endswith((FINISHED, FAILED)) for path in find_paths(episodes, "*"))
 
 
 def differing(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
@@ -288,7 +288,7 @@ def keep_files(files: Mapping[str, Path], folder: Path, anew: bool = False) -> N
     for setting, path in files.items():
         copy = folder / f"{setting}{path.suffix}"
         if anew or not copy.exists():
-            write_text(copy, path.read_text(encoding="utf-8"))
+            write_bytes(copy, path.read_bytes())
 
 
 def check_files(files: Mapping[str, Path], folder: Path) -> None:

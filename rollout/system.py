@@ -17,9 +17,9 @@ import numpy as np
 from omegaconf import DictConfig, OmegaConf
 
 from housewise.agent.base import Agent
-from housewise.core.errors import UserError
+from housewise.core.errors import UserError, shown
 from housewise.core.plugins import SYSTEMS, load_plugin, plugins
-from housewise.core.record import Event, Frozen, Line, record_name
+from housewise.core.record import Event, Frozen, Line, file_key, record_name
 from housewise.core.settings import load_as_advised, written
 from housewise.language.adapters import asked_with
 from housewise.language.base import ChatModel
@@ -187,6 +187,19 @@ class System(ABC, Generic[S]):
         """Whether somebody at this terminal is asked, where nothing else may be written meanwhile."""
         return False
 
+    @property
+    def events_not_repeated(self) -> Sequence[type[Event]]:
+        """Types of events that a resumed episode takes from its attempt that was cut off, in place of asking again.
+
+        A local model that is asked for a part of an episode computes it in other steps than the whole, and rounds
+        otherwise. What a local model said must not be among them, so that the episode ends as if never cut off.
+        """
+        return self.events
+
+    def is_local(self, role: str) -> bool:
+        """Whether a local model plays a role."""
+        return role in self.roles and bool(getattr(self.settings.models, role).local)
+
     @abstractmethod
     def tasks(self) -> Sequence[Task]:
         """What a run plays, in order.
@@ -236,9 +249,22 @@ class System(ABC, Generic[S]):
         """Release what episodes have opened."""
 
     def jobs(self) -> list[Job]:
-        """The episodes of a run, in order."""
+        """The episodes of a run, in order.
+
+        Raises:
+            UserError: when two tasks are named so alike that their episodes would share a record.
+        """
         chosen = self.settings.tasks
-        return [Job(task, run, self.seed(task, run)) for task in self.tasks() for run in range(chosen.runs)]
+        jobs = [Job(task, run, self.seed(task, run)) for task in self.tasks() for run in range(chosen.runs)]
+        files: dict[str, Job] = {}
+        for job in jobs:
+            other = files.setdefault(file_key(job.name), job)
+            if other is not job:
+                raise UserError(
+                    f"tasks {shown(repr(other.task.name))} and {shown(repr(job.task.name))} would share the record "
+                    f"{job.name}; give each a name of its own, and name none twice"
+                )
+        return jobs
 
     def seed(self, task: Task, run: int) -> int:
         """Of what is drawn in an episode."""

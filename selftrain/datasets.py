@@ -15,7 +15,8 @@ from typing import Any, ClassVar, TypeVar, get_args
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
 
 from housewise.core.errors import UserError
-from housewise.core.files import read_bytes, write_text
+from housewise.core.files import write_text
+from housewise.core.reading import read_text, text_lines
 from housewise.language.base import Message, Role
 
 
@@ -97,12 +98,8 @@ def read_dataset(path: Path, kind: type[Kind]) -> list[Kind]:
     Raises:
         UserError: when it is damaged; the message names file and line.
     """
-    try:
-        lines = read_bytes(path).decode("utf-8").removesuffix("\n").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: cannot be read ({error})") from error
     data = []
-    for number, line in enumerate(filter(None, lines), start=1):
+    for number, line in text_lines(read_text(path)):
         try:
             data.append(kind.model_validate_json(line))
         except ValidationError as error:

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Annotated
 import typer
 
 from housewise.core.errors import UserError
+from housewise.core.reading import read_json
 from housewise.language.adapters import ASKED_WITH
 from housewise.rollout.scores import VERSION
 
@@ -64,7 +64,7 @@ def _measured(phase: Path) -> str:
     path = phase / "evaluation" / "metrics.json"
     if not path.is_file():
         return ""
-    content = json.loads(path.read_text(encoding="utf-8"))
+    content = read_json(path)
     figures, percent = content["evaluation"], 100 if content.get("version", 1) >= VERSION else 1
     rows = [
         f"| {name} | {row['episodes']} | {percent * row['success_rate']:.1f} ± "

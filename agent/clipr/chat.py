@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
 from jinja2 import StrictUndefined, TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -15,7 +14,7 @@ from housewise.agent.clipr.language import Choice, Dimension, Exchange, Guidance
 from housewise.agent.clipr.rules import Rule, numbered, read_rules
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
-from housewise.core.yamls import parse_yaml
+from housewise.core.reading import read_yaml
 from housewise.language.base import ChatModel, ChatRequest, Message, Sampling
 from housewise.language.words import one_line, unbroken
 from housewise.worlds.choices.scenario import Situation
@@ -67,10 +66,7 @@ class Prompts:
 
     def __init__(self, path: Path = PROMPTS) -> None:
         self._path = path
-        try:
-            self._texts: dict[str, Any] = parse_yaml(path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-            raise DataError(f"{path}: cannot be read as YAML ({str(error).splitlines()[0]})") from error
+        self._texts: dict[str, Any] = read_yaml(path)
         # A run may be given prompts of somebody else's.
         self._jinja = ImmutableSandboxedEnvironment(undefined=StrictUndefined, trim_blocks=True, autoescape=False)
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import string
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from importlib import resources
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from typing_extensions import Self
 
 from housewise.agent.personalize.knowledge import Knowledge, Nothing, of_thing
+from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError, alternatives
-from housewise.core.yamls import parse_yaml
+from housewise.core.files import find_paths
+from housewise.core.reading import is_file, read_yaml
 from housewise.language.base import Message
 from housewise.worlds.house.names import without_numbers
 from housewise.worlds.house.scene_graph import SceneGraph
@@ -31,8 +31,7 @@ _STAND_INS = {"most_steps": 1, "step": 1}
 
 def packaged_prompts() -> list[str]:
     """Names of the templates that come with the package."""
-    folder = resources.files("housewise.housekeep_configs") / "prompts"
-    return sorted(file.name.removesuffix(".yaml") for file in folder.iterdir() if file.name.endswith(".yaml"))
+    return [file.stem for file in find_paths(CONFIGS / "prompts", "*.yaml")]
 
 
 class Template(BaseModel):
@@ -67,19 +66,17 @@ class Template(BaseModel):
         Raises:
             UserError: when there is none or it is not a template; the message names file, field and remedy.
         """
-        packaged = resources.files("housewise.housekeep_configs") / "prompts" / f"{name_or_path}.yaml"
-        path = packaged if packaged.is_file() else Path(name_or_path)
-        try:
-            return cls.model_validate(parse_yaml(path.read_text(encoding="utf-8")))
-        except OSError as error:
+        packaged = CONFIGS / "prompts" / f"{name_or_path}.yaml"
+        path = packaged if is_file(packaged) else Path(name_or_path)
+        if not is_file(path):
             known = alternatives(str(name_or_path), packaged_prompts())
-            raise UserError(f"{name_or_path}: no such prompt template; {known}, or give a file") from error
+            raise UserError(f"{name_or_path}: no such prompt template; {known}, or give a file")
+        try:
+            return cls.model_validate(read_yaml(path))
         except ValidationError as error:
             first = error.errors()[0]
             field = ".".join(str(part) for part in first["loc"])
             raise UserError(f"{path}: {f'field {field}: ' if field else ''}{first['msg']}") from error
-        except (yaml.YAMLError, UnicodeDecodeError) as error:
-            raise UserError(f"{path}: not readable as YAML ({' '.join(str(error).split())})") from error
 
 
 HOUSE_FIELDS: Placeholders = {

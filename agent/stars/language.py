@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,9 @@ from lark.exceptions import LarkError
 
 from housewise.agent.stars.clauses import Clause, InState, Placement, Referent
 from housewise.agent.stars.vocabulary import Vocabulary, too_long, words_of
+from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError, UserError
+from housewise.core.reading import is_file, read_text
 
 PAPER = "goal"
 WIDE = "wide"
@@ -52,12 +53,11 @@ class Grammar:
         Raises:
             UserError: when there is none.
         """
-        packaged = resources.files("housewise.housekeep_configs") / "stars" / f"{name}.lark"
-        path = packaged if packaged.is_file() else Path(name)
-        try:
-            return cls(name, path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError) as error:
-            raise UserError(f"{name}: no such grammar of goals; give a .lark file, or '{PAPER}'") from error
+        packaged = CONFIGS / "stars" / f"{name}.lark"
+        path = packaged if is_file(packaged) else Path(name)
+        if not is_file(path):
+            raise UserError(f"{name}: no such grammar of goals; give a .lark file, or '{PAPER}'")
+        return cls(name, read_text(path))
 
 
 class Language:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from housewise.agent.stars.analysis import Demand, Embodiment
 from housewise.agent.stars.situation import Thing
 from housewise.agent.stars.tasks import Task, TaskObject
 from housewise.agent.stars.vocabulary import Kind, Vocabulary
+from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError, UserError, alternatives, shown
-from housewise.core.yamls import parse_yaml
+from housewise.core.reading import is_file, read_yaml
 from housewise.worlds.kitchen.state import Relation
 
 T = TypeVar("T", bound=BaseModel)
@@ -146,7 +145,7 @@ def load_task(
     Raises:
         UserError: as :func:`load_vocabulary`; also where a kind is not known.
     """
-    if name_or_path not in TASKS and not Path(name_or_path).is_file():
+    if name_or_path not in TASKS and not is_file(Path(name_or_path)):
         raise UserError(
             f"setting task: {shown(name_or_path)}: no such task, and no file of one; "
             f"{alternatives(name_or_path, TASKS)}, or give a .yaml file"
@@ -226,14 +225,11 @@ def read(name_or_path: str, model: type[T], called: str | None = None) -> tuple[
     Raises:
         UserError: when there is none or it is not what it should be; the message names file, field and remedy.
     """
-    packaged = resources.files("housewise.housekeep_configs") / "stars" / f"{name_or_path}.yaml"
-    path = packaged if packaged.is_file() else Path(called or name_or_path)
-    try:
-        return _valid(model, parse_yaml(path.read_text(encoding="utf-8")), str(path)), str(path)
-    except OSError as error:
-        raise UserError(f"{path}: no such file of settings; give a .yaml file that is there") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: not readable as YAML ({' '.join(str(error).split())}); mend the file") from error
+    packaged = CONFIGS / "stars" / f"{name_or_path}.yaml"
+    path = packaged if is_file(packaged) else Path(called or name_or_path)
+    if not is_file(path):
+        raise UserError(f"{path}: no such file of settings; give a .yaml file that is there")
+    return _valid(model, read_yaml(path), str(path)), str(path)
 
 
 def _valid(model: type[T], content: Any, source: str) -> T:

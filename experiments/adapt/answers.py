@@ -20,8 +20,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from housewise.core.configs import CONFIGS
 from housewise.core.console import Console
 from housewise.core.errors import DataError, UserError
-from housewise.core.files import writable_file, write_json
+from housewise.core.files import find_paths, writable_file, write_json
 from housewise.core.machine import provenance
+from housewise.core.reading import read_text, text_lines
 from housewise.language.embedder import Embedder, shared_minilm
 from housewise.people.answering import LONGEST, AnsweringPerson, Thresholds
 from housewise.people.judging import Judge
@@ -59,15 +60,9 @@ def read_questions(path: Path, people: Sequence[Person]) -> list[Asked]:
     Raises:
         DataError: a line naming the file, the line and what is wrong.
     """
-    try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: cannot be read ({error}); give a file of JSON lines") from error
     wishes = {person.name: {wish.id: wish for wish in person.preferences} for person in people}
     found = []
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
+    for number, line in text_lines(read_text(path, "give a file of JSON lines")):
         where = f"{path}, line {number}"
         try:
             asked = Asked.model_validate_json(line)
@@ -186,7 +181,7 @@ def main(
     console = Console(highlight=False)
     found = load_people(people or PEOPLE)
     listeners = Listeners(found, shared_minilm())
-    files = {questions.stem: questions} if questions else {path.stem: path for path in sorted(OWN.glob("*.jsonl"))}
+    files = {questions.stem: questions} if questions else {path.stem: path for path in find_paths(OWN, "*.jsonl")}
     sets = {name: read_questions(path, found) for name, path in files.items()}
     if not questions:
         known = [name for name in sets if name.startswith(DEVELOPMENT)]

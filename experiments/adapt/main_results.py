@@ -22,6 +22,7 @@ from housewise.core.console import Console
 from housewise.core.errors import UserError, alternatives
 from housewise.core.files import writable_file, write_json
 from housewise.core.machine import provenance
+from housewise.core.reading import read_json
 from housewise.core.tables import Fitted, table
 from housewise.experiments.adapt.figures import in_words
 from housewise.experiments.adapt.pictures import draw
@@ -85,8 +86,8 @@ def _folder(config: AdaptTrainingConfig) -> Path:
 def _seconds(folder: Path) -> float:
     """What earlier commands have spent in a folder."""
     try:
-        return float(json.loads((folder / _SPENT).read_text(encoding="utf-8"))["seconds"])
-    except (OSError, ValueError, KeyError, TypeError):
+        return float(read_json(folder / _SPENT)["seconds"])
+    except (UserError, ValueError, KeyError, TypeError):
         return 0.0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,15 +11,15 @@ from typing import Any
 
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError
+from housewise.core.reading import read_json, read_yaml
 from housewise.core.record import Record
-from housewise.core.yamls import parse_yaml
 from housewise.experiments.adapt.lessons import lessons
 from housewise.selftrain.adapt.folds import LEARNERS, Fold
 from housewise.selftrain.adapt.loop import AdaptTraining, Observer, play
 from housewise.selftrain.adapt.settings import AdaptTrainingConfig
 from housewise.selftrain.trainers import Start
 
-PUBLISHED: Mapping[str, Any] = parse_yaml((CONFIGS / "adapt" / "published.yaml").read_text(encoding="utf-8"))
+PUBLISHED: Mapping[str, Any] = read_yaml(CONFIGS / "adapt" / "published.yaml")
 FOLDS = 4
 _SERIES = 1  # breakfasts in other scenes than those of training
 
@@ -190,7 +189,7 @@ class Study:
         """
         name = f"{'oracle-' if oracle else ''}reflections.json"
         paths = {number: self.training.folder / f"fold-{number}" / name for number in numbers}
-        return {number: json.loads(path.read_text("utf-8")) for number, path in paths.items() if path.is_file()}
+        return {number: read_json(path) for number, path in paths.items() if path.is_file()}
 
     def lessons(self, numbers: Sequence[int]) -> dict[str, dict[int, Any]]:
         """What each learner that was trained has learned from, by fold; see lessons."""

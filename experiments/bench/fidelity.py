@@ -14,7 +14,6 @@ Four questions, each with its figures:
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Sequence, Set
 from dataclasses import asdict, dataclass, field
@@ -37,8 +36,9 @@ from housewise.core.errors import UserError
 from housewise.core.files import writable_file, write_json
 from housewise.core.machine import provenance
 from housewise.core.processes import process_pool
+from housewise.core.reading import read_json
 from housewise.experiments.bench.recorded_player import Player, RememberingSimulator
-from housewise.experiments.bench.recordings import Recording, Step
+from housewise.experiments.bench.recordings import MissingEpisodeError, Recording, Step, place_of, recordings_in
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.env import MAX_STEPS
 from housewise.worlds.house.housekeep.reader import HousekeepData
@@ -98,7 +98,7 @@ class Compared:
     objects: int = 0
 
 
-def compare(path: Path, root: Path, name: SimulatorName = "raycast", kept: Path | None = None) -> Compared:
+def compare(path: Path, root: Path, name: SimulatorName = "raycast", kept: Path | None = None) -> Compared | None:
     """Play one recording in a simulator, action by action and as a whole.
 
     Args:
@@ -106,11 +106,17 @@ def compare(path: Path, root: Path, name: SimulatorName = "raycast", kept: Path 
         root: the Housekeep folder.
         name: of the simulator.
         kept: folder where what came of it is written, and read when it is there already.
+
+    Returns:
+        What it showed; None where the data does not have the recorded episode.
     """
-    file = kept and kept.joinpath(name, *path.parts[-3:])
+    file = kept and kept.joinpath(name, *place_of(path), path.name)
     if file and file.exists():
         return _read_compared(file)
-    recording = Recording(path, _data(str(root)))
+    try:
+        recording = Recording(path, _data(str(root)))
+    except MissingEpisodeError:
+        return None
     compared = Compared(recording.scene, recording.condition)
     _compare_parsing(recording, compared)
     simulator = RememberingSimulator(_simulator(name))
@@ -123,10 +129,10 @@ def compare(path: Path, root: Path, name: SimulatorName = "raycast", kept: Path 
 
 def _read_compared(file: Path) -> Compared:
     try:
-        fields = json.loads(file.read_text(encoding="utf-8"))
+        fields = read_json(file)
         found, found_in_step = Found(**fields.pop("found")), Found(**fields.pop("found_in_step"))
         return Compared(**fields, found=found, found_in_step=found_in_step)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (UserError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise UserError(f"{file}: holds no comparison ({error}); delete it to play the recording again") from error
 
 
@@ -298,7 +304,7 @@ def confusion(results: Sequence[Compared]) -> dict[str, dict[str, int]]:
 
 def main(
     data: Annotated[Path, typer.Option(envvar="HOUSEKEEP_DATA", help="The Housekeep folder.")],
-    recordings: Annotated[Path, typer.Option(help="Folder of <scene>/<condition>/<episode>.json.")],
+    recordings: Annotated[Path, typer.Option(help="Logs of LLM-Personalize, or <scene>/<condition>/<episode>.json.")],
     json_file: Annotated[
         Path | None, typer.Option("--json", callback=writable_file, help="Write the figures there.")
     ] = None,
@@ -309,13 +315,19 @@ def main(
 ) -> None:
     """Play recorded LLM-Personalize episodes in a simulator and compare."""
     name = simulator_named(simulator)
-    paths = sorted(recordings.glob("*/*/*.json"))[:: _QUICK if quick else 1]
+    paths = recordings_in(recordings)[:: _QUICK if quick else 1]
     if not paths:
-        raise UserError(f"{recordings}: no <scene>/<condition>/<episode>.json in it; name the recordings' folder")
+        raise UserError(
+            f"{recordings}: no <run>/demo/<scene>/data_<time>.json or <scene>/<condition>/<episode>.json in it; name "
+            "the folder of the logs, or of recordings"
+        )
     console, made = Console(), provenance()
     with process_pool(workers) as pool:
         played = pool.map(compare, paths, [data] * len(paths), [name] * len(paths), [kept] * len(paths))
-        results = list(track(played, "recordings", total=len(paths), console=console, transient=True))
+        whole = list(track(played, "recordings", total=len(paths), console=console, transient=True))
+    results = [each for each in whole if each is not None]
+    if not results:
+        raise UserError(f"{recordings}: all {len(paths)} recordings are of episodes that {data} does not have")
     groups = {name: [r for r in results if f"{r.scene} {r.condition}" == name] for name in _names(results)}
     content = {
         **figures(results),
@@ -328,6 +340,8 @@ def main(
         **made,
     }
     _print(console, content)
+    if left_out := len(whole) - len(results):
+        console.print(f"left out: {left_out} of {len(whole)} recordings, whose episodes {data} does not have")
     if json_file is not None:
         write_json(json_file, content)
 

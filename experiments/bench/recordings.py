@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from housewise.core.errors import DataError, shown
+from housewise.core.files import find_paths
+from housewise.core.reading import read_json
 from housewise.worlds.house.actions import ActionKind
 from housewise.worlds.house.env import Task
 from housewise.worlds.house.housekeep.detour import read_polygon_navmesh
@@ -50,22 +52,41 @@ class Step:
     discovered: frozenset[str]
 
 
+class MissingEpisodeError(DataError):
+    """A recording is of an episode that the data does not have."""
+
+
 class Recording:
     """A recorded episode and the house that it happened in.
 
     Args:
-        path: ``<scene>/<condition>/<episode>.json``.
+        path: ``<scene>/<condition>/<episode>.json``, or a log as LLM-Personalize published it,
+            ``<run>/demo/<scene>/data_<time>.json``, whose episode is found by how it begins.
         data: the Housekeep folder.
+
+    Attributes:
+        scene: name of the scene.
+        condition: what was recorded: a row of the paper, or the name of a published run.
+
+    Raises:
+        DataError: when it is no recording, or of an episode that the data does not have.
     """
 
     def __init__(self, path: Path, data: HousekeepData) -> None:
-        self.scene, self.condition = path.parts[-3], path.parts[-2]
-        self.task = Task(walked_as_recorded(data.scene(self.scene)), data.episode(self.scene, int(path.stem)))
+        plans = read_json(path, "fetch the file again")
+        try:
+            self.scene, self.condition, episode = _origin(path, plans, data)
+            self.task = Task(walked_as_recorded(data.scene(self.scene)), data.episode(self.scene, episode))
+            self._take(plans)
+        except (AttributeError, KeyError, LookupError, TypeError, ValueError) as error:
+            raise DataError(f"{path}: not a recording ({shown(repr(error))}); fetch the file again") from error
+
+    def _take(self, plans: list[dict[str, Any]]) -> None:
         places = [self.task.scene.by_key[key] for key in self.task.episode.receptacles]
         self.keys = {place.name: place.key for place in places}
         self.keys |= {thing.name: thing.key for thing in self.task.episode.objects}
         self.usable = {place.key for place in places if place.usable}
-        self.steps = list(self._read(json.loads(path.read_text(encoding="utf-8"))))
+        self.steps = list(self._read(plans))
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -97,6 +118,34 @@ class Recording:
 
     def _places(self, mapping: dict[str, str]) -> dict[str, str | None]:
         return {self.keys[thing]: None if place == "agent" else self.keys[place] for thing, place in mapping.items()}
+
+
+def recordings_in(folder: Path) -> list[Path]:
+    """The recordings of a folder, in either layout; see Recording."""
+    published = find_paths(folder, "*/demo/*/data_*.json")
+    return published or find_paths(folder, "*/*/*.json")
+
+
+def _is_published(path: Path) -> bool:
+    return path.parts[-3:-2] == ("demo",)
+
+
+def place_of(path: Path) -> tuple[str, str]:
+    """Scene and condition of a recording, as its folders name them."""
+    return (path.parts[-2], path.parts[-4]) if _is_published(path) else (path.parts[-3], path.parts[-2])
+
+
+def _origin(path: Path, plans: Any, data: HousekeepData) -> tuple[str, str, int]:
+    """Scene, condition and episode of a recording."""
+    scene, condition = place_of(path)
+    if not _is_published(path):
+        return scene, condition, int(path.stem)
+    scene = next((name for name in data.scenes() if name.lower() == scene.lower()), scene)
+    start = frozenset(plans[0]["current_mapping"]["start"].items())
+    episode = data.episodes_by_start(scene).get(start) if data.has_episodes(scene) else None
+    if episode is None:
+        raise MissingEpisodeError(f"{path}: no episode of {scene} in the data begins like this recording; leave it out")
+    return scene, condition, episode
 
 
 @lru_cache(maxsize=2)

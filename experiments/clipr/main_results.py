@@ -40,7 +40,7 @@ from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError
 from housewise.core.files import writable_file, write_json
 from housewise.core.machine import provenance
-from housewise.core.yamls import parse_yaml
+from housewise.core.reading import read_yaml
 from housewise.experiments.clipr.components import Components, KeptOption, language_opener, learned_opener
 from housewise.experiments.clipr.controls import CONTROLS
 from housewise.experiments.results import nested
@@ -218,7 +218,7 @@ def standard_error_of(values: Sequence[float]) -> float:
 
 def show(console: Console, result: dict[str, Any]) -> None:
     """The tables: accuracy by data set and tier, then usage."""
-    published = parse_yaml(PUBLISHED.read_text(encoding="utf-8"))
+    published = read_yaml(PUBLISHED)
     for name, by_tier in result["accuracy"].items():
         table = Table(
             title=f"{name}: accuracy, % ± standard error over {result['seeds']} seeds ({result['components']})"

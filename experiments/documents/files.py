@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import Any
 
-from housewise.core.errors import DataError, shown
+from housewise.core.errors import DataError, UserError, shown
+from housewise.core.files import find_paths
+from housewise.core.reading import read_json
 
 
 class FigureFiles:
@@ -44,7 +45,7 @@ class FigureFiles:
         Raises:
             DataError: see read.
         """
-        for path in sorted(self._folder.rglob("*.json")):
+        for path in find_paths(self._folder, "**/*.json"):
             self.read(path.relative_to(self._folder).as_posix())
 
     def at(self, address: str) -> Any:
@@ -103,8 +104,8 @@ class FigureFiles:
 
     def _load(self, name: str) -> dict[str, Any]:
         try:
-            content = json.loads((self._folder / name).read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+            content = read_json(self._folder / name)
+        except (UserError, ValueError) as error:
             raise self._wrong(name, f"cannot be read ({shown(error)})") from None
         if not isinstance(content, dict):
             raise self._wrong(name, "holds no JSON object")

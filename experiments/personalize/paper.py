@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Protocol
@@ -23,6 +22,7 @@ from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.core.files import check_writable, writable_file, write_text
 from housewise.core.plots import new_figure
+from housewise.core.reading import read_json
 from housewise.core.tables import table
 from housewise.experiments.personalize.obstacles import DISTURBED, FATES
 from housewise.experiments.personalize.study import ALL_SCENES, GENERATED, RECOVERED, SCENES, Study, placed, recipe
@@ -117,8 +117,8 @@ def carry_out(
 def _check_quick(earlier: Path, quick: bool) -> None:
     """Quick figures are not to be taken for others, nor others for quick ones."""
     try:
-        was = json.loads(earlier.read_text(encoding="utf-8"))["quick"]
-    except (OSError, ValueError, KeyError, TypeError):
+        was = read_json(earlier)["quick"]
+    except (UserError, ValueError, KeyError, TypeError):
         return
     if was != quick:
         words = {True: "with --quick", False: "without --quick"}

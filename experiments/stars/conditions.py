@@ -30,8 +30,8 @@ from housewise.core.configs import CONFIGS
 from housewise.core.console import Console
 from housewise.core.files import writable_file, write_text
 from housewise.core.plots import new_figure
+from housewise.core.reading import read_yaml
 from housewise.core.record import Record
-from housewise.core.yamls import parse_yaml
 from housewise.experiments.results import Cell, Figure, Results, write
 from housewise.experiments.stars.breakdown import category
 from housewise.experiments.stars.rows import ASKING_CONTROL, CONTROL, NO_ADAPTER, TRIAL_2, Arm, Row, rows
@@ -233,7 +233,7 @@ def published(measure: str, task: str, condition: str) -> float | None:
 
 @lru_cache(maxsize=1)
 def _published() -> Mapping[str, Any]:
-    content: Mapping[str, Any] = parse_yaml((CONFIGS / "published" / "stars.yaml").read_text(encoding="utf-8"))
+    content: Mapping[str, Any] = read_yaml(CONFIGS / "published" / "stars.yaml")
     return content
 
 

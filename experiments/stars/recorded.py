@@ -6,7 +6,6 @@ A folder holds ``worlds.json``, ``vocabulary.json``, ``<task>.jsonl`` with under
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,6 +19,7 @@ from housewise.agent.stars.situation import Thing
 from housewise.agent.stars.tasks import Task, TaskObject
 from housewise.agent.stars.vocabulary import Kind, Vocabulary
 from housewise.core.errors import DataError
+from housewise.core.reading import parse_json, read_text, text_lines
 from housewise.worlds.kitchen.state import Relation
 
 T = TypeVar("T")
@@ -240,25 +240,17 @@ def _load(path: Path, adapter: TypeAdapter[T]) -> T:
 
 
 def _lines(path: Path, adapter: TypeAdapter[T]) -> Iterator[T]:
-    for number, line in enumerate(_text(path).splitlines(), 1):
-        if line.strip():
-            yield _valid(path, line, adapter, f" line {number}")
+    for number, line in text_lines(_text(path)):
+        yield _valid(path, line, adapter, f" line {number}")
 
 
 def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError as error:
-        raise DataError(f"{path}: no such file; give a folder of recorded STARS responses") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: not readable ({error}); restore the file") from error
+    return read_text(path, "give a folder of recorded STARS responses")
 
 
 def _valid(path: Path, text: str, adapter: TypeAdapter[T], where: str = "") -> T:
     try:
-        return adapter.validate_python(json.loads(text))
-    except json.JSONDecodeError as error:
-        raise DataError(f"{path}{where}: not JSON ({error}); restore the file") from error
+        return adapter.validate_python(parse_json(text, f"{path}{where}", "restore the file"))
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from housewise.core import plugins
+from housewise.core.files import find_paths
 
 Choices = dict[str, str]
 """A line about each name."""
@@ -159,13 +160,13 @@ def completing(kind: str) -> Callable[[str], list[tuple[str, str]]]:
 def _files(folder: str) -> dict[str, Path]:
     """The package's YAML files of one folder, by name."""
     root = Path(str(resources.files("housewise.housekeep_configs"))) / folder
-    return {file.stem: file for file in sorted(root.glob("*.yaml")) if not file.name.startswith("_")}
+    return {file.stem: file for file in find_paths(root, "*.yaml") if not file.name.startswith("_")}
 
 
 def _yaml(file: Path) -> dict[str, Any]:
-    from housewise.core.yamls import parse_yaml
+    from housewise.core.reading import read_yaml
 
-    content: dict[str, Any] = parse_yaml(file.read_text(encoding="utf-8"))
+    content: dict[str, Any] = read_yaml(file)
     return content
 
 

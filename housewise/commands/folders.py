@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 import shutil
@@ -13,7 +12,8 @@ from itertools import count
 from pathlib import Path
 
 from housewise.core.errors import UserError
-from housewise.core.files import read_bytes
+from housewise.core.files import find_paths
+from housewise.core.reading import read_json
 
 RUNS = Path("runs")
 """Where folders of runs are made and looked for."""
@@ -38,7 +38,7 @@ def run_folder(named: Path | None, name: str, parent: Path = RUNS) -> Iterator[P
     try:
         yield folder
     finally:
-        if not any(folder.rglob("*.jsonl*")):
+        if not find_paths(folder, "**/*.jsonl*"):
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -75,8 +75,8 @@ def newest(of_several: bool, replays: bool = True) -> Path:
     """
     pattern = "**/episodes/*.jsonl" if of_several else "episodes/*.jsonl"
     times: dict[Path, float] = {}
-    for folder in RUNS.glob("*/"):
-        finished = [path.stat().st_mtime for path in folder.glob(pattern)]
+    for folder in find_paths(RUNS, "*/"):
+        finished = [path.stat().st_mtime for path in find_paths(folder, pattern)]
         if finished and (replays or not _is_replay(folder)):
             times[folder] = max(finished)
     if not times:
@@ -91,8 +91,8 @@ def shown(command: str, folder: Path) -> str:
 
 def _is_replay(folder: Path) -> bool:
     try:
-        content = json.loads(read_bytes(folder / "config.json"))
+        content = read_json(folder / "config.json")
         # Version 1 had no sections.
         return bool(content.get("agent", content)["planner"] == "replay")
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+    except (UserError, ValueError, LookupError, TypeError, AttributeError):
         return False

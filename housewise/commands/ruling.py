@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -55,8 +54,6 @@ def learn(
     folder, console = MemoryFolder.usual(memories), Console()
     check_writable(folder.file(person).parent)
     conversation = _conversation(about, model, base_url)
-    with suppress(AttributeError, ValueError):
-        sys.stdin.reconfigure(errors="replace")  # type: ignore[union-attr]
     rules = converse(person, conversation, folder, questions, sys.stdin, console)
     for rule in rules:
         console.print(f"- {rule.text}", soft_wrap=True, highlight=False)

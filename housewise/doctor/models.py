@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from housewise.core.errors import UserError
+from housewise.core.reading import read_json
 from housewise.doctor.findings import MODELS, Finding, line
 
 MAKE_ADAPTER = "housewise selftrain --houses 4 --iterations 1 --workers 4 --out runs/first"
@@ -65,11 +66,11 @@ def adapter(name: str, folder: Path) -> Finding:
         folder: that PEFT's save_pretrained wrote.
     """
     try:
-        settings = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))
+        settings = read_json(folder / "adapter_config.json")
         details = f"for {settings['base_model_name_or_path']}"
         if not any(folder.glob("adapter_model.*")):
             raise ValueError("no weights")
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (UserError, ValueError, KeyError, TypeError) as error:
         remedy = f"git checkout {shlex.quote(str(folder))}"
         return Finding(MODELS, f"adapter {name}", "broken", f"{folder} is damaged ({line(error)})", remedy)
     return Finding(MODELS, f"adapter {name}", "ok", details)

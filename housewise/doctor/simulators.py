@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from housewise.core.errors import UserError
+from housewise.core.files import find_paths
 from housewise.doctor.findings import SIMULATORS, Finding, told
 from housewise.doctor.packages import fits, installed, requirements
 
@@ -88,7 +89,7 @@ def egl_drivers(folders: Sequence[str] = _DRIVERS) -> list[Finding]:
     """
     named, elsewhere = (_paths(f"__EGL_VENDOR_LIBRARY_{part}") for part in ("FILENAMES", "DIRS"))
     searched = elsewhere or [Path(folder) for folder in folders]
-    files = named or [file for folder in searched for file in sorted(folder.glob("*.json"))]
+    files = named or [file for folder in searched for file in find_paths(folder, "*.json")]
     there = [str(file) for file in files if file.is_file()]
     if there:
         return [Finding(SIMULATORS, "EGL drivers", "ok", ", ".join(there))]

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from housewise.core.errors import UserError, alternatives, printable
-from housewise.core.files import appearing, write_json
+from housewise.core.files import appearing, find_paths, write_json
 from housewise.core.record import FAILED, FINISHED, PARTIAL
 from housewise.export.manifest import MANIFEST, Episode, Manifest, listed
 from housewise.export.playback import Player, player_of
@@ -117,10 +117,10 @@ def export_run(
 
 
 def _records(run: Path) -> list[Path]:
-    paths = sorted((run / "episodes").glob(f"*{FINISHED}"))
+    paths = find_paths(run / "episodes", f"*{FINISHED}")
     if paths:
         return paths
-    inner = sorted({path.parents[1] for path in run.glob(f"*/**/episodes/*{FINISHED}")})
+    inner = sorted({path.parents[1] for path in find_paths(run, f"*/**/episodes/*{FINISHED}")})
     named = f"it holds several runs: name one of them, such as {inner[0]}" if inner else ""
     unfinished = [f"{name} ({reason})" for name, reason in _unfinished(run)]
     if unfinished and not named:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from housewise.core.errors import UserError
-from housewise.core.files import read_bytes
+from housewise.core.reading import read_json
 from housewise.rollout.compare import Comparison, compare
 from housewise.rollout.experiment import Experiment, differing, experiment_of, label, names, planner_of
 from housewise.rollout.scores import VERSION, Finished, Score, summary
@@ -116,12 +115,12 @@ def stale(folder: Path, episodes: Sequence[Finished]) -> str:
     """What ``metrics.json`` says otherwise than the records do, empty when nothing."""
     path = folder / "metrics.json"
     try:
-        content = json.loads(read_bytes(path))
+        content = read_json(path)
         told, main = content["overall"], scores_of(episodes[0][0].system)[0]
         counted, rate = int(told["episodes"]), float(told[main.name])
         if content.get("version", 1) >= VERSION:
             rate = main.displayed(rate)
-    except (OSError, ValueError, LookupError, TypeError, OverflowError, RecursionError):
+    except (UserError, ValueError, LookupError, TypeError, AttributeError, OverflowError):
         return ""
     real = overall(episodes)
     if counted == len(episodes) and abs(rate - real.rate) < 0.05:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,8 +15,9 @@ from markupsafe import Markup
 from pydantic import BaseModel, Field, FiniteFloat, ValidationError, model_validator
 
 from housewise.core.errors import UserError
-from housewise.core.files import read_bytes, write_text
+from housewise.core.files import find_paths, write_text
 from housewise.core.plugins import FILTERS, load_plugin, plugins
+from housewise.core.reading import read_json, read_text
 from housewise.report.charts import Series, chart, swatch
 from housewise.report.page import write_report
 from housewise.report.pages import Options, Progress
@@ -151,8 +151,8 @@ def write_learning(
 def _phases(folder: Path) -> list[_Phase]:
     path = folder / "summary.json"
     try:
-        return _Summary.model_validate_json(read_bytes(path)).phases
-    except (OSError, ValidationError) as error:
+        return _Summary.model_validate_json(read_text(path)).phases
+    except (UserError, ValidationError) as error:
         raise UserError(
             f"{path}: not the summary of a self-training ({_first(error)}); give the same housewise selftrain again, "
             "which writes it anew"
@@ -165,7 +165,7 @@ def _evaluations(folder: Path, phase: _Phase) -> list[Path]:
         return []
     runs = sorted(folder.glob(f"{_literal(phase.phase)}/evaluation/*/episodes"))
     own = [run.parent for run in runs if not any(map(Path.is_symlink, (run.parent, *run.parent.parents[:2])))]
-    return [run for run in own if any(run.glob("episodes/*.jsonl"))]
+    return [run for run in own if find_paths(run, "episodes/*.jsonl")]
 
 
 def _write(out: Path, folder: Path, phases: Sequence[_Phase]) -> None:
@@ -194,7 +194,7 @@ def _write(out: Path, folder: Path, phases: Sequence[_Phase]) -> None:
 def _facts(folder: Path) -> dict[str, str]:
     """What was set, of what the summary does not tell."""
     try:
-        settings = json.loads(read_bytes(folder / "config.json"))
+        settings = read_json(folder / "config.json")
         run = settings["run"]
         told = {
             "model": run["model"],
@@ -205,7 +205,7 @@ def _facts(folder: Path) -> dict[str, str]:
             "wording": settings.get("wording"),
             "simulator": run.get("simulator"),
         }
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+    except (UserError, LookupError, TypeError, AttributeError):
         return {}
     return {name: str(value) for name, value in told.items() if value not in (None, "")}
 
@@ -231,8 +231,8 @@ def _filtered(path: Path, notes: list[str]) -> _Filtered | None:
     if not path.exists():
         return None
     try:
-        return _Filtered.model_validate_json(read_bytes(path))
-    except (OSError, ValidationError) as error:
+        return _Filtered.model_validate_json(read_text(path))
+    except (UserError, ValidationError) as error:
         notes.append(f"{path}: cannot be read ({_first(error)})")
         return None
 
@@ -258,7 +258,7 @@ def _examples(learned: Sequence[Pair], grown: Path, notes: list[str]) -> tuple[l
 
 
 def _tried(grown: Path, notes: list[str]) -> Iterator[Pair]:
-    for path in sorted(grown.glob("*.jsonl")):
+    for path in find_paths(grown, "*.jsonl"):
         try:
             yield from pairs_of(read_house_record(path), "")
         except UserError as error:
@@ -296,9 +296,9 @@ def _why(filtered: _Filtered | None) -> str:
 def _curve(path: Path, phase: str) -> Markup | str:
     """The training's loss; empty where nothing is told of it."""
     try:
-        table = csv.DictReader(io.StringIO(read_bytes(path).decode("utf-8"), newline=""))
+        table = csv.DictReader(io.StringIO(read_text(path), newline=""))
         rows = [(row["step"], float(row["loss"])) for row in table if row.get("loss")]
-    except (OSError, ValueError, LookupError, csv.Error):
+    except (UserError, ValueError, LookupError, csv.Error):
         return ""
     if sum(math.isfinite(loss) for _, loss in rows) < 2:
         return ""

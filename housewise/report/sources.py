@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from housewise.core.errors import DataError, UserError, shown
-from housewise.core.files import read_bytes
+from housewise.core.files import find_paths, read_bytes
 from housewise.core.record import Header, Result
 from housewise.report.text import plural
 from housewise.report.views import View, view_of
@@ -131,21 +131,21 @@ def read_entries(folder: Path) -> tuple[list[Entry], list[str]]:
     if not folder.is_dir():
         raise UserError(f"{folder}: no such folder; name the folder of a run (it has episodes/ in it)")
     if (folder / "summary.json").exists():
-        inner = sorted(path.parent.relative_to(folder) for path in folder.glob("*/evaluation/*/episodes"))
+        inner = [path.parent.relative_to(folder) for path in find_paths(folder, "*/evaluation/*/episodes")]
         named = f", such as {folder / inner[-1]}" if inner else ""
         raise UserError(f"{folder}: is a self-training, with many runs in it; name one of them{named}")
-    runs = [folder] if (folder / "episodes").is_dir() else sorted(path.parent for path in folder.glob("*/episodes"))
+    runs = [folder] if (folder / "episodes").is_dir() else [path.parent for path in find_paths(folder, "*/episodes")]
     entries: list[Entry] = []
     notes: list[str] = []
     for run in runs:
         name = run.relative_to(folder).as_posix() if run != folder else ""
-        for path in sorted((run / "episodes").glob("*.jsonl")):
+        for path in find_paths(run / "episodes", "*.jsonl"):
             try:
                 entries.append(_entry(path, name))
             except UserError as error:
                 notes.append(f"Left out: {error}")
         entries += _failed(run / "episodes", name)
-        begun = sum(1 for _ in (run / "episodes").glob("*.jsonl.partial"))
+        begun = len(find_paths(run / "episodes", "*.jsonl.partial"))
         if begun:
             notes.append(f"Unfinished in {name or 'this run'}: {plural(begun, 'episode')}.")
     if not entries:

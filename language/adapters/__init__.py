@@ -9,8 +9,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from housewise.core.errors import alternatives
+from housewise.core.errors import UserError, alternatives
 from housewise.core.homes import expand_user
+from housewise.core.reading import read_text
 from housewise.language.base import ChatModelError
 
 ASKED_WITH = "housewise.json"
@@ -119,12 +120,12 @@ def _told(folder: Path) -> AskedWith | None:
     if not path.is_file():
         return None
     try:
-        return AskedWith.model_validate_json(path.read_text(encoding="utf-8"))
+        return AskedWith.model_validate_json(read_text(path))
     except ValidationError as error:
         first = error.errors()[0]
         what = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
         raise ChatModelError(
             f'{path}: does not tell how to ask ({what}); write {{"prompt": "planner"}}, for example'
         ) from error
-    except (OSError, ValueError) as error:
+    except (UserError, ValueError) as error:
         raise ChatModelError(f"{path}: not readable ({error})") from error

@@ -126,6 +126,9 @@ class Reader:
 
     def clear(self) -> None:
         """Drop what has been read, but for the rows being written."""
+        if not self.rows:
+            # What is read next is then computed as in a model that was just opened, to the last digit.
+            self.forget()
         for held in self._cache.tokens[self.rows :]:
             held.clear()
 

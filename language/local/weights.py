@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
-import json
 import logging
 import os
 import tempfile
@@ -17,8 +16,9 @@ from typing import Any, TypeVar
 
 from jinja2 import TemplateSyntaxError
 
-from housewise.core.errors import alternatives, shown
+from housewise.core.errors import UserError, alternatives, shown
 from housewise.core.homes import expand_user
+from housewise.core.reading import read_json
 from housewise.language.adapters import adapter_folder, packaged_adapters
 from housewise.language.base import ChatModelError
 
@@ -322,10 +322,10 @@ def _check_adapter(model: str, adapter: str | Path) -> Path:
     """The folder of an adapter that says it was trained on a model."""
     folder = adapter_folder(adapter)
     try:
-        recorded = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))
+        recorded = read_json(folder / "adapter_config.json")
         base = str(recorded.get("base_model_name_or_path") or model)
         problem = _unusable(recorded)
-    except (OSError, ValueError, AttributeError, TypeError, RecursionError) as error:
+    except (UserError, ValueError, AttributeError, TypeError) as error:
         raise ChatModelError(
             f"adapter {adapter}: no readable adapter_config.json ({_first_line(error)}); name {_A_FOLDER}, or one that "
             f"comes with Housewise: {alternatives(str(adapter), packaged_adapters())}"

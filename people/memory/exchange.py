@@ -258,24 +258,9 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _yaml(path: Path) -> Any:
-    import yaml
+    from housewise.core.reading import read_yaml as read_values
 
-    from housewise.core.yamls import SafeLoader, parse_yaml
-
-    with _opened(path) as stream:
-        try:
-            text = stream.read(LARGEST_YAML + 1)
-            if len(text) > LARGEST_YAML:
-                raise ValueError(f"it has more than {LARGEST_YAML} characters")
-            depth = 0
-            for event in yaml.parse(text, Loader=SafeLoader):
-                depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-                # A few lines of references stand for more than any computer holds.
-                if isinstance(event, yaml.AliasEvent) or depth > _DEEPEST_YAML:
-                    raise ValueError("it refers to itself, or is nested too deeply")
-            return parse_yaml(text)
-        except (yaml.YAMLError, ValueError, RecursionError) as error:
-            raise UserError(f"{path}: cannot be read as YAML ({shown(error)}); correct it") from error
+    return read_values(path, "name a file with notes, or correct it")
 
 
 def _begins_with_brace(path: Path) -> bool:

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from housewise.core.errors import UserError, alternatives
-from housewise.core.files import alone, write_text
+from housewise.core.files import alone, find_paths, write_text
 from housewise.core.homes import expand_user
 from housewise.people.memory.exchange import read_lines, to_lines
 from housewise.people.memory.memory import Memory
@@ -50,8 +50,7 @@ class MemoryFolder:
 
     def folders(self) -> list[str]:
         """Names of all folders with notes in them, also of those that cannot be a person's."""
-        found = (path.parent.name for path in self.root.glob(f"*/{NOTES}"))
-        return sorted(name for name in found if not name.startswith("."))
+        return [path.parent.name for path in find_paths(self.root, f"*/{NOTES}")]
 
     def load(self, person: str) -> Memory:
         """What is remembered of a person.

@@ -12,7 +12,7 @@ from typing import Any
 from housewise.language import ChatModel
 from housewise.rollout.executors.base import Outcomes, Watcher
 from housewise.rollout.lanes import Assignment, Lanes
-from housewise.rollout.models import close_models, open_models
+from housewise.rollout.models import close_models, forget_prompts, open_models
 from housewise.rollout.stage import Stage
 from housewise.rollout.system import System
 
@@ -45,7 +45,7 @@ class Threads:
         outcomes = Outcomes(lanes, self._watcher)
         workers = lanes.most(self._system.settings.execution.workers)
         pool = ThreadPoolExecutor(workers)
-        pending = [pool.submit(self._work, lanes, models, outcomes) for _ in range(workers)]
+        pending = [pool.submit(self._work, lanes, models, outcomes, workers == 1) for _ in range(workers)]
         try:
             done, _ = wait(pending, return_when=FIRST_EXCEPTION)
         except KeyboardInterrupt:
@@ -70,13 +70,16 @@ class Threads:
                 stage.close()
         close_models(models)
 
-    def _work(self, lanes: Lanes, models: Mapping[str, ChatModel], outcomes: Outcomes) -> None:
+    def _work(self, lanes: Lanes, models: Mapping[str, ChatModel], outcomes: Outcomes, alone: bool) -> None:
         """Play one episode after the other."""
         # Whatever a model says of its end is nobody's failure either.
         stage = Stage(copy.copy(self._system), self._loading, lambda _: self._interrupted.is_set())
         self._stages.append(stage)
         try:
             while not self._stop.is_set() and (assignment := lanes.wait()) is not None:
+                if alone:
+                    # An episode of a run that was resumed is then computed as in one that was not interrupted.
+                    forget_prompts(models)
                 self._play(assignment, stage, models, outcomes)
         except BaseException:
             # Before other threads take their next episode.

@@ -15,6 +15,7 @@ from housewise.agent.adapt.planner import Conversation
 from housewise.agent.adapt.prompts import find_prompts, load_prompts
 from housewise.core.errors import UserError
 from housewise.core.files import alone, appearing, write_json
+from housewise.core.reading import read_text
 from housewise.core.record import FINISHED, Record
 from housewise.language.adapters import ASKED_WITH
 from housewise.language.embedder import shared_minilm
@@ -177,8 +178,8 @@ class AdaptTraining:
         if not path.exists():
             return
         try:
-            earlier = AdaptTrainingConfig.model_validate_json(path.read_text(encoding="utf-8"))
-        except (OSError, ValidationError) as error:
+            earlier = AdaptTrainingConfig.model_validate_json(read_text(path))
+        except (UserError, ValidationError) as error:
             raise UserError(f"{path}: not the settings of a training for ADAPT; choose another folder") from error
         if changed := differing(earlier.identity, self.config.identity):
             raise UserError(

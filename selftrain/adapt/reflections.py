@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
+from housewise.core.reading import read_text
 from housewise.core.record import Record
 from housewise.language.base import ChatModel, TokenScorer
 from housewise.people.topics import usual_topics
@@ -128,8 +129,8 @@ class Reflections:
 
 def _read(path: Path) -> Reflected:
     try:
-        return Reflected.model_validate_json(path.read_text(encoding="utf-8"))
-    except (OSError, ValidationError) as error:
+        return Reflected.model_validate_json(read_text(path))
+    except (UserError, ValidationError) as error:
         raise UserError(f"{path}: is damaged; delete it to reflect upon that episode again") from error
 
 

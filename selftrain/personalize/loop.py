@@ -13,7 +13,7 @@ import numpy as np
 from housewise.agent.personalize.judgement import judged_kinds
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.core.errors import UserError
-from housewise.core.files import alone, write_json
+from housewise.core.files import alone, find_paths, write_json
 from housewise.core.settings import short_name
 from housewise.language.adapters import ASKED_WITH, AskedWith, asked_with
 from housewise.language.embedder import shared_minilm
@@ -356,7 +356,7 @@ class SelfTraining:
 
     def _check_evaluated(self, tasks: NamedTasksConfig) -> None:
         """Figures of other tasks under the same name would be taken for these."""
-        episodes = list(self.folder.glob(f"*/evaluation/{tasks.name}/episodes/*.jsonl"))
+        episodes = find_paths(self.folder, f"*/evaluation/{tasks.name}/episodes/*.jsonl")
         if not episodes:
             return
         wanted = {Job(name).name.rpartition("-")[0] for name in task_names(self.config.playing(tasks).tasks)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -12,6 +11,7 @@ from pydantic import Field, NonNegativeInt, model_validator
 
 from housewise.core.code import CodeName
 from housewise.core.errors import UserError
+from housewise.core.reading import read_json
 from housewise.core.settings import Settings, load_as_advised, packaged, placed, validated
 from housewise.language.settings import Dtype
 from housewise.rollout.settings import flat
@@ -239,10 +239,10 @@ def read_selftraining(path: Path) -> SelfTrainingConfig:
         UserError: when the file holds none.
     """
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_json(path)
         base: Any = OmegaConf.to_container(_defaults())
         return validated(SelfTrainingConfig, placed(content, base, str(path)))
-    except (OSError, ValueError, AttributeError, RecursionError, UserError) as error:
+    except (UserError, ValueError, AttributeError) as error:
         raise UserError(f"{path}: not the settings of a self-training; choose another folder with --out") from error
 
 

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from housewise.core.errors import UserError
 from housewise.core.files import alone, write_json
+from housewise.core.reading import read_text
 from housewise.rollout.run import differing
 from housewise.selftrain.personalize.loop import Observer
 from housewise.selftrain.personalize.memories import IMITATE
@@ -89,6 +90,6 @@ def taught_with(adapter: Path) -> GoalTrainingConfig | None:
 
 def _read(path: Path) -> GoalTrainingConfig:
     try:
-        return GoalTrainingConfig.model_validate_json(path.read_text(encoding="utf-8"))
-    except (OSError, ValidationError) as error:
+        return GoalTrainingConfig.model_validate_json(read_text(path))
+    except (UserError, ValidationError) as error:
         raise UserError(f"{path}: not the settings of a training in goals; choose another folder") from error

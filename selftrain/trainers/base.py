@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
+from housewise.core.reading import read_text
 from housewise.selftrain.personalize.pairs import Pair
 
 ADAPTER, MODEL = "adapter", "model"
@@ -57,8 +58,8 @@ class TrainedModel(Start):
         if not path.exists():
             return None
         try:
-            trained = cls.model_validate_json(path.read_text(encoding="utf-8"))
-        except (OSError, ValidationError) as error:
+            trained = cls.model_validate_json(read_text(path))
+        except (UserError, ValidationError) as error:
             raise UserError(f"{path}: does not name a trained model; delete it to train again") from error
         changes = {}
         if Path(trained.adapter or "").name == ADAPTER and (folder / ADAPTER).is_dir():

@@ -30,6 +30,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from housewise.core.errors import UserError
 from housewise.core.files import write_json, write_text
+from housewise.core.reading import read_text
 from housewise.language.local.encoding import token_spans
 from housewise.language.local.tokens import prompt_tokens, reply_tokens
 from housewise.language.local.weights import SMOLLM2, check_weights, load, out_of_memory, quiet, with_adapter
@@ -68,8 +69,8 @@ class _Job(BaseModel):
     def same(self, folder: Path) -> bool:
         """Whether the training that was begun in a folder is this one."""
         try:
-            earlier = _Job.model_validate_json((folder / _JOB).read_text(encoding="utf-8"))
-        except (OSError, ValidationError):
+            earlier = _Job.model_validate_json(read_text(folder / _JOB))
+        except (UserError, ValidationError):
             return False
         alike = (earlier.seed, earlier.start, earlier.pairs) == (self.seed, self.start, self.pairs)
         return alike and earlier.config.identity == self.config.identity
@@ -372,7 +373,7 @@ def launched(folder: Path, parent: int) -> tuple[PreferenceConfig | TrainingConf
         parent: the process that called the launcher.
     """
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-    job = _Job.model_validate_json((folder / _JOB).read_text(encoding="utf-8"))
+    job = _Job.model_validate_json(read_text(folder / _JOB))
     return job.config, job.seed, job.start
 
 

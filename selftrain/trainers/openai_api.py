@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from housewise.core.address import concealed, is_loopback, redacted, secrets, without_passwords
 from housewise.core.errors import UserError
 from housewise.core.files import write_json, write_text
+from housewise.core.reading import read_text
 from housewise.language.control_tokens import break_turns
 from housewise.language.server.answer import count
 from housewise.language.server.connection import setup_problem
@@ -154,8 +155,8 @@ class FineTuning(ABC, Generic[E]):
         path = folder / "job.json"
         if path.exists():
             try:
-                earlier = _Submitted.model_validate_json(path.read_text(encoding="utf-8"))
-            except (OSError, ValidationError) as error:
+                earlier = _Submitted.model_validate_json(read_text(path))
+            except (UserError, ValidationError) as error:
                 raise UserError(f"{path}: does not name a fine-tuning job; delete it to start another") from error
             if earlier.digest == digest:
                 return earlier.job

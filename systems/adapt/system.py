@@ -13,6 +13,8 @@ from housewise.agent.adapt.planner import Briefing, Conversation, ModelCook
 from housewise.agent.adapt.prompts import find_prompts, load_prompts
 from housewise.agent.base import Agent
 from housewise.core.errors import UserError
+from housewise.core.reading import is_file
+from housewise.core.record import Event
 from housewise.core.settings import MOST_COUNTED
 from housewise.language.adapters import asked_with
 from housewise.language.base import ChatModel, Sampling
@@ -89,6 +91,11 @@ class Adapt(System[AdaptSettings]):
         return (*(("agent",) if chosen.planner == "llm" else ()), *(("person",) if person and chosen.asks else ()))
 
     @property
+    def events_not_repeated(self) -> Sequence[type[Event]]:
+        """See System.events_not_repeated."""
+        return () if self.is_local("person") else self.events
+
+    @property
     def agent(self) -> str:
         """See System.agent."""
         return self.settings.agent.planner
@@ -135,7 +142,7 @@ class Adapt(System[AdaptSettings]):
     def files(self) -> dict[str, Path]:
         """See System.files: people and prompts of the user's own."""
         people, prompt = self.settings.tasks.people, self.settings.agent.prompt
-        found = {"prompt": Path(prompt)} if prompt and Path(prompt).is_file() else {}
+        found = {"prompt": Path(prompt)} if prompt and is_file(Path(prompt)) else {}
         for path in people_files(people) if people else ():
             found["people" if path == Path(str(people)) else f"people/{path.stem}"] = path
         return found

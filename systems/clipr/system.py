@@ -15,6 +15,7 @@ from housewise.agent.clipr.language import Language
 from housewise.agent.clipr.learned import LearnedChoices
 from housewise.agent.clipr.local.components import LocalComponents
 from housewise.agent.clipr.notes import answers_in, rules_in, topic_of
+from housewise.core.reading import is_file
 from housewise.language.adapters import asked_with
 from housewise.language.base import ChatModel, Sampling
 from housewise.language.embedder import minilm_folder, shared_minilm
@@ -104,7 +105,7 @@ class Clipr(System[CliprSettings]):
     def files(self) -> dict[str, Path]:
         """See System.files: the choices, where they are a file of the user's."""
         data = self.settings.tasks.data
-        return {"choices": Path(data)} if not is_made_here(data) and Path(data).is_file() else {}
+        return {"choices": Path(data)} if not is_made_here(data) and is_file(Path(data)) else {}
 
     def material(self, job: Job) -> ChoiceSet:
         """See System.material: the choices, read where the command is given.

@@ -14,6 +14,7 @@ from housewise.controller.published import PublishedController
 from housewise.controller.robot import RobotInHouse, room_anchors
 from housewise.controller.skills import Controller, ControllerSettings
 from housewise.core.errors import UserError
+from housewise.core.reading import is_file
 from housewise.core.record import FINISHED, Line
 from housewise.core.settings import packaged
 from housewise.language import ChatModel, Sampling
@@ -104,7 +105,7 @@ class Personalize(System[PersonalizeSettings]):
     def files(self) -> dict[str, Path]:
         """See System.files: its prompt and its person."""
         named = {"prompt": Path(self.settings.agent.prompt), "person": Path(self.settings.tasks.person)}
-        return {setting: path for setting, path in named.items() if path.is_file()}
+        return {setting: path for setting, path in named.items() if is_file(path)}
 
     def material(self, job: Job) -> ReplayChatModel | None:
         """For the replay planner, what plays the replies of an episode's earlier record; None for other planners.

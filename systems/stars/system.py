@@ -18,6 +18,8 @@ from housewise.agent.stars.selection import Likelihood, Numbered, Rated, Selecto
 from housewise.agent.stars.settings import load_examples, load_robot, load_task, load_vocabulary, wishes_of
 from housewise.agent.stars.tasks import Task as Room_Task
 from housewise.core.errors import UserError
+from housewise.core.reading import is_file
+from housewise.core.record import Event
 from housewise.core.settings import MOST_COUNTED
 from housewise.language import ChatModel
 from housewise.language.continuing import Continuer
@@ -31,7 +33,7 @@ from housewise.rollout.system import Job, Opened, System, Task
 from housewise.systems.stars.agent import StarsAgent
 from housewise.systems.stars.house import Body, house_task, load_stand_ins
 from housewise.systems.stars.models import late_continuer
-from housewise.systems.stars.record import EVENTS, StarsSetting
+from housewise.systems.stars.record import EVENTS, AnswerEvent, StarsSetting
 from housewise.systems.stars.room import Room
 from housewise.systems.stars.settings import StarsSettings
 from housewise.systems.stars.told import Told
@@ -70,7 +72,7 @@ class Stars(System[StarsSettings]):
         read = [load_task(name, vocabulary) for name in settings.tasks.task]
         self._read = {task.name: (task, words) for task, words in read}
         if len(self._read) < len(read):
-            raise UserError("setting task: two files name their tasks alike; give each a name of its own")
+            raise UserError("setting task: two of the tasks have one name; give each a name of its own")
 
     @property
     def roles(self) -> Sequence[str]:
@@ -96,6 +98,13 @@ class Stars(System[StarsSettings]):
     def talks(self) -> bool:
         """See System.talks."""
         return self._asks("terminal")
+
+    @property
+    def events_not_repeated(self) -> Sequence[type[Event]]:
+        """See System.events_not_repeated."""
+        if self.is_local("person"):
+            return ()
+        return (AnswerEvent,) if self.is_local("agent") else self.events
 
     @classmethod
     def essence(cls, setting: Mapping[str, Any]) -> Any:
@@ -136,7 +145,7 @@ class Stars(System[StarsSettings]):
         named |= {"prompt": chosen.prompt, "examples": chosen.examples or ""}
         named["stand_ins"] = self.settings.world.stand_ins
         named |= {f"task-{task}": name for task, name in zip(self._read, self.settings.tasks.task, strict=True)}
-        return {setting: Path(name) for setting, name in named.items() if Path(name).is_file()}
+        return {setting: Path(name) for setting, name in named.items() if is_file(Path(name))}
 
     def open(
         self,

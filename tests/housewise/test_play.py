@@ -1,5 +1,9 @@
 """Cooking at the terminal, by the command that users run."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from housewise.language.embedder import has_minilm
@@ -44,3 +48,17 @@ def test_somebody_unknown_is_refused_in_one_line():
     assert result.returncode != 0
     assert "nobody is named 'nobody'; use one of juan" in " ".join((result.stderr + result.stdout).split())
     assert "there is no task 9" in play("", "--task", "9").stderr
+
+
+def test_bytes_that_are_no_text_are_an_unknown_action():
+    done = subprocess.run(
+        [sys.executable, "-m", "housewise", "play", "kitchen"],
+        input=b"\xff\xfe\xe9\nOpen fridge_0\n",
+        capture_output=True,
+        env=os.environ | {"PYTHONIOENCODING": "utf-8:strict"},
+        timeout=300,
+        check=False,
+    )
+    told = done.stdout.decode()
+    assert done.returncode == 0 and not done.stderr, done.stderr.decode()
+    assert told.count("Unknown action") == 1 and "fridge_0 is now open" in told

@@ -171,14 +171,14 @@ def test_groups_of_one_s_own_are_checked(tmp_path, groups, words):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("name: [", "is no YAML"),
+        ("name: [", "not readable as YAML"),
         ("just words", "the file"),
         ("", "the file"),
         ("people: 7", "people has to be a list"),
         ("people: []", "no people are described"),
         ("name: x\npreferences: []", "preferences"),
         ("x" * 1_000_001, "more than 1000000 bytes"),
-        ("a: &a [*a]", "the file|name"),
+        ("a: &a [*a]", "refer to themselves"),
     ],
 )
 def test_a_file_that_describes_nobody(tmp_path, text, words):

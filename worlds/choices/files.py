@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TypeVar
 
-import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from housewise.core.errors import DataError
-from housewise.core.yamls import parse_yaml
+from housewise.core.reading import parse_json, read_text, text_lines
+from housewise.core.reading import read_yaml as read_values
 
-_MOST_BYTES = 64 << 20
+MOST_BYTES = 64 << 20
 
 
 class Row(BaseModel):
@@ -43,15 +42,10 @@ def read_rows(path: Path, kind: type[AnyRow], source: str) -> list[AnyRow]:
         DataError: the file is missing, empty, too large, or a line is not such an object; the message names the line,
             the field and what is expected.
     """
-    try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise DataError(f"{path}: larger than {_MOST_BYTES >> 20} MB, not {source}; give the file itself")
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: cannot be read ({error}); give {source} as a text file of JSON lines") from error
-    rows = [_row(path, number, line, kind, source) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    remedy = f"give {source} as a text file of JSON lines"
+    rows = [_row(path, number, line, kind, source) for number, line in text_lines(read_text(path, remedy, MOST_BYTES))]
     if not rows:
-        raise DataError(f"{path}: is empty; give {source} as a text file of JSON lines")
+        raise DataError(f"{path}: is empty; {remedy}")
     return rows
 
 
@@ -62,9 +56,7 @@ def read_yaml(path: Path, kind: type[AnySettings]) -> AnySettings:
         DataError: the file is missing, no YAML, or wrong; the message names the field.
     """
     try:
-        return kind.model_validate(parse_yaml(path.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise DataError(f"{path}: cannot be read as YAML ({str(error).splitlines()[0]})") from error
+        return kind.model_validate(read_values(path))
     except ValidationError as error:
         raise DataError(f"{path}: {_first(error)}") from error
 
@@ -75,10 +67,7 @@ def _first(error: ValidationError) -> str:
 
 
 def _row(path: Path, number: int, line: str, kind: type[AnyRow], source: str) -> AnyRow:
-    try:
-        json.loads(line)
-    except ValueError as error:
-        raise DataError(f"{path}, line {number}: not JSON ({error}); give {source} as JSON lines") from error
+    parse_json(line, f"{path}, line {number}", f"give {source} as JSON lines")
     try:
         return kind.model_validate_json(line)
     except ValidationError as error:

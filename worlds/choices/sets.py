@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from itertools import islice
 from pathlib import Path
 
 from housewise.core.errors import DataError
+from housewise.core.reading import parse_json, read_text, text_lines
+from housewise.worlds.choices import ambik, introplan_text
+from housewise.worlds.choices.files import MOST_BYTES
 from housewise.worlds.choices.introplan import read_introplan
 from housewise.worlds.choices.kitchen import KITCHEN, read_kitchen
 from housewise.worlds.choices.scenario import ChoiceSet
@@ -16,8 +17,6 @@ OWN = "kitchen"
 """What our own set is called."""
 HOUSES = "housekeep"
 """What choices in generated houses are called; with a colon and a name behind it those of one person."""
-
-_LONGEST_LINE = 1 << 20
 
 
 def read_choices(data: str, count: int, seed: int) -> ChoiceSet:
@@ -43,14 +42,15 @@ def read_choices(data: str, count: int, seed: int) -> ChoiceSet:
     path = Path(data)
     if path.suffix in (".yaml", ".yml"):
         return read_kitchen(path)
-    fields = _fields(path)
-    if "variants" in fields:
+    text = read_text(path, f"give {OWN}, {HOUSES} or a file of choices", MOST_BYTES)
+    fields = set() if ambik.is_published(text) or introplan_text.is_published(text) else _fields(text, path)
+    if "variants" in fields or ambik.is_published(text):
         return ambik_choices(path, count, seed)
-    if "single_decision" in fields or "fold" in fields:
+    if "single_decision" in fields or "fold" in fields or introplan_text.is_published(text):
         return read_introplan(path, count, seed)
     raise DataError(
         f"{path}: has neither variants, as AmbiK's tasks, nor single_decision, as IntroPlan's scenes; give one of "
-        f"these with a JSON object a line, a YAML file like {KITCHEN.name}, {OWN} or {HOUSES}"
+        f"these as it was published or with a JSON object a line, a YAML file like {KITCHEN.name}, {OWN} or {HOUSES}"
     )
 
 
@@ -59,15 +59,8 @@ def is_made_here(data: str) -> bool:
     return data == OWN or data.partition(":")[0] == HOUSES
 
 
-def _fields(path: Path) -> set[str]:
-    """The fields of a file's first line."""
-    try:
-        with path.open(encoding="utf-8") as stream:
-            lines = (line for line in iter(lambda: stream.readline(_LONGEST_LINE), ""))
-            first = next((line for line in islice(lines, 1000) if line.strip()), "")
-        content = json.loads(first) if first else {}
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: cannot be read ({error}); give {OWN}, {HOUSES} or a file of choices") from error
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{path}, line 1: not JSON ({error}); give a JSON object a line, {OWN} or {HOUSES}") from error
+def _fields(text: str, path: Path) -> set[str]:
+    """The fields of the first line of JSON."""
+    number, first = next(text_lines(text), (1, "{}"))
+    content = parse_json(first, f"{path}, line {number}", f"give a JSON object a line, {OWN} or {HOUSES}")
     return set(content) if isinstance(content, dict) else set()

@@ -12,13 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from housewise.core.errors import DataError, alternatives
-from housewise.core.yamls import parse_yaml
+from housewise.core.files import find_paths
+from housewise.core.reading import is_file, read_yaml
 
 Places = dict[str, list[str]]
 """Kinds of receptacle by kind of room; the room may be ``"any room"``."""
@@ -157,12 +157,12 @@ def majority(people: Iterable[Preferences]) -> Preferences:
 
 def people() -> list[str]:
     """Names of the people that come with the package, in alphabetical order."""
-    return sorted(file.stem for file in _folder().glob("*.yaml") if not file.name.startswith("_"))
+    return [file.stem for file in find_paths(_folder(), "*.yaml") if not file.name.startswith("_")]
 
 
 def strangers() -> list[str]:
     """Names of people who come along as well, and for whom nothing else was made: no majority has them in it."""
-    return sorted(file.stem for file in (_folder() / _STRANGERS).glob("*.yaml"))
+    return [file.stem for file in find_paths(_folder() / _STRANGERS, "*.yaml")]
 
 
 def load_person(name_or_path: str | Path) -> Person:
@@ -180,7 +180,7 @@ def load_person(name_or_path: str | Path) -> Person:
     if name in strangers():
         return _read_person(_folder() / _STRANGERS / f"{name}.yaml")
     path = Path(name_or_path)
-    if path.is_file():
+    if is_file(path):
         return _read_person(path)
     known = ["majority", *people(), *strangers()]
     raise DataError(f"no person {name!r}; {alternatives(name, known)}, or give the path of a YAML file")
@@ -250,12 +250,7 @@ def _unknown(file: Path, field: str, what: str, word: str, known: Sequence[str])
 
 
 def _parse(file: Path, model: type[_File]) -> _File:
-    try:
-        content: Any = parse_yaml(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{file}: cannot be read ({error}); check the path and save it as UTF-8") from error
-    except yaml.YAMLError as error:
-        raise DataError(f"{file}: not valid YAML ({_one_line(error)}); check indentation and colons") from error
+    content = read_yaml(file, "check indentation and colons, and save it as UTF-8")
     try:
         return model.model_validate(content)
     except ValidationError as error:
@@ -275,7 +270,3 @@ def _first_problem(error: ValidationError, model: type[BaseModel]) -> str:
         "string_type": "write it as text, in quotes where YAML reads it as a number or as yes or no",
     }
     return f"{field}: {problem['msg'].lower()}; {remedies.get(problem['type'], 'correct it')}"
-
-
-def _one_line(error: yaml.YAMLError) -> str:
-    return " ".join(str(error).split())

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from importlib import resources
 
+from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError, alternatives
-from housewise.core.yamls import parse_yaml
+from housewise.core.reading import read_yaml
 from housewise.worlds.house.env import Task
 from housewise.worlds.house.generator import generate
 from housewise.worlds.house.housekeep.reader import HousekeepData
@@ -75,8 +75,7 @@ def task_sets(scene: str) -> dict[str, list[int]]:
     Raises:
         UserError: when it has none.
     """
-    path = resources.files("housewise.housekeep_configs") / "task_sets" / "llm_personalize.yaml"
-    sets: dict[str, dict[str, list[int]]] = parse_yaml(path.read_text(encoding="utf-8"))["scenes"]
+    sets: dict[str, dict[str, list[int]]] = read_yaml(CONFIGS / "task_sets" / "llm_personalize.yaml")["scenes"]
     if scene not in sets:
         raise UserError(f"no task sets for {scene}; {alternatives(scene, sets)}")
     return sets[scene]

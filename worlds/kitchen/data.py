@@ -13,11 +13,10 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from housewise.core.errors import DataError
-from housewise.core.yamls import parse_yaml
+from housewise.core.reading import read_yaml
 from housewise.language.words import is_of
 from housewise.worlds.kitchen.state import Entity, Place, Relation
 
@@ -244,20 +243,6 @@ def resolve_groups(
     except RecursionError:
         raise DataError(f"{where}: groups list each other a thousand deep; list things instead") from None
     return resolved
-
-
-def read_yaml(file: Path) -> Any:
-    """The content of a YAML file.
-
-    Raises:
-        DataError: it cannot be read or is no YAML.
-    """
-    try:
-        return parse_yaml(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{file}: cannot be read ({error})") from error
-    except (yaml.YAMLError, RecursionError) as error:
-        raise DataError(f"{file}: is no YAML ({' '.join(str(error).split())[:200]})") from error
 
 
 def read_model(file: Path, model: type[_Model]) -> _Model:

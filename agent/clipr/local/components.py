@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import yaml
 
 from housewise.agent.clipr.language import Choice, Dimension, Exchange, Guidance, Inquiry, Judged, Labelled, Usage
 from housewise.agent.clipr.local.contrast import Contrast, merged
@@ -20,7 +19,7 @@ from housewise.agent.clipr.local.ranking import Ranker, Scores, Weights
 from housewise.agent.clipr.rules import Rule, read_rule, typed_rule
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
-from housewise.core.yamls import parse_yaml
+from housewise.core.reading import read_yaml
 from housewise.language.embedder import Embedder, cosine
 from housewise.language.words import STOP_WORDS, content_words
 from housewise.worlds.choices.scenario import Situation
@@ -272,7 +271,6 @@ def _when(contrast: Contrast) -> str:
 
 def _questions(path: Path) -> tuple[str, ...]:
     try:
-        found = parse_yaml(path.read_text(encoding="utf-8"))["questions"]
-        return tuple(str(question) for question in found)
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, KeyError, TypeError) as error:
+        return tuple(str(question) for question in read_yaml(path)["questions"])
+    except (KeyError, TypeError) as error:
         raise DataError(f"{path}: give a list of questions under questions ({error})") from error

@@ -13,7 +13,7 @@ from housewise.agent.personalize.parser import parse_step
 from housewise.core.errors import UserError
 from housewise.experiments.bench.fidelity import compare, figures
 from housewise.experiments.bench.recorded_player import Player
-from housewise.experiments.bench.recordings import Recording
+from housewise.experiments.bench.recordings import Recording, recordings_in
 from housewise.worlds.house.housekeep.reader import HousekeepData
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
 from tests.worlds.house.housekeep_folder import BED, COUNTER, SCENE, make_folder
@@ -162,3 +162,24 @@ def test_where_discoveries_differ_is_told(recorded: Path) -> None:
     assert compared(recorded)["discoveries_elsewhere"] == {"in step": {"only": 1}, "out of step": {}}
     altered(recorded, lambda logs: logs[-1]["outcome"]["recs_discovered"].append(name))
     assert compared(recorded)["discoveries_elsewhere"] == {"in step": {"early": 1}, "out of step": {}}
+
+
+def test_a_published_log_is_matched_to_its_episode_by_how_it_begins(recorded: Path, tmp_path: Path) -> None:
+    root = recorded.parents[3] / "data"
+    data = HousekeepData(root)
+    plans = json.loads(recorded.read_text(encoding="utf-8"))
+    [start] = (dict(each) for each, number in data.episodes_by_start(SCENE).items() if number == 3)
+    logs = tmp_path / "logs" / "first_run" / "demo" / SCENE.lower()
+    logs.mkdir(parents=True)
+    for name, begins in (("data_2024-01-01.json", start), ("data_2024-01-02.json", {"anvil 1": "kitchen 0 counter 1"})):
+        content = [{**plans[0], "current_mapping": {"start": begins}}]
+        (logs / name).write_text(json.dumps(content), encoding="utf-8")
+    (logs / "._data_2024-01-01.json").write_bytes(b"\x00\xff")
+    first, second = recordings_in(tmp_path / "logs")
+    found = compare(first, root, kept=tmp_path / "kept")
+    assert found and figures([found]) == figures([compare(recorded, root)])
+    assert (found.scene, found.condition) == (SCENE, "first_run")
+    assert compare(second, root) is None
+    (logs / "data_2024-01-02.json").write_text('[{"logs": 3}]')
+    with pytest.raises(UserError, match="not a recording"):
+        compare(second, root)

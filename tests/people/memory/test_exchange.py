@@ -126,12 +126,12 @@ BOMB = "a: &a {x: 1}\n" + "".join(
         (HEADER + "notes:\n- {kind: rule, text: x, person: bruno}", "is of bruno"),
         (HEADER + "notes:\n- {kind: rule, text: x, id: 123456789012}", "note 1: id: not a text"),
         (HEADER + f"notes:\n- {{kind: rule, text: {'x' * 10_000_000}}}", "note 1: text: has 10000000 characters"),
-        (HEADER + "notes: [", "cannot be read as YAML"),
-        (HEADER + "notes: !!python/object/apply:os.system [touch here]", "cannot be read as YAML"),
-        (HEADER + BOMB, "cannot be read as YAML .*refers to itself"),
-        (HEADER + "notes: " + "[" * 100_000, "cannot be read as YAML"),
-        (HEADER + "notes: &n [*n]", "cannot be read as YAML .*refers to itself"),
-        (HEADER + 'notes: "\x00"', "cannot be read as YAML"),
+        (HEADER + "notes: [", "not readable as YAML"),
+        (HEADER + "notes: !!python/object/apply:os.system [touch here]", "not readable as YAML"),
+        (HEADER + BOMB, "not readable as YAML .*refer"),
+        (HEADER + "notes: " + "[" * 100_000, "not readable as YAML"),
+        (HEADER + "notes: &n [*n]", "not readable as YAML .*refer"),
+        (HEADER + 'notes: "\x00"', "not readable as YAML"),
     ],
 )
 def test_a_damaged_file_is_one_line(tmp_path: Path, content: str, complaint: str) -> None:

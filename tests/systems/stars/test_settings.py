@@ -71,7 +71,7 @@ def test_files_of_the_user_that_cannot_be_are_one_line(tmp_path: Path) -> None:
     path.write_text(ATTIC)
     other = tmp_path / "other.yaml"
     other.write_text(ATTIC)
-    assert "name their tasks alike" in stars(f"task=[{path},{other}]", "--out", tmp_path / "run", code=2)
+    assert "two of the tasks have one name" in stars(f"task=[{path},{other}]", "--out", tmp_path / "run", code=2)
 
 
 def test_a_task_that_has_changed_is_not_gone_on_with(server: ChatServer, tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_the_open_verbs_are_77():
         ("tasks.yaml", "dishes: {}\ntasks: {one: {text: x, dishes: []}}\nsets: {}", "tasks.one"),
         ("objects.yaml", "things: {moon_0: {a_0: x}}", "'moon_0', which is listed nowhere"),
         ("objects.yaml", "things: {fridge_0: {a_0: {is: x, colour: red}}}", "things.fridge_0.a_0.colour"),
-        ("verbs.yaml", "open: [", "is no YAML"),
+        ("verbs.yaml", "open: [", "not readable as YAML"),
     ],
 )
 def test_a_damaged_file_is_named_with_its_field(tmp_path, file, text, words):

@@ -17,6 +17,7 @@ from hydra.plugins.search_path_plugin import SearchPathPlugin
 from omegaconf import DictConfig
 
 from housewise.core.errors import UserError
+from housewise.core.files import find_paths
 from housewise.worlds.house.simulator.base import Camera
 
 _PACKAGE = "housekeep_configs/habitat"
@@ -83,7 +84,7 @@ def config_file(name: str = "rearrange") -> str:
     folder = Path(str(resources.files("housewise.housekeep_configs"))) / "habitat" / _GROUP
     file = folder / f"{name}.yaml"
     if not file.is_file():
-        there = ", ".join(sorted(path.stem for path in folder.glob("*.yaml")))
+        there = ", ".join([path.stem for path in find_paths(folder, "*.yaml")])
         raise UserError(f"no habitat-lab configuration {name!r}; there are {there}")
     return str(file)
 

@@ -11,7 +11,7 @@ import yaml
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from housewise.core.errors import DataError, shown
-from housewise.core.yamls import SafeLoader
+from housewise.core.reading import SafeLoader, read_yaml
 from housewise.worlds.house.housekeep.fields import (
     Coordinate,
     Extent,
@@ -127,11 +127,9 @@ def read_metadata(path: Path) -> Metadata:
         DataError: when it is damaged or holds what it may not.
     """
     try:
-        return Metadata.model_validate(yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader))
+        return Metadata.model_validate(read_yaml(path, "fetch the file again", _Loader))
     except ValidationError as error:
         raise DataError(f"{path}: damaged metadata, {first(error)}; fetch the file again") from error
-    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
-        raise DataError(f"{path}: not readable scene metadata ({shown(error)}); fetch the file again") from error
 
 
 def read_episodes(path: Path) -> dict[int, dict[str, Any]]:

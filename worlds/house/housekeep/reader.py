@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -12,6 +12,7 @@ import numpy as np
 from pydantic import ValidationError
 
 from housewise.core.errors import DataError, shown
+from housewise.core.files import find_paths
 from housewise.core.homes import expand_user
 from housewise.worlds.house.episode import Episode, HouseObject, ObjectModel, ShelfItem, ShelfRow, ShelfSpan, ShelfState
 from housewise.worlds.house.geometry import Pose, Quat, Vec3
@@ -62,7 +63,7 @@ class HousekeepData:
 
     def scenes(self) -> list[str]:
         """Names of the scenes that have metadata and a navigation mesh."""
-        folders = sorted((self.root / _SCENES / "assets").iterdir())
+        folders = find_paths(self.root / _SCENES / "assets", "*")
         return [
             folder.name for folder in folders if (folder / _METADATA).exists() and self._navmesh(folder.name).exists()
         ]
@@ -124,6 +125,16 @@ class HousekeepData:
     def episodes(self, scene: str) -> Iterator[Episode]:
         """Every episode of a scene."""
         return (self.episode(scene, number) for number in self.episode_ids(scene))
+
+    @lru_cache(maxsize=4)  # noqa: B019
+    def episodes_by_start(self, scene: str) -> Mapping[frozenset[tuple[str, str]], int]:
+        """Ids of a scene's episodes by how they begin: pairs of an object's name and its receptacle's name."""
+        found: dict[frozenset[tuple[str, str]], int] = {}
+        for number, raw in self._raw_episodes(scene).items():
+            start = np.asarray(raw["start_matrix"])
+            places = [spoken_receptacle(raw["recs_keys"][row]) for row in start.argmax(axis=0)]
+            found.setdefault(frozenset(zip(map(spoken, raw["objs_keys"]), places, strict=True)), number)
+        return found
 
     def preferences(self, who: str = "majority") -> Preferences:
         """What people want: ``"majority"``, or one annotator as ``"annotator-3"``.
@@ -201,9 +212,9 @@ class HousekeepData:
         return any((self.root / EPISODES).glob(f"*/{scene}.json.gz"))
 
     def _episode_file(self, scene: str) -> Path:
-        found = sorted((self.root / EPISODES).glob(f"*/{scene}.json.gz"))
+        found = find_paths(self.root / EPISODES, f"*/{scene}.json.gz")
         if not found:
-            there = sorted(path.name.removesuffix(".json.gz") for path in (self.root / EPISODES).glob("*/*.json.gz"))
+            there = [path.name.removesuffix(".json.gz") for path in find_paths(self.root / EPISODES, "*/*.json.gz")]
             raise DataError(f"{self.root / EPISODES}: no episodes of {scene!r}; it has {', '.join(there) or 'none'}")
         return found[0]
 

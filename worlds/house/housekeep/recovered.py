@@ -22,7 +22,9 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from housewise.core.errors import DataError
+from housewise.core.errors import DataError, UserError
+from housewise.core.files import find_paths
+from housewise.core.reading import read_text
 from housewise.worlds.house.episode import ShelfState
 from housewise.worlds.house.geometry import Vec3, yaw_rotation
 from housewise.worlds.house.housekeep.reader import COMING_AND_GOING, EPISODES, HousekeepData
@@ -63,8 +65,8 @@ def read_tasks(path: Path) -> dict[str, list[RecoveredTask]]:
         DataError: when the file is missing or not one of recovered tasks.
     """
     try:
-        scenes = _File.model_validate_json(path.read_text(encoding="utf-8")).scenes
-    except (OSError, ValidationError, UnicodeDecodeError) as error:
+        scenes = _File.model_validate_json(read_text(path)).scenes
+    except (UserError, ValidationError) as error:
         raise DataError(f"{path}: not a file of recovered tasks ({str(error).splitlines()[0]})") from error
     return {scene: sorted(tasks, key=lambda task: task.set != "test") for scene, tasks in scenes.items()}
 
@@ -105,7 +107,7 @@ def recover(root: Path, tasks: Mapping[str, Sequence[RecoveredTask]], folder: Pa
 
 
 def _splits(root: Path) -> list[Path]:
-    return sorted(path for path in (root / EPISODES).iterdir() if path.is_dir())
+    return [path for path in find_paths(root / EPISODES, "*") if path.is_dir()]
 
 
 def _sizes(data: HousekeepData) -> dict[str, Vec3]:

