@@ -30,6 +30,7 @@ _DONE = re.compile(r"\W*(?:done|finish|mission_complete)\s*[\[(]\s*[\])]\W*", re
 # PARTNR (Chang et al. 2024): go to an object, pick it up, go elsewhere, place it there.
 _REARRANGE = re.compile(r"\W*(?:\d+\W+)?rearrange\s*[\[(]([^,\[\]()]+),([^,\[\]()]+),([^,\[\]()]+)", re.IGNORECASE)
 
+_LONGEST_OPENING = 80  # characters that tell whether a step begins
 # Runs of what may stand between two steps of a line.
 _BETWEEN = re.compile(r"[\s,;|&→⇒➔➜。、.>=–—-]+")
 _SEPARATOR = re.compile(r"[,;|&→⇒➔➜。、]|[=-]>|\.\s|\s[–—-]+\s")
@@ -106,7 +107,7 @@ def _steps(line: str) -> Iterator[str]:
         follows = counted and int(counted[1]) == number + 1 and (first or line[between.start() - 1].isdigit())
         if not (follows or _SEPARATOR.search(between[0]) or _CONNECTIVE.match(line, end)):
             continue
-        if not (is_step(line[start : between.start()][:LONGEST_LINE]) and is_step(line[end : end + LONGEST_LINE])):
+        if not (is_step(line[start : between.start()][:LONGEST_LINE]) and is_step(line[end : end + _LONGEST_OPENING])):
             continue
         if _CONDITION.search(line, start, between.start()):
             break

@@ -54,13 +54,12 @@ class _Container:
             # Names stand behind their verb; what stands before it may be a name where nothing follows.
             self.verb = text
             return
-        if is_step(text):
-            self.has_step = True
-            if not self.is_list:
-                self.texts = [known for known in self.texts if is_step(known)]
-        elif self.has_step and not self.is_list:
-            return
-        self.texts.append(text)
+        step = is_step(text)
+        if step and not self.has_step and not self.is_list:
+            self.texts.clear()
+        self.has_step |= step
+        if step or self.is_list or not self.has_step:
+            self.texts.append(text)
 
     def lines(self) -> list[str]:
         """What it says, a step or another text each."""

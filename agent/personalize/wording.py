@@ -56,7 +56,7 @@ _INTRODUCTION = re.compile(
     rf"""(?: (?:[^\w\s❌✗✘🚫⛔~!¬]|_)+
       | [^\W\d_]{{1,20}}\s*\d{{1,3}}[^\W\d_]{{0,3}}\s*[:.)] | [一二三四五六七八九十]+\s*[、.:] | \d{{1,3}}\s
       | (?:and|then|now|also|please|lastly|afterwards?|after\sthat|ok(?:ay)?|sure|so|(?:{_ORDINALS})(?:ly)?)\b
-      | (?:(?:the|my|your|our)\s)?(?:(?:{_ORDINALS})\s)?(?:{_LABELS})\s*(?:(?:is|will\sbe)\b|[:=])
+      | (?:(?:{_ORDINALS})\s)?(?:{_LABELS})\s*[:=]
       | (?:i|we|you|(?:the\s)?(?:robot|agent))
         (?:'ll|'m|'re|\s(?:will|should|shall|must|can|am|are|is|needs?|has|have|wants?|plan))?\b
         (?:\s(?:be|now|then|first|next|also)\b)*(?:\sgoing(?=\sto\s(?:{"|".join(_VERBS)})\b))?
@@ -65,7 +65,7 @@ _INTRODUCTION = re.compile(
     )[\s,:]*""",
     re.IGNORECASE | re.VERBOSE,
 )
-_MOST_PREFIXES = 8
+_MOST_PREFIXES = 5
 _ENDS = ".!;,' "
 
 # For words with single spaces between them: these patterns try every way to share a run of spaces out.
@@ -99,7 +99,7 @@ _PURPOSES = (
 _REASON = re.compile(
     rf"""[ ][-–—]+[ ] | [ ]?(?:[–—;:#(\[{{|] | // | => | -> | →) | [.!?][ ]
     | [,.]?[ ](?:because|since|so|as|where|which|for|due|given|in[ ]order|next|first|now|again)\b
-    | ,?[ ](?:and|to|then)[ ](?:{_PURPOSES})\b""",
+    | ,?[ ]to[ ](?:{_PURPOSES})\b | ,?[ ]and[ ](?:look[ ]around|explore|search|check|see)\b""",
     re.VERBOSE,
 )
 _ASIDE = re.compile(r" ?\([^()]*\)| ?\[[^\[\]]*\]")
@@ -139,7 +139,7 @@ def paper_forms(line: str) -> tuple[str, ...]:
     # What is to be done under a condition alone is not done.
     if reasons and not any(_CONDITIONAL.match(reason) for reason in reasons):
         forms += [plain, plain[: cut.start()]] if cut else [plain]
-    return tuple(dict.fromkeys(form.strip(_ENDS) for form in forms))
+    return tuple(dict.fromkeys(form.strip(_ENDS) for form in forms if _sentence(form)))
 
 
 def is_step(text: str) -> bool:
