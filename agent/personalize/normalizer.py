@@ -19,7 +19,7 @@ _REASON_TAG = re.compile(r"<(reason\w*|rationale|explanation|why|comment|notes?)
 _ELEMENT = re.compile(r"<([a-z][\w-]{1,24})>([^<>]{1,200})</\1>", re.IGNORECASE)
 _TAG = re.compile(r"<(?P<end>/?)(?P<name>[a-z][\w:-]{0,30})(?P<rest>(?:[\s/][^<>]{0,200})?)>", re.IGNORECASE)
 _VALUE = re.compile(r"=\s*(?:\"([^\"]*)\"|'([^']*)')")
-_INLINE = frozenset("b i u em strong code span mark kbd font small tt".split())
+_INLINE = frozenset(["b", "i", "u", "em", "strong", "code", "span", "mark", "kbd", "font", "small", "tt"])
 _BLOCK = re.compile(r"(?:br|p|li|ul|ol|div|hr|tr|h\d|steps?|actions?|plans?|answer|item|output|response|final)[_-]?\d*")
 
 _STEP_INSIDE = re.compile(rf"(?<=\S)\s+(?=step\s*(?:\d+|{NUMBER_WORDS})\s*[:.)])", re.IGNORECASE)
@@ -95,7 +95,7 @@ def _steps(line: str) -> Iterator[str]:
         yield "mission complete"
         return
     if moved := _REARRANGE.match(line):
-        thing, relation, place = (name.strip() for name in moved.groups())
+        thing, place = moved[1].strip(), moved[3].strip()
         yield from (f"go to {thing}", f"pick up {thing}", f"go to {place}", f"place {thing} on {place}")
         return
     start, first = 0, _FIRST_NUMBER.match(line)

@@ -54,7 +54,8 @@ _INFLECTED = {
 # What may lead up to a step: "First,", "The next step is to", "I will", "Start by", "3 ", "Schritt 1:", "👉".
 _INTRODUCTION = re.compile(
     rf"""(?: (?:[^\w\s❌✗✘🚫⛔~!¬]|_)+
-      | [^\W\d_]{{1,20}}\s*\d{{1,3}}[^\W\d_]{{0,3}}\s*[:.)] | [一二三四五六七八九十]+\s*[、.:] | \d{{1,3}}\s
+      | [^\W\d_]{{0,20}}\s*\d{{1,3}}[^\W\d_]{{0,3}}\s*[:.)] | \d{{1,3}}\s
+      | [^\x00-\x7f]{{0,8}}[一二三四五六七八九十][^\x00-\x7f]{{0,4}}\s*[、.:)]
       | (?:and|then|now|also|please|lastly|afterwards?|after\sthat|ok(?:ay)?|sure|so|(?:{_ORDINALS})(?:ly)?)\b
       | (?:(?:{_ORDINALS})\s)?(?:{_LABELS})\s*[:=]
       | (?:i|we|you|(?:the\s)?(?:robot|agent))
@@ -77,7 +78,7 @@ _SENTENCES = (
     (re.compile(rf"{_GO}[ _-]?(?:back )?(?:in)?to (?=.)"), "go to "),
     (re.compile(rf"{_LOOK} (?=.)"), "look at "),
     (re.compile(rf"{_PICK} (?=.)"), "pick up "),
-    (re.compile(r"pick (.+?)(?: up)?$"), r"pick up \1"),
+    (re.compile(r"pick (?!up$)(.+?)(?: up)?$"), r"pick up \1"),
     (re.compile(rf"{_PLACE} (.+?) (?:back )?(?:on top of|onto|on|into|inside|in|at) (?=.)"), r"place \1 on "),
 )
 _CALL = re.compile(r"(?:\w+\.)?([a-z][a-z_ -]{1,24}?)\s*(?:[\[({]+([^\])]*)|(?::|=|->|=>|→)\s*(.+))", re.IGNORECASE)
@@ -178,7 +179,7 @@ def _sentence(words: str) -> str:
 
 def _template(verb: str) -> str | None:
     """How a step with a bare verb is written."""
-    bare = _OF_A_THING.sub("", _introduced(verb))
+    bare = _OF_A_THING.sub("", _introduced(verb).rstrip(" :="))
     return next((form for pattern, form in _CALLED if pattern.fullmatch(bare)), None)
 
 
