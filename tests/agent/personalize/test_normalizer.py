@@ -179,13 +179,13 @@ ACTIONS += [f"pick up {name}" for name in HOUSE.objects]
 ACTIONS += [f"place {name} on {place}" for name in HOUSE.objects for place in HOUSE.receptacles]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.sampled_from(sorted(FORMS)), st.lists(st.sampled_from(ACTIONS), min_size=1, max_size=7))
 def test_any_plan_says_the_same_in_any_form(form: str, steps: list[str]) -> None:
     assert steps_of(FORMS[form](steps).replace("After_that", "After that")) == steps
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(st.sampled_from(sorted(FORMS)), min_size=2, max_size=4))
 def test_forms_can_be_mixed(forms: list[str]) -> None:
     texts = [FORMS[form](PLAN[:3]).replace("After_that", "After that") for form in forms]
