@@ -6,7 +6,8 @@ reads every word once and a whole episode can be learned as one conversation.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -15,6 +16,7 @@ from housewise.agent.adapt.prompts import Prompts
 from housewise.agent.base import usage_of
 from housewise.core.record import Usage
 from housewise.language.base import ChatModel, ChatRequest, Message, PromptTooLongError, Reply, Sampling
+from housewise.language.markup import without_markup
 from housewise.language.words import one_line
 
 PREFIX, THOUGHT, QUESTION = "Action:", "Thought:", "Question:"
@@ -22,6 +24,11 @@ MOST_TURNS = 100
 LONGEST_ACTION = 1000  # characters of a reply that are read
 MOST_THOUGHT = 60  # tokens of a thought
 _LONGEST_SHOWN = 800  # characters of an observation that are shown
+
+_EMPHASIS = "*_` "
+_BEFORE_ACTION = re.compile(
+    rf"[>#+•{_EMPHASIS}-]*(?:\d{{1,3}}[.):]\s+)?[{_EMPHASIS}]*(?:{PREFIX[:-1]}[{_EMPHASIS}]*:[{_EMPHASIS}]*)?", re.I
+)
 
 May = Literal["act", "ask", "either"]
 """What the next action may be: anything but a question, a question, or either."""
@@ -200,7 +207,7 @@ class ModelCook:
         prefix = spoken("", thought)
         reply = self._asked(ChatRequest(messages, self._sampling, prefix, grammar))
         # Half an action may be another one.
-        action = _first_line(reply.complete_lines).removeprefix(PREFIX).strip()
+        action = _action(reply.complete_lines)
         return Said(action, thought, usage_of([*replies, reply]))
 
     def _grammar(self, named: Nameable, may: May) -> str:
@@ -217,6 +224,16 @@ def spoken(action: str, thought: str = "") -> str:
     return f"{THOUGHT} {thought}\n{acted}" if thought else acted
 
 
+def _action(text: str) -> str:
+    """The first line of a reply that is no thought, without the marks and the label in front of it."""
+    line = next((line for line in _lines(text) if not line.startswith(THOUGHT)), "")
+    bare = _BEFORE_ACTION.sub("", line, count=1)
+    return bare if bare == line else bare.rstrip(_EMPHASIS)
+
+
 def _first_line(text: str) -> str:
-    lines = [one_line(line) for line in text[:LONGEST_ACTION].splitlines()]
-    return next((line for line in lines if line), "")
+    return next(_lines(text), "")
+
+
+def _lines(text: str) -> Iterator[str]:
+    return filter(None, map(one_line, without_markup(text[:LONGEST_ACTION]).splitlines()))

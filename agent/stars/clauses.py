@@ -13,14 +13,16 @@ class Referent:
         noun: as it was said.
         modifiers: what stood before it.
         at: a further phrase that was attached ("the cup on the desk"), None for none.
+        absent: whether there is said to be none of it ("there is no cup"); nothing perceived answers to that.
     """
 
     noun: str
     modifiers: tuple[str, ...] = ()
     at: Referent | None = None
+    absent: bool = False
 
     def __str__(self) -> str:
-        return " ".join(("the", *self.modifiers, self.noun))
+        return " ".join(("no" if self.absent else "the", *self.modifiers, self.noun))
 
     @property
     def all(self) -> tuple[Referent, ...]:
@@ -43,7 +45,7 @@ class Placement:
 
 @dataclass(frozen=True)
 class InState:
-    """Something is in a state, for example closed."""
+    """Something is in a state, for example closed, or absent."""
 
     subject: Referent
     state: str

@@ -135,9 +135,17 @@ class _StateOfIt:
 class _Reading(Transformer[Token, Any]):
     """Turns a parse into clauses; the grammar's rules and alternatives are this class's methods."""
 
-    def referent(self, words: list[Token]) -> Referent:
+    def bare(self, words: list[Token]) -> Referent:
         *modifiers, noun = (word.strip() for word in words if word.type != "ARTICLE")
         return Referent(noun, tuple(modifiers))
+
+    definite = bare
+
+    def absent(self, parts: list[Referent]) -> Referent:
+        return replace(parts[0], absent=True)
+
+    def referent(self, parts: list[Any]) -> Referent:
+        return parts[-1] if isinstance(parts[-1], Referent) else self.bare(parts)
 
     def opening(self, _: list[Token]) -> _Opening:
         return _Opening()
@@ -145,6 +153,8 @@ class _Reading(Transformer[Token, Any]):
     def thing(self, parts: list[Any]) -> Referent:
         phrase: Referent = parts[0]
         return replace(phrase, at=parts[-1]) if isinstance(parts[-1], Referent) and len(parts) > 1 else phrase
+
+    target = lack = thing
 
     def placement(self, parts: list[Any]) -> Placement:
         subject, relation, target = (part for part in parts if getattr(part, "type", "RELATION") == "RELATION")
@@ -154,6 +164,9 @@ class _Reading(Transformer[Token, Any]):
 
     def state(self, parts: list[Any]) -> InState:
         return InState(parts[0], parts[-1].strip())
+
+    def absence(self, parts: list[Any]) -> InState:
+        return InState(parts[-1], "absent")
 
     def state_of_it(self, parts: list[Any]) -> _StateOfIt:
         return _StateOfIt(parts[-1].strip())

@@ -50,6 +50,8 @@ class Situation:
 
     def ground(self, referent: Referent, vocabulary: Vocabulary) -> tuple[Thing, ...]:
         """The perceived things that a noun phrase can mean; none where it is ungrounded."""
+        if referent.absent:
+            return ()
         noun = vocabulary.meaning(referent.noun)
         found = tuple(thing for thing in self.things if thing.called(noun, referent.modifiers))
         return (self.about,) if self.about in found and self.about is not None else found

@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from housewise.agent.personalize.judgement import apart
-from housewise.agent.personalize.parser import unnumbered
+from housewise.agent.personalize.wording import unnumbered
 from housewise.selftrain.datasets import Prompted, read_dataset, write_dataset
 from housewise.systems.personalize.record import HouseRecord, PlanEvent, TriedLine, moved_by
 

@@ -11,9 +11,11 @@ from typing import ClassVar
 from housewise.agent.personalize.asker import Asker
 from housewise.agent.personalize.baselines.foresight import Foresight
 from housewise.agent.personalize.grammar import COMPLETE, choice_grammar
+from housewise.agent.personalize.normalizer import plan_lines
 from housewise.agent.personalize.parser import ParsedStep
 from housewise.agent.personalize.planner import Attempt, Exchange, Plan
 from housewise.agent.personalize.prompt import HOUSE_FIELDS, HouseTemplate, Placeholders
+from housewise.agent.personalize.wording import paper_forms
 from housewise.language.base import ChatModel, ChatRequest, Message, Reply, Sampling, Scorer
 from housewise.worlds.house.actions import HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph
@@ -149,7 +151,8 @@ def chosen(reply: str, options: Sequence[str]) -> str | None:
     """The option that a reply names: by a number that it begins with, by its words, or by any number."""
     text = reply[:_LONGEST_REPLY].strip().lower()
     numbers = [int(found) for found in _NUMBER.findall(text)]
-    named = [option for option in options if option in text]
+    forms = (form.replace("_", " ") for line in plan_lines(text) for form in paper_forms(line))
+    named = [option for option in options if option in text] or [form for form in forms if form in options]
     first = numbers[0] if numbers and re.match(r"\W*\d", text) else 0
     if 1 <= first <= len(options):
         return options[first - 1]

@@ -14,13 +14,17 @@ from housewise.agent.personalize.parser import parse_plan
 from housewise.agent.personalize.planner import MOST_STEPS, Attempt, Exchange, Plan
 from housewise.agent.personalize.prompt import HOUSE_FIELDS, HouseTemplate, Placeholders
 from housewise.language.base import ChatModel, Message, Reply, Sampling
+from housewise.language.markup import without_markup
 from housewise.worlds.house.scene_graph import SceneGraph
 from housewise.worlds.house.vocabulary import Vocabulary
 
 MOST_SEARCHES = 10
 MOST_REPLANS = 5
 
-_COMMAND = re.compile(r"\b(?P<verb>expand|contract)\b\W*(?P<room>[^\n]*)|\b(?P<plan>plan)\b", re.IGNORECASE)
+_COMMAND = re.compile(
+    r"\b(?P<verb>expand|contract)(?:_?room)?\b\W*(?:\w{1,20}\W{0,2}[:=]\W*)?(?P<room>[^\n]*)|\b(?P<plan>plan)\b",
+    re.IGNORECASE,
+)
 _LONGEST_REPLY = 20_000
 _MOST_COMMAND_TOKENS = 40
 
@@ -68,7 +72,7 @@ class Command:
 
 def parse_command(reply: str, vocabulary: Vocabulary) -> Command:
     """Read the first command in any text."""
-    match = _COMMAND.search(reply[:_LONGEST_REPLY])
+    match = _COMMAND.search(without_markup(reply[:_LONGEST_REPLY]))
     if match is None:
         return Command("", problem="not a command")
     if match["plan"]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from housewise.agent.adapt.grammar import Nameable
 from housewise.agent.adapt.planner import Briefing, Conversation, ModelCook, Turn
 from housewise.agent.adapt.prompts import SHORT, load_prompts
 from housewise.language import open_model
-from housewise.language.base import ChatModelError, Sampling
+from housewise.language.base import ChatModelError, ChatRequest, Reply, Sampling
 from tests.selftrain.tiny import save_talker
 
 THERE = Nameable(things=("fridge_0",), portions=(), filled=(), foods=())
@@ -29,3 +30,35 @@ def test_of_what_is_longer_than_a_model_reads_the_older_half_is_left_out(tmp_pat
             cook.act(Briefing("Prepare tea " * 1000, ""), many, "", THERE)
     finally:
         model.close()
+
+
+class Parrot:
+    """A chat model that always says the same."""
+
+    name = "parrot"
+
+    def __init__(self, words: str) -> None:
+        self._words = words
+
+    def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
+        return [[Reply(self._words)] for _ in requests]
+
+    def close(self) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("said", "action"),
+    [
+        (" Open fridge_0", "Open fridge_0"),
+        ("```text\nOpen fridge_0\n```", "Open fridge_0"),
+        ("1. Open fridge_0\n2. Close fridge_0", "Open fridge_0"),
+        ("**Action:** Open fridge_0", "Open fridge_0"),
+        ("Thought: It may be there.\nAction: `Open fridge_0`", "Open fridge_0"),
+        ("- **Open fridge_0**", "Open fridge_0"),
+        ('Ask "Do you like *strong* tea?"', 'Ask "Do you like *strong* tea?"'),
+        ("```\n```", ""),
+    ],
+)
+def test_what_stands_around_an_action_is_no_part_of_it(said: str, action: str) -> None:
+    cook = ModelCook(Parrot(said), Conversation(load_prompts(SHORT)), Sampling(0.0), ("slice",), grounded=False)
+    assert cook.act(Briefing("Prepare tea", "kitchen: fridge_0"), [], "", THERE).action == action

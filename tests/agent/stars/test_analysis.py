@@ -35,6 +35,10 @@ VIABLE = [
     "the mug on the table is in the sink",
     "the mug is in the drawer of the counter",
     "the fridge is opened",
+    "the mug is in cupboard",
+    "the dishes are in cupboard and the cupboard is closed",
+    "the mug is in recycling bin",
+    "the mug on counter is next to sink",
 ]
 
 
@@ -58,7 +62,9 @@ UNINTERPRETABLE_GOALS = [
     "the goal is that the mug is in the garbage can",
     "the goal is that the mug is in the desk drawer",
     "the goal is that the fridge door is closed",
-    "the goal is that the mug is in fridge",
+    "the goal is that the mug is in fridge and fridge is closed",
+    "the goal is that no mug is in the fridge",
+    "the goal is that there is a mug in the fridge",
     "the goal is that mug is in the fridge",
     "the goal is that the mug is in a drawer",
     "the goal is that the mug is in the cupboard, and the cupboard is closed",
@@ -112,6 +118,19 @@ def test_known_words_that_the_robot_cannot_interpret(analyse: Analyse, sentence:
         (
             "the goal is that the dish rack is in the cabinet",
             [Mismatch(UNGROUNDED, "cabinet"), Mismatch(AFFORDANCE, "grabbable", "rack")],
+        ),
+        ("the goal is that the mug is in cabinet and the fridge is closed", [Mismatch(UNGROUNDED, "cabinet")]),
+        ("the goal is that the mug is on fridge", [Mismatch(AFFORDANCE, "surface", "fridge")]),
+        # Whatever there is said to be none of cannot be grounded, whether or not there is any.
+        ("the goal is that there is no mug", [Mismatch(UNGROUNDED, "mug")]),
+        ("the goal is that there are no dishes in the sink", [Mismatch(UNGROUNDED, "dishes")]),
+        (
+            "the goal is that there is no milk on shelf and the mug is in the table",
+            [Mismatch(UNGROUNDED, "milk"), Mismatch(UNGROUNDED, "shelf"), Mismatch(AFFORDANCE, "receptacle", "table")],
+        ),
+        (
+            "the goal is that there is no mug in cabinet and the sink is neat",
+            [Mismatch(UNKNOWN, "neat"), Mismatch(UNGROUNDED, "mug"), Mismatch(UNGROUNDED, "cabinet")],
         ),
         ("the goal is that the rack is next to the sink", [Mismatch(AFFORDANCE, "grabbable", "rack")]),
         ("the goal is that the mug is in the table", [Mismatch(AFFORDANCE, "receptacle", "table")]),

@@ -1,0 +1,146 @@
+"""Takes replies apart into lines with one step each, in whatever form models write plans.
+
+Plans come in code fences, tags, tables, JSON, lists of all kinds, and in sentences with several steps. Each line that
+comes of them is then read by housewise.agent.personalize.wording. Replies are untrusted: every pattern here takes time
+in proportion to the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+
+from housewise.agent.personalize.structured import STRUCTURE, structured_lines
+from housewise.agent.personalize.wording import CONDITION, LONGEST_LINE, NUMBER_WORDS, is_step, names_needed, unnumbered
+from housewise.language.markup import without_markup
+
+_REASON_TAG = re.compile(r"<(reason\w*|rationale|explanation|why|comment|notes?)\b[^<>]*>[^<>]*</\1>", re.IGNORECASE)
+_ELEMENT = re.compile(r"<([a-z][\w-]{1,24})>([^<>]{1,200})</\1>", re.IGNORECASE)
+_TAG = re.compile(r"<(?P<end>/?)(?P<name>[a-z][\w:-]{0,30})(?P<rest>(?:[\s/][^<>]{0,200})?)>", re.IGNORECASE)
+_VALUE = re.compile(r"=\s*(?:\"([^\"]*)\"|'([^']*)')")
+_INLINE = frozenset(["b", "i", "u", "em", "strong", "code", "span", "mark", "kbd", "font", "small", "tt"])
+_BLOCK = re.compile(r"(?:br|p|li|ul|ol|div|hr|tr|h\d|steps?|actions?|plans?|answer|item|output|response|final)[_-]?\d*")
+
+_STEP_INSIDE = re.compile(rf"(?<=\S)\s+(?=step\s*(?:\d+|{NUMBER_WORDS})\s*[:.)])", re.IGNORECASE)
+_EMPTY = " \t-*`>#"
+_TABLE_RULE = re.compile(r"[\s|:+=-]+")
+_REASON_LINE = re.compile(r"\W*(?:reason\w*|rationale|explanation|why)\W{0,3}:", re.IGNORECASE)
+_DONE = re.compile(r"\W*(?:done|finish|mission_complete)\s*[\[(]\s*[\])]\W*", re.IGNORECASE)
+# PARTNR (Chang et al. 2024): go to an object, pick it up, go elsewhere, place it there.
+_REARRANGE = re.compile(r"\W*(?:\d+\W+)?rearrange\s*[\[(]([^,\[\]()]+),([^,\[\]()]+),([^,\[\]()]+)", re.IGNORECASE)
+
+_LONGEST_OPENING = 80  # characters that tell whether a step begins
+# Runs of what may stand between two steps of a line.
+_BETWEEN = re.compile(r"[\s,;|&→⇒➔➜。、.>=–—-]+")
+_SEPARATOR = re.compile(r"[,;|&→⇒➔➜。、]|[=-]>|\.\s|\s[–—-]+\s")
+_CONNECTIVE = re.compile(rf"(?:and|then|next|finally|after\sthat|step\s*(?:\d+|{NUMBER_WORDS}))\b", re.IGNORECASE)
+_FIRST_NUMBER = re.compile(r"[\W_]*(?:step\s*)?(\d{1,3})(?!\d)", re.IGNORECASE)
+_NUMBER = re.compile(r"[(\[]?(\d{1,3})[.):\]]+\s")
+# Not "to see if the mug is there".
+_CONDITION = re.compile(rf"(?<!\bsee\s)(?<!\bcheck\s)(?<!\bverify\s){CONDITION}", re.IGNORECASE)
+
+
+def plan_lines(reply: str) -> list[str]:
+    """Take a reply apart into lines that hold one step at most.
+
+    Args:
+        reply: Any text.
+
+    Returns:
+        The lines that are not empty, as they were written but for marks of structure.
+    """
+    text, lines, start = _untagged(without_markup(reply)), list[str](), 0
+    while start < len(text):
+        found = STRUCTURE.search(text, start)
+        end = found.start() if found else len(text)
+        lines += _prose(text[start:end])
+        if found is None:
+            break
+        structured, start = structured_lines(text, end)
+        lines += [line for said in structured for line in _prose(said)]
+    return lines
+
+
+def _prose(text: str) -> list[str]:
+    """The lines of a text without structure, those with several steps taken apart."""
+    lines = list[str]()
+    for line in _STEP_INSIDE.sub("\n", text).splitlines():
+        if "|" in line and "-" in line and _TABLE_RULE.fullmatch(line):
+            del lines[-1:]  # the head of the table
+        elif line.strip(_EMPTY) and not _REASON_LINE.match(line):
+            lines += _steps(_cell(line))
+    return list(_with_names(lines))
+
+
+def _cell(line: str) -> str:
+    """The step in a row of a table; other lines as they are."""
+    cells = [cell.strip() for cell in line.strip(" |").split("|")]
+    if line.lstrip().startswith("|") or (len(cells) > 1 and not is_step(cells[0])):
+        for number, cell in enumerate(cells, start=1):
+            if is_step(cell):
+                return cell
+            if names_needed(cell):
+                return f"{cell}({', '.join(cells[number:])})"
+    return line
+
+
+def _steps(line: str) -> Iterator[str]:
+    """The steps of a line; the whole line where it does not begin with one, or from a condition on."""
+    if _DONE.fullmatch(line):
+        yield "mission complete"
+        return
+    if moved := _REARRANGE.match(line):
+        thing, place = moved[1].strip(), moved[3].strip()
+        yield from (f"go to {thing}", f"pick up {thing}", f"go to {place}", f"place {thing} on {place}")
+        return
+    start, first = 0, _FIRST_NUMBER.match(line)
+    number = int(first[1]) if first else 1
+    for between in _BETWEEN.finditer(line) if is_step(line) else ():
+        end = between.end()
+        counted = _NUMBER.match(line, end)
+        # In "kitchen 0. go to" the number is the kitchen's.
+        follows = counted and int(counted[1]) == number + 1 and (first or line[between.start() - 1].isdigit())
+        if not (follows or _SEPARATOR.search(between[0]) or _CONNECTIVE.match(line, end)):
+            continue
+        if not (is_step(line[start : between.start()][:LONGEST_LINE]) and is_step(line[end : end + _LONGEST_OPENING])):
+            continue
+        if _CONDITION.search(line, start, between.start()):
+            break
+        yield line[start : between.start()]
+        start, number = end, number + 1
+    yield line[start:]
+
+
+def _with_names(lines: Sequence[str]) -> Iterator[str]:
+    """Lines, those of a verb alone together with the names on the lines behind it."""
+    index = 0
+    while index < len(lines):
+        line, behind = lines[index], index + 1
+        needed = names_needed(line)
+        names = list(takewhile(lambda name: not is_step(name), lines[behind : behind + needed]))
+        yield f"{line}({', '.join(map(unnumbered, names))})" if names else line
+        index = behind + len(names)
+
+
+def _untagged(text: str) -> str:
+    """A text without tags such as those of HTML: blocks are lines, ``<go_to>X</go_to>`` is a call."""
+    text = _ELEMENT.sub(lambda tag: f"\n{tag[1]}({tag[2]})\n" if names_needed(tag[1]) else tag[0], text)
+    closed = {tag["name"].lower() for tag in _TAG.finditer(text) if tag["end"]}
+    return _TAG.sub(lambda tag: _instead(tag, closed), _REASON_TAG.sub("", text))
+
+
+def _instead(tag: re.Match[str], closed: set[str]) -> str:
+    """What stands in the place of a tag; ``<kitchen>`` in "go to <kitchen>" stays."""
+    name, rest = tag["name"].lower(), tag["rest"]
+    if rest.endswith("/") and (values := [double or single for double, single in _VALUE.findall(rest)]):
+        verb, *names = [*([name] if names_needed(name) else []), *(value for value in values if not value.isdigit())]
+        return f"\n{verb}({', '.join(names)})\n" if names else f"\n{verb}\n"
+    if name in _INLINE:
+        return ""
+    if _BLOCK.fullmatch(name):
+        return "\n"
+    if not (tag["end"] or rest.endswith("/") or name in closed):
+        return tag[0]
+    beside = tag.string[tag.end() : tag.end() + 1] if tag["end"] else tag.string[max(tag.start() - 1, 0) : tag.start()]
+    return "\n" if beside in ("", "\n", "<", ">") else " "
