@@ -33,9 +33,9 @@ PLAN = (
 Steps = Sequence[str]
 
 
-def steps_of(reply: str, cut: bool = False) -> list[str]:
+def steps_of(reply: str) -> list[str]:
     """The steps that are understood."""
-    return [str(step.action) for step in parse_plan(reply, HOUSE, cut=cut).steps if step.action]
+    return [str(step.action) for step in parse_plan(reply, HOUSE).steps if step.action]
 
 
 def refused(reply: str) -> list[str]:
@@ -243,26 +243,6 @@ def test_what_is_no_known_step_is_refused(reply: str, problem: str) -> None:
     assert any(said.startswith(problem) for said in refused(reply)), refused(reply)
 
 
-@pytest.mark.parametrize(
-    ("reply", "steps"),
-    [
-        ("go to study 0\ngo to guest room 1 shelf 1", PLAN[:0]),
-        ("go to study 0\n", ["go to study 0"]),
-        ("go to study 0; pick up lamp 1; go to guest room 1", ["pick up lamp 1"]),
-        ('["go to study 0", "go to guest room 1 shelf 1', ["go to study 0"]),
-        ('["go to study 0", "pick up lamp 1",', ["pick up lamp 1"]),
-        ('{"done": true, "plan": [{"do": "go to study 0"}, {"do": "go to guest room 1', ["go to study 0"]),
-        ('[{"action": "go to", "target": "study 0"}, {"action": "go to", "target": "guest room 1', ["go to study 0"]),
-        ("| go to study 0 |\n| go to guest room 1", ["go to study 0"]),
-        ("<step>go to study 0</step><step>go to guest room 1 shelf 1", ["go to study 0"]),
-    ],
-)
-def test_the_last_line_of_a_cut_reply_is_never_followed(reply: str, steps: list[str]) -> None:
-    found = steps_of(reply, cut=True)
-    assert found == ["go to study 0", *(step for step in steps if step != "go to study 0")]
-    assert not parse_plan(reply, HOUSE, cut=True).complete
-
-
 @pytest.mark.parametrize("step", ACTIONS)
 def test_a_plan_in_the_papers_form_stays_as_it_is(step: str) -> None:
     lines = [f"step 1: {step}", f"step 2: {step}", "The study is fine.", "mission complete"]
@@ -299,9 +279,9 @@ PIECES += [
 
 
 @settings(max_examples=500, deadline=None)
-@given(st.text(max_size=300) | st.lists(st.sampled_from(PIECES), max_size=60).map("".join), st.booleans())
-def test_any_text_names_known_things_alone(reply: str, cut: bool) -> None:
-    for step in parse_plan(reply, HOUSE, cut=cut).steps:
+@given(st.text(max_size=300) | st.lists(st.sampled_from(PIECES), max_size=60).map("".join))
+def test_any_text_names_known_things_alone(reply: str) -> None:
+    for step in parse_plan(reply, HOUSE).steps:
         assert (step.action is None) == bool(step.problem) and len(step.raw) <= 300
         assert step.action is None or {step.action.target, step.action.destination} <= {*KNOWN, None}
 
