@@ -109,7 +109,7 @@ def structured_lines(text: str, start: int, cut: bool = False) -> tuple[list[str
 
 
 def _close(opened: list[_Container]) -> list[str]:
-    """Return the lines of what was opened last; its texts go to what is around it where they may be names for a step there."""
+    """Return the lines of what was opened last; its texts may be names for a step in what is around it."""
     inner = opened.pop()
     if not opened or inner.verb or inner.has_step:
         return inner.lines()
