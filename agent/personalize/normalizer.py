@@ -63,18 +63,19 @@ def plan_lines(reply: str) -> list[str]:
 
 
 def _prose(text: str) -> list[str]:
-    """The lines of a text without structure, those with several steps taken apart."""
+    """Return the lines of a text without structure, those with several steps taken apart."""
     lines = list[str]()
     for line in _STEP_INSIDE.sub("\n", text).splitlines():
         if "|" in line and "-" in line and _TABLE_RULE.fullmatch(line):
-            del lines[-1:]  # the head of the table
+            if lines and not is_step(lines[-1]):
+                lines.pop()  # the head of the table
         elif line.strip(_EMPTY) and not _REASON_LINE.match(line):
             lines += _steps(_cell(line))
     return list(_with_names(lines))
 
 
 def _cell(line: str) -> str:
-    """The step in a row of a table; other lines as they are."""
+    """Return the step in a row of a table; other lines as they are."""
     cells = [cell.strip() for cell in line.strip(" |").split("|")]
     if line.lstrip().startswith("|") or (len(cells) > 1 and not is_step(cells[0])):
         for number, cell in enumerate(cells, start=1):
@@ -86,7 +87,7 @@ def _cell(line: str) -> str:
 
 
 def _steps(line: str) -> Iterator[str]:
-    """The steps of a line; the whole line where it does not begin with one, or from a condition on."""
+    """Yield the steps of a line; the whole line where it does not begin with one, or from a condition on."""
     if _DONE.fullmatch(line):
         yield "mission complete"
         return
@@ -113,7 +114,7 @@ def _steps(line: str) -> Iterator[str]:
 
 
 def _with_names(lines: Sequence[str]) -> Iterator[str]:
-    """Lines, those of a verb alone together with the names on the lines behind it."""
+    """Yield lines, those of a verb alone together with the names on the lines behind it."""
     index = 0
     while index < len(lines):
         line, behind = lines[index], index + 1
@@ -124,18 +125,19 @@ def _with_names(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _untagged(text: str) -> str:
-    """A text without tags such as those of HTML: blocks are lines, ``<go_to>X</go_to>`` is a call."""
+    """Return a text without tags such as those of HTML: blocks are lines, ``<go_to>X</go_to>`` is a call."""
     text = _ELEMENT.sub(lambda tag: f"\n{tag[1]}({tag[2]})\n" if names_needed(tag[1]) else tag[0], text)
     closed = {tag["name"].lower() for tag in _TAG.finditer(text) if tag["end"]}
     return _TAG.sub(lambda tag: _instead(tag, closed), _REASON_TAG.sub("", text))
 
 
 def _instead(tag: re.Match[str], closed: set[str]) -> str:
-    """What stands in the place of a tag; ``<kitchen>`` in "go to <kitchen>" stays."""
+    """Return what stands in the place of a tag; ``<kitchen>`` in "go to <kitchen>" stays."""
     name, rest = tag["name"].lower(), tag["rest"]
-    if rest.endswith("/") and (values := [double or single for double, single in _VALUE.findall(rest)]):
-        verb, *names = [*([name] if names_needed(name) else []), *(value for value in values if not value.isdigit())]
-        return f"\n{verb}({', '.join(names)})\n" if names else f"\n{verb}\n"
+    values = [double or single for double, single in _VALUE.findall(rest)] if rest.endswith("/") else []
+    said = [*([name] if names_needed(name) else []), *(value for value in values if not value.isdigit())]
+    if values and said:
+        return f"\n{said[0]}({', '.join(said[1:])})\n" if said[1:] else f"\n{said[0]}\n"
     if name in _INLINE:
         return ""
     if _BLOCK.fullmatch(name):

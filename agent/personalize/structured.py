@@ -62,7 +62,7 @@ class _Container:
             self.texts.append(text)
 
     def lines(self) -> list[str]:
-        """What it says, a step or another text each."""
+        """Return what it says, a step or another text each."""
         if self.verb and not self.has_step:
             return [f"{self.verb}({', '.join(self.texts)})"]
         return self.texts
@@ -106,7 +106,7 @@ def structured_lines(text: str, start: int) -> tuple[list[str], int]:
 
 
 def _close(opened: list[_Container]) -> list[str]:
-    """The lines of what was opened last; its texts go to what is around it where they may be names for a step there."""
+    """Return the lines of what was opened last; its texts may be names for a step in what is around it."""
     inner = opened.pop()
     if not opened or inner.verb or inner.has_step:
         return inner.lines()

@@ -29,29 +29,15 @@ _NUMBERING = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _VERBS = (
-    *(
-        "go",
-        "walk",
-        "move",
-        "navigate",
-        "drive",
-        "head",
-        "return",
-        "look",
-        "inspect",
-        "examine",
-        "face",
-        "pick",
-        "grab",
-    ),
-    *("take", "grasp", "get", "place", "put", "set", "drop", "leave", "store"),
+    "go|walk|move|navigate|drive|head|return|look|inspect|examine|face|pick|grab|take|grasp|get|place|put|set|drop"
+    "|leave|store"
 )
 _INFLECTED = {
     form: verb
-    for verb in _VERBS
+    for verb in _VERBS.split("|")
     for form in (f"{verb}s", f"{verb}es", f"{verb.removesuffix('e')}ing", f"{verb}{verb[-1]}ing")
 }
-# What may lead up to a step: "First,", "The next step is to", "I will", "Start by", "3 ", "Schritt 1:", "👉".
+# What may lead up to a step: "First,", "I will", "Start by", "3 ", "Schritt 1:", "👉".
 _INTRODUCTION = re.compile(
     rf"""(?: (?:[^\w\s❌✗✘🚫⛔~!¬]|_)+
       | [^\W\d_]{{0,20}}\s*\d{{1,3}}[^\W\d_]{{0,3}}\s*[:.)] | \d{{1,3}}\s
@@ -60,9 +46,9 @@ _INTRODUCTION = re.compile(
       | (?:(?:{_ORDINALS})\s)?(?:{_LABELS})\s*[:=]
       | (?:i|we|you|(?:the\s)?(?:robot|agent))
         (?:'ll|'m|'re|\s(?:will|should|shall|must|can|am|are|is|needs?|has|have|wants?|plan))?\b
-        (?:\s(?:be|now|then|first|next|also)\b)*(?:\sgoing(?=\sto\s(?:{"|".join(_VERBS)})\b))?
+        (?:\s(?:be|now|then|first|next|also)\b)*(?:\sgoing(?=\sto\s(?:{_VERBS})\b))?
       | let(?:'s|\sus|\sme)\b | (?:start|begin|continue|proceed)\s(?:by|with)\b
-      | to(?=\s(?:{"|".join(_VERBS)})\b)
+      | to(?=\s(?:{_VERBS})\b)
     )[\s,:]*""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -154,7 +140,7 @@ def names_needed(verb: str) -> int:
 
 
 def _introduced(line: str) -> str:
-    """A line in lower case, without what stands before its verb."""
+    """Return a line in lower case, without what stands before its verb."""
     words = " ".join(unnumbered(line[:LONGEST_LINE]).translate(_APOSTROPHES).lower().split())
     for _ in range(_MOST_PREFIXES):
         introduction = _INTRODUCTION.match(words)
@@ -166,6 +152,7 @@ def _introduced(line: str) -> str:
 
 
 def _sentence(words: str) -> str:
+    """Return a step with the paper's verb and all that is said behind it, empty for what is no step."""
     call = _CALL.match(words)
     template = call and _template(call[1])
     if call and template:
@@ -178,13 +165,13 @@ def _sentence(words: str) -> str:
 
 
 def _template(verb: str) -> str | None:
-    """How a step with a bare verb is written."""
+    """Return the paper's form of a step whose verb stands alone, None for what is no such verb."""
     bare = _OF_A_THING.sub("", _introduced(verb).rstrip(" :="))
     return next((form for pattern, form in _CALLED if pattern.fullmatch(bare)), None)
 
 
 def _filled(template: str, said: str) -> str:
-    """A step from the arguments of a call."""
+    """Return a step with the arguments of a call, empty where none is a name."""
     names = [_KEYWORD.sub("", part.strip(" '{}[]()"), count=1).strip(" '{}[]()") for part in said.split(",")]
     names = [name for name in names if name not in _NO_NAMES]
     if not names:

@@ -202,6 +202,7 @@ def test_forms_can_be_mixed(forms: list[str]) -> None:
         ("Go to:\n- study 0", ["go to study 0"]),
         ("1. Explore\n  1.1 go to study 0\n2. Tidy\n  2.1 pick up lamp 1", ["go to study 0", "pick up lamp 1"]),
         ("go to the study 0. go to guest room 1.", ["go to study 0", "go to guest room 1"]),
+        ('<step n="1"/>\n<action name="go_to" target="study 0"/>', ["go to study 0"]),
         ("go to <guest room 1>", ["go to guest room 1"]),
         ("go to <room>study 0</room>", ["go to study 0"]),
         ("{'plan': ['go to study 0', 'pick up lamp 1',]}", ["go to study 0", "pick up lamp 1"]),
