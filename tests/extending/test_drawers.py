@@ -252,7 +252,7 @@ def test_a_broken_package_is_in_nobody_elses_way(tmp_path: Path) -> None:
     groups = ("systems", "planners", "simulators", "models", "trackers", "filters", "trainers", "views", "exports")
     place = tmp_path / "odd"
     for group in groups:
-        other(place, f"odd-{group}", "odd_sleep:X", group)
+        other(place, f"odd_{group}", "odd_sleep:X", group)
     (place / "odd_sleep.py").write_text("import time\ntime.sleep(10_000)\n")
     assert "drawers" in housewise(place, "list", "planners")
     assert "--planner" in housewise(place, "run", "--help")
