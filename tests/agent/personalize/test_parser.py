@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from housewise.agent.personalize.parser import ParsedPlan, _before_end, parse_plan, parse_step
+from housewise.language.base import ChatRequest
+from housewise.language.replies import RawReply, read_reply
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.vocabulary import Vocabulary
 
@@ -213,12 +215,17 @@ def test_a_step_before_the_end_on_the_same_line_counts(line: str) -> None:
     ],
 )
 def test_the_end_is_not_heard_where_nobody_says_it(text: str) -> None:
-    assert not parse_plan(text, HOUSE).complete
+    assert not parse_plan(said(text), HOUSE).complete
+
+
+def said(text: str) -> str:
+    """What a model says in a text, without what it thinks."""
+    return read_reply(RawReply(text), ChatRequest(())).text
 
 
 def test_thinking_aloud_is_no_part_of_a_plan() -> None:
     reply = "<think>\nstep 1: go to bedroom 0?\nThe mission is complete.\n</think>\n\nstep 1: go to kitchen 0"
-    plan = parse_plan(reply, HOUSE)
+    plan = parse_plan(said(reply), HOUSE)
     assert [str(step.action) for step in plan.steps] == ["go to kitchen 0"] and not plan.complete
 
 
