@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from itertools import chain, pairwise
@@ -64,6 +64,7 @@ class LocalChatModel:
         reuse_prefix: read the common beginning of prompts once instead of with every prompt.
         thinking: whether the model thinks before it answers; found out by its first reply otherwise.
         thinking_tokens: added to the limit of replies of a model that thinks, unless a grammar holds it to its reply.
+        chat_template_kwargs: arguments of the chat template, such as ``{"enable_thinking": False}``.
 
     Attributes:
         ends: tokens that end a turn.
@@ -83,6 +84,7 @@ class LocalChatModel:
         reuse_prefix: bool = True,
         thinking: bool = False,
         thinking_tokens: int = DEFAULT_THINKING_TOKENS,
+        chat_template_kwargs: Mapping[str, Any] | None = None,
     ) -> None:
         if batch_size < 1:
             raise ChatModelError(f"model {model}: batch_size is {batch_size}; it must be at least 1")
@@ -94,6 +96,7 @@ class LocalChatModel:
 
         # Where one thread tokenizes, a tokenizer refuses the others.
         self._tokenizing = threading.Lock()
+        self._template_options = dict(chat_template_kwargs or {})
         self._budget = ThinkingBudget(thinking_tokens, thinking)
         ends = _ends(network, self._tokenizer)
         self._silent_tokens = ends | _silent_tokens(self._tokenizer)
@@ -248,7 +251,7 @@ class LocalChatModel:
 
     def _prompt(self, request: ChatRequest) -> list[int]:
         with self._tokenizing:
-            return prompt_tokens(self._tokenizer, request.messages, request.prefix, self.name)
+            return prompt_tokens(self._tokenizer, request.messages, request.prefix, self.name, self._template_options)
 
     def limit(self, prompt: list[int], most: int = 1) -> int:
         """Tokens that a reply to this prompt may take of those that are wanted at most.

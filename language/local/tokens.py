@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from housewise.language.base import ChatModelError, Message
 from housewise.language.local.encoding import encode
+from housewise.language.messages import fold_system
 
-_PROBE = "step"
+_PROBE, _SYSTEM_PROBE = "step", "rule"
+_system_roles: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 
 
-def prompt_tokens(tokenizer: Any, messages: Sequence[Message], prefix: str, name: str) -> list[int]:
+def prompt_tokens(
+    tokenizer: Any,
+    messages: Sequence[Message],
+    prefix: str,
+    name: str,
+    template_options: Mapping[str, Any] | None = None,
+) -> list[int]:
     """A conversation that awaits its next assistant turn, as tokens.
 
     Args:
@@ -19,6 +28,7 @@ def prompt_tokens(tokenizer: Any, messages: Sequence[Message], prefix: str, name
         messages: the conversation; none for a plain text to go on with.
         prefix: text that the assistant's turn starts with, or the plain text.
         name: of the model, for errors.
+        template_options: arguments of the chat template, such as ``enable_thinking``.
 
     Raises:
         ChatModelError: when the model's chat template refuses the messages.
@@ -26,6 +36,8 @@ def prompt_tokens(tokenizer: Any, messages: Sequence[Message], prefix: str, name
     if not messages:
         return encode(tokenizer, [prefix])
     has_template = templated(tokenizer)
+    if has_template and not _takes_system_role(tokenizer):
+        messages = fold_system(messages)
 
     def render(contents: Sequence[str]) -> str:
         *said, start = contents
@@ -34,15 +46,31 @@ def prompt_tokens(tokenizer: Any, messages: Sequence[Message], prefix: str, name
             return "\n\n".join(said) + "\n\n" + start
         turns = [{**message.turn, "content": text} for message, text in zip(messages, said, strict=True)]
         try:
-            text: str = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+            text: str = tokenizer.apply_chat_template(
+                turns, tokenize=False, add_generation_prompt=True, **(template_options or {})
+            )
         except Exception as error:  # a template is a program and may raise anything
             raise ChatModelError(
-                f"model {name}: its chat template refuses these messages ({error}); change their roles or order"
+                f"model {name}: its chat template refuses these messages ({error}); use a model whose template takes "
+                "turns of user and assistant, or correct chat_template_kwargs"
             ) from error
         return text + start
 
     contents = [*(message.content for message in messages), prefix]
     return encode(tokenizer, contents, render, add_special_tokens=not has_template)
+
+
+def _takes_system_role(tokenizer: Any) -> bool:
+    """Whether a chat template writes what the system says: some refuse that role, and some leave it out silently."""
+    found = _system_roles.get(tokenizer)
+    if found is None:
+        turns = [{"role": "system", "content": _SYSTEM_PROBE}, {"role": "user", "content": _PROBE}]
+        try:
+            found = _SYSTEM_PROBE in tokenizer.apply_chat_template(turns, tokenize=False)
+        except Exception:  # a template is a program and may raise anything
+            found = False
+        _system_roles[tokenizer] = found
+    return found
 
 
 def reply_tokens(tokenizer: Any, text: str) -> list[int]:
