@@ -62,6 +62,8 @@ class StatusReader:
         self, error: openai.APIStatusError, message: str, what: str, sent: dict[str, Any], thinking_tokens: int
     ) -> Failure:
         reason = f"it answered {error.status_code}"
+        # Numbers differ from request to request; failures are counted by their reasons.
+        alike = re.sub(r"\d+", "N", what.removeprefix(reason))
         if thinking_tokens and has_no_room_to_think(message, sent):
             return Failure(what, "lower thinking_tokens", reason=reason, adaptation=Adaptation("think_less"))
         if error.status_code == 413 or is_too_long(error.code, error.type, message):
@@ -71,7 +73,8 @@ class StatusReader:
         about = re.search(rf"{field}|grammar|structured|guided|extra", words, re.IGNORECASE)
         if about is not None and field in sent.get("extra_body", {}):
             return Failure(what, OTHER_DIALECT, adaptation=adaptation)
-        return Failure(what, self._remedy(message, error.param, sent), reason=reason, adaptation=adaptation)
+        remedy = self._remedy(message, error.param, sent)
+        return Failure(what, remedy, reason=f"{reason}{alike}", adaptation=adaptation)
 
     def _remedy(self, message: str, parameter: str | None, sent: dict[str, Any]) -> str:
         setting = refused_setting(message, parameter, sent)

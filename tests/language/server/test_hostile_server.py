@@ -230,7 +230,7 @@ def test_what_is_secret_about_an_address(url: str, shown: str) -> None:
     ("answer", "reason"),
     [
         (fails(400, "maximum context length is 4096 tokens"), "it answered 400"),
-        (fails(422, "no such role"), "it answered 422"),
+        (fails(422, "no such role 7"), "it answered 422 (no such role N)"),
         (fails(413, "too large"), "it answered 413"),
         (says(None), "it answered without a text"),
         (says("x" * 1_000_001), "its reply is too long"),
