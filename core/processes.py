@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import re
 import sys
 import threading
 from collections.abc import Callable
@@ -23,6 +24,12 @@ def process_pool(count: int, initializer: Callable[..., None] | None = None, *gi
         given: its arguments; they travel there.
     """
     return ProcessPoolExecutor(count, _context(), initializer=_enter, initargs=(dict(os.environ), initializer, given))
+
+
+def process_number() -> int:
+    """Number of this process among those that one program has made; 0 for the program itself."""
+    number = re.search(r"\d+$", multiprocessing.current_process().name)
+    return int(number[0]) if number and multiprocessing.parent_process() is not None else 0
 
 
 def _context() -> Any:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from importlib import resources
-from pathlib import Path
 from typing import Any
 
 import habitat
@@ -16,10 +14,11 @@ from hydra.errors import HydraException
 from hydra.plugins.search_path_plugin import SearchPathPlugin
 from omegaconf import DictConfig
 
+from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError
 from housewise.worlds.house.simulator.base import Camera
 
-_PACKAGE = "housekeep_configs/habitat"
+_CONFIGS = CONFIGS / "habitat"
 _GROUP = "housewise"
 
 
@@ -71,7 +70,7 @@ class _SearchPath(SearchPathPlugin):  # type: ignore[misc]
     """Lets other configurations build on ours, with ``/housewise: rearrange`` among their defaults."""
 
     def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
-        search_path.append(provider="housewise", path=f"pkg://{_PACKAGE}")
+        search_path.append(provider="housewise", path=f"file://{_CONFIGS}")
 
 
 def config_file(name: str = "rearrange") -> str:
@@ -80,7 +79,7 @@ def config_file(name: str = "rearrange") -> str:
     Raises:
         UserError: when there is none of that name.
     """
-    folder = Path(str(resources.files("housewise.housekeep_configs"))) / "habitat" / _GROUP
+    folder = _CONFIGS / _GROUP
     file = folder / f"{name}.yaml"
     if not file.is_file():
         there = ", ".join(sorted(path.stem for path in folder.glob("*.yaml")))

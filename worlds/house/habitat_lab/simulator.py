@@ -111,6 +111,11 @@ class HousewiseSim(Simulator):  # type: ignore[misc]
         return self._suite
 
     @property
+    def previous_step_collided(self) -> bool:
+        """Whether something was in the way of the last step."""
+        return self.household.collided
+
+    @property
     def action_space(self) -> spaces.Discrete:
         return spaces.Discrete(len(Action))
 
