@@ -9,9 +9,7 @@ import subprocess
 import sys
 from functools import lru_cache
 from itertools import count
-from typing import Annotated, Any, Literal, Union
-
-from pydantic import BeforeValidator
+from typing import Any, Literal
 
 from housewise.core.machine import nvidia_cards
 from housewise.core.processes import process_number
@@ -46,10 +44,9 @@ def as_gpu(value: Any) -> Any:
     raise ValueError("write the number of a CUDA device (-1 takes any), several as in [0,1], or auto for all there are")
 
 
-Gpu = Annotated[Union[int, tuple[int, ...], Literal["auto"]], BeforeValidator(as_gpu)]
-"""CUDA devices to render on: a number (-1 for whatever EGL offers first), several that are taken in turn, or ``auto`` for
-all that EGL offers."""
-
+Gpu = int | tuple[int, ...] | Literal["auto"]
+"""CUDA devices to render on: a number (-1 for whatever EGL offers first), several that are taken in turn, or ``auto``
+for all that EGL offers."""
 
 _turns = count()
 
@@ -65,15 +62,16 @@ def start_turns_at(number: int) -> None:
 
 
 def next_device(gpu: Gpu) -> int:
-    """The device for the next simulator; simulators of one process and processes of one program take turns.
+    """The device for the next simulator; simulators of one process and processes of one program take turns."""
+    devices = devices_of(gpu)
+    return devices[(process_number() + next(_turns)) % len(devices)]
 
-    Args:
-        gpu: the devices to choose from.
-    """
-    if isinstance(gpu, int):
-        return gpu
-    devices = cuda_devices() if gpu == "auto" else gpu
-    return devices[(process_number() + next(_turns)) % len(devices)] if devices else ANY
+
+def devices_of(gpu: Gpu) -> tuple[int, ...]:
+    """The devices that are chosen, as they are on this machine; at least one."""
+    if gpu == "auto":
+        return cuda_devices() or (ANY,)
+    return (gpu,) if isinstance(gpu, int) else gpu
 
 
 @lru_cache(maxsize=1)

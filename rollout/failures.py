@@ -88,9 +88,8 @@ class FailedEpisodesError(UserError):
 def failure_of(error: Exception) -> Failure:
     """What is recorded of an error that ended an episode.
 
-    Data that is wrong, a request that is refused and a simulator that ends concern one episode, and so does a defect that
-    it brings to light.
-    Anything else that a user can do something about concerns all of them.
+    Data that is wrong, a request that is refused and a simulator that ends concern one episode, and so does a defect
+    that it brings to light. Anything else that a user can do something about concerns all of them.
 
     Raises:
         UserError: when it concerns the run.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 from typing_extensions import Self
 
-from housewise.core.devices import ANY, Gpu
+from housewise.core.devices import ANY, Gpu, as_gpu
 from housewise.core.settings import LARGEST_SEED, MOST_COUNTED, Settings, merged, placed, validated
 from housewise.language.settings import COMPUTED, ModelSettings
 
@@ -65,7 +65,7 @@ class ExecutionSettings(Settings):
 
     workers: int = Field(default=1, ge=1, le=MOST_COUNTED)
     ray: str | None = None
-    gpu: Gpu = ANY
+    gpu: Annotated[Gpu, BeforeValidator(as_gpu)] = ANY
 
 
 class RunSettings(Settings):

@@ -12,6 +12,7 @@ import typer
 from housewise.commands.options import (
     ConfigOption,
     DataOption,
+    GpuOption,
     Overrides,
     PersonOption,
     SimulatorOption,
@@ -210,6 +211,7 @@ def command(
         adapter: AdapterOption = None,
         base_url: TrainingUrlOption = None,
         simulator: SimulatorOption = None,
+        gpu: GpuOption = None,
         workers: WorkersOption = None,
         recovered: RecoveredOption = None,
         quick: QuickOption = False,
@@ -220,7 +222,7 @@ def command(
         out = out or default_out("paper", quick)
         given = run_settings(
             **{"data": data, "person": person, "model": model, "adapter": adapter, "base_url": base_url},
-            **{"simulator": simulator, "workers": workers},
+            **{"simulator": simulator, "gpu": gpu, "workers": workers},
         )
         taught = recipe(quick, config, given, overrides or [])
         chosen = scenes or [*SCENES, *(RECOVERED if recovered else ())]

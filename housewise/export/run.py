@@ -11,6 +11,7 @@ from housewise.core.files import appearing
 from housewise.core.record import FINISHED, Record
 from housewise.export.playback import Playback, Player, player_of
 from housewise.rollout.records import read_record
+from housewise.worlds.house.simulator import RAYCAST, SimulatorChoice
 
 Tell = Callable[[str], None]
 """Takes a line about something that the user should know."""
@@ -64,7 +65,7 @@ def export_run(
     run: Path,
     to: str,
     out: Path,
-    simulator: str = "raycast",
+    simulator: SimulatorChoice = RAYCAST,
     progress: Callable[[int, int], None] = lambda done, total: None,
     tell: Tell = lambda line: None,
 ) -> int:
@@ -74,7 +75,7 @@ def export_run(
         run: its folder.
         to: one of FORMATS.
         out: folder that is made; it appears when everything is in it.
-        simulator: in which episodes are played again.
+        simulator: in which episodes are played again, and where it renders.
         progress: told of episodes done, and of how many there are.
         tell: takes what there is to say of single episodes.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import shlex
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from urllib.parse import unquote
 
 import numpy as np
 import trimesh
-from PIL import Image
+from PIL import Image, UnidentifiedImageError
 
 from housewise.core.errors import DataError, shown
 
@@ -30,8 +31,8 @@ _TEXTURES = ("map_kd", "map_ka", "map_ks")
 def check_mesh(path: Path) -> None:
     """Make sure that a file of a 3D model, its textures and its other parts are whole.
 
-    The triangles of ``.obj``, ``.ply`` and ``.stl`` files are read. Of ``.glb`` and ``.gltf`` files, which may be
-    compressed in ways that few programs read, the structure is.
+    The triangles are read, but for glTF files that need extensions, which few programs read, and for other kinds of
+    files than ``.obj``, ``.ply``, ``.stl``, ``.glb`` and ``.gltf``.
 
     Raises:
         DataError: when one is missing, empty, damaged, or a pointer of Git LFS; the message names the file.
@@ -84,7 +85,8 @@ def _check_file(path: Path) -> None:
     if not begin:
         raise DataError(f"{path}: the file is empty; fetch it again")
     if begin == _POINTER:
-        raise DataError(f"{path}: only Git LFS's pointer to the file; run git lfs pull in {path.parent}")
+        folder = shlex.quote(str(path.parent))
+        raise DataError(f"{path}: only Git LFS's pointer to the file; run git -C {folder} lfs pull")
 
 
 def _named(path: Path, keywords: tuple[str, ...]) -> Iterator[Path]:
@@ -107,7 +109,11 @@ def _exists(path: Path) -> bool:
 def _check_picture(content: bytes) -> None:
     if content.startswith(_COMPRESSED):
         return
-    with Image.open(BytesIO(content)) as picture:
+    try:
+        opened = Image.open(BytesIO(content))
+    except UnidentifiedImageError:
+        raise ValueError("not a picture") from None
+    with opened as picture:
         if picture.width * picture.height > _MOST_PIXELS:
             raise ValueError(f"its texture has {picture.width} x {picture.height} pixels")
         picture.load()
@@ -119,9 +125,11 @@ def _check_triangles(path: Path) -> None:
     parts = [part for part in parts if len(getattr(part, "faces", ()))]
     if not parts:
         raise ValueError("no triangles")
-    for part in parts:
-        if not np.isfinite(part.vertices[part.faces]).all():
-            raise ValueError("a vertex is nowhere")
+    corners = np.concatenate([part.vertices[part.faces].reshape(-1, 3) for part in parts])
+    if not np.isfinite(corners).all():
+        raise ValueError("a vertex is nowhere")
+    if np.count_nonzero(np.ptp(corners, axis=0)) < 2:
+        raise ValueError("all of it is in one place")
 
 
 def _check_gltf(path: Path, binary: bool) -> None:
@@ -139,6 +147,8 @@ def _check_gltf(path: Path, binary: bool) -> None:
                 _check_picture(picture)
         else:
             _check_picture(views[image["bufferView"]])
+    if not document.get("extensionsRequired"):
+        _check_triangles(path)
 
 
 def _glb_chunks(content: bytes) -> tuple[bytes, bytes]:

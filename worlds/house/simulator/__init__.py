@@ -28,6 +28,10 @@ class SimulatorChoice:
     gpu: Gpu = ANY
 
 
+RAYCAST = SimulatorChoice()
+"""The one that runs anywhere."""
+
+
 class SimulatorOpener(Protocol):
     """Makes a simulator."""
 
@@ -58,8 +62,8 @@ def open_simulator(
         chosen: which, by name; or which, and where it renders.
         sensors: arrays that an observation carries; fewer are faster.
         camera: the robot's.
-        gpu: CUDA devices that it may render on, for ``habitat``, where a name is given. Simulators take several in turn;
-            -1 takes whatever there is, software as well.
+        gpu: CUDA devices that ``habitat`` may render on, where a name is given; simulators take several in turn. -1
+            takes whatever there is, software as well.
 
     Raises:
         UserError: when it is not installed, or cannot make pictures here; the message says what to do.

@@ -51,7 +51,7 @@ class _Process:
     def __init__(self) -> None:
         # A process that is killed leaves its temporary files to this one.
         self._folder = TemporaryDirectory(prefix="housewise-simulator-", ignore_cleanup_errors=True)
-        self._output = TemporaryFile()
+        self._output = TemporaryFile()  # noqa: SIM115 - read when the process has ended
         self._line, there = Pipe()
         # Unlike multiprocessing's, such a process needs no guarded main module, and may start from a daemon's.
         self._process = subprocess.Popen(
