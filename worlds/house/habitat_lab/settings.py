@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import habitat
+import numpy as np
 from habitat.config.default_structured_configs import DatasetConfig, SimulatorConfig, register_hydra_plugin
 from hydra.core.config_search_path import ConfigSearchPath
 from hydra.core.config_store import ConfigStore
@@ -16,10 +17,13 @@ from omegaconf import DictConfig
 
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError
-from housewise.worlds.house.simulator.base import Camera
+from housewise.worlds.house.simulator.base import STEP, TURN, Camera
 
 _CONFIGS = CONFIGS / "habitat"
 _GROUP = "housewise"
+
+ROBOT = {"height": Camera.above_floor, "radius": 0.18}
+"""What habitat-lab's settings of an agent can say of the robot, metres; see rearrange.yaml."""
 
 
 @dataclass
@@ -49,6 +53,8 @@ class HousewiseSimulatorConfig(SimulatorConfig):  # type: ignore[misc]
     """
 
     type: str = "HousewiseSim-v0"
+    forward_step_size: float = STEP
+    turn_angle: int = round(float(np.rad2deg(TURN)))
     backend: str = "habitat"
     camera: CameraConfig = field(default_factory=CameraConfig)
 
