@@ -86,8 +86,8 @@ def look(root: Path, name: str) -> Look:
         scene = folder.scene(name)
         numbers = folder.episode_ids(name) if folder.has_episodes(name) else []
         objects = [thing for number in numbers[:_EPISODES] for thing in folder.episode(name, number).objects]
-        models = [thing.model and thing.model.config for thing in objects]
-        shown = [config for config in models if config is not None and missing_mesh(config) is None]
+        models = [thing.model.config for thing in objects if thing.model is not None]
+        shown = [config for config in models if missing_mesh(config) is None]
         boxes = sum("no model" in note for note in scene.notes)
         shell = scene.shell is not None
         damaged = _damage(scene.shell, dict.fromkeys(shown))

@@ -153,12 +153,13 @@ def _check_gltf(path: Path, binary: bool) -> None:
 
 def _glb_chunks(content: bytes) -> tuple[bytes, bytes]:
     """The JSON and the data of a binary glTF file."""
+    chunks: dict[bytes, bytes] = {}
     magic, version, length = _GLB_HEADER.unpack_from(content)
     if magic != b"glTF" or version != 2:
         raise ValueError("not binary glTF of version 2")
     if length > len(content):
         raise ValueError(f"{len(content)} of {length} bytes")
-    chunks, place = {}, _GLB_HEADER.size
+    place = _GLB_HEADER.size
     while place < length:
         size, kind = _GLB_CHUNK.unpack_from(content, place)
         place += _GLB_CHUNK.size

@@ -25,6 +25,7 @@ _FREE = frozenset(
         *("habitat_sim_v0.frustum_culling", "habitat_sim_v0.leave_context_with_background_renderer"),
     }
 )
+_CAMERA = ("width", "height", "hfov", "min_depth", "max_depth")
 _FREE_OF_DATA = frozenset({"type", "data", "scenes", "episodes", "houses", "seed", "person", "content_scenes"})
 
 
@@ -83,7 +84,7 @@ def _sensor(camera: DictConfig) -> dict[str, Any]:
     """What the settings of a sensor can say of the camera that all images are taken with."""
     tilt = -float(np.deg2rad(camera.look_down))
     seen = {"position": [0.0, camera.above_floor, 0.0], "orientation": [tilt, 0.0, 0.0]}
-    return {"type": "HousewiseSensor", **{key: camera[key] for key in camera if key != "look_down"}, **seen}
+    return {"type": "HousewiseSensor", **{key: camera[key] for key in _CAMERA}, **seen}
 
 
 def _compare(config: DictConfig, played: Any, name: str, free: Collection[str]) -> None:
@@ -104,7 +105,7 @@ def _compare(config: DictConfig, played: Any, name: str, free: Collection[str]) 
 
 
 def _hint(key: str) -> str:
-    if key in ("width", "height", "hfov", "min_depth", "max_depth"):
+    if key in _CAMERA:
         return f", or set {_SIMULATOR}.camera.{key} for all sensors"
     if key in ("split", "data_path", "scenes_dir"):
         return "; data, scenes, episodes, houses and seed say what is played"
