@@ -24,12 +24,13 @@ def write_model(folder: Path, kind: str) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     picture = Image.effect_noise((32, 32), 50).convert("RGB")
     box = trimesh.creation.box((0.2, 0.3, 0.4))
-    box.visual = trimesh.visual.TextureVisuals(uv=box.vertices[:, :2] + 0.5, image=picture)
+    if kind != "ply":
+        box.visual = trimesh.visual.TextureVisuals(uv=box.vertices[:, :2] + 0.5, image=picture)
     file = folder / f"model.{kind}"
     if kind != "gltf":
         box.export(file)
         return file
-    for name, content in trimesh.exchange.gltf.export_gltf(trimesh.Scene([box])).items():
+    for name, content in trimesh.exchange.gltf.export_gltf(trimesh.Scene([box]), merge_buffers=True).items():
         (folder / name).write_bytes(content)
     document = json.loads(file.read_text())
     for number, image in enumerate(document["images"]):

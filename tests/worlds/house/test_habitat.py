@@ -179,10 +179,11 @@ def object_of(config: Path, mesh: Path) -> ObjectModel:
 
 
 def area(simulator: Simulator, task: Task, model: ObjectModel) -> int:
-    """Pixels of the first object with that model, from a metre away."""
+    """Pixels of the first object with that model, in a size of 0.3 m, from a metre away."""
     first, *others = task.episode.objects
     x, _, z = first.pose.position
-    simulator.reset(task.scene, task.episode.receptacles, (replace(first, model=model), *others), BODY)
+    shown = (replace(first, model=model, size=(0.3, 0.3, 0.3)), *others)
+    simulator.reset(task.scene, task.episode.receptacles, shown, BODY)
     seen = simulator.observe(BodyPose(x, z + 1.0, 0.0, -0.6))
     return int((seen.instance == simulator.keys.index(first.key)).sum())
 

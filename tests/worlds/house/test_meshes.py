@@ -18,7 +18,7 @@ KINDS = ("obj", "gltf", "glb", "ply")
 PARTS = [(kind, "model." + kind) for kind in KINDS] + [
     ("obj", "material.mtl"),
     ("obj", "material_0.png"),
-    ("gltf", "gltf_buffer_0.bin"),
+    ("gltf", "gltf_buffer.bin"),
     ("gltf", "picture_0.png"),
 ]
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from housewise.core.errors import DataError, UserError
+from housewise.core.errors import DataError, UserError, shown
 from housewise.worlds.house.episode import HouseObject
 from housewise.worlds.house.geometry import Box, Pose, Quat, Vec3
 from housewise.worlds.house.meshes import check_mesh, check_parts
@@ -292,11 +292,17 @@ class HabitatSimulator(HouseSimulator):
             return None
         for file in meshes_of(config):
             check_mesh(file)
+        # Some files end the process; its last words are to say which.
+        print(f"loading {config}", flush=True)
         manager = self._sim.get_object_template_manager()
-        loaded = manager.load_configs(str(config))
-        probe = self._manager.add_object_by_template_id(loaded[0]) if loaded else None
-        if probe is None:
-            raise DataError(f"{config}: habitat-sim cannot load this object; fetch it and its meshes again")
+        try:
+            loaded = manager.load_configs(str(config))
+            probe = self._manager.add_object_by_template_id(loaded[0])
+        except Exception as error:  # habitat-sim raises whatever its checks find
+            raise DataError(
+                f"{config}: habitat-sim cannot load this object ({shown(error)}); fetch it and its meshes again, or "
+                "remove it for a stand-in"
+            ) from error
         corners = _corners(probe.aabb)
         self._manager.remove_object_by_id(probe.object_id)
         return _Model(manager.get_template_handle_by_id(loaded[0]), corners)

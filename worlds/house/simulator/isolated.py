@@ -25,7 +25,7 @@ Opener = Callable[[], Simulator]
 Navigation = Callable[[Scene], NavMesh]
 
 _LAST_WORDS = 5.0
-_LONGEST_OUTPUT = 2000
+_LONGEST_OUTPUT, _LAST_LINES = 2000, 3
 # What ends the program that asks ends this process as well, since nobody asks any more; then it clears its folder away.
 _SERVE = """
 import os, shutil, signal, sys
@@ -116,17 +116,19 @@ class _Process:
         return code
 
     def _send(self, content: Any) -> None:
+        self._written = os.fstat(self._output.fileno()).st_size
         try:
             self._line.send(content)
         except OSError as error:
             raise self._ended() from error
 
     def _ended(self) -> _EndedError:
-        code = self.end()
+        """How the process ended, with the last of what it wrote since it was asked."""
+        code, output = self.end(), self._output.fileno()
         how = f"exit code {code}" if code >= 0 else _signal_name(-code)
-        self._output.seek(max(0, self._output.seek(0, os.SEEK_END) - _LONGEST_OUTPUT))
-        lines = self._output.read().decode("utf-8", "replace").strip().splitlines()
-        return _EndedError(": ".join([f"the simulator's process ended ({how})", *map(shown, lines[-1:])]))
+        last = os.pread(output, _LONGEST_OUTPUT, max(self._written, os.fstat(output).st_size - _LONGEST_OUTPUT))
+        lines = [line for line in last.decode("utf-8", "replace").splitlines() if line.strip()]
+        return _EndedError(": ".join([f"the simulator's process ended ({how})", *map(shown, lines[-_LAST_LINES:])]))
 
 
 class IsolatedSimulator(CurrentHouse):
