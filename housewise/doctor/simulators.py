@@ -124,8 +124,6 @@ def habitat_lab() -> list[Finding]:
             lacking.append(f"{need.name} is not installed")
         elif not fits(need, found):
             other.append(f"it asks for {need} and finds {found.version}")
-    from housewise.worlds.house.simulator.habitat import INSTALL
-
     opencv, remedy = installed("opencv-python"), GET_LAB
     if opencv is not None and int(opencv.version.split(".")[0]) >= 5:
         name = opencv.metadata["Name"]
@@ -136,6 +134,9 @@ def habitat_lab() -> list[Finding]:
             import habitat  # noqa: F401
         except Exception as error:  # whatever the packages that it imports raise
             lacking.append(f"cannot be imported: {line(error)}")
-            remedy = INSTALL if getattr(error, "name", None) == "habitat_sim" else GET_LAB
+            if getattr(error, "name", None) == "habitat_sim":
+                from housewise.worlds.house.simulator.habitat import INSTALL
+
+                remedy = INSTALL
     details = "; ".join([lab.version, *lacking, *other])
     return [Finding(SIMULATORS, "habitat-lab", "broken" if lacking else "ok", details, remedy if lacking else "")]

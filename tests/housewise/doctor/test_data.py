@@ -8,7 +8,7 @@ from typing import Any
 
 import trimesh
 
-from housewise.doctor.data import GET_DATA, housekeep
+from housewise.doctor.data import GET_DATA, Look, _scene, _stand_ins, housekeep
 from housewise.doctor.findings import Finding
 from tests.housewise.doctor.asking import by_what, doctor, read
 from tests.worlds.house import housekeep_folder
@@ -78,7 +78,8 @@ def test_what_is_damaged_in_the_data_is_told(tmp_path: Path) -> None:
     (root / housekeep_folder.EPISODES).unlink()
     (root / housekeep_folder.ANNOTATIONS).unlink()
     found = by_what(housekeep(root))
-    assert (found[housekeep_folder.SCENE].state, found[housekeep_folder.SCENE].details) == ("missing", "no episodes")
+    none = "no episodes; Housekeep's repository has none of this scene"
+    assert found[housekeep_folder.SCENE] == Finding("data", housekeep_folder.SCENE, "missing", none)
     assert found["annotations"].state == "missing"
     (root / housekeep_folder.NAVMESH).unlink()
     assert housekeep(root)[0].state == "broken"
@@ -90,3 +91,12 @@ def test_a_folder_that_is_not_housekeeps(tmp_path: Path) -> None:
     found = read(tmp_path / "doctor.json")["Housekeep"]
     assert found.state == "broken"
     assert "HOUSEKEEP_DATA" in found.remedy
+
+
+def test_nothing_is_advised_that_the_repository_lacks_too(tmp_path: Path) -> None:
+    looks = [Look("Merom_1_int", 200, True, 78, 1, 1), Look("Rs_int", 0, True, 30)]
+    found = [*(_scene(tmp_path, each) for each in looks), *_stand_ins(tmp_path, looks)]
+    assert not any(each.remedy for each in found)
+    damaged = [Look("Merom_1_int", 0, True, 78, 2, 1)]
+    lost = [*(_scene(tmp_path, each) for each in damaged), *_stand_ins(tmp_path, damaged)]
+    assert [each.what for each in lost if each.remedy == GET_DATA] == ["Merom_1_int", "furniture models"]
