@@ -177,7 +177,8 @@ def _buffer(path: Path, buffer: dict[str, Any], rest: bytes) -> bytes:
 
 
 def _view(view: dict[str, Any], buffers: list[bytes]) -> bytes:
-    start, buffer = view.get("byteOffset", 0), buffers[view["buffer"]]
+    buffer: bytes = buffers[view["buffer"]]
+    start = view.get("byteOffset", 0)
     if start + view["byteLength"] > len(buffer):
         raise ValueError("data that it refers to is not there")
     return buffer[start : start + view["byteLength"]]

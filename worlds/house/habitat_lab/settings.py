@@ -17,12 +17,13 @@ from omegaconf import DictConfig
 
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError
+from housewise.worlds.house.generator.space import ROBOT_RADIUS
 from housewise.worlds.house.simulator.base import STEP, TURN, Camera
 
 _CONFIGS = CONFIGS / "habitat"
 _GROUP = "housewise"
 
-ROBOT = {"height": Camera.above_floor, "radius": 0.18}
+ROBOT = {"height": Camera.above_floor, "radius": ROBOT_RADIUS}
 """What habitat-lab's settings of an agent can say of the robot, metres; see rearrange.yaml."""
 
 

@@ -34,10 +34,13 @@ for name in ("SIGINT", "SIGTERM", "SIGHUP"):
     if hasattr(signal, name):
         signal.signal(getattr(signal, name), signal.SIG_IGN)
 line = Connection(int(sys.argv[1]))
-sys.path[:] = line.recv()
-from housewise.worlds.house.simulator.isolated import serve
-serve(line)
-shutil.rmtree(os.environ["TMPDIR"], ignore_errors=True)
+folder = os.environ["TMPDIR"]
+try:
+    sys.path[:] = line.recv()
+    from housewise.worlds.house.simulator.isolated import serve
+    serve(line)
+finally:
+    shutil.rmtree(folder, ignore_errors=True)
 """
 
 
