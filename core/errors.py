@@ -25,6 +25,10 @@ class DataError(UserError):
     """A file of the data is missing, damaged or contradicts another."""
 
 
+class SimulatorError(UserError):
+    """A simulator has ended in the middle of an episode, which can't go on; another episode can be played."""
+
+
 def printable(text: str) -> str:
     """A text with nothing in it that would make a terminal do something: what is unseen becomes a space or ?."""
     if text.isprintable():

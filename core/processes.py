@@ -111,6 +111,12 @@ def _is_guarded(program: Path) -> bool:
         return True
 
 
+def process_number() -> int:
+    """Number of this process among those that one program has made; 0 for the program itself."""
+    number = re.search(r"\d+$", multiprocessing.current_process().name)
+    return int(number[0]) if number and multiprocessing.parent_process() is not None else 0
+
+
 def _context() -> Any:
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")

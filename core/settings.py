@@ -35,6 +35,8 @@ SECTIONS = ("tasks", "world", "agent", "models", "memory", "execution")
 """Of a run's settings."""
 
 _LONGEST_VALUE, _LONGEST_LIST = 200, 400
+# Where settings were in earlier versions, which runs and users' files may have, and where they are now.
+_MOVED = {"world.gpu": "execution.gpu"}
 # Of several models the one that acts is meant where none is named.
 _ACTING = "models.agent."
 _STANDS_FOR = re.compile(r"\$\{([a-z][a-z0-9_.]*)\}")
@@ -221,7 +223,7 @@ def placed(given: Any, base: Mapping[str, Any], source: str, prefix: str = "") -
         UserError: for a key that there is not.
     """
     found: dict[str, Any] = {}
-    for key, value in given.items():
+    for key, value in _moved(given, base).items():
         path = key if key in base else _path_of(str(key), base, source, prefix, isinstance(value, Mapping))
         known = _at(base, path)
         # A setting without keys of its own takes any.
@@ -234,6 +236,17 @@ def placed(given: Any, base: Mapping[str, Any], source: str, prefix: str = "") -
                 )
         found = merged(found, _nested(path, value))
     return found
+
+
+def _moved(given: Any, base: Mapping[str, Any]) -> Any:
+    """Values by key with those that have moved since an earlier version where they are now."""
+    for earlier, now in _MOVED.items():
+        section, _, key = earlier.partition(".")
+        inner = given.get(section)
+        if isinstance(inner, Mapping) and key in inner and isinstance(base.get(section), Mapping):
+            rest = {name: value for name, value in inner.items() if name != key}
+            given = merged({**given, section: rest}, _nested(now, inner[key]))
+    return given
 
 
 def merged(values: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from housewise.agent.personalize.planner import Planner
 from housewise.controller.robot import RobotInHouse
 from housewise.controller.skills import Controller
+from housewise.core.devices import ANY, Gpu
 from housewise.core.record import Header, Record, RecordWriter
 from housewise.rollout import compare as comparing
 from housewise.rollout.episode import Episode, Limits
@@ -36,6 +37,7 @@ def play(
     *,
     seed: int = 0,
     simulator: SimulatorName = "raycast",
+    gpu: Gpu = ANY,
     max_steps: int = MAX_STEPS,
     limits: Limits | None = None,
     folder: Path | None = None,
@@ -47,6 +49,7 @@ def play(
         planner: decides; None for the scripted one, which knows what is wanted.
         seed: of what the scripted planner draws.
         simulator: by name.
+        gpu: CUDA devices that ``habitat`` may render on; see housewise.core.devices.
         max_steps: low-level steps until the episode is cut.
         limits: when it ends otherwise.
         folder: keeps the record; None keeps it in memory alone.
@@ -58,7 +61,7 @@ def play(
         UserError: when the simulator is not there, or the folder cannot be written to.
     """
     chosen = generated_task(task, "majority") if isinstance(task, int) else task
-    with closing(open_simulator(simulator, sensors=("instance",))) as opened:
+    with closing(open_simulator(simulator, ("instance",), gpu=gpu)) as opened:
         env = RearrangementEnv(opened, [chosen], max_steps)
         env.reset()
         decides = planner or scripted_planner(chosen, env, seed)

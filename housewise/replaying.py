@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
@@ -34,13 +36,13 @@ def records_of(folder: Path) -> Records:
     return records
 
 
-def play_again(folder: Path, earlier: Records, simulator: str | None, out: Path, console: Console) -> None:
+def play_again(folder: Path, earlier: Records, settings: Mapping[str, Any], out: Path, console: Console) -> None:
     """Play the replies of an earlier run again, and say in how many episodes the same things end in the same places.
 
     Args:
         folder: of the earlier run.
         earlier: its records; see records_of.
-        simulator: another one than the earlier run's, None for the same.
+        settings: other ones than the earlier run's, by key.
         out: folder of the new run.
         console: where progress goes.
 
@@ -51,7 +53,8 @@ def play_again(folder: Path, earlier: Records, simulator: str | None, out: Path,
     changed = {
         "planner": "replay",
         "records": str(folder / "episodes"),
-        "simulator": simulator or first.setting.simulator,
+        "simulator": first.setting.simulator,
+        **settings,
     }
     play(Personalize(settings_of(first.header).changed(**changed)), out, console)
     # A folder that is gone on with may hold more episodes.

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from housewise.core.address import without_passwords
-from housewise.core.errors import DataError, UserError
+from housewise.core.errors import DataError, SimulatorError, UserError
 from housewise.core.files import find_paths, read_bytes
 from housewise.core.record import FAILED, Failure, Header, read_lines
 from housewise.language.base import RequestError
@@ -89,13 +89,13 @@ class FailedEpisodesError(UserError):
 def failure_of(error: Exception) -> Failure:
     """What is recorded of an error that ended an episode.
 
-    Data that is wrong and a request that is refused concern one episode, and so does a defect that it brings to light.
-    Anything else that a user can do something about concerns all of them.
+    Data that is wrong, a request that is refused and a simulator that ends concern one episode, and so does a defect
+    that it brings to light. Anything else that a user can do something about concerns all of them.
 
     Raises:
         UserError: when it concerns the run.
     """
-    if isinstance(error, DataError | RequestError):
+    if isinstance(error, DataError | RequestError | SimulatorError):
         reason = error.reason if isinstance(error, RequestError) else str(error)
         return Failure(reason=_clean(reason), error=_clean(str(error)))
     if isinstance(error, UserError):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 from typing_extensions import Self
 
+from housewise.core.devices import ANY, Gpu, as_gpu
 from housewise.core.settings import LARGEST_SEED, MOST_COUNTED, Settings, merged, placed, validated
 from housewise.language.settings import COMPUTED, ModelSettings
 
@@ -59,10 +60,12 @@ class ExecutionSettings(Settings):
     Attributes:
         workers: episodes played at the same time.
         ray: address of a Ray cluster on whose machines they are played; None for this one.
+        gpu: CUDA devices that the simulator renders on, which workers take in turn.
     """
 
     workers: int = Field(default=1, ge=1, le=MOST_COUNTED)
     ray: str | None = None
+    gpu: Annotated[Gpu, BeforeValidator(as_gpu)] = ANY
 
 
 class RunSettings(Settings):

@@ -28,8 +28,8 @@ from rich.progress import track
 from rich.table import Table
 
 from housewise.agent.personalize.parser import parse_step
-from housewise.commands.options import SimulatorOption
-from housewise.commands.settings import simulator_named
+from housewise.commands.options import GpuOption, SimulatorOption
+from housewise.commands.settings import simulator_choice
 from housewise.controller.published import PUBLISHED
 from housewise.core.console import Console
 from housewise.core.errors import UserError
@@ -42,7 +42,7 @@ from housewise.experiments.bench.recordings import MissingEpisodeError, Recordin
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.env import MAX_STEPS
 from housewise.worlds.house.housekeep.reader import HousekeepData
-from housewise.worlds.house.simulator import SimulatorName, open_simulator
+from housewise.worlds.house.simulator import RAYCAST, SimulatorChoice, open_simulator
 from housewise.worlds.house.simulator.base import Simulator
 
 _QUICK = 9
@@ -98,19 +98,19 @@ class Compared:
     objects: int = 0
 
 
-def compare(path: Path, root: Path, name: SimulatorName = "raycast", kept: Path | None = None) -> Compared | None:
+def compare(path: Path, root: Path, chosen: SimulatorChoice = RAYCAST, kept: Path | None = None) -> Compared | None:
     """Play one recording in a simulator, action by action and as a whole.
 
     Args:
         path: of the recording.
         root: the Housekeep folder.
-        name: of the simulator.
+        chosen: the simulator, and where it renders.
         kept: folder where what came of it is written, and read when it is there already.
 
     Returns:
         What it showed; None where the data does not have the recorded episode.
     """
-    file = kept and kept.joinpath(name, *place_of(path), path.name)
+    file = kept and kept.joinpath(chosen.name, *place_of(path), path.name)
     if file and file.exists():
         return _read_compared(file)
     try:
@@ -119,7 +119,7 @@ def compare(path: Path, root: Path, name: SimulatorName = "raycast", kept: Path 
         return None
     compared = Compared(recording.scene, recording.condition)
     _compare_parsing(recording, compared)
-    simulator = RememberingSimulator(_simulator(name))
+    simulator = RememberingSimulator(_simulator(chosen))
     _compare_actions(recording, simulator, compared)
     _compare_episode(recording, simulator, compared)
     if file:
@@ -231,8 +231,8 @@ def _data(root: str) -> HousekeepData:
 
 
 @lru_cache(maxsize=1)
-def _simulator(name: SimulatorName) -> Simulator:
-    return open_simulator(name, ("instance",))
+def _simulator(chosen: SimulatorChoice) -> Simulator:
+    return open_simulator(chosen, ("instance",))
 
 
 def figures(results: Sequence[Compared]) -> dict[str, Any]:
@@ -312,9 +312,10 @@ def main(
     quick: Annotated[bool, typer.Option(help=f"Only every {_QUICK}th recording.")] = False,
     workers: Annotated[int, typer.Option(help="Processes.")] = 2,
     simulator: SimulatorOption = None,
+    gpu: GpuOption = None,
 ) -> None:
     """Play recorded LLM-Personalize episodes in a simulator and compare."""
-    name = simulator_named(simulator)
+    chosen = simulator_choice(simulator, gpu)
     paths = recordings_in(recordings)[:: _QUICK if quick else 1]
     if not paths:
         raise UserError(
@@ -323,7 +324,7 @@ def main(
         )
     console, made = Console(), provenance()
     with process_pool(workers) as pool:
-        played = pool.map(compare, paths, [data] * len(paths), [name] * len(paths), [kept] * len(paths))
+        played = pool.map(compare, paths, [data] * len(paths), [chosen] * len(paths), [kept] * len(paths))
         whole = list(track(played, "recordings", total=len(paths), console=console, transient=True))
     results = [each for each in whole if each is not None]
     if not results:
@@ -334,7 +335,7 @@ def main(
         "by_condition": {name: figures(group) for name, group in groups.items()},
         "confusion": confusion(results),
         "most_different": _most_different(results),
-        "simulator": name,
+        "simulator": chosen.name,
         "settings": asdict(PUBLISHED),
         "quick": quick,
         **made,

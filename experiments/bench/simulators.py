@@ -29,7 +29,8 @@ import typer
 from numpy.typing import NDArray
 from rich.progress import track
 
-from housewise.commands.settings import simulator_named
+from housewise.commands.options import GpuOption
+from housewise.commands.settings import simulator_choice
 from housewise.core.console import Console
 from housewise.core.files import writable_file, write_json
 from housewise.core.machine import provenance
@@ -42,7 +43,7 @@ from housewise.systems.personalize.system import Personalize
 from housewise.systems.personalize.tasks import load_task, task_names
 from housewise.worlds.house.env import Task
 from housewise.worlds.house.navigation import NavMesh
-from housewise.worlds.house.simulator import SimulatorName, open_simulator
+from housewise.worlds.house.simulator import SimulatorChoice, open_simulator
 from housewise.worlds.house.simulator.base import BodyPose, Camera, Observation, Sensor, Simulator
 from housewise.worlds.house.world import World
 
@@ -184,7 +185,7 @@ def main(
         Path | None, typer.Option(envvar="HOUSEKEEP_DATA", help="Housekeep folder; without it a generated house.")
     ] = None,
     against: Annotated[str, typer.Option(help="The other simulator.")] = "habitat",
-    gpu: Annotated[int, typer.Option(help="The CUDA device that renders there; -1 takes what there is.")] = -1,
+    gpu: GpuOption = None,
     seed: Annotated[int, typer.Option(help="Of the places.")] = 0,
     tasks: Annotated[bool, typer.Option(help="Also let the scripted planner play the paper's tasks in both.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help=f"{QUICK_POSES} places instead of {POSES}.")] = False,
@@ -202,29 +203,29 @@ def main(
       python -m housewise.experiments.bench.simulators --data ~/housekeep --tasks --json simulators.json
     """
     console, made = Console(), provenance()
-    name = simulator_named(against)
+    other_one = simulator_choice(against, gpu)
     scenes = SCENES if data else (oracle.GENERATED,)
     content: dict[str, Any] = {"scenes": {}}
-    ours, other = open_simulator("raycast", SENSORS), open_simulator(name, SENSORS, gpu=gpu)
+    ours, other = open_simulator("raycast", SENSORS), open_simulator(other_one, SENSORS)
     try:
         for scene in track(scenes, "scenes", console=console, transient=True):
             task = first_task(data, scene)
             poses = places(task, QUICK_POSES if quick else POSES, seed)
             content["scenes"][scene] = compare(ours, other, task, poses).figures()
             if pictures is not None:
-                _save(pictures / f"{scene}.png", task, interesting(task, poses, ours), name, gpu)
+                _save(pictures / f"{scene}.png", task, interesting(task, poses, ours), other_one)
     finally:
         other.close()
     if tasks:
-        content["tasks"] = _tasks(data, name, gpu, quick, console)
-    _show(console, content, name)
+        content["tasks"] = _tasks(data, other_one, quick, console)
+    _show(console, content, other_one.name)
     if json_file is not None:
-        setup = {"seed": seed, "quick": quick, "against": name, **made}
+        setup = {"seed": seed, "quick": quick, "against": other_one.name, **made}
         write_json(json_file, {**content, **setup})
 
 
-def _save(path: Path, task: Task, poses: Sequence[BodyPose], name: SimulatorName, gpu: int) -> None:
-    ours, other = open_simulator("raycast", ("rgb",), _PHOTO), open_simulator(name, ("rgb",), _PHOTO, gpu)
+def _save(path: Path, task: Task, poses: Sequence[BodyPose], against: SimulatorChoice) -> None:
+    ours, other = open_simulator("raycast", ("rgb",), _PHOTO), open_simulator(against, ("rgb",), _PHOTO)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         imageio.imwrite(path, photos([ours, other], task, poses))
@@ -232,17 +233,17 @@ def _save(path: Path, task: Task, poses: Sequence[BodyPose], name: SimulatorName
         other.close()
 
 
-def _tasks(data: Path | None, name: SimulatorName, gpu: int, quick: bool, console: Console) -> dict[str, Any]:
+def _tasks(data: Path | None, against: SimulatorChoice, quick: bool, console: Console) -> dict[str, Any]:
     """What the scripted planner makes of the paper's tasks, or of generated houses, in each simulator."""
     return {
         simulator: oracle.figures(
             [
                 oracle.Played(group, record.name, record.result, oracle.left_over(record))
                 for group, config in _runs(data, quick)
-                for record in _played(config.changed(simulator=simulator, gpu=gpu), console)
+                for record in _played(config.changed(simulator=simulator, gpu=against.gpu), console)
             ]
         )
-        for simulator in ("raycast", name)
+        for simulator in ("raycast", against.name)
     }
 
 

@@ -22,8 +22,8 @@ import trimesh
 import typer
 from numpy.typing import NDArray
 
-from housewise.commands.options import SimulatorOption
-from housewise.commands.settings import simulator_named
+from housewise.commands.options import GpuOption, SimulatorOption
+from housewise.commands.settings import simulator_choice
 from housewise.core.console import Console
 from housewise.worlds.house.env import Task
 from housewise.worlds.house.episode import HouseObject, ObjectModel
@@ -101,12 +101,12 @@ def _column(
 
 def main(
     simulator: SimulatorOption = "habitat",
-    gpu: Annotated[int, typer.Option(help="The CUDA device that renders; -1 takes what there is.")] = -1,
+    gpu: GpuOption = None,
     out: Annotated[Path, typer.Option(help="The picture.")] = Path("stand_ins.png"),
 ) -> None:
     """Draw a house whole, without its shell, and without an object's model, side by side."""
-    name = simulator_named(simulator)
-    shown = open_simulator(name, ("rgb",), _CAMERA, gpu)
+    chosen = simulator_choice(simulator, gpu)
+    shown = open_simulator(chosen, ("rgb",), _CAMERA)
     try:
         with TemporaryDirectory() as folder:
             out.parent.mkdir(parents=True, exist_ok=True)

@@ -26,6 +26,7 @@ from housewise.agent.clipr.places import house_rule, spots_of
 from housewise.agent.clipr.rules import read_rule
 from housewise.commands.options import (
     ConfigOption,
+    GpuOption,
     Overrides,
     SimulatorOption,
     TrainedModelOption,
@@ -321,6 +322,7 @@ def main(
     adapter: AdapterOption = None,
     base_url: TrainingUrlOption = None,
     simulator: SimulatorOption = None,
+    gpu: GpuOption = None,
     workers: WorkersOption = None,
     quick: QuickOption = False,
     show: ShowOption = False,
@@ -337,7 +339,7 @@ def main(
     """
     out = out or default_out("transfer", quick)
     asked = {"model": model, "adapter": adapter, "base_url": base_url}
-    setup = Setup.of(config, overrides, quick, simulator=simulator, workers=workers, **asked)
+    setup = Setup.of(config, overrides, quick, simulator=simulator, gpu=gpu, workers=workers, **asked)
     chosen = list(dict.fromkeys(persons or ["farid", *strangers()]))
     for who in chosen:
         if who not in (*people(), *strangers()):

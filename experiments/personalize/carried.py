@@ -24,6 +24,7 @@ import typer
 from housewise.commands.options import (
     ConfigOption,
     DataOption,
+    GpuOption,
     Overrides,
     PersonOption,
     SimulatorOption,
@@ -323,6 +324,7 @@ def main(
     adapter: AdapterOption = None,
     base_url: TrainingUrlOption = None,
     simulator: SimulatorOption = None,
+    gpu: GpuOption = None,
     workers: WorkersOption = None,
     recovered: RecoveredOption = None,
     quick: QuickOption = False,
@@ -340,7 +342,7 @@ def main(
     """
     out = out or default_out("remembering", quick)
     asked = {"model": model, "adapter": adapter, "base_url": base_url}
-    setup = Setup.of(config, overrides, quick, simulator=simulator, workers=workers, **asked)
+    setup = Setup.of(config, overrides, quick, simulator=simulator, gpu=gpu, workers=workers, **asked)
     chosen = chosen_rows(rows, CARRIED)
     pairs = pairs_of(households(scenes, data, recovered, person or "majority", quick, out), other)
     if not show:

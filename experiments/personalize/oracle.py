@@ -21,7 +21,8 @@ from typing import Annotated, Any
 import typer
 from rich.progress import track
 
-from housewise.commands.options import SimulatorOption
+from housewise.commands.options import GpuOption, SimulatorOption
+from housewise.commands.settings import simulator_choice
 from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.core.files import writable_file, write_json
@@ -35,6 +36,7 @@ from housewise.systems.personalize.record import HouseRecord, read_house_records
 from housewise.systems.personalize.settings import PersonalizeSettings, house_settings
 from housewise.systems.personalize.system import Personalize
 from housewise.systems.personalize.tasks import HouseTask, task_names
+from housewise.worlds.house.simulator import RAYCAST, SimulatorChoice
 
 SCENES = ("Merom_1_int", "Pomaria_2_int")
 GENERATED = "generated"
@@ -66,7 +68,7 @@ def episodes(
     data: Path | None,
     houses: int,
     quick: bool,
-    simulator: str | None = None,
+    simulator: SimulatorChoice = RAYCAST,
     scenes: Sequence[str] = SCENES,
     sample: int | None = None,
 ) -> Iterator[tuple[str, PersonalizeSettings]]:
@@ -76,11 +78,11 @@ def episodes(
         data: the Housekeep folder; None leaves its scenes out.
         houses: how many generated houses.
         quick: of the data only the test tasks, and few houses.
-        simulator: which; the usual one by default.
+        simulator: which, and where it renders.
         scenes: of the data.
         sample: how many episodes of each scene, evenly spread over them; the tasks of the tables by default.
     """
-    scripted = {"planner": "scripted", **({"simulator": simulator} if simulator else {})}
+    scripted = {"planner": "scripted", "simulator": simulator.name, "gpu": simulator.gpu}
     task_sets = (None,) if sample else ("test",) if quick else ("test", "train")
     for scene in scenes if data else ():
         for task_set in task_sets:
@@ -179,6 +181,7 @@ def main(
     ] = None,
     workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 2,
     simulator: SimulatorOption = None,
+    gpu: GpuOption = None,
     scenes: Annotated[
         list[str] | None, typer.Option("--scene", help="Scene of the data; give it again for more.")
     ] = None,
@@ -198,7 +201,8 @@ def main(
       python -m housewise.experiments.personalize.oracle --data ~/housekeep --houses 0 --scene Pomaria_0_int --sample 50
     """
     console, made = Console(), provenance()
-    planned = list(episodes(data, houses, quick, simulator, scenes or SCENES, sample))
+    chosen = simulator_choice(simulator, gpu)
+    planned = list(episodes(data, houses, quick, chosen, scenes or SCENES, sample))
     if not planned:
         raise UserError("no episode to play; give --houses a number above 0, or name the Housekeep folder with --data")
     groups, configs = zip(*planned, strict=True)

@@ -11,6 +11,7 @@ import typer
 from housewise.commands.options import (
     ConfigOption,
     DataOption,
+    GpuOption,
     Overrides,
     PersonOption,
     SimulatorOption,
@@ -214,6 +215,7 @@ def command(
         adapter: AdapterOption = None,
         base_url: TrainingUrlOption = None,
         simulator: SimulatorOption = None,
+        gpu: GpuOption = None,
         workers: WorkersOption = None,
         recovered: RecoveredOption = None,
         quick: QuickOption = False,
@@ -224,7 +226,7 @@ def command(
         out = out or default_out("paper", quick)
         given = run_settings(
             **{"data": data, "person": person, "model": model, "adapter": adapter, "base_url": base_url},
-            **{"simulator": simulator, "workers": workers},
+            **{"simulator": simulator, "gpu": gpu, "workers": workers},
         )
         taught = recipe(quick, config, given, overrides or [])
         chosen = scenes or [*SCENES, *(RECOVERED if recovered else ())]

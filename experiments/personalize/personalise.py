@@ -20,6 +20,7 @@ import typer
 from housewise.commands.options import (
     ConfigOption,
     DataOption,
+    GpuOption,
     Overrides,
     SimulatorOption,
     TrainedModelOption,
@@ -234,6 +235,7 @@ def main(
     adapter: AdapterOption = None,
     base_url: TrainingUrlOption = None,
     simulator: SimulatorOption = None,
+    gpu: GpuOption = None,
     workers: WorkersOption = None,
     quick: QuickOption = False,
     show: ShowOption = False,
@@ -250,7 +252,8 @@ def main(
     """
     out = out or default_out("personalise", quick)
     given = run_settings(
-        data=data, model=model, adapter=adapter, base_url=base_url, simulator=simulator, workers=workers
+        **{"data": data, "model": model, "adapter": adapter, "base_url": base_url},
+        **{"simulator": simulator, "gpu": gpu, "workers": workers},
     )
     taught = recipe(quick, config, given, overrides or [])
     wanted = {GENERATED: people, **({scene: annotators} if data else {})}

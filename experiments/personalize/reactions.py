@@ -20,6 +20,7 @@ import typer
 from housewise.commands.options import (
     ConfigOption,
     DataOption,
+    GpuOption,
     Overrides,
     PersonOption,
     SimulatorOption,
@@ -251,6 +252,7 @@ def main(
     adapter: AdapterOption = None,
     base_url: TrainingUrlOption = None,
     simulator: SimulatorOption = None,
+    gpu: GpuOption = None,
     workers: WorkersOption = None,
     recovered: RecoveredOption = None,
     quick: QuickOption = False,
@@ -268,7 +270,7 @@ def main(
     """
     out = out or default_out("remembering", quick)
     asked = {"model": model, "adapter": adapter, "base_url": base_url}
-    setup = Setup.of(config, overrides, quick, simulator=simulator, workers=workers, **asked)
+    setup = Setup.of(config, overrides, quick, simulator=simulator, gpu=gpu, workers=workers, **asked)
     found = households(scenes, data, recovered, person or "majority", quick, out)
     usual = COUNTS[:2] if quick else COUNTS
     chosen = chosen_rows(rows, list(ROWS))

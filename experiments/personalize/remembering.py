@@ -27,6 +27,7 @@ import typer
 from housewise.commands.options import (
     ConfigOption,
     DataOption,
+    GpuOption,
     Overrides,
     PersonOption,
     SimulatorOption,
@@ -279,6 +280,7 @@ def main(
     adapter: AdapterOption = None,
     base_url: TrainingUrlOption = None,
     simulator: SimulatorOption = None,
+    gpu: GpuOption = None,
     workers: WorkersOption = None,
     recovered: RecoveredOption = None,
     taught: RecipeOption = Path("paper"),
@@ -297,7 +299,7 @@ def main(
     """
     out = out or default_out("remembering", quick)
     asked = {"model": model, "adapter": adapter, "base_url": base_url}
-    setup = Setup.of(config, overrides, quick, simulator=simulator, workers=workers, **asked)
+    setup = Setup.of(config, overrides, quick, simulator=simulator, gpu=gpu, workers=workers, **asked)
     setup = replace(setup, recipe=taught)
     played = [row for row in WEIGHTS if show and any(out.glob(f"*/seed-*/{row}"))]
     chosen = chosen_rows(rows or [*ROWS, *played], list(EVERY))

@@ -17,8 +17,8 @@ from typing import Annotated, Any
 
 import typer
 
-from housewise.commands.options import ConfigOption, DataOption, Overrides, PersonOption, WorkersOption
-from housewise.commands.settings import simulator_named
+from housewise.commands.options import ConfigOption, DataOption, GpuOption, Overrides, PersonOption, WorkersOption
+from housewise.commands.settings import simulator_choice
 from housewise.core.console import Console
 from housewise.experiments.personalize.households import (
     TEST,
@@ -178,6 +178,7 @@ def main(
         list[str] | None,
         typer.Option("--simulator", help="May be given several times; raycast and habitat by default."),
     ] = None,
+    gpu: GpuOption = None,
     seeds: SeedsOption = None,
     person: PersonOption = None,
     adapter: AdapterOption = None,
@@ -196,9 +197,9 @@ def main(
       python -m housewise.experiments.personalize.simulators --data ~/housekeep --adapter tidy --workers 2
     """
     out = out or default_out("remembering", quick)
-    setup = Setup.of(config, overrides, quick, workers=workers, adapter=adapter)
+    setup = Setup.of(config, overrides, quick, gpu=gpu, workers=workers, adapter=adapter)
     found = households(scenes, data, None, person or "majority", quick, out)
-    chosen = [simulator_named(name) for name in dict.fromkeys(simulators or SIMULATORS)]
+    chosen = [simulator_choice(name).name for name in dict.fromkeys(simulators or SIMULATORS)]
     experiment = Simulators(found, chosen_rows(rows or ["store", FULL], LEARNING), chosen, seeds or [1], setup, out)
     carry_out(experiment, out, show, Console(), {"quick": quick}, json_file=json_file)
 

@@ -21,6 +21,7 @@ import typer
 from housewise.commands.options import (
     ConfigOption,
     DataOption,
+    GpuOption,
     Overrides,
     SimulatorOption,
     TrainedModelOption,
@@ -320,6 +321,7 @@ def main(
     adapter: AdapterOption = None,
     base_url: TrainingUrlOption = None,
     simulator: SimulatorOption = None,
+    gpu: GpuOption = None,
     workers: WorkersOption = None,
     quick: QuickOption = False,
     show: ShowOption = False,
@@ -336,7 +338,7 @@ def main(
     """
     out = out or default_out("swapped", quick)
     asked = {"model": model, "adapter": adapter, "base_url": base_url}
-    setup = Setup.of(config, overrides, quick, simulator=simulator, workers=workers, **asked)
+    setup = Setup.of(config, overrides, quick, simulator=simulator, gpu=gpu, workers=workers, **asked)
     chosen = scenes or [*(SCENES if data and not quick else ()), GENERATED]
     named = {True: people, False: annotators}
     neighbours = [

@@ -16,6 +16,7 @@ from housewise.commands.options import (
     TASK,
     ConfigOption,
     DataOption,
+    GpuOption,
     LogToOption,
     OutOption,
     Overrides,
@@ -62,6 +63,7 @@ def selftrain(
         typer.Option(metavar="N", help="How often the model tries and learns from it.", rich_help_panel=MODEL),
     ] = None,
     simulator: SimulatorOption = None,
+    gpu: GpuOption = None,
     runs: Annotated[
         int | None,
         typer.Option(metavar="N", help="How often it tries each task in an iteration.", rich_help_panel=EXECUTION),
@@ -109,7 +111,7 @@ def selftrain(
         _refuse_houses(
             {"--data": data_folder(data, houses, taught), "--scene": scene or None, "--houses": houses, "--runs": runs}
             | {"--person": person, "--base-url": base_url, "--iterations": iterations, "--simulator": simulator}
-            | {"--workers": workers, "--ray": ray}
+            | {"--gpu": gpu, "--workers": workers, "--ray": ray}
         )
         return _goals(config, model, adapter, overrides or [], log_to or [], out)
     if taught != "personalize":
@@ -126,6 +128,7 @@ def selftrain(
             "adapter": adapter,
             "base_url": base_url,
             "simulator": simulator,
+            "gpu": gpu,
             "workers": workers,
             "ray": ray,
         },

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from housewise.commands.choices import KINDS
-from housewise.commands.options import DataOption
+from housewise.commands.options import DataOption, GpuOption
+from housewise.commands.settings import devices_named
 from housewise.core.console import Console
 from housewise.core.errors import UserError, alternatives
 from housewise.core.files import writable_file
@@ -27,6 +28,7 @@ def demo(
 
 def doctor(
     data: DataOption = None,
+    gpu: GpuOption = None,
     json_file: Annotated[
         Path | None, typer.Option("--json", callback=writable_file, help="Write the findings there as well.")
     ] = None,
@@ -37,7 +39,7 @@ def doctor(
     """
     from housewise.doctor import run_doctor
 
-    if not run_doctor(data, json_file, Console()):
+    if not run_doctor(data, json_file, Console(), devices_named(gpu)):
         raise typer.Exit(1)
 
 

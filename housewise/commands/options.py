@@ -141,6 +141,14 @@ SimulatorOption = Annotated[
         rich_help_panel=EXECUTION,
     ),
 ]
+GpuOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N|N,M|auto",
+        help="CUDA devices that habitat renders on, taken in turn; -1, the default, takes any, software as well.",
+        rich_help_panel=EXECUTION,
+    ),
+]
 RunsOption = Annotated[
     int | None,
     typer.Option(metavar="N", help="How often each episode is played; once by default.", rich_help_panel=EXECUTION),

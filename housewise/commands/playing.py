@@ -14,6 +14,7 @@ from housewise.commands.options import (
     ConfigOption,
     DataOption,
     EpisodesOption,
+    GpuOption,
     HousesOption,
     LogToOption,
     MemoryOption,
@@ -50,6 +51,7 @@ def run(
     adapter: AdapterOption = None,
     records: RecordsOption = None,
     simulator: SimulatorOption = None,
+    gpu: GpuOption = None,
     runs: RunsOption = None,
     workers: WorkersOption = None,
     ray: RayOption = None,
@@ -97,6 +99,7 @@ def run(
         "adapter": adapter,
         "records": str(records) if records else None,
         "simulator": simulator,
+        "gpu": gpu,
         "runs": runs,
         "workers": workers,
         "ray": ray,
@@ -116,6 +119,7 @@ def replay(
         Path | None, typer.Argument(help="Folder of an earlier run; the newest in runs/ by default.")
     ] = None,
     simulator: SimulatorOption = None,
+    gpu: GpuOption = None,
     out: OutOption = None,
 ) -> None:
     """Play the replies of an earlier run again, and say whether the same things end up in the same places.
@@ -133,4 +137,4 @@ def replay(
     records = records_of(earlier)
     place = earlier if earlier.name.strip(".") else earlier.resolve()
     with run_folder(out, f"{place.name}-replay", place.parent) as target:
-        play_again(earlier, records, simulator, target, Console())
+        play_again(earlier, records, given({"simulator": simulator, "gpu": gpu}), target, Console())

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from housewise.commands.folders import newest
-from housewise.commands.options import SimulatorOption
-from housewise.commands.settings import simulator_named
+from housewise.commands.options import GpuOption, SimulatorOption
+from housewise.commands.settings import simulator_choice
 from housewise.core.console import Console
 from housewise.core.files import writable_file
 from housewise.core.machine import usable_cores
@@ -29,6 +29,7 @@ def report(
         Path | None, typer.Option("--compare", help="Folder of another run: paired differences to it.")
     ] = None,
     simulator: SimulatorOption = None,
+    gpu: GpuOption = None,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Make all pages again, as for a folder from elsewhere.")
     ] = False,
@@ -51,7 +52,7 @@ def report(
     from housewise.report.learning import is_selftraining, write_learning
 
     folder = folder or newest(of_several=True)
-    options = Options(film, simulator_named(simulator))
+    options = Options(film, simulator_choice(simulator, gpu))
     count = workers or min(usable_cores(), _MOST_WORKERS)
     console = Console()
     with bars(console) as progress:
@@ -96,6 +97,7 @@ def export(
         Path | None, typer.Option(metavar="FOLDER", help="A new folder; one in the run's folder by default.")
     ] = None,
     simulator: SimulatorOption = None,
+    gpu: GpuOption = None,
 ) -> None:
     """Export a run: its episodes are played again and written for other tools.
 
@@ -125,5 +127,5 @@ def export(
         def show(done: int, total: int) -> None:
             progress.update(task, completed=done, total=total)
 
-        export_run(folder, to, target, simulator_named(simulator), show, tell)
+        export_run(folder, to, target, simulator_choice(simulator, gpu), show, tell)
     tell(f"{to}: {target}")

@@ -8,11 +8,12 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from housewise.core.devices import ANY, Gpu, as_gpu
 from housewise.core.errors import UserError, alternatives
 
 if TYPE_CHECKING:
     from housewise.systems.personalize.settings import PersonalizeSettings
-    from housewise.worlds.house.simulator import SimulatorName
+    from housewise.worlds.house.simulator import SimulatorChoice
 
 
 # So long, no more: Python refuses to read a number of thousands of digits.
@@ -82,12 +83,27 @@ def episode_numbers(text: str | None) -> list[int] | str | None:
     return [int(part) for part in text.split(",") if part.strip()]
 
 
-def simulator_named(name: str | None) -> SimulatorName:
-    """The simulator that an option names; the usual one where it is not given.
+def devices_named(gpu: str | None) -> Gpu:
+    """The CUDA devices that an option names; as by default where it is not given. No settings are read for that.
 
     Raises:
-        UserError: when there is none of that name.
+        UserError: when these are no devices.
+    """
+    try:
+        chosen: Gpu = ANY if gpu is None else as_gpu(gpu)
+    except ValueError as error:
+        raise UserError(f"--gpu {gpu}: {error}") from error
+    return chosen
+
+
+def simulator_choice(name: str | None, gpu: str | None = None) -> SimulatorChoice:
+    """The simulator that options name, and where it renders; the defaults of a run where they are not given.
+
+    Raises:
+        UserError: when there is no such simulator, or these are no devices.
     """
     from housewise.systems.personalize.settings import house_settings
+    from housewise.worlds.house.simulator import SimulatorChoice
 
-    return house_settings(settings={"simulator": name} if name else {}).world.simulator
+    settings = house_settings(settings=given({"simulator": name}))
+    return SimulatorChoice(settings.world.simulator, devices_named(gpu))

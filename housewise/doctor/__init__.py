@@ -16,8 +16,10 @@ from pathlib import Path
 
 from rich.console import Console
 
+from housewise.core.devices import ANY, Gpu
 from housewise.core.machine import machine
-from housewise.doctor.accelerators import cpu, gpu
+from housewise.doctor.accelerators import cpu
+from housewise.doctor.accelerators import gpu as cards
 from housewise.doctor.apart import LIMIT, answered, started
 from housewise.doctor.data import GET_DATA, housekeep
 from housewise.doctor.findings import (
@@ -48,13 +50,14 @@ from housewise.doctor.simulators import (
 __all__ = ["Finding", "checks", "examine", "run_doctor", "works"]
 
 
-def run_doctor(data: Path | None, json_file: Path | None, console: Console) -> bool:
+def run_doctor(data: Path | None, json_file: Path | None, console: Console, gpu: Gpu = ANY) -> bool:
     """Look at everything and show it.
 
     Args:
         data: the Housekeep folder, None where none is named.
         json_file: where the findings go as well.
         console: to show them on.
+        gpu: CUDA devices that habitat-sim is tried on.
 
     Returns:
         Whether the embedded simulator works.
@@ -63,7 +66,7 @@ def run_doctor(data: Path | None, json_file: Path | None, console: Console) -> b
         UserError: when the file cannot be written.
     """
     with console.status("looking around"):
-        findings = examine(data)
+        findings = examine(data, gpu=gpu)
     show(findings, works(findings), console)
     if json_file is not None:
         from housewise.core.files import write_json
@@ -73,16 +76,17 @@ def run_doctor(data: Path | None, json_file: Path | None, console: Console) -> b
     return works(findings)
 
 
-def examine(data: Path | None, limit: float = LIMIT) -> list[Finding]:
+def examine(data: Path | None, limit: float = LIMIT, gpu: Gpu = ANY) -> list[Finding]:
     """Look at everything; what is broken is told of and never raised.
 
     Args:
         data: the Housekeep folder, None where none is named.
         limit: seconds for a check that runs in a process of its own.
+        gpu: CUDA devices that habitat-sim is tried on.
     """
-    everything = checks(data)
+    everything = checks(data, gpu)
     with ExitStack() as stack:
-        apart = {check.what: stack.enter_context(started(check, data)) for check in everything if check.apart}
+        apart = {check.what: stack.enter_context(started(check, data, gpu)) for check in everything if check.apart}
         found = [answered(check, apart[check.what], limit) if check.apart else tried(check) for check in everything]
     return [finding for findings in found for finding in findings]
 
@@ -92,23 +96,24 @@ def works(findings: Iterable[Finding]) -> bool:
     return all(found.state == "ok" for found in findings if found.topic == CORE or found.what == "raycast")
 
 
-def checks(data: Path | None) -> tuple[Check, ...]:
+def checks(data: Path | None, gpu: Gpu = ANY) -> tuple[Check, ...]:
     """Everything that is looked at, in the order in which it is shown.
 
     Args:
         data: the Housekeep folder, None where none is named.
+        gpu: CUDA devices that habitat-sim is tried on.
     """
     again = "pip install --force-reinstall"
     return (
         Check(CORE, "Python", python),
         Check(CORE, "packages", partial(packages, CORE, "packages", "", GET_CORE), GET_CORE),
         Check(SIMULATORS, "raycast", raycast, f"{again} embreex", apart=True),
-        Check(SIMULATORS, "habitat", habitat, GET_DRIVER, apart=True),
+        Check(SIMULATORS, "habitat", partial(habitat, gpu), GET_DRIVER, apart=True),
         Check(SIMULATORS, "EGL drivers", egl_drivers, GET_DRIVER),
-        Check(SIMULATORS, "habitat-lab", habitat_lab, GET_LAB),
+        Check(SIMULATORS, "habitat-lab", habitat_lab, GET_LAB, apart=True),
         Check(SIMULATORS, "films", films, GET_ENCODER),
         Check(ACCELERATORS, "CPU", cpu),
-        Check(ACCELERATORS, "GPU", gpu, f"{again} torch", apart=True),
+        Check(ACCELERATORS, "GPU", cards, f"{again} torch", apart=True),
         *(_extra(MODELS, extra) for extra in ("grounded", "local", "train")),
         Check(MODELS, "SmolLM2", smollm2),
         Check(MODELS, "adapters", adapters),

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
+from housewise.core.devices import ANY, Gpu, as_gpu
 from housewise.doctor.findings import Check, Finding, tried
 
 LIMIT = 120.0
@@ -23,15 +24,16 @@ _MARK = "findings: "
 
 
 @contextmanager
-def started(check: Check, data: Path | None) -> Iterator[subprocess.Popen[str]]:
+def started(check: Check, data: Path | None, gpu: Gpu = ANY) -> Iterator[subprocess.Popen[str]]:
     """A process that makes a check; it is ended with all its children if it still runs at the end.
 
     Args:
         check: one of housewise.doctor.checks.
         data: the Housekeep folder, None where none is named.
+        gpu: CUDA devices that habitat-sim is tried on.
     """
     process = subprocess.Popen(
-        [sys.executable, "-c", _PROGRAM, check.what, "" if data is None else str(data)],
+        [sys.executable, "-c", _PROGRAM, check.what, "" if data is None else str(data), json.dumps(gpu)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -47,16 +49,18 @@ def started(check: Check, data: Path | None) -> Iterator[subprocess.Popen[str]]:
                 os.killpg(process.pid, signal.SIGKILL)
 
 
-def answer(what: str, data: str) -> None:
+def answer(what: str, data: str, gpu: str) -> None:
     """What such a process does: it prints what the check finds.
 
     Args:
         what: the check.
         data: the Housekeep folder, empty where none is named.
+        gpu: CUDA devices that habitat-sim is tried on, as JSON.
     """
     from housewise.doctor import checks
 
-    check = next(check for check in checks(Path(data) if data else None) if check.what == what)
+    everything = checks(Path(data) if data else None, as_gpu(json.loads(gpu)))
+    check = next(check for check in everything if check.what == what)
     print("\n" + _MARK + json.dumps([asdict(finding) for finding in tried(check)]), flush=True)
 
 

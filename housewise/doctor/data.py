@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass
+import subprocess
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from housewise.core.errors import UserError
@@ -16,6 +18,9 @@ from housewise.doctor.findings import DATA, Finding, line, told
 GET_DATA = "git clone https://github.com/yashkant/housekeep ~/housekeep && export HOUSEKEEP_DATA=~/housekeep"
 _OBJECTS = "cos_eor/scripts/gso_downloader.py"
 _GET_OBJECTS = f"python {_OBJECTS} && ./cos_eor/scripts/ycb/full_setup.sh"
+# What Housekeep's repository has: episodes of these scenes, and all furniture but these pieces.
+_PUBLISHED = ("Benevolence_2_int", "Ihlen_1_int", "Merom_1_int", "Pomaria_0_int", "Pomaria_2_int")
+_UNPUBLISHED = ("stove_59_0.urdf",)
 
 _EPISODES = 5
 """How many of a scene's episodes are searched for objects."""
@@ -30,7 +35,9 @@ class Look:
         episodes: how many it has.
         shell: whether its walls and floors have a model.
         furniture, boxes: pieces, and those that boxes stand in for.
+        unpublished: how many of the latter Housekeep's repository lacks as well.
         objects, solids: objects of the first episodes, and those that solids stand in for.
+        damaged: what is wrong with a model that only habitat-sim shows; empty where nothing is.
         problem: why it cannot be read; empty where it can.
     """
 
@@ -39,8 +46,10 @@ class Look:
     shell: bool = False
     furniture: int = 0
     boxes: int = 0
+    unpublished: int = 0
     objects: int = 0
     solids: int = 0
+    damaged: str = ""
     problem: str = ""
 
 
@@ -82,36 +91,63 @@ def look(root: Path, name: str) -> Look:
         scene = folder.scene(name)
         numbers = folder.episode_ids(name) if folder.has_episodes(name) else []
         objects = [thing for number in numbers[:_EPISODES] for thing in folder.episode(name, number).objects]
-        solids = sum(thing.model is None or missing_mesh(thing.model.config) is not None for thing in objects)
-        boxes = sum("no model" in note for note in scene.notes)
+        models = [thing.model.config for thing in objects if thing.model is not None]
+        shown = [config for config in models if missing_mesh(config) is None]
+        boxed = [note for note in scene.notes if "no model" in note]
+        unpublished = sum(any(piece in note for piece in _UNPUBLISHED) for note in boxed)
         shell = scene.shell is not None
-        return Look(name, len(numbers), shell, len(scene.receptacles), boxes, len(objects), solids)
+        damaged = _damage(scene.shell, dict.fromkeys(shown))
+        furniture = (len(scene.receptacles), len(boxed), unpublished)
+        return Look(name, len(numbers), shell, *furniture, len(objects), len(objects) - len(shown), damaged)
     except UserError as error:
         return Look(name, problem=str(error))
     except Exception as error:
         return Look(name, problem=line(error))
 
 
+def _damage(shell: Path | None, configs: Iterable[Path]) -> str:
+    """What is wrong with the first damaged one of a scene's shell and some objects' models; empty where none is."""
+    from housewise.worlds.house.meshes import check_mesh
+    from housewise.worlds.house.simulator.habitat import meshes_of
+
+    try:
+        for file in chain([shell] if shell else [], *map(meshes_of, configs)):
+            check_mesh(file)
+    except UserError as error:
+        return str(error)
+    return ""
+
+
 def _scene(root: Path, each: Look) -> Finding:
     if each.problem:
-        return Finding(DATA, each.name, "broken", each.problem, _again(root))
+        return _broken(root, each.name, each.problem)
     if not each.episodes:
-        return Finding(DATA, each.name, "missing", "no episodes", _again(root))
+        if each.name in _PUBLISHED:
+            return Finding(DATA, each.name, "missing", "no episodes", _again(root))
+        return Finding(DATA, each.name, "missing", "no episodes; Housekeep's repository has none of this scene")
     return Finding(DATA, each.name, "ok", f"{each.episodes} episodes, {each.furniture} pieces of furniture")
 
 
+def _broken(root: Path, what: str, problem: str) -> Finding:
+    found = told(DATA, what, "broken", UserError(problem))
+    return found if "; run " in problem else replace(found, details=problem, remedy=_again(root))
+
+
 def _stand_ins(root: Path, looks: Sequence[Look]) -> list[Finding]:
-    """What has no model, over all scenes that can be read."""
+    """What has no model, or a damaged one that only habitat-sim shows, over all scenes that can be read."""
     read = [each for each in looks if not each.problem]
     bare = [each.name for each in read if not each.shell]
     boxed = [f"{each.boxes} of {each.name}" for each in read if each.boxes]
+    more_furniture = _again(root) if any(each.boxes > each.unpublished for each in read) else ""
     boxes, furniture = sum(each.boxes for each in read), sum(each.furniture for each in read)
     solids, objects = sum(each.solids for each in read), sum(each.objects for each in read)
-    solid = "solids of their size stand in; data/README.md there names the sources"
+    wall = f"walls are inferred in {', '.join(bare)}; Housekeep's repository has no shells"
+    solid = "solids of their size stand in; Housekeep's repository has few, its data/README.md names the sources"
     return [
-        _gap("scene shells", len(bare), len(read), f"walls are inferred in {', '.join(bare)}", _again(root)),
-        _gap("furniture models", boxes, furniture, f"boxes stand in for {', '.join(boxed)}", _again(root)),
+        _gap("scene shells", len(bare), len(read), wall, ""),
+        _gap("furniture models", boxes, furniture, f"boxes stand in for {', '.join(boxed)}", more_furniture),
         _gap("object models", solids, objects, solid, _more_objects(root)),
+        *(_broken(root, f"{each.name} in habitat", each.damaged) for each in read if each.damaged),
     ]
 
 
@@ -135,9 +171,17 @@ def _annotations(root: Path) -> Finding:
 
 
 def _again(root: Path) -> str:
-    """The command that gets files that the repository has and the folder lacks."""
-    return f"git -C {shlex.quote(str(root))} restore ." if (root / ".git").exists() else GET_DATA
+    """The command that gets files that the repository has and the folder lacks; empty where it lacks none of them."""
+    if not (root / ".git").exists():
+        return GET_DATA
+    # Of what the folder's own configuration may name as a program, this asks for nothing.
+    deleted = ["git", "-C", str(root), "-c", "core.fsmonitor=false", "ls-files", "--deleted"]
+    try:
+        whole = not subprocess.run(deleted, capture_output=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        whole = False
+    return "" if whole else f"git -C {shlex.quote(str(root))} restore ."
 
 
 def _more_objects(root: Path) -> str:
-    return f"cd {shlex.quote(str(root))} && {_GET_OBJECTS}" if (root / _OBJECTS).is_file() else GET_DATA
+    return f"cd {shlex.quote(str(root))} && {_GET_OBJECTS}" if (root / _OBJECTS).is_file() else ""

@@ -8,9 +8,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from housewise.core.devices import ANY, Gpu, devices_of
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths
-from housewise.doctor.findings import SIMULATORS, Finding, told
+from housewise.doctor.findings import SIMULATORS, Finding, line, told
 from housewise.doctor.packages import fits, installed, requirements
 
 if TYPE_CHECKING:
@@ -31,20 +32,28 @@ def raycast() -> list[Finding]:
     return [Finding(SIMULATORS, "raycast", "ok", "shows a generated house")]
 
 
-def habitat() -> list[Finding]:
-    """Whether habitat-sim is there, and shows a house."""
+def habitat(gpu: Gpu = ANY) -> list[Finding]:
+    """Whether habitat-sim is there, and shows a house.
+
+    Args:
+        gpu: CUDA devices, each of which is tried.
+    """
     from housewise.worlds.house.simulator.habitat import habitat_sim
 
     try:
         version = habitat_sim().__version__
     except UserError as error:
         return [told(SIMULATORS, "habitat", "missing" if find_spec("habitat_sim") is None else "broken", error)]
-    try:
-        _look_around("habitat")
-    except UserError as error:
-        problem = told(SIMULATORS, "habitat", "broken", error).details
-        return [Finding(SIMULATORS, "habitat", "broken", f"habitat-sim {version}: {problem}", GET_DRIVER)]
-    return [Finding(SIMULATORS, "habitat", "ok", f"habitat-sim {version} shows a generated house")]
+    devices = devices_of(gpu)
+    for device in devices:
+        try:
+            _look_around("habitat", device)
+        except UserError as error:
+            problem = told(SIMULATORS, "habitat", "broken", error).details
+            where = "" if device == ANY else f", CUDA device {device}"
+            return [Finding(SIMULATORS, "habitat", "broken", f"habitat-sim {version}{where}: {problem}", GET_DRIVER)]
+    where = "" if devices == (ANY,) else f" on CUDA device {', '.join(map(str, devices))}"
+    return [Finding(SIMULATORS, "habitat", "ok", f"habitat-sim {version} shows a generated house{where}")]
 
 
 def films() -> list[Finding]:
@@ -59,7 +68,7 @@ def films() -> list[Finding]:
     return [Finding(SIMULATORS, "films", "ok", f"MP4, with imageio-ffmpeg's ffmpeg {version}")]
 
 
-def _look_around(name: SimulatorName) -> None:
+def _look_around(name: SimulatorName, gpu: int = ANY) -> None:
     """Turn around in a generated house.
 
     Raises:
@@ -72,7 +81,7 @@ def _look_around(name: SimulatorName) -> None:
 
     scene, episode = generate(0, load_person("ada"))
     x, _, z = episode.start.position
-    simulator = open_simulator(name, ("depth",), Camera(32, 32))
+    simulator = open_simulator(name, ("depth",), Camera(32, 32), gpu)
     try:
         simulator.reset(scene, episode.receptacles, (), BodyPose(x, z))
         if not any(simulator.visible(BodyPose(x, z, yaw)) for yaw in _QUARTER_TURNS):
@@ -102,7 +111,10 @@ def _paths(variable: str) -> list[Path]:
 
 
 def habitat_lab() -> list[Finding]:
-    """Whether habitat-lab is there, with what it needs; a version other than it asks for is told of, and no more."""
+    """Whether habitat-lab is there and can be imported, with what it needs.
+
+    A version other than it asks for is named, and no more.
+    """
     lab = installed("habitat-lab")
     if lab is None:
         return [Finding(SIMULATORS, "habitat-lab", "missing", "not installed; nothing else needs it", GET_LAB)]
@@ -113,10 +125,19 @@ def habitat_lab() -> list[Finding]:
             lacking.append(f"{need.name} is not installed")
         elif not fits(need, found):
             other.append(f"it asks for {need} and finds {found.version}")
-    details = "; ".join([lab.version, *lacking, *other])
-    opencv = installed("opencv-python")
+    opencv, remedy = installed("opencv-python"), GET_LAB
     if opencv is not None and int(opencv.version.split(".")[0]) >= 5:
         name = opencv.metadata["Name"]
-        broken = f"{details}; {name} {opencv.version} breaks it"
-        return [Finding(SIMULATORS, "habitat-lab", "broken", broken, f"pip install '{name}<5'")]
-    return [Finding(SIMULATORS, "habitat-lab", "broken" if lacking else "ok", details, GET_LAB if lacking else "")]
+        lacking.append(f"{name} {opencv.version} breaks it")
+        remedy = f"pip install '{name}<5'"
+    elif not lacking:
+        try:
+            import habitat  # noqa: F401
+        except Exception as error:  # whatever the packages that it imports raise
+            lacking.append(f"cannot be imported: {line(error)}")
+            if getattr(error, "name", None) == "habitat_sim":
+                from housewise.worlds.house.simulator.habitat import INSTALL
+
+                remedy = INSTALL
+    details = "; ".join([lab.version, *lacking, *other])
+    return [Finding(SIMULATORS, "habitat-lab", "broken" if lacking else "ok", details, remedy if lacking else "")]

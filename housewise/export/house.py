@@ -15,7 +15,7 @@ from housewise.systems.personalize.record import ActionEvent, HouseRecord, PlanE
 from housewise.systems.personalize.replay import FilmedSimulator, Moment, Shot, find_task, replay
 from housewise.worlds.house.env import Task
 from housewise.worlds.house.geometry import Box, Pose, quat, yaw_rotation
-from housewise.worlds.house.simulator import SimulatorName
+from housewise.worlds.house.simulator import RAYCAST, SimulatorChoice
 from housewise.worlds.house.simulator.base import Action, Camera
 
 _STATE = ("x", "z", "yaw", "pitch", "holding")
@@ -26,11 +26,11 @@ class HousePlayer:
     """Plays episodes of LLM-Personalize again, seen through a camera like the robot's own; see Player.
 
     Args:
-        simulator: in which they are played.
+        simulator: in which they are played, and where it renders.
     """
 
-    def __init__(self, simulator: SimulatorName = "raycast") -> None:
-        self._simulator: SimulatorName = simulator
+    def __init__(self, simulator: SimulatorChoice = RAYCAST) -> None:
+        self._simulator = simulator
         self._camera = Camera()
 
     def play(self, record: Record, path: Path) -> Playback:

@@ -16,6 +16,7 @@ from housewise.core.plugins import EXPORTS, open_plugin, plugins
 from housewise.core.record import Record, UnknownEvent
 from housewise.rollout.scores import figures_of
 from housewise.worlds.house.geometry import Box, Pose
+from housewise.worlds.house.simulator import SimulatorChoice
 
 _LONGEST = 4000
 
@@ -94,7 +95,7 @@ class Playback:
 class Player(Protocol):
     """Plays records of a system again; its class is named in entry points (``housewise.exports``) by the system's name.
 
-    It is called with the name of the simulator that episodes are played in.
+    It is called with the simulator that episodes are played in, as ``open_simulator`` takes it.
     """
 
     def play(self, record: Record, path: Path) -> Playback:
@@ -106,7 +107,7 @@ class Player(Protocol):
         ...
 
 
-def player_of(system: str, simulator: str) -> Player | None:
+def player_of(system: str, simulator: SimulatorChoice) -> Player | None:
     """What plays a system's records again; None where its episodes cannot be seen.
 
     Raises:

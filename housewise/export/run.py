@@ -14,6 +14,7 @@ from housewise.core.record import FAILED, FINISHED, PARTIAL
 from housewise.export.manifest import MANIFEST, Episode, Manifest, listed
 from housewise.export.playback import Player, player_of
 from housewise.rollout.records import read_record
+from housewise.worlds.house.simulator import RAYCAST, SimulatorChoice
 
 Tell = Callable[[str], None]
 """Takes a line about something that the user should know."""
@@ -62,7 +63,7 @@ def export_run(
     run: Path,
     to: str,
     out: Path,
-    simulator: str = "raycast",
+    simulator: SimulatorChoice = RAYCAST,
     progress: Callable[[int, int], None] = lambda done, total: None,
     tell: Tell = lambda line: None,
 ) -> int:
@@ -73,7 +74,7 @@ def export_run(
         to: one of FORMATS.
         out: folder that is made; it appears when everything is in it. Its manifest (``housewise.json``) says which
             episode is which record, and which were left out.
-        simulator: in which episodes are played again.
+        simulator: in which episodes are played again, and where it renders.
         progress: told of episodes done, and of how many there are.
         tell: takes what there is to say of single episodes, and of those that were left out.
 

@@ -13,6 +13,7 @@ from housewise.core.record import Header, Record, Result
 from housewise.report.views import Began, EventsView, KeepFilm
 from housewise.rollout.experiment import planner_of
 from housewise.systems.adapt.record import ActionEvent, AdaptFinal, AdaptSetting, AnswerEvent, ThoughtEvent, VerdictLine
+from housewise.worlds.house.simulator import SimulatorChoice
 
 _MOST_STEPS = 500
 
@@ -119,7 +120,9 @@ class AdaptView(EventsView):
             return []
         return [Began("", setting.task, f"for {setting.person}: {setting.about}")]
 
-    def shown(self, number: int, record: Record, path: Path, simulator: str, keep: KeepFilm | None) -> AdaptShown:
+    def shown(
+        self, number: int, record: Record, path: Path, simulator: SimulatorChoice, keep: KeepFilm | None
+    ) -> AdaptShown:
         """See View."""
         plain = self.plain(number, record)
         final = _final(record, path)

@@ -20,7 +20,7 @@ from housewise.systems.personalize.fates import Fate, fates, story, who_wants
 from housewise.systems.personalize.houseplan import house_plan
 from housewise.systems.personalize.record import ActionEvent, ExchangeLine, HouseRecord, PlanEvent
 from housewise.systems.personalize.replay import FilmedSimulator, Picture, Replay, find_task, replay
-from housewise.worlds.house.simulator import SimulatorName
+from housewise.worlds.house.simulator import SimulatorChoice
 
 _SIGNS = {"succeeded": "✓", "failed": "✗", "skipped": "–"}
 _THUMB = 2
@@ -134,14 +134,14 @@ class Chapter:
 
 
 def make_chapter(
-    number: int, record: HouseRecord, simulator: SimulatorName, keep: Callable[[Film], str] | None
+    number: int, record: HouseRecord, simulator: SimulatorChoice, keep: Callable[[Film], str] | None
 ) -> Chapter:
     """Show an episode; without its house there are no pictures, and a note says why.
 
     Args:
         number: of the chapter, from 1.
         record: of the episode.
-        simulator: which takes the pictures.
+        simulator: which takes the pictures, and where.
         keep: puts a film where the page finds it, and returns its address there; None for no film.
     """
     found = fates(record)
@@ -159,7 +159,7 @@ def make_chapter(
     played = None
     try:
         task = find_task(record)
-        with closing(FilmedSimulator(name=simulator)) as camera:
+        with closing(FilmedSimulator(simulator=simulator)) as camera:
             played = replay(record, task, camera, FRAMES if keep else 0)
         _illustrate(chapter, played, keep)
     except UserError as error:

@@ -11,6 +11,7 @@ from housewise.core.record import Event, Record
 from housewise.report.views import EventsView, KeepFilm, Shown
 from housewise.rollout.experiment import planner_of
 from housewise.systems.clipr.record import AnswerEvent, DecisionEvent, QuestionEvent, ReviewEvent, RulesEvent
+from housewise.worlds.house.simulator import SimulatorChoice
 
 _MOST_DECISIONS = 2000
 _MOST_FAILURES = 20
@@ -97,7 +98,9 @@ class CliprView(EventsView):
                 found[what] = found.get(what, 0) + 1
         return found
 
-    def shown(self, number: int, record: Record, path: Path, simulator: str, keep: KeepFilm | None) -> Shown:
+    def shown(
+        self, number: int, record: Record, path: Path, simulator: SimulatorChoice, keep: KeepFilm | None
+    ) -> Shown:
         """See View."""
         plain = self.plain(number, record)
         decisions, versions = record.of_type(DecisionEvent), record.of_type(RulesEvent)

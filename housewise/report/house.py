@@ -10,6 +10,7 @@ from housewise.report.text import plural
 from housewise.report.views import Began, Cell, KeepFilm, Shown
 from housewise.systems.personalize.fates import fates
 from housewise.systems.personalize.record import HouseRecord
+from housewise.worlds.house.simulator import SimulatorChoice
 
 
 class HouseView:
@@ -84,7 +85,9 @@ class HouseView:
             for thing, place in placements.items()
         ]
 
-    def shown(self, number: int, record: Record, path: Path, simulator: str, keep: KeepFilm | None) -> Shown:
+    def shown(
+        self, number: int, record: Record, path: Path, simulator: SimulatorChoice, keep: KeepFilm | None
+    ) -> Shown:
         """See View: maps, pictures, plans and a film."""
         from housewise.report.chapter import make_chapter
 

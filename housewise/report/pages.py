@@ -22,7 +22,7 @@ from housewise.report.sources import Entry, OddRecordError, readable
 from housewise.report.views import EventsView, KeepFilm, Shown
 from housewise.rollout.experiment import label
 from housewise.rollout.records import read_record
-from housewise.worlds.house.simulator import SimulatorName
+from housewise.worlds.house.simulator import RAYCAST, SimulatorChoice
 
 Progress = Callable[[int, int], None]
 """Called before the first episode and after each, with how many are done and how many there are."""
@@ -36,11 +36,11 @@ class Options:
 
     Attributes:
         film: whether with films.
-        simulator: which takes the pictures.
+        simulator: which takes the pictures, and where.
     """
 
     film: bool = True
-    simulator: SimulatorName = "raycast"
+    simulator: SimulatorChoice = RAYCAST
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Page:
     @property
     def key(self) -> str:
         """Of all that the page depends on."""
-        how = [_version(), self.entry.digest, self.name, self.index, self.options.film, self.options.simulator]
+        how = [_version(), self.entry.digest, self.name, self.index, self.options.film, self.options.simulator.name]
         return sha256(json.dumps([*how, self.options.film and bool(encoder())]).encode()).hexdigest()
 
     @property

@@ -30,6 +30,7 @@ from housewise.systems.stars.record import (
     StarsFinal,
     StarsSetting,
 )
+from housewise.worlds.house.simulator import SimulatorChoice
 
 _MOST_RESPONSES = 80
 """Of an object that a page shows; the others are counted."""
@@ -210,7 +211,9 @@ class StarsView:
             Began("", thing, f"{place}; wanted in {_places(setting, thing)}") for thing, place in setting.places.items()
         ]
 
-    def shown(self, number: int, record: Record, path: Path, simulator: str, keep: KeepFilm | None) -> StarsShown:
+    def shown(
+        self, number: int, record: Record, path: Path, simulator: SimulatorChoice, keep: KeepFilm | None
+    ) -> StarsShown:
         """See View."""
         header, result = record.header, record.result
         usage = result.usage

@@ -14,6 +14,7 @@ from housewise.report.text import plural
 from housewise.rollout.experiment import planner_of
 from housewise.rollout.scores import Score
 from housewise.rollout.system import scores_of
+from housewise.worlds.house.simulator import SimulatorChoice
 
 KeepFilm = Callable[[Any], str]
 """Puts a film where its page finds it, and returns its address there."""
@@ -112,7 +113,9 @@ class View(Protocol):
         """What an episode began with."""
         ...
 
-    def shown(self, number: int, record: Record, path: Path, simulator: str, keep: KeepFilm | None) -> Shown:
+    def shown(
+        self, number: int, record: Record, path: Path, simulator: SimulatorChoice, keep: KeepFilm | None
+    ) -> Shown:
         """An episode, for its page."""
         ...
 
@@ -208,7 +211,9 @@ class EventsView:
         """See View."""
         return [Began("", name, text) for name, text in _fields(header.setting).items()]
 
-    def shown(self, number: int, record: Record, path: Path, simulator: str, keep: KeepFilm | None) -> Shown:
+    def shown(
+        self, number: int, record: Record, path: Path, simulator: SimulatorChoice, keep: KeepFilm | None
+    ) -> Shown:
         """See View."""
         return self.plain(number, record)
 

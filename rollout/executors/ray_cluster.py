@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import socket
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
@@ -17,6 +18,7 @@ from ray.exceptions import RayError
 from ray.util.actor_pool import ActorPool
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from housewise.core.devices import start_turns_at
 from housewise.core.errors import UserError
 from housewise.core.files import write_text
 from housewise.core.record import FAILED, FINISHED, Outcome, Result
@@ -120,6 +122,7 @@ class _Stage:
 
     def __init__(self, system: System[Any], openers: Mapping[str, Opener]) -> None:
         self._openers = openers
+        start_turns_at(ray.get(ray.get_actor(DESK).place.remote(socket.gethostname())))
         self._stage = Stage(system, ends_run=lambda error: isinstance(error, RayError))
 
     def play(self, assignment: Assignment) -> tuple[str, str, Outcome]:
@@ -151,15 +154,21 @@ class _Stage:
 
 
 class _Desk:
-    """On the driver's machine: what local models are made of, and how far episodes are."""
+    """On the driver's machine: what local models are made of, how many play on each machine, how far episodes are."""
 
     def __init__(self, folders: Mapping[str, Mapping[str, Files]]) -> None:
         self._folders = folders
+        self._places: Counter[str] = Counter()
         self._news: dict[str, tuple[int, int, str]] = {}
 
     def folders(self, role: str) -> Mapping[str, Files]:
         """The folders of a role's model."""
         return self._folders[role]
+
+    def place(self, machine: str) -> int:
+        """How many have begun to play on a machine before."""
+        self._places[machine] += 1
+        return self._places[machine] - 1
 
     def tell(self, name: str, done: int, of: int, words: str) -> None:
         """Of an episode."""

@@ -24,7 +24,7 @@ from housewise.worlds.house.episode import HouseObject
 from housewise.worlds.house.geometry import Pose, Vec3, yaw_of
 from housewise.worlds.house.scene import Scene
 from housewise.worlds.house.scene_graph import ROBOT
-from housewise.worlds.house.simulator import SimulatorName, open_simulator
+from housewise.worlds.house.simulator import RAYCAST, SimulatorChoice, open_simulator
 from housewise.worlds.house.simulator.base import BodyPose, Camera
 from housewise.worlds.house.simulator.delegating import DelegatingSimulator
 from housewise.worlds.house.world import REACH, World
@@ -122,15 +122,15 @@ class FilmedSimulator(DelegatingSimulator):
 
     Args:
         eye: the further camera.
-        name: of the simulator.
+        simulator: which, and where it renders.
 
     Raises:
         UserError: when there is no such simulator here.
     """
 
-    def __init__(self, eye: Camera = EYE, name: SimulatorName = "raycast") -> None:
-        super().__init__(open_simulator(name, ("instance",)))
-        self._eye = open_simulator(name, ("rgb", "instance"), eye)
+    def __init__(self, eye: Camera = EYE, simulator: SimulatorChoice = RAYCAST) -> None:
+        super().__init__(open_simulator(simulator, ("instance",)))
+        self._eye = open_simulator(simulator, ("rgb", "instance"), eye)
         self.whereabouts: dict[str, Pose | None] = {}
 
     def reset(self, scene: Scene, receptacles: Sequence[str], objects: Sequence[HouseObject], body: BodyPose) -> None:

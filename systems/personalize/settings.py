@@ -68,7 +68,6 @@ class WorldSettings(Settings):
     """In what the houses are walked through."""
 
     simulator: str = "raycast"
-    gpu: int = Field(default=-1, ge=-1)
     max_steps: int = Field(default=1000, ge=1, le=MOST_COUNTED)
     look_down: float = 30.0
     controller: ControllerSettings = ControllerSettings()
@@ -134,11 +133,6 @@ class PersonalizeSettings(RunSettings):
         if self.agent.planner == "nearest" and self.memory.meaning is False:
             raise ValueError("planner=nearest compares meanings; leave memory.meaning out")
         return self
-
-    @property
-    def determining(self) -> dict[str, Any]:
-        """See RunSettings.determining; which device renders changes nothing but by rounding."""
-        return {key: value for key, value in super().determining.items() if key != "world.gpu"}
 
     @property
     def identity(self) -> dict[str, Any]:

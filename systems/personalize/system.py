@@ -167,8 +167,8 @@ class Personalize(System[PersonalizeSettings]):
     def _opened(self) -> Simulator:
         """A simulator with the sensors that episodes are played with."""
         if self._simulator is None:
-            world = self.settings.world
-            self._simulator = open_simulator(world.simulator, sensors=("instance",), gpu=world.gpu)
+            settings = self.settings
+            self._simulator = open_simulator(settings.world.simulator, ("instance",), gpu=settings.execution.gpu)
         return self._simulator
 
     def _embedder(self) -> Embedder | None:

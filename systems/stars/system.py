@@ -191,7 +191,7 @@ class Stars(System[StarsSettings]):
         if world.simulator is None:
             return None
         if self._simulator is None:
-            self._simulator = open_simulator(world.simulator, sensors=("instance",))
+            self._simulator = open_simulator(world.simulator, ("instance",), gpu=self.settings.execution.gpu)
         house = house_task(task, analyser.language.vocabulary, self._stand_ins)
         return Body(self._simulator, house, world.most_steps)
 

@@ -10,6 +10,7 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
+from housewise.core.errors import UserError
 from housewise.worlds.house.episode import Episode, HouseObject
 from housewise.worlds.house.geometry import yaw_of
 from housewise.worlds.house.preferences import Preferences
@@ -82,6 +83,9 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
         tasks: played in turn; ``reset(options={"task": n})`` picks one, a seed picks one at random.
         max_steps: low-level steps until the episode is cut.
         look_down: radians by which the camera looks down at the start.
+
+    Attributes:
+        collided: whether something was in the way of the last step.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 4}  # noqa: RUF012 - Gymnasium's own form
@@ -104,11 +108,18 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
         self.last_grab: GrabResult | None = None
         self._next = 0
         self.aimed: str | None = None
+        self.collided = False
+        self._closed = False
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Start an episode; see gymnasium.Env.reset."""
+        """Start an episode; see gymnasium.Env.reset.
+
+        Raises:
+            UserError: when the environment is closed.
+        """
+        self._check_open()
         super().reset(seed=seed)
         number = (options or {}).get("task")
         if number is None:
@@ -121,7 +132,7 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
         self.simulator.reset(task.scene, episode.receptacles, episode.objects, body)
         self.world = World(task.scene, episode, self.simulator)
         self.steps = 0
-        self.aimed = None
+        self.aimed, self.collided = None, False
         self._look()
         return self._observe(), self._info(None, False)
 
@@ -134,7 +145,7 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
         """Go back to a moment of this episode."""
         self.world.restore(state.world)
         self.simulator.stand(state.body)
-        self.steps, self.aimed, self.last_grab = state.steps, None, None
+        self.steps, self.aimed, self.last_grab, self.collided = state.steps, None, None, False
         self._look()
 
     def aim(self, key: str) -> None:
@@ -145,7 +156,12 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
         self.aimed = key
 
     def step(self, action: int) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
-        """Act once; see gymnasium.Env.step. STOP ends the episode."""
+        """Act once; see gymnasium.Env.step. STOP ends the episode.
+
+        Raises:
+            UserError: when the environment is closed.
+        """
+        self._check_open()
         result, collided = None, False
         if action == Action.GRAB_RELEASE:
             if self.simulator.body != self._seen_from:
@@ -156,6 +172,7 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
         else:
             collided = self.simulator.act(Action(action))
         self.aimed = None
+        self.collided = collided
         self.steps += 1
         self._look()
         reward = float(result.reward) if result else 0.0
@@ -169,7 +186,12 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
 
     def close(self) -> None:
         """Release the simulator."""
+        self._closed = True
         self.simulator.close()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise UserError("the environment is closed; make a new one to play on")
 
     def _look(self) -> None:
         self._seen: Observation = self.simulator.observe()

@@ -18,7 +18,7 @@ TOPICS = ["core", "simulators", "accelerators", "models", "many machines", "data
 # As much of habitat-sim as is asked for before it opens a window.
 HABITAT = """
 import os
-__version__, built_with_bullet = "0.3.3", True
+__version__, built_with_bullet, Simulator = "0.3.3", True, None
 def SimulatorConfiguration():
     {end}
 """

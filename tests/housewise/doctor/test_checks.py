@@ -18,7 +18,7 @@ from housewise.doctor.accelerators import cuda, gpu, no_cuda
 from housewise.doctor.findings import Check, Finding, tried
 from housewise.doctor.models import adapter, adapters, server, smollm2
 from housewise.doctor.packages import packages, python
-from housewise.doctor.simulators import GET_DRIVER, GET_ENCODER, GET_LAB, egl_drivers, films, habitat, habitat_lab
+from housewise.doctor.simulators import GET_DRIVER, GET_ENCODER, GET_LAB, egl_drivers, films, habitat
 from housewise.worlds.house.simulator.habitat import INSTALL
 from tests.housewise.doctor.asking import HABITAT, KEY, asked_alone, by_what, package
 
@@ -88,19 +88,40 @@ def test_habitat_lab(
         pytest.skip("an OpenCV that is installed here comes first")
     needs = ("numpy==1.0.1", "opencv-python>=3.3.0", "networkx")
     package(tmp_path, "habitat-lab", "", "0.3.3", needs)
+    package(tmp_path, "habitat", "")
     package(tmp_path, opencv, "", version)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    (found,) = habitat_lab()
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    found, _ = asked_alone("habitat-lab")
     assert (found.state, found.remedy) == (state, remedy)
     assert "it asks for numpy==1.0.1 and finds" in found.details
 
 
 def test_habitat_lab_without_what_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package(tmp_path, "habitat-lab", "", "0.3.3", ("no-such-package>=1",))
-    monkeypatch.syspath_prepend(str(tmp_path))
-    (found,) = habitat_lab()
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    found, _ = asked_alone("habitat-lab")
     assert (found.state, found.remedy) == ("broken", GET_LAB)
     assert "no-such-package is not installed" in found.details
+
+
+@pytest.mark.parametrize(
+    ("content", "said", "remedy"),
+    [
+        ("import numpy.no_such_part", "No module named 'numpy.no_such_part'", GET_LAB),
+        ("raise ModuleNotFoundError('no habitat_sim', name='habitat_sim')", "no habitat_sim", INSTALL),
+        ("raise ValueError('numpy.dtype size changed')", "ValueError: numpy.dtype size changed", GET_LAB),
+        ("import os; os.abort()", "exit code -6", GET_LAB),
+    ],
+)
+def test_a_habitat_lab_that_cannot_be_imported_is_broken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str, said: str, remedy: str
+) -> None:
+    package(tmp_path, "habitat-lab", "", "0.3.3")
+    package(tmp_path, "habitat", content)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    found, _ = asked_alone("habitat-lab")
+    assert (found.state, found.remedy) == ("broken", remedy)
+    assert said in found.details
 
 
 @pytest.mark.parametrize(

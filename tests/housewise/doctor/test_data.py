@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
-from housewise.doctor.data import GET_DATA, housekeep
+import trimesh
+
+from housewise.doctor.data import GET_DATA, Look, _scene, _stand_ins, housekeep
 from housewise.doctor.findings import Finding
 from tests.housewise.doctor.asking import by_what, doctor, read
 from tests.worlds.house import housekeep_folder
+from tests.worlds.house.broken_files import POINTER
 
 
 def test_a_housekeep_folder_is_told_scene_by_scene(tmp_path: Path) -> None:
@@ -18,23 +22,28 @@ def test_a_housekeep_folder_is_told_scene_by_scene(tmp_path: Path) -> None:
     found = read(tmp_path / "doctor.json")
     assert found["Housekeep"].details == f"{root}: 1 scenes"
     assert found[housekeep_folder.SCENE].details == "2 episodes, 5 pieces of furniture"
-    assert found["scene shells"].details == f"0 of 1; walls are inferred in {housekeep_folder.SCENE}"
+    assert found["scene shells"].details.startswith(f"0 of 1; walls are inferred in {housekeep_folder.SCENE}; ")
     assert found["furniture models"].details == f"4 of 5; boxes stand in for 1 of {housekeep_folder.SCENE}"
     assert found["object models"].details.startswith("0 of 4; ")
     assert found["annotations"] == Finding("data", "annotations", "ok", "10 people")
-    assert all(found[what].remedy == GET_DATA for what in ("scene shells", "furniture models", "object models"))
+    assert found["furniture models"].remedy == GET_DATA
+    # No repository has them.
+    assert found["scene shells"].remedy == found["object models"].remedy == ""
 
 
-def test_a_clone_is_mended_where_it_is(tmp_path: Path) -> None:
+def test_a_clone_is_mended_where_it_is_if_it_lacks_what_its_repository_has(tmp_path: Path) -> None:
     root = housekeep_folder.make_folder(tmp_path / "my data")
-    (root / ".git").mkdir()
     scripts = root / "cos_eor/scripts"
     (scripts / "gso_downloader.py").write_text("")
-    (scripts.parents[1] / housekeep_folder.NAVMESH.replace("_approx.navmesh", ".glb")).write_text("")
+    trimesh.creation.box().export(root / housekeep_folder.NAVMESH.replace("_approx.navmesh", ".glb"))
+    for command in ("init -q", "add .", "-c user.name=a -c user.email=a@b commit -qm data"):
+        subprocess.run(["git", "-C", str(root), *command.split()], check=True)
     found = by_what(housekeep(root))
     assert found["scene shells"] == Finding("data", "scene shells", "ok", "all 1")
-    assert found["furniture models"].remedy == f"git -C '{root}' restore ."
+    assert found["furniture models"].remedy == ""
     assert found["object models"].remedy.startswith(f"cd '{root}' && python cos_eor/scripts/gso_downloader.py")
+    (root / housekeep_folder.MODELS / housekeep_folder.SCENE / "bed_3_0/model.obj").unlink()
+    assert by_what(housekeep(root))["furniture models"].remedy == f"git -C '{root}' restore ."
 
 
 def test_objects_that_have_models_are_counted(tmp_path: Path) -> None:
@@ -47,9 +56,15 @@ def test_objects_that_have_models_are_counted(tmp_path: Path) -> None:
     objects = root / "data/objects"
     objects.mkdir()
     (objects / "mug.object_config.json").write_text('{"render_asset": "mug.glb"}')
-    (objects / "mug.glb").write_text("")
+    trimesh.creation.box().export(objects / "mug.glb")
     (objects / "pan.object_config.json").write_text('{"render_asset": "gone.glb"}')
-    assert by_what(housekeep(root))["object models"].details.startswith("1 of 4; ")
+    found = by_what(housekeep(root))
+    damaged = f"{housekeep_folder.SCENE} in habitat"
+    assert found["object models"].details.startswith("1 of 4; ") and damaged not in found
+    (objects / "mug.glb").write_text(POINTER)
+    found = by_what(housekeep(root))[damaged]
+    assert (found.state, found.remedy) == ("broken", f"git -C {objects} lfs pull")
+    assert found.details.startswith(f"{objects / 'mug.glb'}: only Git LFS's pointer")
 
 
 def test_what_is_damaged_in_the_data_is_told(tmp_path: Path) -> None:
@@ -63,7 +78,8 @@ def test_what_is_damaged_in_the_data_is_told(tmp_path: Path) -> None:
     (root / housekeep_folder.EPISODES).unlink()
     (root / housekeep_folder.ANNOTATIONS).unlink()
     found = by_what(housekeep(root))
-    assert (found[housekeep_folder.SCENE].state, found[housekeep_folder.SCENE].details) == ("missing", "no episodes")
+    none = "no episodes; Housekeep's repository has none of this scene"
+    assert found[housekeep_folder.SCENE] == Finding("data", housekeep_folder.SCENE, "missing", none)
     assert found["annotations"].state == "missing"
     (root / housekeep_folder.NAVMESH).unlink()
     assert housekeep(root)[0].state == "broken"
@@ -75,3 +91,12 @@ def test_a_folder_that_is_not_housekeeps(tmp_path: Path) -> None:
     found = read(tmp_path / "doctor.json")["Housekeep"]
     assert found.state == "broken"
     assert "HOUSEKEEP_DATA" in found.remedy
+
+
+def test_nothing_is_advised_that_the_repository_lacks_too(tmp_path: Path) -> None:
+    looks = [Look("Merom_1_int", 200, True, 78, 1, 1), Look("Rs_int", 0, True, 30)]
+    found = [*(_scene(tmp_path, each) for each in looks), *_stand_ins(tmp_path, looks)]
+    assert not any(each.remedy for each in found)
+    damaged = [Look("Merom_1_int", 0, True, 78, 2, 1)]
+    lost = [*(_scene(tmp_path, each) for each in damaged), *_stand_ins(tmp_path, damaged)]
+    assert [each.what for each in lost if each.remedy == GET_DATA] == ["Merom_1_int", "furniture models"]

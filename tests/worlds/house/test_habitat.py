@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -24,6 +27,7 @@ from housewise.worlds.house.simulator.assets import write_glb, write_textured_gl
 from housewise.worlds.house.simulator.base import Action, BodyPose, Follower, Simulator
 from housewise.worlds.house.simulator.habitat import habitat_sim, missing_mesh
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
+from tests.worlds.house.broken_files import POINTER, write_model
 from tests.worlds.house.toy import COUNTER, TABLE
 
 BODY = BodyPose(2.0, 2.0)
@@ -168,10 +172,101 @@ def test_a_missing_model_has_a_stand_in_and_a_real_one_is_shown(habitat: Simulat
     assert areas[1] == areas[2] > 0 and areas[0] > 0
 
 
-def test_a_gpu_that_does_not_exist_is_told_of(habitat: Simulator, toy: Task) -> None:
-    simulator = open_simulator("habitat", gpu=63)
+def object_of(config: Path, mesh: Path) -> ObjectModel:
+    """An object's model that is one mesh."""
+    config.write_text(json.dumps({"render_asset": mesh.name, "collision_asset": mesh.name}))
+    return ObjectModel(config, IDENTITY)
+
+
+def area(simulator: Simulator, task: Task, model: ObjectModel) -> int:
+    """Pixels of the first object with that model, in a size of 0.3 m, from a metre away."""
+    first, *others = task.episode.objects
+    x, _, z = first.pose.position
+    shown = (replace(first, model=model, size=(0.3, 0.3, 0.3)), *others)
+    simulator.reset(task.scene, task.episode.receptacles, shown, BODY)
+    seen = simulator.observe(BodyPose(x, z + 1.0, 0.0, -0.6))
+    return int((seen.instance == simulator.keys.index(first.key)).sum())
+
+
+@pytest.mark.parametrize("units", [100.0, 304.8, 1000.0, 1e5, 0.001])
+def test_a_model_in_any_units_is_as_large_as_the_data_say(
+    habitat: Simulator, toy: Task, tmp_path: Path, units: float
+) -> None:
+    areas = []
+    for name, unit in (("metres", 1.0), ("others", units)):
+        mesh = tmp_path / f"{name}.glb"
+        trimesh.creation.box((0.37 * unit, 0.37 * unit, 0.37 * unit)).export(mesh)
+        areas.append(area(habitat, toy, object_of(tmp_path / f"{name}.object_config.json", mesh)))
+    assert areas[0] > 50 and abs(areas[1] - areas[0]) <= 0.05 * areas[0]
+
+
+def test_a_model_is_loaded_once(habitat: Simulator, toy: Task, generated: Task, tmp_path: Path) -> None:
+    model = object_of(tmp_path / "box.object_config.json", write_model(tmp_path, "glb"))
+    before = area(habitat, toy, model)
+    for file in tmp_path.iterdir():
+        file.unlink()
+    reset(habitat, generated)
+    assert area(habitat, toy, model) == before > 0
+
+
+@pytest.mark.parametrize("kind", ["glb", "gltf", "obj", "ply"])
+def test_a_damaged_model_is_told_of_and_the_next_house_is_shown(
+    habitat: Simulator, toy: Task, tmp_path: Path, kind: str
+) -> None:
+    mesh = write_model(tmp_path, kind)
+    whole = mesh.read_bytes()
+    for number, content in enumerate((POINTER.encode(), b"", whole[: len(whole) // 2])):
+        mesh.write_bytes(content)
+        with pytest.raises(DataError, match=re.escape(str(mesh))):
+            area(habitat, toy, object_of(tmp_path / f"{number}.object_config.json", mesh))
+    mesh.write_bytes(whole)
+    assert area(habitat, toy, object_of(tmp_path / "whole.object_config.json", mesh)) > 0
+
+
+def test_a_damaged_shell_is_told_of_and_the_next_house_is_shown(habitat: Simulator, toy: Task, tmp_path: Path) -> None:
+    shell = tmp_path / "shell.glb"
+    for content in (POINTER, ""):
+        shell.write_text(content)
+        with pytest.raises(DataError, match=re.escape(str(shell))):
+            reset(habitat, Task(replace(toy.scene, shell=shell), toy.episode))
+    reset(habitat, toy)
+    assert habitat.visible(SOUTH)
+
+
+def test_a_killed_one_is_opened_anew_for_the_next_episode(toy: Task, tmp_path: Path) -> None:
+    pytest.importorskip("habitat_sim", reason="habitat-sim is not installed")
+    code = """
+import os, signal, sys, tempfile
+from housewise.core.errors import SimulatorError
+from housewise.worlds.house.env import RearrangementEnv
+from housewise.worlds.house.simulator import open_simulator
+from tests.worlds.house.toy import toy_task
+env = RearrangementEnv(open_simulator("habitat"), [toy_task()])
+env.reset()
+assert os.listdir(tempfile.gettempdir())
+with open(f"/proc/{os.getpid()}/task/{os.getpid()}/children") as children:
+    os.kill(int(children.read()), signal.SIGKILL)
+try:
+    env.step(1)
+except SimulatorError as error:
+    print(error)
+print(os.listdir(tempfile.gettempdir()))
+env.reset()
+print(env.step(1)[4]["steps"])
+env.close()
+print(os.listdir(tempfile.gettempdir()))
+"""
+    env = os.environ | {"TMPDIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
+    assert done.stdout.splitlines() == [
+        "the simulator's process ended (SIGKILL); it is opened anew for the next episode", "[]", "1", "[]",
+    ], done.stdout + done.stderr  # fmt: skip
+
+
+def test_a_gpu_that_does_not_exist_is_told_of() -> None:
+    pytest.importorskip("habitat_sim", reason="habitat-sim is not installed")
     with pytest.raises(UserError, match=r"could not render.*housewise doctor"):
-        reset(simulator, toy)
+        open_simulator("habitat", gpu=63)
 
 
 @pytest.mark.housekeep

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -262,7 +264,20 @@ def test_habitat_labs_questions_are_answered(standing: Any) -> None:
         ("habitat.dataset.person=nobody", "nobody"),
         ("habitat.dataset.data=/nowhere", "/nowhere"),
         ("habitat.simulator.backend=gazebo", "use habitat or raycast"),
-        ("habitat.simulator.turn_angle=30", "turn_angle 10"),
+        ("habitat.simulator.turn_angle=30", "simulator.turn_angle=30 is not played in this task; leave it at 10"),
+        ("habitat.simulator.habitat_sim_v0.allow_sliding=false", "allow_sliding=False is not played"),
+        ("habitat.simulator.scene=castle.glb", "simulator.scene=castle.glb is not played"),
+        ("habitat.simulator.scene_dataset=hssd.json", "simulator.scene_dataset=hssd.json is not played"),
+        ("habitat.simulator.step_physics=false", "step_physics=False is not played"),
+        ("habitat.simulator.agents.main_agent.height=0.9", "main_agent.height=0.9 is not played in this task; leave"),
+        ("habitat.simulator.agents.main_agent.radius=0.3", "main_agent.radius=0.3 .* leave it at 0.18"),
+        ("+habitat.simulator.agents.main_agent.sim_sensors.rgb.width=256", "leave it at 48, or set .*camera.width"),
+        ("+habitat.simulator.agents.main_agent.sim_sensors.depth.hfov=60", "sim_sensors.depth.hfov=60 is not"),
+        ("+habitat.simulator.agents.main_agent.sim_sensors.rgb.noise=1", "sim_sensors.rgb.noise is unknown"),
+        ("habitat.simulator.agents.main_agent.sim_sensors.rgb.type=Other", "rgb.type=Other is not played"),
+        ("habitat.dataset.split=val", "dataset.split=val is not played in this task; leave it at train; data, scenes"),
+        ("habitat.dataset.data_path=here.json.gz", "data_path=here.json.gz is not played"),
+        ("habitat.dataset.scenes_dir=/scenes", "scenes_dir=/scenes is not played"),
         ("habitat.simulator.camera.width=0", "width"),
         ("habitat.simulator.camera.hfov=180", "hfov"),
         ("+habitat.simulator.agents.main_agent.sim_sensors.smell.type=HousewiseSensor", "no camera sensor 'smell'"),
@@ -274,11 +289,30 @@ def test_what_does_not_fit_is_told_in_a_line(wrong: str, told: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "fits",
+    [
+        "+habitat.simulator.agents.main_agent.sim_sensors.rgb.width=48",
+        "+habitat.simulator.agents.main_agent.sim_sensors.rgb.hfov=90",
+        "+habitat.simulator.agents.main_agent.sim_sensors.depth.position=[0,1.5,0]",
+        "habitat.simulator.agents.main_agent.height=1.5",
+        "habitat.dataset.split=train",
+        "habitat.seed=7",
+    ],
+)
+def test_what_says_the_same_as_is_played_is_taken(fits: str) -> None:
+    settings = config(fits)
+    for _ in range(2):
+        with habitat.Env(settings) as env:
+            env.reset()
+            assert env.current_episode.scene_id == "generated-0"
+
+
 def built_on_ours(folder: Path, more: str) -> str:
     """A configuration of somebody else's."""
     file = folder / "mine.yaml"
     ours = "simulator: {backend: raycast, camera: {width: 32, height: 32}}, dataset: {houses: 2}"
-    defaults = "[/housewise: rearrange, /habitat/task/measurements: [num_steps], _self_]"
+    defaults = "[/housewise: rearrange, /habitat/task/measurements: [num_steps, collisions], _self_]"
     file.write_text(f"# @package _global_\ndefaults: {defaults}\nhabitat: {{{ours}, {more}}}\n")
     return str(file)
 
@@ -286,6 +320,42 @@ def built_on_ours(folder: Path, more: str) -> str:
 def test_others_build_their_configuration_on_ours(tmp_path: Path) -> None:
     told = habitat.Benchmark(built_on_ours(tmp_path, "seed: 1")).evaluate(Wanderer(10))
     assert told["steps"] == told["num_steps"] == 11.0
+
+
+def test_others_build_on_ours_in_any_folder(tmp_path: Path) -> None:
+    """As it is installed, and not as it lies in a checkout."""
+    file = built_on_ours(tmp_path, "seed: 1")
+    (tmp_path / "empty").mkdir()
+    code = (
+        f"import habitat; from housewise.worlds.house import habitat_lab; print(habitat.get_config({file!r}).habitat)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path / "empty", capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "'houses': 2" in done.stdout and "HousewiseRearrange-v0" in done.stdout
+
+
+@pytest.mark.usefixtures("at_home")
+def test_only_steps_into_something_are_collisions(tmp_path: Path) -> None:
+    with habitat.Env(habitat.get_config(built_on_ours(tmp_path, "seed: 1"))) as env:
+        env.reset()
+        for action in ("move_forward", "turn_left", "turn_right", "look_up"):
+            env.step(action)
+        assert env.get_metrics()["collisions"] == {"count": 0, "is_collision": False}
+        # The wall is at z = 0.
+        env.sim.household.simulator.stand(BodyPose(2.0, 0.3))
+        for count in (1, 2, 3):
+            env.step("move_forward")
+            assert env.get_metrics()["collisions"] == {"count": count, "is_collision": True}
+        env.step("turn_left")
+        assert env.get_metrics()["collisions"] == {"count": 3, "is_collision": False}
+
+
+def test_a_closed_environment_says_so() -> None:
+    env = habitat.Env(config())
+    env.reset()
+    env.close()
+    with pytest.raises(UserError, match="the environment is closed"):
+        env.step("turn_left")
 
 
 @pytest.mark.parametrize(

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 import pytest
 
-from housewise.core.errors import UserError
+from housewise.core.errors import DataError, SimulatorError, UserError
 from housewise.worlds.house.env import RearrangementEnv, Task
 from housewise.worlds.house.scene import Scene
 from housewise.worlds.house.simulator.base import Action, Observation, Simulator
 from housewise.worlds.house.simulator.isolated import IsolatedSimulator
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
+from tests.commands import run_module
+from tests.worlds.house import plugins
 
 DANCE = [Action.MOVE_FORWARD, Action.TURN_LEFT, Action.LOOK_DOWN, Action.GRAB_RELEASE, Action.MOVE_FORWARD]
 
@@ -22,7 +32,19 @@ class Doomed(RaycastSimulator):
     """Takes its process with it, as OpenGL without a driver does."""
 
     def act(self, action: Action) -> bool:
-        os._exit(3)
+        if action == Action.MOVE_FORWARD:
+            print("no more", flush=True)
+            os._exit(3)
+        return super().act(action)
+
+
+class Littering(RaycastSimulator):
+    """Keeps files of scenes for as long as it lives, as habitat-sim needs them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._files = TemporaryDirectory()
+        (Path(self._files.name) / "scene.glb").touch()
 
 
 class Clumsy(RaycastSimulator):
@@ -78,11 +100,108 @@ def test_objects_move_in_the_other_process(toy: Task, apart: IsolatedSimulator) 
     assert thing not in apart.visible()
 
 
-def test_a_death_is_told_of_with_what_to_do(toy: Task) -> None:
+def test_a_death_is_told_of_and_the_next_episode_is_played(toy: Task) -> None:
     env = RearrangementEnv(isolated(Doomed), [toy])
     env.reset()
-    with pytest.raises(UserError, match=r"ended \(exit code 3\); do this"):
+    with pytest.raises(
+        SimulatorError, match=r"ended \(exit code 3\): no more; it is opened anew for the next episode$"
+    ):
         env.step(Action.MOVE_FORWARD)
+    with pytest.raises(SimulatorError, match="has ended; reset opens it anew"):
+        env.step(Action.TURN_LEFT)
+    env.reset()
+    assert env.step(Action.TURN_LEFT)[4]["steps"] == 1
+    env.close()
+
+
+def children(program: int) -> list[int]:
+    """Processes of this machine that a process has started."""
+    stats = [(int(path.name), (path / "stat").read_text()) for path in Path("/proc").glob("[0-9]*") if path.is_dir()]
+    return [number for number, stat in stats if int(stat.rpartition(")")[2].split()[1]) == program]
+
+
+PROGRAM = """
+import sys
+from functools import partial
+from housewise.worlds.house.simulator.isolated import IsolatedSimulator
+from housewise.worlds.house.simulator.raycast import RaycastSimulator
+from tests.worlds.house.test_isolated import Littering, mesh
+simulator = IsolatedSimulator(Littering, mesh, "do this")
+print("open", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs Linux's /proc")
+@pytest.mark.parametrize("who", ["simulator", "program"])
+def test_whoever_is_killed_nothing_is_left_in_the_temporary_folder(tmp_path: Path, who: str) -> None:
+    env = os.environ | {"TMPDIR": str(tmp_path)}
+    command = [sys.executable, "-c", PROGRAM]
+    program = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env, text=True)
+    assert program.stdin is not None and program.stdout is not None
+    assert program.stdout.readline() == "open\n"
+    assert len(list(tmp_path.rglob("scene.glb"))) == 1
+    [simulator] = children(program.pid)
+    os.kill(simulator if who == "simulator" else program.pid, signal.SIGKILL)
+    program.stdin.close()
+    program.wait(60)
+    while Path(f"/proc/{simulator}").exists():
+        time.sleep(0.05)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_killed_simulator_fails_its_episode_and_the_rest_is_played(tmp_path: Path) -> None:
+    beside = plugins.install(tmp_path / "beside")
+    words = ["run", "--simulator", "mortal", "--planner", "scripted", "--houses", 3, "--out", tmp_path / "run"]
+    env = os.environ | {"PYTHONPATH": str(beside)}
+    done = run_module("housewise", words, env)
+    assert done.returncode == 3
+    assert "1 of 3 episodes failed: 1 x the simulator's process ended (SIGKILL): about to be killed" in done.stderr
+    assert "render" not in done.stderr and len(list(tmp_path.glob("run/episodes/*.jsonl"))) == 2
+    again = run_module("housewise", words, env)
+    assert again.returncode == 0, again.stderr
+    assert len(list(tmp_path.glob("run/episodes/*.jsonl"))) == 3
+
+
+@pytest.mark.parametrize("opener", [RaycastSimulator, lambda: isolated(RaycastSimulator)])
+def test_a_closed_environment_says_so(toy: Task, opener: Callable[[], Simulator]) -> None:
+    env = RearrangementEnv(opener(), [toy])
+    env.reset()
+    env.close()
+    for act in (lambda: env.step(Action.MOVE_FORWARD), env.reset):
+        with pytest.raises(UserError, match=r"^the environment is closed; make a new one to play on$"):
+            act()
+    env.close()
+
+
+def test_a_closed_simulator_says_so(toy: Task) -> None:
+    simulator = isolated(RaycastSimulator)
+    simulator.close()
+    with pytest.raises(UserError, match=r"^the simulator is closed; open another one$"):
+        RearrangementEnv(simulator, [toy]).reset()
+
+
+class Picky(RaycastSimulator):
+    """Shows no house whose name begins with ``bad``."""
+
+    def reset(self, scene: Scene, *others: Any) -> None:
+        if scene.name.startswith("bad"):
+            raise DataError("a mesh is damaged")
+        super().reset(scene, *others)
+
+
+def test_a_house_that_cannot_be_shown_is_not_mistaken_for_the_next_one(toy: Task, generated: Task) -> None:
+    bad = Task(replace(toy.scene, name="bad"), toy.episode)
+    simulator = isolated(Picky)
+    env = RearrangementEnv(simulator, [generated, bad])
+    keys = [env.reset() and simulator.keys for _ in range(1)]
+    with pytest.raises(DataError, match="a mesh is damaged"):
+        env.reset()
+    first = env.reset()[0]
+    assert [simulator.keys] == keys
+    alone = RearrangementEnv(RaycastSimulator(), [generated]).reset()[0]
+    assert np.array_equal(first["instance"], alone["instance"])
+    env.close()
 
 
 def test_a_death_at_the_start_too() -> None:

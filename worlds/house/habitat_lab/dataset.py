@@ -12,6 +12,7 @@ from omegaconf import DictConfig, ListConfig
 from housewise.core.errors import UserError
 from housewise.core.homes import expand_user
 from housewise.worlds.house.env import Task
+from housewise.worlds.house.habitat_lab.checks import check_dataset, check_scene
 from housewise.worlds.house.housekeep.reader import HousekeepData
 from housewise.worlds.house.tasks import episodes_of, generated_task, housekeep_task
 
@@ -35,9 +36,14 @@ class HousewiseDataset(Dataset):  # type: ignore[misc]
         self.config = config
         self.episodes: list[Episode] = []
         if config is not None:
+            check_dataset(config)
             self.episodes = list(filter(self.build_content_scenes_filter(config), _episodes(config)))
             if not self.episodes:
                 raise UserError("no episode to play; see scenes, episodes and content_scenes of habitat.dataset")
+            # Once habitat-lab has the data set, it overwrites these.
+            whole = config._get_parent()
+            if isinstance(whole, DictConfig) and "simulator" in whole:
+                check_scene(whole.simulator, self.scene_ids)
 
     @staticmethod
     def check_config_paths_exist(config: DictConfig) -> bool:

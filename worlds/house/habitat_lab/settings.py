@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from importlib import resources
-from pathlib import Path
 from typing import Any
 
 import habitat
+import numpy as np
 from habitat.config.default_structured_configs import DatasetConfig, SimulatorConfig, register_hydra_plugin
 from hydra.core.config_search_path import ConfigSearchPath
 from hydra.core.config_store import ConfigStore
@@ -16,12 +15,17 @@ from hydra.errors import HydraException
 from hydra.plugins.search_path_plugin import SearchPathPlugin
 from omegaconf import DictConfig
 
+from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths
-from housewise.worlds.house.simulator.base import Camera
+from housewise.worlds.house.generator.space import ROBOT_RADIUS
+from housewise.worlds.house.simulator.base import STEP, TURN, Camera
 
-_PACKAGE = "housekeep_configs/habitat"
+_CONFIGS = CONFIGS / "habitat"
 _GROUP = "housewise"
+
+ROBOT = {"height": Camera.above_floor, "radius": ROBOT_RADIUS}
+"""What habitat-lab's settings of an agent can say of the robot, metres; see rearrange.yaml."""
 
 
 @dataclass
@@ -51,6 +55,8 @@ class HousewiseSimulatorConfig(SimulatorConfig):  # type: ignore[misc]
     """
 
     type: str = "HousewiseSim-v0"
+    forward_step_size: float = STEP
+    turn_angle: int = round(float(np.rad2deg(TURN)))
     backend: str = "habitat"
     camera: CameraConfig = field(default_factory=CameraConfig)
 
@@ -72,7 +78,7 @@ class _SearchPath(SearchPathPlugin):  # type: ignore[misc]
     """Lets other configurations build on ours, with ``/housewise: rearrange`` among their defaults."""
 
     def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
-        search_path.append(provider="housewise", path=f"pkg://{_PACKAGE}")
+        search_path.append(provider="housewise", path=f"file://{_CONFIGS}")
 
 
 def config_file(name: str = "rearrange") -> str:
@@ -81,7 +87,7 @@ def config_file(name: str = "rearrange") -> str:
     Raises:
         UserError: when there is none of that name.
     """
-    folder = Path(str(resources.files("housewise.housekeep_configs"))) / "habitat" / _GROUP
+    folder = _CONFIGS / _GROUP
     file = folder / f"{name}.yaml"
     if not file.is_file():
         there = ", ".join([path.stem for path in find_paths(folder, "*.yaml")])

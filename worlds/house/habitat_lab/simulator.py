@@ -18,12 +18,12 @@ from numpy.typing import ArrayLike, NDArray
 from omegaconf import DictConfig
 
 from housewise.core.errors import UserError
-from housewise.core.plugins import SIMULATORS, plugins
 from housewise.worlds.house.env import RearrangementEnv
 from housewise.worlds.house.geometry import yaw_rotation
+from housewise.worlds.house.habitat_lab.checks import check_simulator
 from housewise.worlds.house.habitat_lab.dataset import load_task
 from housewise.worlds.house.simulator import open_simulator
-from housewise.worlds.house.simulator.base import SENSORS, STEP, TURN, Action, Camera
+from housewise.worlds.house.simulator.base import SENSORS, Action, Camera
 
 _TYPES = {
     "rgb": SensorTypes.COLOR,
@@ -98,7 +98,7 @@ class HousewiseSim(Simulator):  # type: ignore[misc]
     def __init__(self, config: DictConfig, **_: Any) -> None:
         self.habitat_config = config
         shown = get_agent_config(config).sim_sensors
-        _check(config, shown)
+        check_simulator(config)
         images = [sensor for sensor in SENSORS if sensor in shown or sensor == "instance"]
         simulator = open_simulator(config.backend, images, _camera(config.camera), config.habitat_sim_v0.gpu_device_id)
         self.household = RearrangementEnv(simulator, [], look_down=float(np.deg2rad(config.camera.look_down)))
@@ -109,6 +109,11 @@ class HousewiseSim(Simulator):  # type: ignore[misc]
     @property
     def sensor_suite(self) -> SensorSuite:
         return self._suite
+
+    @property
+    def previous_step_collided(self) -> bool:
+        """Whether something was in the way of the last step."""
+        return self.household.collided
 
     @property
     def action_space(self) -> spaces.Discrete:
@@ -194,16 +199,3 @@ def _camera(config: DictConfig) -> Camera:
         )
     angle = float(np.deg2rad(config.hfov))
     return Camera(config.width, config.height, angle, config.above_floor, config.min_depth, config.max_depth)
-
-
-def _check(config: DictConfig, shown: DictConfig) -> None:
-    """Refuse what would be ignored otherwise."""
-    backends = plugins(SIMULATORS)
-    if config.backend not in backends:
-        raise UserError(f"habitat.simulator.backend={config.backend}: use {' or '.join(backends)}")
-    turn = round(float(np.rad2deg(TURN)))
-    if (config.forward_step_size, config.turn_angle) != (STEP, turn):
-        raise UserError(f"habitat.simulator: forward_step_size has to be {STEP} and turn_angle {turn} in this task")
-    unknown = [name for name in shown if name not in SENSORS]
-    if unknown:
-        raise UserError(f"no camera sensor {unknown[0]!r} in this task; there are {', '.join(SENSORS)}")

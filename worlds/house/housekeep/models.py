@@ -14,10 +14,10 @@ from trimesh.resolvers import FilePathResolver
 from housewise.core.errors import DataError, shown
 from housewise.core.files import read_bytes
 from housewise.worlds.house.geometry import FARTHEST
+from housewise.worlds.house.meshes import check_parts
 from housewise.worlds.house.scene import Mesh
 
 _GREY = (150, 150, 150)
-_MOST_PIXELS = 1 << 26
 
 
 class _RegularFiles(FilePathResolver):  # type: ignore[misc]
@@ -41,6 +41,7 @@ def read_model(path: Path) -> Mesh:
     Raises:
         DataError: when the file cannot be read.
     """
+    check_parts(path)
     try:
         mesh = Mesh.join([_part(part) for part in model_parts(path)])
     except Exception as error:  # trimesh raises whatever its parsers meet
@@ -87,8 +88,6 @@ def _face_colors(visual: Any, faces: NDArray[np.int64]) -> NDArray[np.uint8]:
     if image is None or uv is None:
         color = getattr(material, "main_color", _GREY)
         return np.tile(np.asarray(color, dtype=np.uint8)[:3], (len(faces), 1))
-    if image.width * image.height > _MOST_PIXELS:
-        raise ValueError(f"its texture has {image.width} x {image.height} pixels")
     pixels = np.asarray(image.convert("RGB"))
     height, width = pixels.shape[:2]
     middle = np.asarray(uv)[faces].mean(axis=1) % 1.0

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
+from housewise.core.devices import ANY, Gpu, next_device
 from housewise.core.plugins import SIMULATORS, open_plugin
 from housewise.worlds.house.simulator.base import SENSORS, Camera, Sensor, Simulator
 
@@ -13,11 +15,28 @@ SimulatorName = str
 """``raycast``, ``habitat``, or one that another package names in its entry points (``housewise.simulators``)."""
 
 
+@dataclass(frozen=True)
+class SimulatorChoice:
+    """Which simulator to open, and where it renders.
+
+    Attributes:
+        name: of the simulator.
+        gpu: CUDA devices that it may render on.
+    """
+
+    name: SimulatorName = "raycast"
+    gpu: Gpu = ANY
+
+
+RAYCAST = SimulatorChoice()
+"""The one that runs anywhere."""
+
+
 class SimulatorOpener(Protocol):
     """Makes a simulator."""
 
     def __call__(self, sensors: Sequence[Sensor], camera: Camera | None, gpu: int) -> Simulator:
-        """See open_simulator.
+        """See open_simulator; ``gpu`` is the number of one CUDA device, or -1.
 
         Raises:
             UserError: when it is not installed, or cannot make pictures here; the message says what to do.
@@ -32,21 +51,27 @@ _NO_PICTURES = (
 
 
 def open_simulator(
-    name: SimulatorName, sensors: Sequence[Sensor] = SENSORS, camera: Camera | None = None, gpu: int = -1
+    chosen: SimulatorName | SimulatorChoice,
+    sensors: Sequence[Sensor] = SENSORS,
+    camera: Camera | None = None,
+    gpu: Gpu = ANY,
 ) -> Simulator:
     """A simulator to play in, for one episode after the other.
 
     Args:
-        name: which.
+        chosen: which, by name; or which, and where it renders.
         sensors: arrays that an observation carries; fewer are faster.
         camera: the robot's.
-        gpu: number of the CUDA device that renders, for ``habitat``; -1 takes whatever there is, software as well.
+        gpu: CUDA devices that ``habitat`` may render on, where a name is given; simulators take several in turn. -1
+            takes whatever there is, software as well.
 
     Raises:
         UserError: when it is not installed, or cannot make pictures here; the message says what to do.
     """
+    choice = chosen if isinstance(chosen, SimulatorChoice) else SimulatorChoice(chosen, gpu)
     needs = ("camera", "reset", "observe", "close")
-    made: Simulator = open_plugin(SIMULATORS, name, "simulator", sensors, camera, gpu, needs=needs)
+    device = next_device(choice.gpu)
+    made: Simulator = open_plugin(SIMULATORS, choice.name, "simulator", sensors, camera, device, needs=needs)
     return made
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -16,10 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from housewise.core.errors import DataError, UserError
+from housewise.core.errors import DataError, UserError, shown
 from housewise.core.reading import read_json
-from housewise.worlds.house.episode import HouseObject, ObjectModel
-from housewise.worlds.house.geometry import Box, Pose, Vec3
+from housewise.worlds.house.episode import HouseObject
+from housewise.worlds.house.geometry import Box, Pose, Quat, Vec3
+from housewise.worlds.house.meshes import check_mesh, check_parts
 from housewise.worlds.house.navigation import NavMesh
 from housewise.worlds.house.proxies import object_mesh
 from housewise.worlds.house.scene import Receptacle, Scene
@@ -32,6 +34,8 @@ OLDEST = (0, 3, 3)
 """The oldest habitat-sim whose interface this is."""
 INSTALL = "conda install habitat-sim withbullet headless -c conda-forge -c aihabitat -c aihabitat-nightly"
 
+# habitat-sim's name of a scene with nothing in it.
+_NO_STAGE = "NONE"
 _QUIET = {"MAGNUM_LOG": "quiet", "HABITAT_SIM_LOG": "quiet", "GLOG_minloglevel": "2"}
 
 
@@ -56,18 +60,40 @@ def habitat_sim() -> Any:
     return package
 
 
+def meshes_of(config: Path) -> list[Path]:
+    """The meshes that an object configuration names.
+
+    Raises:
+        DataError: when the file is damaged, or names none.
+    """
+    check_parts(config)
+    try:
+        named = read_json(config)
+        return [config.parent / str(named[part]) for part in ("render_asset", "collision_asset") if part in named]
+    except (UserError, ValueError, TypeError) as error:
+        raise DataError(f"{config}: not a readable object configuration ({error}); fetch the file again") from error
+
+
 def missing_mesh(config: Path) -> Path | None:
     """The first mesh that an object configuration names and that is not there; None where all are.
 
     Raises:
         DataError: when the file is damaged.
     """
-    try:
-        named = read_json(config)
-        files = [config.parent / str(named[part]) for part in ("render_asset", "collision_asset") if part in named]
-    except (UserError, ValueError, TypeError) as error:
-        raise DataError(f"{config}: not a readable object configuration ({error}); fetch the file again") from error
-    return next((file for file in files if not file.is_file()), None)
+    return next((file for file in meshes_of(config) if not file.exists()), None)
+
+
+@dataclass(frozen=True)
+class _Model:
+    """An object's model as habitat-sim has loaded it.
+
+    Attributes:
+        template: handle of its template, in the units of its file.
+        corners: of its bounding box, in those units.
+    """
+
+    template: str
+    corners: Sequence[Vec3]
 
 
 def habitat_navmesh(scene: Scene) -> NavMesh:
@@ -102,9 +128,11 @@ class HabitatSimulator(HouseSimulator):
         self._package = habitat_sim()
         self._files = TemporaryDirectory(prefix="housewise-habitat-")
         self._assets = Assets(Path(self._files.name))
-        self._sim: Any = None
         self._house: tuple[Scene, tuple[str, ...]] | None = None
         self._things: dict[str, Any] = {}
+        self._models: dict[Path, _Model | None] = {}
+        # Without a driver this ends the process, before there is anything to play.
+        self._sim: Any = self._package.Simulator(self._configuration(_NO_STAGE))
 
     def reset(self, scene: Scene, receptacles: Sequence[str], objects: Sequence[HouseObject], body: BodyPose) -> None:
         """See Simulator.reset; the furniture is kept when only the objects differ from the last time."""
@@ -152,10 +180,12 @@ class HabitatSimulator(HouseSimulator):
             self._manager.remove_object_by_id(there.object_id)
         if pose is not None:
             thing = self._objects[key]
-            if thing.model is not None and missing_mesh(thing.model.config) is None:
-                self._add(key, self._modelled(thing.model, thing.size), pose.turned(thing.model.rotation))
-            else:
+            loaded = None if thing.model is None else self._model(thing.model.config)
+            if thing.model is None or loaded is None:
                 self._add(key, self._stand_in(thing), pose)
+            else:
+                scaled = self._scaled(loaded, thing.model.rotation, thing.size)
+                self._add(key, scaled, pose.turned(thing.model.rotation))
 
     def close(self) -> None:
         """Release the picture context and the files."""
@@ -179,7 +209,9 @@ class HabitatSimulator(HouseSimulator):
             for key in [key for key in self._things if key not in house[1]]:
                 self._manager.remove_object_by_id(self._things.pop(key).object_id)
             return
-        self._open(scene)
+        earlier, self._house = self._house, None
+        if earlier is None or earlier[0] is not scene:
+            self._open(scene)
         self._manager.remove_all_objects()
         self._things = {}
         for thing in furniture:
@@ -188,20 +220,16 @@ class HabitatSimulator(HouseSimulator):
 
     def _open(self, scene: Scene) -> None:
         """Load the scene's shell, or the walls that stand in for it."""
-        if self._house is not None and self._house[0] is scene:
-            return
+        if scene.shell is not None:
+            check_mesh(scene.shell)
         stage = scene.shell or write_stage(self._assets.mesh(scene.structure))
-        config = self._configuration(stage)
-        if self._sim is None:
-            self._sim = self._package.Simulator(config)
-        else:
-            self._sim.reconfigure(config)
+        self._sim.reconfigure(self._configuration(str(stage)))
         self._navmesh = habitat_navmesh(scene)
 
-    def _configuration(self, stage: Path) -> Any:
+    def _configuration(self, stage: str) -> Any:
         package = self._package
         backend = package.SimulatorConfiguration()
-        backend.scene_id = str(stage)
+        backend.scene_id = stage
         backend.gpu_device_id = self._gpu
         backend.enable_physics = True
         backend.random_seed = 0
@@ -253,17 +281,40 @@ class HabitatSimulator(HouseSimulator):
         """Template of a solid of an object's size."""
         return self._template(str(self._assets.mesh(object_mesh(thing.category, thing.size))))
 
-    def _modelled(self, model: ObjectModel, size: Vec3) -> str:
-        """Template of an object's own model, scaled to the size that the data give."""
+    def _model(self, config: Path) -> _Model | None:
+        """An object's own model, loaded once; None where a mesh of it is missing."""
+        if config not in self._models:
+            self._models[config] = self._load_model(config)
+        return self._models[config]
+
+    def _load_model(self, config: Path) -> _Model | None:
+        if missing_mesh(config) is not None:
+            return None
+        for file in meshes_of(config):
+            check_mesh(file)
+        # Some files end the process; its last words are to say which.
+        print(f"loading {config}", flush=True)
         manager = self._sim.get_object_template_manager()
-        plain = manager.get_template_handle_by_id(manager.load_configs(str(model.config))[0])
-        probe = self._manager.add_object_by_template_handle(plain)
-        box = Box.around(Pose((0.0, 0.0, 0.0), model.rotation).apply(_corners(probe.aabb)))
+        try:
+            loaded = manager.load_configs(str(config))
+            probe = self._manager.add_object_by_template_id(loaded[0])
+        except Exception as error:  # habitat-sim raises whatever its checks find
+            raise DataError(
+                f"{config}: habitat-sim cannot load this object ({shown(error)}); fetch it and its meshes again, or "
+                "remove it for a stand-in"
+            ) from error
+        corners = _corners(probe.aabb)
         self._manager.remove_object_by_id(probe.object_id)
-        scale = round(float(np.median(np.divide(size, box.size))), 2)
-        handle = f"{plain}@{scale}"
+        return _Model(manager.get_template_handle_by_id(loaded[0]), corners)
+
+    def _scaled(self, model: _Model, rotation: Quat, size: Vec3) -> str:
+        """Template of a model that is scaled, whatever its units, to the size that the data give."""
+        manager = self._sim.get_object_template_manager()
+        box = Box.around(Pose((0.0, 0.0, 0.0), rotation).apply(model.corners))
+        scale = float(np.median(np.divide(size, box.size)))
+        handle = f"{model.template}@{scale}"
         if not manager.get_library_has_handle(handle):
-            template = manager.get_template_by_handle(plain)
+            template = manager.get_template_by_handle(model.template)
             template.scale = template.scale * scale
             manager.register_template(template, handle)
         return handle
