@@ -25,7 +25,8 @@ from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError, alternatives
 from housewise.core.files import find_paths
 from housewise.core.literals import DEEPEST, Literals
-from housewise.core.reading import check_yaml, read_text, yaml_errors
+from housewise.core.reading import read_text
+from housewise.core.yamls import check_yaml, yaml_errors
 
 MOST_COUNTED = 1_000_000
 """No computer plays as much; what is beyond is a slip of the pen that would fill its memory."""

@@ -32,7 +32,8 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from housewise.core.errors import DataError
 from housewise.core.files import find_paths
-from housewise.core.reading import is_file, read_yaml
+from housewise.core.reading import is_file
+from housewise.core.yamls import read_yaml
 from housewise.language.words import one_line
 from housewise.people.contradictions import contradiction
 from housewise.people.language import Condition, ConditionError, Lookup, parse_condition

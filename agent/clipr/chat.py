@@ -14,7 +14,7 @@ from housewise.agent.clipr.language import Choice, Dimension, Exchange, Guidance
 from housewise.agent.clipr.rules import Rule, numbered, read_rules
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
-from housewise.core.reading import read_yaml
+from housewise.core.yamls import read_yaml
 from housewise.language.base import ChatModel, ChatRequest, Message, Sampling
 from housewise.language.words import one_line, unbroken
 from housewise.worlds.choices.scenario import Situation

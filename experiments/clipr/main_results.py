@@ -40,7 +40,7 @@ from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError
 from housewise.core.files import writable_file, write_json
 from housewise.core.machine import provenance
-from housewise.core.reading import read_yaml
+from housewise.core.yamls import read_yaml
 from housewise.experiments.clipr.components import Components, KeptOption, language_opener, learned_opener
 from housewise.experiments.clipr.controls import CONTROLS
 from housewise.experiments.results import nested

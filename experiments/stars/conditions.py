@@ -30,8 +30,8 @@ from housewise.core.configs import CONFIGS
 from housewise.core.console import Console
 from housewise.core.files import writable_file, write_text
 from housewise.core.plots import new_figure
-from housewise.core.reading import read_yaml
 from housewise.core.record import Record
+from housewise.core.yamls import read_yaml
 from housewise.experiments.results import Cell, Figure, Results, write
 from housewise.experiments.stars.breakdown import category
 from housewise.experiments.stars.rows import ASKING_CONTROL, CONTROL, NO_ADAPTER, TRIAL_2, Arm, Row, rows

@@ -258,7 +258,7 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _yaml(path: Path) -> Any:
-    from housewise.core.reading import read_yaml as read_values
+    from housewise.core.yamls import read_yaml as read_values
 
     return read_values(path, "name a file with notes, or correct it")
 

@@ -21,7 +21,8 @@ from housewise.agent.stars.prompts import load_prompts
 from housewise.agent.stars.settings import load_examples, load_robot, load_task, load_vocabulary
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError
-from housewise.core.reading import is_file, read_yaml
+from housewise.core.reading import is_file
+from housewise.core.yamls import read_yaml
 from housewise.people.memory import Memory, Note
 from housewise.people.memory.exchange import read_file, to_yaml
 from housewise.people.person import PEOPLE, load_people
@@ -164,7 +165,7 @@ OWN = (
     "experiments/",
     "housewise/commands/choices.py",
     # Where it is all done.
-    "core/reading.py",
+    "core/yamls.py",
 )
 
 

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from housewise.core.errors import DataError
-from housewise.core.reading import read_yaml
+from housewise.core.yamls import read_yaml
 from housewise.language.words import is_of
 from housewise.worlds.kitchen.state import Entity, Place, Relation
 

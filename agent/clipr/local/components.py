@@ -19,7 +19,7 @@ from housewise.agent.clipr.local.ranking import Ranker, Scores, Weights
 from housewise.agent.clipr.rules import Rule, read_rule, typed_rule
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
-from housewise.core.reading import read_yaml
+from housewise.core.yamls import read_yaml
 from housewise.language.embedder import Embedder, cosine
 from housewise.language.words import STOP_WORDS, content_words
 from housewise.worlds.choices.scenario import Situation

@@ -85,7 +85,7 @@ def test_every_difference_is_found(tmp_path: Path, edit: Callable[[list[dict[str
 
 def test_bad_recordings_are_one_line(tmp_path: Path) -> None:
     _, done = run("replay", tmp_path / "nowhere", tmp_path / "out.json")
-    assert done.returncode == 2 and "worlds.json: no such file" in done.stderr and "Traceback" not in done.stderr
+    assert done.returncode == 2 and "worlds.json: cannot be read" in done.stderr and "Traceback" not in done.stderr
     folder = crafted.write(tmp_path / "data")
     change(folder, lambda found: found[1].pop("text"))
     _, done = run("analyser", folder, tmp_path / "out.json")

@@ -100,7 +100,7 @@ GROUP = "name: me\ngroups: {g: {things: [%s], wanted: {%s: [table]}%s}}"
         (GROUP % ("x", "kitchen", ", why: y"), "groups.g.why: .*use one of: things, wanted"),
         (GROUP % ("mug", "kitchen", ""), "'mug' is also in groups.drinkware"),
         (GROUP % ("x", "moon", ""), "groups.g.wanted: unknown room 'moon'"),
-        ("name: [", "not valid YAML .*check indentation"),
+        ("name: [", "not readable as YAML .*check indentation"),
         ("", "the whole file: .*name, about, wants, groups"),
         ("name: 3", "name: .*in quotes"),
     ],
