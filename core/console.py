@@ -67,11 +67,11 @@ def prepare_streams() -> None:
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
-            stream = open(os.devnull, "w" if number else "r", encoding="utf-8")  # noqa: SIM115, PTH123
-            # Where the stream's number was free, as after >&-, this has it now; a program that is started has it too.
-            if stream.fileno() == number:
+            empty = open(os.devnull, "w" if number else "r", encoding="utf-8")  # noqa: SIM115, PTH123
+            # It takes the stream's number where that was free, as after >&-, and programs that are started inherit it.
+            if empty.fileno() == number:
                 os.set_inheritable(number, True)
-            setattr(sys, name, stream)
+            setattr(sys, name, empty)
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         with suppress(AttributeError, ValueError, OSError):
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
