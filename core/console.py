@@ -72,9 +72,10 @@ def prepare_streams() -> None:
             if empty.fileno() == number:
                 os.set_inheritable(number, True)
             setattr(sys, name, empty)
-    for stream in (sys.stdin, sys.stdout, sys.stderr):
+    streams: tuple[Any, ...] = (sys.stdin, sys.stdout, sys.stderr)
+    for stream in streams:
         with suppress(AttributeError, ValueError, OSError):
-            stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+            stream.reconfigure(errors="replace")
 
 
 def settle_output() -> None:

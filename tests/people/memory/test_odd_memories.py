@@ -26,7 +26,7 @@ def folder(tmp_path: Path) -> MemoryFolder:
     return MemoryFolder(tmp_path / "memories")
 
 
-@pytest.mark.parametrize("time", FUTURE)
+@pytest.mark.parametrize("time", FUTURE, ids=("far", "soon"))
 @pytest.mark.parametrize("form", [to_yaml, to_lines])
 def test_a_note_from_the_future_does_not_come_in(
     tmp_path: Path, folder: MemoryFolder, time: str, form: Callable[[Memory], str]
@@ -51,7 +51,7 @@ def test_an_edit_into_the_future_changes_nothing() -> None:
     assert known.notes == (before,)
 
 
-@pytest.mark.parametrize("time", FUTURE)
+@pytest.mark.parametrize("time", FUTURE, ids=("far", "soon"))
 def test_a_note_from_the_future_that_is_there_can_be_corrected(time: str) -> None:
     """As an earlier version let it in: what is said today counts before it."""
     known = Memory("ada", [reaction("mug", "sink", 1, time)])
