@@ -122,7 +122,8 @@ class _Stage:
 
     def __init__(self, system: System[Any], openers: Mapping[str, Opener]) -> None:
         self._openers = openers
-        start_turns_at(ray.get(ray.get_actor(DESK).place.remote(socket.gethostname())))
+        if not isinstance(system.settings.execution.gpu, int):
+            start_turns_at(ray.get(ray.get_actor(DESK).place.remote(socket.gethostname())))
         self._stage = Stage(system, ends_run=lambda error: isinstance(error, RayError))
 
     def play(self, assignment: Assignment) -> tuple[str, str, Outcome]:

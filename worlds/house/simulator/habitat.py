@@ -131,6 +131,7 @@ class HabitatSimulator(HouseSimulator):
         self._house: tuple[Scene, tuple[str, ...]] | None = None
         self._things: dict[str, Any] = {}
         self._models: dict[Path, _Model | None] = {}
+        self._shells: set[Path] = set()
         # Without a driver this ends the process, before there is anything to play.
         self._sim: Any = self._package.Simulator(self._configuration(_NO_STAGE))
 
@@ -220,8 +221,9 @@ class HabitatSimulator(HouseSimulator):
 
     def _open(self, scene: Scene) -> None:
         """Load the scene's shell, or the walls that stand in for it."""
-        if scene.shell is not None:
+        if scene.shell is not None and scene.shell not in self._shells:
             check_mesh(scene.shell)
+            self._shells.add(scene.shell)
         stage = scene.shell or write_stage(self._assets.mesh(scene.structure))
         self._sim.reconfigure(self._configuration(str(stage)))
         self._navmesh = habitat_navmesh(scene)
