@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
-from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticCustomError
 
 from housewise.core.address import without_passwords
@@ -25,6 +25,7 @@ from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError, alternatives
 from housewise.core.files import find_paths
 from housewise.core.literals import DEEPEST, Literals
+from housewise.core.marks import mark_as_set
 from housewise.core.reading import read_text
 from housewise.core.yamls import check_yaml, yaml_errors
 
@@ -43,23 +44,6 @@ _ACTING = "models.agent."
 _STANDS_FOR = re.compile(r"\$\{([a-z][a-z0-9_.]*)\}")
 
 _Model = TypeVar("_Model", bound=BaseModel)
-
-
-class Settings(BaseModel):
-    """Settings of which every key is known and none changes."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-    _set_by_user: frozenset[str] = PrivateAttr(default=frozenset())
-
-    def __eq__(self, other: object) -> bool:
-        # Who set a value does not matter.
-        return type(self) is type(other) and vars(self) == vars(other)
-
-    @property
-    def set_by_user(self) -> frozenset[str]:
-        """The keys to which the user gave a value, on the command line or in a file of their own."""
-        return self._set_by_user
 
 
 def one_of(name: str, known: Sequence[str]) -> str:
@@ -156,18 +140,8 @@ def load_settings(
     except RecursionError:
         raise UserError(_too_deep("the settings")) from None
     made = validated(model, whole)
-    _mark_as_set(made, by_user)
+    mark_as_set(made, by_user)
     return made
-
-
-def _mark_as_set(settings: BaseModel, by_user: Mapping[str, Any]) -> None:
-    """Note in every section of settings which of its keys the user set."""
-    if isinstance(settings, Settings):
-        settings._set_by_user = frozenset(by_user)
-    for key, value in by_user.items():
-        inner = getattr(settings, key, None)
-        if isinstance(inner, BaseModel) and isinstance(value, Mapping):
-            _mark_as_set(inner, value)
 
 
 def written(key: str, file: Path | None = None, overrides: Sequence[str] = ()) -> list[Any]:

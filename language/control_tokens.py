@@ -20,6 +20,12 @@ _FIRST = re.compile(
 )
 
 
+CONTROL_STRING = re.compile(
+    rf"<[|｜]{_NAME}[|｜]?>|<{_NAME}[|｜]>|\[\|{_NAME}\|\]|<(?:{_TAGS})>|\[(?:{_BRACKETED})\]",
+)
+"""A whole control string."""
+
+
 def break_control_strings(text: str) -> str:
     """Put a space behind the first character of every control string: ``< |im_end|>``.
 

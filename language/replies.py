@@ -6,20 +6,30 @@ at finish reasons, at marks of thoughts or at marks that end a turn.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from housewise.language.base import ChatRequest, FinishReason, Reply, Sampling, TokenLogprob
-from housewise.language.thoughts import Span, is_turn_mark, speech_spans, turn_span, without_spans, without_thoughts
+from housewise.language.thoughts import (
+    Span,
+    has_closing_alone,
+    is_turn_mark,
+    speech_spans,
+    turn_span,
+    without_spans,
+    without_thoughts,
+)
 
+NEXT_SEED = 1_000_003
+"""Added to the seed of a request whose reply said nothing, when it is asked again."""
 DEFAULT_THINKING_TOKENS = 4096
 """Added to a reply's limit for models that think before they answer."""
 
 _LEAST_BUDGET = 128
-_LENGTH = frozenset({"length", "max_tokens", "max_output_tokens", "model_length"})
-_STOP = frozenset(
-    {"", "stop", "stop_sequence", "eos", "eos_token", "end_turn", "completed", "tool_calls", "function_call"}
-)
+_CUT = re.compile(r"length|max|context", re.IGNORECASE)
+_FAILED = re.compile(r"error|abort|cancel|filter|safety|recitation|refus|block|prohibited|malformed", re.IGNORECASE)
+_UNWANTED = re.compile(r"filter|safety|recitation|refus|block|prohibited", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -32,6 +42,7 @@ class RawReply:
         thoughts: What came apart from the text.
         prompt_tokens, completion_tokens, seconds: See Reply.
         token_logprobs, alternatives: See Reply, for all tokens that were written.
+        starts_thinking: Whether the chat template writes the mark that begins thoughts, so that the text may lack it.
         token_texts: Gives the text of every token that was written; called where these have to be aligned with the
             reply and there are no alternatives, which hold the texts.
     """
@@ -44,6 +55,7 @@ class RawReply:
     seconds: float = 0.0
     token_logprobs: tuple[float, ...] | None = None
     alternatives: tuple[tuple[TokenLogprob, ...], ...] | None = None
+    starts_thinking: bool = False
     token_texts: Callable[[], Sequence[str]] | None = None
 
 
@@ -57,9 +69,10 @@ def read_reply(raw: RawReply, request: ChatRequest) -> Reply:
         raw: The answer.
         request: What was asked.
     """
-    spans = speech_spans(raw.text)
-    thoughts = raw.thoughts or without_spans(raw.text, spans)
-    text = without_thoughts(raw.text)
+    starts_thinking = raw.starts_thinking and not raw.thoughts
+    spans = speech_spans(raw.text, starts_thinking)
+    thoughts = "\n".join(filter(None, (raw.thoughts, without_spans(raw.text, spans))))
+    text = without_thoughts(raw.text, starts_thinking)
     start, end = turn_span(text)
     if spans != [(0, len(raw.text))] or start:
         start += _count_leading_blanks(text[start:end])
@@ -84,8 +97,15 @@ def read_reply(raw: RawReply, request: ChatRequest) -> Reply:
 
 def finish_reason(reason: str | None) -> FinishReason | None:
     """Why a reply ended: ``"stop"``, ``"length"``, or None for what makes a reply no reply (an error, a filter)."""
-    name = (reason or "").lower()
-    return "length" if name in _LENGTH else "stop" if name in _STOP else None
+    if _FAILED.search(reason or ""):
+        return None
+    return "length" if _CUT.search(reason or "") else "stop"
+
+
+def failure_remedy(reason: str | None) -> str:
+    """What to do about a reply that finish_reason says is none."""
+    is_unwanted = _UNWANTED.search(reason or "") is not None
+    return "change the messages or the model" if is_unwanted else "see the server's log or try later"
 
 
 def says_nothing(reply: Reply, request: ChatRequest) -> bool:
@@ -167,7 +187,7 @@ def _aligned_tokens(raw: RawReply, kept: Sequence[Span]) -> list[_Aligned] | Non
         inside = [span for span in overlaps if span[0] < span[1]]
         shown = "".join(raw.text[slice(*span)] for span in inside)
         if inside:
-            found.append(_Aligned(index, shown, len(shown) == len(text)))
+            found.append(_Aligned(index, shown, shown.strip() == text.strip()))
         elif place >= kept[-1][1] and not has_ended and (kept[-1][1] == len(raw.text) or is_turn_mark(text)):
             # The token that ends the turn.
             found.append(_Aligned(index, text, True))
@@ -190,7 +210,10 @@ def _trimmed(
     # What else might have stood for a part of a token is not known.
     return (
         tuple(
-            places[token.index] if token.is_whole else (TokenLogprob(token.text, places[token.index][0].logprob),)
+            (
+                TokenLogprob(token.text, places[token.index][0].logprob),
+                *(places[token.index][1:] if token.is_whole else ()),
+            )
             for token in tokens
         )
         or None
@@ -207,16 +230,28 @@ class ThinkingBudget:
 
     def __init__(self, tokens: int = DEFAULT_THINKING_TOKENS, is_on: bool = False) -> None:
         self._tokens, self.is_on = tokens, is_on
+        self.starts_thinking = False
 
     @property
     def tokens(self) -> int:
         """What is added now."""
         return self._tokens if self.is_on else 0
 
-    def observe(self, reply: Reply) -> None:
-        """Take note of a reply that shows that the model thinks."""
-        self.is_on = self.is_on or bool(reply.thoughts)
+    def observe(self, reply: Reply, text: str = "") -> None:
+        """Take note of a reply that shows that the model thinks.
 
-    def shrink(self) -> None:
-        """Add half as much, for a model whose context has no room for all of it; nothing in the end."""
-        self._tokens = self._tokens // 2 if self._tokens >= 2 * _LEAST_BUDGET else 0
+        Args:
+            reply: The reply.
+            text: As the model wrote it.
+        """
+        self.is_on = self.is_on or bool(reply.thoughts)
+        self.starts_thinking = self.starts_thinking or has_closing_alone(text)
+
+    def shrink(self, refused: int) -> None:
+        """Add half as much, for a model whose context has no room for all of it; nothing in the end.
+
+        Args:
+            refused: What was added to the request that had no room; another request may have shrunk it already.
+        """
+        if refused == self.tokens:
+            self._tokens = self._tokens // 2 if self._tokens >= 2 * _LEAST_BUDGET else 0

@@ -22,7 +22,8 @@ COMPUTED = frozenset({"base_url", "batch_size", "concurrency", "timeout"})
 
 _FEWEST_REQUESTS = 8
 _REFUSABLE = frozenset({"temperature", "top_p"})
-_OWN_FIELDS = frozenset({"model", "messages", "n", "stream"})
+_OWN_FIELDS = frozenset({"model", "messages", "n", "stream", "temperature", "top_p", "max_tokens", "seed", "stop"})
+_OWN_FIELDS |= {"max_completion_tokens", "logprobs", "top_logprobs", "chat_template_kwargs", "reasoning_effort"}
 
 
 class SamplingSettings(Settings):
@@ -81,7 +82,9 @@ class ModelSettings(Settings):
     def _leaves_ours(cls, extra_body: dict[str, Any]) -> dict[str, Any]:
         if taken := sorted(_OWN_FIELDS & extra_body.keys()):
             raise PydanticCustomError(
-                "own_field", "{names} is set by Housewise; leave it out", {"names": ", ".join(taken)}
+                "own_field",
+                "{names} is set by Housewise or a setting of its own; leave it out",
+                {"names": ", ".join(taken)},
             )
         return extra_body
 

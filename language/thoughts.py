@@ -1,7 +1,7 @@
-"""Tells a model's thoughts from its reply, and finds where its turn ends, whatever marks a model family uses for that.
+"""Tells a model's thoughts from its reply, and finds where its turn ends, whatever marks a family of models uses.
 
 Marks reach us as text where a server has no parser for the model's family, and from local models, whose added tokens
-are decoded. Sources: the chat templates of DeepSeek R1, Qwen 3, Magistral, Seed-OSS, Kimi, Command A, gpt-oss,
+are decoded. Sources: the chat templates of DeepSeek R1, Qwen 3, Magistral, Seed-OSS, Kimi, Command A, gpt-oss, Solar,
 EXAONE, Granite 3.2, Apertus, Apriel, Gemma, GLM and OpenThinker, and the reasoning parsers of vLLM and SGLang.
 """
 
@@ -10,69 +10,127 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
+from housewise.language.control_tokens import CONTROL_STRING
+
 Span = tuple[int, int]
 """First character, and the one behind the last."""
 
-_TAGS = "think|thinking|thoughts?|reason|reasoning|reflection|analysis|scratchpad|rationale|inner_monologue"
-_THOUGHT_MARK = re.compile(
-    rf"(?P<opens><(?:\w+:)?(?:{_TAGS})>|\[THINK\]|◁think▷|<\|START_THINKING\|>|<\|begin_of_thought\|>"
-    r"|<\|inner_prefix\|>|<\|channel>thought|<unused94>thought|\AHere(?:'s| is) my thought process:)"
-    rf"|</(?:\w+:)?(?:{_TAGS})>|\[/THINK\]|◁/think▷|<\|END_THINKING\|>|<\|end_of_thought\|>|<\|inner_suffix\|>"
-    r"|<channel\|>|<unused95>|<\|START_RESPONSE\|>|<\|begin_of_solution\|>|\[BEGIN FINAL RESPONSE\]"
-    r"|^Here(?:'s| is) my response:",
+_TAG = r"(?:\w+[:_])?(?:think|thinking|thoughts?|reasoning|reflection|analysis|scratchpad|inner_monologue)"
+_PAIRS = (  # what begins and what ends thoughts
+    (rf"<(?:{_TAG}(?:\s[^<>]{{0,99}})?|details type=.reasoning.[^<>]{{0,99}})>", rf"</(?:{_TAG}|details)>"),
+    (r"\[THINK\]", r"\[/THINK\]"),
+    (r"◁think▷", r"◁/think▷"),
+    (
+        r"<\|(?:think|thinking|reasoning|start_thinking|begin_of_think(?:ing)?|begin_of_thought|inner_prefix)\|>",
+        r"<\|(?:/\w+|end|end_thinking|end_of_think(?:ing)?|end_of_thought|inner_suffix)\|>",
+    ),
+    (r"<\|channel>thought", r"<channel\|>"),
+    (r"<unused94>thought", r"<unused95>"),
+    (r"\AHere(?:'s| is) my thought process:", r"^Here(?:'s| is) my response:"),
+    (r"\AHere are my reasoning steps:", r"\[BEGIN FINAL RESPONSE\]"),
+    (r"\AThinking\.\.\.\n", r"^\.\.\.done thinking\."),
+    (r"(?!)", r"<\|START_RESPONSE\|>|<\|begin_of_solution\|>"),
+)
+_MARK = re.compile(
+    "|".join(f"(?P<b{number}>{begin})|(?P<e{number}>{end})" for number, (begin, end) in enumerate(_PAIRS)),
     re.IGNORECASE | re.MULTILINE,
 )
+_DROPPED = re.compile(r"<\|(?:begin|end)_of_box\|>")
 _CHANNEL = re.compile(
-    r"(?:<\|start\|>[^<]*)?<\|channel\|>\s*(?P<name>\w*)[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>"
+    r"(?:<\|start\|>[^<]*)?<\|channel\|>\s*(?P<name>\w*)[^<\n]*(?:<\|constrain\|>[^<]*)?(?:<\|message\|>)?"
     r"(?P<text>.*?)(?=<\|(?:start|end|return|call|channel)\|>|\Z)",
     re.DOTALL,
 )
-# Harmony's marks are special tokens, and some servers decode without these: "analysisThe user ...assistantfinalHello".
 _CHANNEL_MARKS = ("<|start|>", "<|channel|>", "<|constrain|>", "<|message|>", "<|end|>")
+# Harmony's marks are special tokens, and some servers decode without these: "analysisThe user ...assistantfinalHello".
 _BARE_CHANNEL = re.compile(r"\A\s*(?:analysis|commentary)(?=[^\s\w:.,]|[A-Z])")
-_BARE_FINAL = "assistantfinal"
+_BARE_FINAL = re.compile(r"\A\s*(?:analysis|commentary).*assistantfinal", re.DOTALL)
 
-_CONTROL = (
-    r"<\|[^|<>\s]{1,40}\|>|<｜[^｜<>\s]{1,40}｜>|</?s>|<(?:bos|eos|pad|EOT)>|<(?:start|end)_of_turn>|<\|turn>|<turn\|>"
-    r"|\[/?INST\]|\[(?:EOS|END FINAL RESPONSE)\]"
-)
-# The turn's own beginning, which some servers give back; a role's name may stand behind it.
 _BEGINS = re.compile(
-    rf"\s*(?:(?:{_CONTROL})\s*)+(?:(?:assistant|model)\s*(?:<\|end_header_id\|>|<\|message\|>|<\|im_middle\|>|\n)\s*)?"
+    r"(?:\s*(?:<s>|<bos>|\[gMASK\]|<sop>|\[/INST\]|<start_of_turn>|<\|turn>"
+    r"|[<\[][|｜][^|｜<>]*(?:start|begin|bos|assistant|chatbot|message|content|header|role|middle)[^|｜<>]*[|｜][>\]]"
+    r"))+\s*(?P<role>(?:assistant|model|user|system|tool|human)\b\s*)?"
+    r"(?:(?:<\|end_header_id\|>|<\|message\|>|<\|content\|>|<\|im_middle\|>|<\|end_of_role\|>)\s*)*",
+    re.IGNORECASE,
 )
-_ENDS = re.compile(_CONTROL)
+_OTHERS = re.compile(r"(?:user|system|tool|human)\b", re.IGNORECASE)
+_ANSWER = re.compile(r"\s*<(?P<tag>answer|response|final_answer|output)>\s*", re.IGNORECASE)
 
 
-def speech_spans(text: str) -> list[Span]:
+def speech_spans(text: str, starts_thinking: bool = False) -> list[Span]:
     """Find the parts of a model's text that are no thoughts.
 
     An opening mark that is never closed makes thoughts of all that follows, a closing mark that was never opened makes
-    thoughts of all that precedes (chat templates often write the opening mark themselves).
+    thoughts of all that precedes: chat templates often write the opening mark themselves.
 
     Args:
         text: What a model wrote.
+        starts_thinking: Whether the opening mark is known to be written by the chat template.
 
     Returns:
         Parts of the text in order; the whole of it where it has no thoughts.
     """
-    if "<|channel|>" in text and "<|message|>" in text:
-        parts = [match.span("text") for match in _CHANNEL.finditer(text) if match["name"].lower() in ("final", "")]
-        return parts or [(len(text), len(text))]
-    if _BARE_CHANNEL.match(text):
-        final = text.rfind(_BARE_FINAL)
-        return [(len(text) if final < 0 else final + len(_BARE_FINAL), len(text))]
+    nothing = [(len(text), len(text))]
+    if "<|channel|>" in text:
+        finals = [match.span("text") for match in _CHANNEL.finditer(text) if match["name"].lower() in ("final", "")]
+        parts = [part for span in finals for part in _marked_spans(text, *span, False)]
+    elif final := _BARE_FINAL.match(text):
+        parts = [(final.end(), len(text))]
+    elif _BARE_CHANNEL.match(text):
+        parts = nothing
+    else:
+        parts = _marked_spans(text, 0, len(text), starts_thinking)
+    if parts == [(0, len(text))]:
+        return parts
+    return [span for span in parts if text[slice(*span)].strip()] or nothing
+
+
+def _marked_spans(text: str, start: int, end: int, is_thought: bool) -> list[Span]:
+    """The parts of a part of a text that marks do not make thoughts."""
     spans: list[Span] = []
-    start, is_thought = 0, False
-    for mark in _THOUGHT_MARK.finditer(text):
-        if mark["opens"] is None:
-            if not is_thought:
-                spans.clear()
-        elif not is_thought:
-            spans.append((start, mark.start()))
-        start, is_thought = mark.end(), mark["opens"] is not None
-    if not is_thought:
-        spans.append((start, len(text)))
-    return [span for span in spans if text[slice(*span)].strip()] or [(len(text), len(text))] if start else spans
+    opened, depth = "", int(is_thought)
+    for mark in _MARK.finditer(text, start, end):
+        kind = mark.lastgroup or ""
+        if kind.startswith("b"):
+            if depth == 0:
+                spans.append((start, mark.start()))
+            # Another kind of mark is something that is thought about.
+            depth, opened = (1, kind[1:]) if depth == 0 else (depth + (opened == kind[1:]), opened)
+        elif depth and opened in ("", kind[1:]):
+            depth -= 1
+            start = mark.end()
+        elif depth == 0 and not _is_end_of_turn(mark):
+            spans.clear()
+            start = mark.end()
+    if depth == 0:
+        spans.append((start, end))
+    return [part for span in spans for part in _without_dropped(text, span)]
+
+
+def _is_end_of_turn(mark: re.Match[str]) -> bool:
+    """Whether a mark ends thoughts only where these were begun, and else a turn."""
+    return mark[0].lower() == "<|end|>" or mark[0].lower() == "</details>"
+
+
+def _without_dropped(text: str, span: Span) -> list[Span]:
+    """A part of a text without marks that mean nothing here."""
+    parts, start = [], span[0]
+    for mark in _DROPPED.finditer(text, *span):
+        parts.append((start, mark.start()))
+        start = mark.end()
+    return [*parts, (start, span[1])]
+
+
+def is_opening(text: str) -> bool:
+    """Whether a text, such as a prompt, ends in a mark that begins thoughts."""
+    marks = list(_MARK.finditer(text))
+    return bool(marks) and (marks[-1].lastgroup or "").startswith("b") and not text[marks[-1].end() :].strip()
+
+
+def has_closing_alone(text: str) -> bool:
+    """Whether thoughts in a text are closed that were not opened in it, so that the chat template opens them."""
+    first = next((mark for mark in _MARK.finditer(text) if not _is_end_of_turn(mark)), None)
+    return first is not None and (first.lastgroup or "").startswith("e") and bool(text[: first.start()].strip())
 
 
 def turn_span(text: str) -> Span:
@@ -83,30 +141,37 @@ def turn_span(text: str) -> Span:
     """
     begins = _BEGINS.match(text)
     start = begins.end() if begins else 0
-    ends = _ENDS.search(text, start)
-    return start, ends.start() if ends else len(text)
+    if begins and begins["role"] and _OTHERS.match(begins["role"]):
+        return 0, 0
+    wrapped = _ANSWER.match(text, start)
+    start = wrapped.end() if wrapped else start
+    ends = next((mark for mark in CONTROL_STRING.finditer(text, start) if mark[0] != "<s>"), None)
+    end = ends.start() if ends else len(text)
+    closing = text.lower().find(f"</{wrapped['tag'].lower()}>", start, end) if wrapped else -1
+    return start, end if closing < 0 else closing
 
 
-def without_thoughts(text: str) -> str:
+def without_thoughts(text: str, starts_thinking: bool = False) -> str:
     """A model's text without its thoughts."""
-    return "".join(text[slice(*span)] for span in speech_spans(text))
+    return "".join(text[slice(*span)] for span in speech_spans(text, starts_thinking))
 
 
 def thought_marks(tokens: Collection[str]) -> set[str]:
     """The tokens of a vocabulary that tell thoughts from the reply."""
-    marks = {token for token in tokens if _THOUGHT_MARK.fullmatch(token)}
+    marks = {token for token in tokens if _MARK.fullmatch(token) and token != "<|end|>"}
     return marks | {mark for mark in _CHANNEL_MARKS if "<|channel|>" in tokens}
 
 
 def is_turn_mark(text: str) -> bool:
     """Whether a text is a mark of the beginning or end of a turn."""
-    return _ENDS.fullmatch(text.strip()) is not None
+    return CONTROL_STRING.fullmatch(text.strip()) is not None
 
 
 def without_spans(text: str, spans: Sequence[Span]) -> str:
-    """The rest of a text behind and between some of its parts, without marks of thoughts."""
+    """The rest of a text behind and between some of its parts, without marks."""
     rest, start = [], 0
     for first, last in [*spans, (len(text), len(text))]:
-        rest.append(_ENDS.sub(" ", _THOUGHT_MARK.sub(" ", text[start:first])).strip())
+        words = re.sub(r"<\|channel\|>\s*\w*|<\|start\|>\w*", " ", text[start:first])
+        rest.append(CONTROL_STRING.sub(" ", _MARK.sub(" ", words)).strip())
         start = last
     return "\n".join(filter(None, rest))

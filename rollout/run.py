@@ -11,6 +11,7 @@ from typing import Any
 from housewise.core.code import UntrustedCodeError
 from housewise.core.errors import UserError
 from housewise.core.files import alone, find_paths, read_bytes, write_bytes, write_json
+from housewise.core.marks import differences, mark_as_set
 from housewise.core.reading import read_json
 from housewise.core.record import FAILED, FINISHED, Event, Header
 from housewise.core.settings import known_only, merged, placed, short_name, validated
@@ -234,7 +235,10 @@ def settings_from(
         base = _defaults(found)
         known = content if strict else known_only(content, base)
         whole = merged(merged(base, placed(known, base, source)), placed(changes or {}, base, source))
-        return validated(found.Settings, whole | {"system": system}, trust_code)
+        made = validated(found.Settings, whole | {"system": system}, trust_code)
+        # Who set a value is not kept: what is not the default was set by somebody.
+        mark_as_set(made, differences(whole, base))
+        return made
     except UntrustedCodeError as error:
         raise UntrustedCodeError(f"{source}: {error}") from error
     except UserError as error:

@@ -9,7 +9,15 @@ from pydantic import BeforeValidator, Field
 from typing_extensions import Self
 
 from housewise.core.devices import ANY, Gpu, as_gpu
-from housewise.core.settings import LARGEST_SEED, MOST_COUNTED, Settings, merged, placed, validated
+from housewise.core.marks import copy_marks, mark_as_set
+from housewise.core.settings import (
+    LARGEST_SEED,
+    MOST_COUNTED,
+    Settings,
+    merged,
+    placed,
+    validated,
+)
 from housewise.language.settings import COMPUTED, ModelSettings
 
 Learn = Literal["episode", "run", "never"]
@@ -108,7 +116,11 @@ class RunSettings(Settings):
     def changed(self, **changes: Any) -> Self:
         """The same with other values for some keys, each with or without its section; see core.settings.placed."""
         content = _raw(self)
-        return validated(type(self), merged(content, placed(_raw(changes), content, "the program")))
+        chosen = placed(_raw(changes), content, "the program")
+        made = validated(type(self), merged(content, chosen))
+        copy_marks(self, made)
+        mark_as_set(made, chosen)
+        return made
 
 
 def flat(settings: Mapping[str, Any], before: str = "") -> dict[str, Any]:
@@ -121,7 +133,8 @@ def flat(settings: Mapping[str, Any], before: str = "") -> dict[str, Any]:
 
 def _computed(key: str) -> bool:
     section, _, rest = key.partition(".")
-    return section == "models" and rest.rpartition(".")[2] in COMPUTED
+    # Of a model itself: a server's own options may be called as one of these.
+    return section == "models" and rest.count(".") == 1 and rest.rpartition(".")[2] in COMPUTED
 
 
 def _raw(value: Any) -> Any:

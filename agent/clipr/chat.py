@@ -15,7 +15,7 @@ from housewise.agent.clipr.rules import Rule, numbered, read_rules
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
 from housewise.core.yamls import read_yaml
-from housewise.language.base import ChatModel, ChatRequest, Message, Sampling
+from housewise.language.base import ChatModel, ChatRequest, Message, Reply, Sampling
 from housewise.language.words import one_line, unbroken
 from housewise.worlds.choices.scenario import Situation
 
@@ -148,7 +148,7 @@ class ChatLanguage:
 
     def investigate(self, correct: int, total: int) -> bool:
         """One call."""
-        return _yes(self._ask("investigate", correct=correct, total=total, percent=_percent(correct, total)))
+        return self._agrees("investigate", correct=correct, total=total, percent=_percent(correct, total))
 
     def feedback_question(self, rules: Sequence[Rule], decisions: Sequence[Judged]) -> str | None:
         """One call; NO in place of a question ends the review."""
@@ -174,7 +174,7 @@ class ChatLanguage:
 
     def should_update(self, rules: Sequence[Rule], exchange: Exchange) -> bool:
         """One call."""
-        return _yes(self._ask("should_update", rules=numbered(rules), transcript=transcript([exchange])))
+        return self._agrees("should_update", rules=numbered(rules), transcript=transcript([exchange]))
 
     def update(self, rules: Sequence[Rule], exchange: Exchange, decisions: Sequence[Judged]) -> tuple[Rule, ...]:
         """One call; rules whose sentence stayed keep their types."""
@@ -210,11 +210,18 @@ class ChatLanguage:
         right = example.situation.actions[example.action]
         return self._ask("rationalize", "reason", scenarios=scenarios, thoughts=thoughts, right=right)
 
+    def _agrees(self, *step: str, **values: object) -> bool:
+        """Whether the model says yes, and perhaps why in words that were cut."""
+        return _yes(self._reply(*step, **values).text)
+
     def _ask(self, *step: str, **values: object) -> str:
+        return self._reply(*step, **values).complete_lines
+
+    def _reply(self, *step: str, **values: object) -> Reply:
         messages = tuple(Message(role, self._prompts.fill(*step, role, **values)) for role in _ROLES)
         reply = self._model.complete([ChatRequest(messages, self._sampling)])[0][0]
         self.usage.add([reply])
-        return reply.complete_lines
+        return reply
 
 
 def transcript(dialogue: Sequence[Exchange]) -> str:

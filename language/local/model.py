@@ -26,6 +26,7 @@ from housewise.language.local.tokens import end_of_turn, prompt_tokens, token_te
 from housewise.language.local.weights import SMOLLM2, load, out_of_memory
 from housewise.language.replies import (
     DEFAULT_THINKING_TOKENS,
+    NEXT_SEED,
     RawReply,
     ThinkingBudget,
     describe_limit,
@@ -33,14 +34,14 @@ from housewise.language.replies import (
     says_nothing,
     silence_of,
 )
-from housewise.language.thoughts import thought_marks
+from housewise.language.thoughts import is_opening, thought_marks
 
 if TYPE_CHECKING:
     from housewise.language.local.writer import Row, Writer
 
 T = TypeVar("T")
 
-_NEXT_SEED = 1_000_003
+_LONGEST_MARK = 32  # tokens
 
 
 class LocalChatModel:
@@ -155,9 +156,17 @@ class LocalChatModel:
             prompt, constraint = self._prompt(request), self._constraint(request)
             thinking_tokens = self._budget.tokens if constraint is None else 0
             limit = self.limit(prompt, request.sampling.max_tokens + thinking_tokens)
+            starts_thinking = constraint is None and self._opens_thoughts(prompt)
             rows.append(
                 [
-                    Row(prompt, request.sampling, limit, _chance(request.sampling, copy), deepcopy(constraint))
+                    Row(
+                        prompt,
+                        request.sampling,
+                        limit,
+                        _chance(request.sampling, copy),
+                        deepcopy(constraint),
+                        starts_thinking,
+                    )
                     for copy in range(request.sampling.n)
                 ]
             )
@@ -297,6 +306,7 @@ class LocalChatModel:
         raw = RawReply(
             self._text(row.tokens),
             row.finish_reason,
+            starts_thinking=row.starts_thinking,
             prompt_tokens=len(row.prompt),
             completion_tokens=len(row.tokens),
             seconds=row.seconds,
@@ -306,8 +316,13 @@ class LocalChatModel:
         )
         # It was made to go on with the prefix, and does not repeat it.
         reply = read_reply(raw, replace(request, prefix=""))
-        self._budget.observe(reply)
+        self._budget.observe(reply, raw.text)
         return reply
+
+    def _opens_thoughts(self, prompt: Sequence[int]) -> bool:
+        """Whether the chat template has written the mark that begins thoughts."""
+        with self._tokenizing:
+            return is_opening(self._tokenizer.decode(prompt[-_LONGEST_MARK:], skip_special_tokens=False))
 
     def _token_texts(self, row: Row) -> list[str]:
         before = [row.prompt[-1], *row.tokens]
@@ -330,7 +345,7 @@ def _chance(sampling: Sampling, copy: int) -> random.Random:
 def _asked_again(request: ChatRequest, copy: int) -> ChatRequest:
     """A request for one more reply, drawn in another way."""
     seed = request.sampling.seed
-    another = None if seed is None else seed + _NEXT_SEED + copy
+    another = None if seed is None else seed + NEXT_SEED + copy
     return replace(request, sampling=replace(request.sampling, n=1, seed=another))
 
 

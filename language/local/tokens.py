@@ -10,7 +10,7 @@ from housewise.language.base import ChatModelError, Message
 from housewise.language.local.encoding import encode
 from housewise.language.messages import fold_system
 
-_PROBE, _SYSTEM_PROBE = "step", "rule"
+_PROBE, _SYSTEM_PROBE = "step", "rule 8c1f52"
 _system_roles: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 
 

@@ -37,6 +37,7 @@ class Row:
         limit: tokens that the reply takes at most.
         chance: the reply's own source of draws.
         constraint: what the reply may say.
+        starts_thinking: whether the prompt ends in a mark that begins thoughts.
         tokens: the reply so far.
         logprobs: of its tokens, under the model as it is.
         alternatives: for each of its tokens, as many as the sampling asks for of (token, log-probability) under the
@@ -54,6 +55,7 @@ class Row:
     limit: int
     chance: random.Random
     constraint: Constraint | None = None
+    starts_thinking: bool = False
     tokens: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
     alternatives: list[list[tuple[int, float]]] = field(default_factory=list)
@@ -246,5 +248,5 @@ class Writer:
 
     def _speaks_of(self, row: Row, stops: Sequence[str]) -> bool:
         """Whether one of the stop texts stands in what is said, not in thoughts."""
-        said = without_thoughts(self._decode(row.tokens))
+        said = without_thoughts(self._decode(row.tokens), row.starts_thinking)
         return any(stop in said for stop in stops)

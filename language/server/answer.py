@@ -106,7 +106,18 @@ def retry_after(headers: Any) -> float | None:
 
 def told_by(body: Any) -> str:
     """What the body of an error says."""
-    return str((body.get("message") or body if isinstance(body, dict) else body) or "")
+    if isinstance(body, dict):
+        body = body.get("message") or _details(body.get("detail")) or body
+    return str(body or "")
+
+
+def _details(listed: Any) -> str:
+    """What FastAPI says of a request: where and what is wrong, without the request that it repeats."""
+    if not isinstance(listed, list):
+        return str(listed or "")
+    return "; ".join(
+        f"{'.'.join(map(str, each.get('loc') or ()))}: {each.get('msg')}" for each in listed if isinstance(each, dict)
+    )
 
 
 def count(value: Any) -> int:

@@ -14,7 +14,7 @@ class Adaptation:
         kind: ``leave_out`` a parameter, obey the ``limit`` that the server named for it, put the system message into
             the first user turn (``fold_system``), or let the model think for fewer tokens (``think_less``).
         name: Of the parameter.
-        limit: Of the parameter's value.
+        limit: Of the parameter's value; of ``think_less``, the tokens for thoughts that were refused.
     """
 
     kind: Literal["leave_out", "limit", "fold_system", "think_less"]
@@ -37,6 +37,7 @@ class Failure(Exception):
         cut_short: Whether it tells less than the attempt before it, as there was less time.
         is_loading: Whether the server is still loading the model.
         is_silent: Whether the server replied without saying anything, which another seed may mend.
+        is_refusal: Whether the server refused the request as it is.
     """
 
     what: str
@@ -49,3 +50,4 @@ class Failure(Exception):
     cut_short: bool = False
     is_loading: bool = False
     is_silent: bool = False
+    is_refusal: bool = False

@@ -15,20 +15,19 @@ import openai
 from housewise.core.console import print_note
 from housewise.language.base import ChatModelError, ChatRequest, Reply
 from housewise.language.gbnf import GrammarDialect
-from housewise.language.replies import DEFAULT_THINKING_TOKENS, ThinkingBudget
+from housewise.language.replies import DEFAULT_THINKING_TOKENS, NEXT_SEED, ThinkingBudget
 from housewise.language.server.answer import Completion, KnownModels
 from housewise.language.server.connection import Connection, setup_problem, together
 from housewise.language.server.endpoint import OPENAI_URL, Endpoint
 from housewise.language.server.failure import Adaptation, Failure
 from housewise.language.server.parameters import Parameters, ServerOptions
 from housewise.language.server.reading import AnswerReader
+from housewise.language.server.refusals import SAMPLING
 from housewise.language.server.statuses import StatusReader
 
 LONGEST_PAUSE = 8.0
 LOADING_SECONDS = 360.0
 """How long a server may load a model."""
-
-_NEXT_SEED = 1_000_003
 
 
 class OpenAIChatModel:
@@ -103,7 +102,7 @@ class OpenAIChatModel:
             what = "timeout or concurrency is not positive, or max_retries is negative"
             raise self.endpoint.error(what, "correct them")
         self._budget = ThinkingBudget(thinking_tokens, thinking)
-        self._reader = AnswerReader(self.endpoint, self.options.continue_prefix)
+        self._reader = AnswerReader(self.endpoint, self.options.continue_prefix, self._budget)
         self._statuses = StatusReader(self.endpoint, self.options)
         is_openai = self.endpoint.url.startswith(OPENAI_URL.removesuffix("/v1"))
         self._parameters = Parameters(model, self.options, self._budget, is_openai)
@@ -170,15 +169,18 @@ class OpenAIChatModel:
         async with self._connect().gate:
             start = time.perf_counter()
             deadline = start + self.timeout * (self.max_retries + 1)
-            attempt, failure, unfolded, seed_offset = 0, None, None, first
+            attempt, retries, seed_offset = 0, 0, first
+            failure: Failure | None = None
+            unfolded: Failure | None = None
             while True:
                 attempt += 1
                 thinking_tokens = self._budget.tokens
                 try:
                     return await self._replies_to(request, number, seed_offset, start, deadline)
                 except Failure as caught:
-                    failure = failure if failure and caught.cut_short else caught
-                if failure.adaptation is not None:
+                    told_more = failure is not None and failure.adaptation is None and caught.cut_short
+                    failure = failure if failure is not None and told_more else caught
+                if failure.adaptation is not None and time.perf_counter() < deadline:
                     unfolded = failure if failure.adaptation.kind == "fold_system" else unfolded
                     self._adapt(failure.adaptation)
                     continue
@@ -187,15 +189,15 @@ class OpenAIChatModel:
                     self._notify(f"{failure.what}; waiting up to {LOADING_SECONDS / 60:.0f} minutes for it")
                 may_differ = request.sampling.temperature > 0 or self._budget.tokens > thinking_tokens
                 if failure.is_silent and may_differ and seed_offset == first:
-                    seed_offset += _NEXT_SEED
+                    seed_offset += NEXT_SEED
                     continue
+                retries += not failure.is_loading
                 pause = failure.wait if failure.wait is not None else self._pause(attempt)
                 late = time.perf_counter() + pause >= deadline
-                tired = attempt > self.max_retries and not failure.is_loading
-                if not failure.again or tired or late:
+                if not failure.again or retries > self.max_retries or late:
                     break
                 await asyncio.sleep(pause)
-        if unfolded is not None and failure.reason == unfolded.reason:
+        if unfolded is not None and failure.is_refusal:
             # It was not the system role: both ways are refused.
             self._parameters.unfold_system()
             failure = unfolded
@@ -205,7 +207,7 @@ class OpenAIChatModel:
 
     def _adapt(self, adaptation: Adaptation) -> None:
         self._parameters.adapt(adaptation)
-        if adaptation.kind == "leave_out" and adaptation.name in ("temperature", "top_p"):
+        if adaptation.kind == "leave_out" and adaptation.name in SAMPLING:
             self._notify(f"{adaptation.name} is left out, as the server refuses it")
 
     def _notify(self, what: str) -> None:
@@ -220,8 +222,6 @@ class OpenAIChatModel:
         completion = await self._attempt(parameters, thinking_tokens, deadline - time.perf_counter())
         seconds = time.perf_counter() - start
         replies, silence = self._reader.replies(request, completion, seconds, most)
-        for reply in (*replies, *silence):
-            self._budget.observe(reply)
         if not replies:
             raise self._reader.silence(request, silence[0], thinking_tokens)
         return replies

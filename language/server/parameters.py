@@ -88,7 +88,7 @@ class Parameters:
     def adapt(self, adaptation: Adaptation) -> None:
         """Change later requests after the server refused one."""
         if adaptation.kind == "think_less":
-            self._budget.shrink()
+            self._budget.shrink(adaptation.limit)
         elif adaptation.kind == "fold_system":
             self._folds_system = True
         elif adaptation.kind == "limit":
@@ -131,7 +131,12 @@ class Parameters:
                 found["top_logprobs"] = min(sampling.alternatives, self.most_alternatives)
         if body := self._extra_body(request, found["messages"]):
             found["extra_body"] = body
-        return {name: value for name, value in found.items() if name not in self._refused}
+        return {name: value for name, value in found.items() if not self._leaves_out(name, value)}
+
+    def _leaves_out(self, name: str, value: Any) -> bool:
+        """Whether a parameter is left out: not one that the user set, whatever another value of it was refused for."""
+        is_chosen = value != 1 and self._options.sampling.get(name) == value
+        return name in self._refused and not is_chosen
 
     def _messages(self, messages: Sequence[Message]) -> Sequence[Message]:
         return fold_system(messages) if self._folds_system else messages

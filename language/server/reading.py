@@ -8,7 +8,16 @@ from pydantic import ValidationError
 
 from housewise.language.base import ChatRequest, Reply, TokenLogprob
 from housewise.language.guidance import follows
-from housewise.language.replies import RawReply, describe_limit, finish_reason, read_reply, says_nothing, silence_of
+from housewise.language.replies import (
+    RawReply,
+    ThinkingBudget,
+    describe_limit,
+    failure_remedy,
+    finish_reason,
+    read_reply,
+    says_nothing,
+    silence_of,
+)
 from housewise.language.server.answer import (
     Choice,
     Completion,
@@ -32,10 +41,12 @@ class AnswerReader:
     Attributes:
         endpoint: answers.
         continue_prefix: whether it goes on with a request's prefix rather than being expected to write it itself.
+        budget: is told of replies that show that the model thinks.
     """
 
     endpoint: Endpoint
     continue_prefix: bool
+    budget: ThinkingBudget
 
     def unsent(self, request: ChatRequest) -> str:
         """The prefix, where the server has to write it itself."""
@@ -82,24 +93,34 @@ class AnswerReader:
         written = shares(count(counts.get("completion_tokens")), len(choices))
         replies: list[Reply] = []
         silent: list[Reply] = []
+        failure: Failure | None = None
         for choice, completion_tokens in zip(choices, written, strict=True):
-            self._check_ended_well(choice)
-            raw = self._raw_reply(request, choice, most_alternatives)
-            reply = read_reply(
-                replace(
-                    raw,
-                    prompt_tokens=count(counts.get("prompt_tokens")),
-                    completion_tokens=completion_tokens,
-                    seconds=seconds,
-                ),
-                request,
+            try:
+                self._check_ended_well(choice)
+                raw = self._raw_reply(request, choice, most_alternatives)
+            except Failure as caught:
+                # Of several replies one that failed is asked for again as one that says nothing is.
+                if not caught.is_silent:
+                    raise
+                failure = caught
+                continue
+            raw = replace(
+                raw,
+                prompt_tokens=count(counts.get("prompt_tokens")),
+                completion_tokens=completion_tokens,
+                seconds=seconds,
+                starts_thinking=self.budget.starts_thinking,
             )
+            reply = read_reply(raw, request)
+            self.budget.observe(reply, raw.text)
             if says_nothing(reply, request):
                 silent.append(reply)
                 continue
             if request.grammar is not None:
                 self._check_grammar(raw, request, request.grammar)
             replies.append(reply)
+        if failure is not None and not (replies or silent):
+            raise failure
         return replies, silent
 
     def silence(self, request: ChatRequest, reply: Reply, thinking_tokens: int) -> Failure:
@@ -121,8 +142,7 @@ class AnswerReader:
             return
         name = self.endpoint.excerpt(choice.finish_reason or "error")
         what = f"its reply ended with finish_reason {name}" + (f" ({complaint})" if complaint else "")
-        remedy = "change the messages or the model" if "filter" in name else "see the server's log or try later"
-        raise Failure(what, remedy, reason=what, is_silent=True)
+        raise Failure(what, failure_remedy(choice.finish_reason), reason=what, is_silent=True)
 
     def _check_grammar(self, raw: RawReply, request: ChatRequest, grammar: str) -> None:
         """See that a reply, with the prefix where the server has to write that itself, follows its grammar."""
@@ -140,7 +160,7 @@ class AnswerReader:
                 "use a server that speaks the OpenAI protocol",
                 True,
             ) from None
-        if text is None and choice.complaint:
+        if not text and choice.complaint:
             what = f"it refused to answer ({self.endpoint.excerpt(choice.complaint)})"
             raise Failure(what, "change the messages or the model", reason=what, is_silent=True)
         if text is not None and len(text) > TEXT_LIMIT:

@@ -3,26 +3,40 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from housewise.language.server.failure import Adaptation
 
+SAMPLING = ("temperature", "top_p")
+"""Sampling parameters that some models refuse. Left out, these mean 1 wherever they can be refused at all."""
+
 # What a server may refuse although the reply can be had without it.
-_OPTIONAL = ("top_logprobs", "logprobs", "seed", "n", "stop", "top_p", "temperature")
-# Left out, these mean 1 wherever they can be refused at all.
-_SAMPLING = ("temperature", "top_p")
+_OPTIONAL = ("top_logprobs", "logprobs", "seed", "n", "stop", *SAMPLING)
 _LIMITED = ("top_logprobs", "n", "stop")
 
 _BOUND = re.compile(r"max|most|up to|between|less|fewer|exceed|range|large|greater|higher|limit|[\[<≤]", re.I)
 _NUMBER = re.compile(r"(?<![\w.-])\d{1,6}(?!\w|\.\d)")
-_NO_SYSTEM_ROLE = re.compile(
-    r"system.{0,20}(role|message|prompt|instruction)|roles?\W.{0,20}system|roles must alternate|alternate user"
-    r"|only (user|'user'|\"user\").{0,20}assistant",
+_ROLES = re.compile(
+    r"\bsystem\W{0,3}(role|message|prompt|instruction)|developer (role|message|instruction)"
+    r"|roles?\b.{0,40}\b(system|user)|roles must alternate|alternate between user"
+    r"|\bonly\W{0,3}user\b.{0,20}assistant|\buser'? (or|and) '?assistant",
     re.IGNORECASE | re.DOTALL,
 )
-_TOO_LONG = re.compile(r"(max\w*|model's) context length|context (size|window)", re.IGNORECASE)
-_TOO_MANY_NEW = re.compile(r"max_(completion_|new_|output_)?tokens", re.IGNORECASE)
+_TOO_LONG = re.compile(
+    r"context (length|size|window)|prompt is too long|input (token count|length|tokens).{0,60}exceed|too many tokens"
+    r"|inputs` must have less|maximum (model|input) length|token count exceeds",
+    re.IGNORECASE | re.DOTALL,
+)
+_TOO_MANY_NEW = re.compile(
+    r"max_(completion_|new_|output_)?tokens.{0,80}\d|\d+ (tokens )?(in|for) the completion", re.IGNORECASE | re.DOTALL
+)
+_REFUSES = r"unsupported|unknown|unrecognized|unexpected|extra|invalid|not (?:supported|permitted|allowed)|not support"
+_REFUSED = (
+    r"is not|not supported|unsupported|not permitted|not allowed|must|is invalid|unknown|cannot|can't|only|should"
+    r"|exceed|greater|range|is too|supports"
+)
 
 
 def is_too_long(code: Any, kind: Any, message: str) -> bool:
@@ -48,41 +62,62 @@ def adaptation_to(
         sent: Parameters of the request.
         chosen: Sampling parameters that the user set; these are not left out unless they are 1.
     """
-    words = f"{parameter} {message}"
-    if "max_tokens" in sent and "max_completion_tokens" in words:
+    if "max_tokens" in sent and "max_completion_tokens" in f"{parameter} {message}":
         return Adaptation("leave_out", "max_tokens")
-    if _NO_SYSTEM_ROLE.search(words) and any(turn["role"] == "system" for turn in sent["messages"]):
+    if names_roles(message) and _can_be_folded(sent["messages"]):
         return Adaptation("fold_system")
-    named = next((name for name in _OPTIONAL if name in sent and _is_named(name, words, parameter)), None)
-    if named is None:
-        return None
-    limited = "top_logprobs" if named == "logprobs" and "top_logprobs" in sent else named
-    if limited in _LIMITED and (limit := _limit(words, sent[limited])):
-        return Adaptation("limit", limited, limit)
-    return None if _is_chosen(named, sent, chosen) else Adaptation("leave_out", named)
+    for name in _named(message, parameter, sent):
+        limited = "top_logprobs" if name == "logprobs" and "top_logprobs" in sent else name
+        if limited in _LIMITED and (limit := _limit(message, sent[limited])):
+            return Adaptation("limit", limited, limit)
+        if not _is_chosen(name, sent, chosen):
+            return Adaptation("leave_out", name)
+    return None
+
+
+def names_roles(message: str) -> bool:
+    """Whether a server refuses the roles of a conversation."""
+    return _ROLES.search(message) is not None
+
+
+def _can_be_folded(messages: Sequence[Mapping[str, str]]) -> bool:
+    """Whether there is a system turn, or two turns of one role follow each other."""
+    roles = [turn["role"] for turn in messages]
+    return "system" in roles or any(one == other for one, other in pairwise(roles))
 
 
 def refused_setting(message: str, parameter: str | None, sent: Mapping[str, Any]) -> str | None:
     """The sampling parameter that a server refuses, if it names one."""
-    words = f"{parameter} {message}"
-    return next((name for name in _SAMPLING if name in sent and _is_named(name, words, parameter)), None)
+    return next((name for name in _named(message, parameter, sent) if name in SAMPLING), None)
 
 
-def has_no_room_to_think(message: str, sent: Mapping[str, Any]) -> bool:
+def has_no_room_to_think(message: str) -> bool:
     """Whether a server refused the limit of a reply, rather than the length of the prompt."""
-    return _TOO_MANY_NEW.search(message) is not None and any(
-        name in sent for name in ("max_tokens", "max_completion_tokens")
-    )
+    return _TOO_MANY_NEW.search(message) is not None
 
 
-def _is_named(name: str, words: str, parameter: str | None) -> bool:
-    pattern = rf"['\"`]{name}['\"`]" if len(name) == 1 else rf"\b{name}\b"
-    return parameter == name or re.search(pattern, words) is not None
+def _named(message: str, parameter: str | None, sent: Mapping[str, Any]) -> list[str]:
+    """The optional parameters that a server refuses: those it blames, or else those that it names."""
+    if parameter in _OPTIONAL:
+        return [parameter] if parameter in sent else []
+    return [name for name in _OPTIONAL if name in sent and _is_refused(name, message)]
+
+
+def _is_refused(name: str, message: str) -> bool:
+    """Whether a message says that a parameter is refused; words such as stop and seed may stand in it as words."""
+    if name == "n" and re.search(r"completion choice|\bn must\b|\bn is not\b", message, re.IGNORECASE):
+        return True
+    if re.search(rf"['\"`]{name}['\"`]", message) or ("_" in name and re.search(rf"\b{name}\b", message)):
+        return True
+    if len(name) == 1:
+        return False
+    near = rf"(?:{_REFUSES})\b[^.]{{0,60}}\b{name}\b|\b{name}\b[^.]{{0,60}}\b(?:{_REFUSED})"
+    return re.search(near, message, re.IGNORECASE) is not None
 
 
 def _is_chosen(name: str, sent: Mapping[str, Any], chosen: Mapping[str, float]) -> bool:
     """Whether the user set a sampling parameter to what was sent, and it means something."""
-    return name in _SAMPLING and sent[name] != 1 and chosen.get(name) == sent[name]
+    return name in SAMPLING and sent[name] != 1 and chosen.get(name) == sent[name]
 
 
 def _limit(words: str, asked: Any) -> int:

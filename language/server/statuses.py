@@ -13,9 +13,18 @@ from housewise.language.server.connection import BODY_LIMIT, RedirectError, TooL
 from housewise.language.server.endpoint import Endpoint
 from housewise.language.server.failure import Adaptation, Failure
 from housewise.language.server.parameters import GRAMMAR_FIELDS, OTHER_DIALECT, ServerOptions
-from housewise.language.server.refusals import adaptation_to, has_no_room_to_think, is_too_long, refused_setting
+from housewise.language.server.refusals import (
+    adaptation_to,
+    has_no_room_to_think,
+    is_too_long,
+    names_roles,
+    refused_setting,
+)
 
-_IS_LOADING = re.compile(r"\b(load|warm|start|initiali[sz])", re.IGNORECASE)
+_IS_LOADING = re.compile(
+    r"load(?:ing|ed)\b.{0,80}model|model\b.{0,120}(?:load|warm|start|initiali[sz])|(?:warming|starting) up",
+    re.IGNORECASE | re.DOTALL,
+)
 
 
 @dataclass(frozen=True)
@@ -47,8 +56,12 @@ class StatusReader:
             return Failure(what, is_wrong if self.endpoint.key else "it wants a key: set OPENAI_API_KEY")
         if status == 403:
             return Failure(what, "use an API key that may use this model")
-        if status in (400, 413, 422):
+        # Some servers refuse with a status that means something else.
+        is_refused = status == 500 and (is_too_long(error.code, error.type, message) or names_roles(message))
+        if status in (400, 413, 422) or is_refused:
             return self._refusal(error, message, what, sent, thinking_tokens)
+        if status == 402:
+            return Failure(what, "add credit to the account of this API key")
         if error.code == "insufficient_quota":
             return Failure(what, "add credit to the account of this API key")
         if status == 429:
@@ -64,22 +77,25 @@ class StatusReader:
         reason = f"it answered {error.status_code}"
         # Numbers differ from request to request; failures are counted by their reasons.
         alike = re.sub(r"\d+", "N", what.removeprefix(reason))
-        if thinking_tokens and has_no_room_to_think(message, sent):
-            return Failure(what, "lower thinking_tokens", reason=reason, adaptation=Adaptation("think_less"))
-        if error.status_code == 413 or is_too_long(error.code, error.type, message):
-            return Failure(what, "shorten the prompt", reason=reason, too_long=True)
         adaptation = adaptation_to(message, error.param, sent, self.options.sampling)
+        too_long = is_too_long(error.code, error.type, message)
+        if adaptation is None and thinking_tokens and (too_long or has_no_room_to_think(message)):
+            # It may be what was added to the limit of the reply.
+            adaptation = Adaptation("think_less", limit=thinking_tokens)
+            return Failure(what, "lower thinking_tokens", reason=reason, adaptation=adaptation)
+        if error.status_code == 413 or too_long:
+            return Failure(what, "shorten the prompt", reason=reason, too_long=True)
         field, words = GRAMMAR_FIELDS[self.options.grammar_dialect], f"{error.param} {message}"
         about = re.search(rf"{field}|grammar|structured|guided|extra", words, re.IGNORECASE)
         if about is not None and field in sent.get("extra_body", {}):
-            return Failure(what, OTHER_DIALECT, adaptation=adaptation)
+            return Failure(what, OTHER_DIALECT, adaptation=adaptation, is_refusal=True)
         remedy = self._remedy(message, error.param, sent)
-        return Failure(what, remedy, reason=f"{reason}{alike}", adaptation=adaptation)
+        return Failure(what, remedy, reason=f"{reason}{alike}", adaptation=adaptation, is_refusal=True)
 
     def _remedy(self, message: str, parameter: str | None, sent: dict[str, Any]) -> str:
         setting = refused_setting(message, parameter, sent)
         if setting is not None:
-            return f"set {setting}=1, which leaves it to the server"
+            return f"change {setting}; set {setting}=1 to leave it to the server"
         added = next((name for name in self.options.fields if re.search(rf"\b{re.escape(name)}\b", message)), None)
         if added is None:
             return "change the request or the model's options as it says"

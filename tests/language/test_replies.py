@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from housewise.language.base import ChatRequest, Message, Reply, Sampling, TokenLogprob
 from housewise.language.replay import ReplayChatModel
-from housewise.language.replies import RawReply, ThinkingBudget, read_reply, says_nothing
+from housewise.language.replies import RawReply, ThinkingBudget, finish_reason, read_reply, says_nothing
 from housewise.language.thoughts import speech_spans
 
 ROOT = Path(__file__).parents[2]
@@ -41,7 +41,7 @@ MARKED = {
 }
 ENDS = ["<|im_end|>", "<|eot_id|>", "<end_of_turn>", "</s>", "<|end|>", "<|endoftext|>", "<｜end▁of▁sentence｜>"]
 BEGINS = ["", "<s> ", "<|im_start|>assistant\n", "<|start_header_id|>assistant<|end_header_id|>\n\n"]
-READERS = ("replies.py", "thoughts.py", "base.py", "server/answer.py", "server/reading.py")
+READERS = ("replies.py", "control_tokens.py", "thoughts.py", "base.py", "server/answer.py", "server/reading.py")
 FOLDERS = [
     "core",
     "language",
@@ -77,6 +77,44 @@ def test_thoughts_that_were_cut_are_no_reply(marks: str) -> None:
 def test_thoughts_between_the_words() -> None:
     reply = reply_of("step 1: go to hall 0<think>attic?</think>\nstep 2: go to study 0<think>done")
     assert reply.text == PLAN and reply.thoughts == "attic?\ndone"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        # Another kind of mark within thoughts is thought about; marks of one kind may be nested.
+        ("<think>I may write [THINK]x[/THINK]\ngo to attic</think>go to hall", "go to hall"),
+        ("<think>a <think>b</think>\ngo to attic</think>go to hall", "go to hall"),
+        ("<|think|>go to attic<|end|><|begin|>assistant<|content|>go to hall<|end|>", "go to hall"),
+        ("<think time='3s'>go to attic</think>go to hall", "go to hall"),
+        ("<longcat_think>go to attic", ""),
+        ("Thinking...\ngo to attic\n...done thinking.\n\ngo to hall", "go to hall"),
+        ("analysiswe go to attic.assistantfinalgo to hall", "go to hall"),
+        ("<|channel|>final<|message|><think>go to attic</think>go to hall", "go to hall"),
+        ("Here are my reasoning steps:\ngo to attic", ""),
+        ("<|begin_of_box|>go to hall<|end_of_box|>", "go to hall"),
+        ("[gMASK]<sop><|assistant|>\ngo to hall", "go to hall"),
+        ("go to hall[|endofturn|]\n[|user|]go to attic", "go to hall"),
+        ("<|im_end|>\n<|im_start|>user\ngo to attic", ""),
+        ("<answer>\ngo to hall\n</answer>", "go to hall\n"),
+        ("go to <s>hall", "go to <s>hall"),
+    ],
+)
+def test_marks_of_many_families(text: str, said: str) -> None:
+    assert reply_of(text).text == said
+
+
+def test_thoughts_that_the_template_begins() -> None:
+    reply = reply_of("I could go to attic 0", starts_thinking=True, finish_reason="length")
+    assert (reply.text, reply.thoughts) == ("", "I could go to attic 0")
+    assert reply_of("hm</think>go to hall", starts_thinking=True).text == "go to hall"
+    assert reply_of("go to hall", starts_thinking=True, thoughts="told apart").text == "go to hall"
+
+
+@pytest.mark.parametrize("reason", ["COMPLETE", "FinishReason.STOP", "eos_found", "done", "tool_use", None])
+def test_unknown_reasons_end_a_reply(reason: str | None) -> None:
+    assert finish_reason(reason) == "stop" and finish_reason("model_context_window_exceeded") == "length"
+    assert finish_reason("SAFETY") is None and finish_reason("error") is None
 
 
 @pytest.mark.parametrize("end", ENDS)
@@ -154,7 +192,10 @@ def test_a_budget_is_added_from_the_first_thoughts_on() -> None:
     assert budget.tokens == 0
     budget.observe(Reply("so", thoughts="hm"))
     assert budget.tokens == 512
-    budget.shrink()
+    budget.shrink(512)
+    assert budget.tokens == 256
+    # Requests that were under way together shrink it once.
+    budget.shrink(512)
     assert budget.tokens == 256
     assert ThinkingBudget(512, is_on=True).tokens == 512
 

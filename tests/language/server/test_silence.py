@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from housewise.language import ChatModelError, ChatRequest, Message
-from housewise.language.base import RequestError
+from housewise.language.base import PromptTooLongError, RequestError
 from tests.language.conftest import Answer, Body, ChatServer, Handler, Open, ask, completion, fails, failure, says
 from tests.servers import serving
 
@@ -237,3 +237,116 @@ def test_a_mark_at_the_end_is_no_breach_of_a_grammar(server: ChatServer, open_se
     request = ChatRequest((Message("user", "plan"),), prefix="step 1:", grammar='reply ::= " go" | " stop"')
     assert open_server().complete([request])[0][0].text == " go"
     assert json.dumps(server.requests[0]).count("root ::=") == 1
+
+
+@pytest.mark.parametrize("seconds", [0.3, 1.0])
+def test_a_server_that_refuses_and_then_hangs_is_given_up(
+    server: ChatServer, open_server: Open, seconds: float
+) -> None:
+    def answer(handler: Handler, body: Body) -> None:
+        if "seed" in body:
+            handler.server.ending.wait(seconds * 0.5)
+            handler.reply(400, {"error": {"message": "'seed' is unsupported", "param": "seed"}})
+        else:
+            handler.server.ending.wait(5)
+
+    server.play(answer)
+    assert "no answer within" in failure(open_server(timeout=seconds, max_retries=0), ask(seed=1))
+    assert len(server.requests) <= 3
+
+
+def test_a_model_that_thinks_and_wants_another_limit_keeps_its_budget(server: ChatServer, open_server: Open) -> None:
+    def answer(handler: Handler, body: Body) -> None:
+        if "max_tokens" in body:
+            wrong = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens'"
+            handler.reply(400, {"error": {"message": wrong, "param": "max_tokens"}})
+        else:
+            handler.reply(200, completion("ok"))
+
+    server.play(answer)
+    open_server(thinking=True).complete([ask()])
+    assert server.requests[-1]["max_completion_tokens"] == 256 + 4096
+
+
+def test_requests_together_shrink_the_budget_once(server: ChatServer, open_server: Open) -> None:
+    def answer(handler: Handler, body: Body) -> None:
+        if body["max_tokens"] > 3000:
+            wrong = "maximum context length is 4096 tokens, you requested 5252 (900 + 4352 in the completion)"
+            handler.reply(400, {"error": {"message": wrong, "code": "context_length_exceeded"}})
+        else:
+            handler.reply(200, completion("ok"))
+
+    server.play(answer)
+    open_server(thinking=True).complete([ask() for _ in range(6)])
+    assert {each["max_tokens"] for each in server.requests} == {4352, 2304}
+
+
+def test_what_the_user_set_is_sent_though_another_value_was_refused(server: ChatServer, open_server: Open) -> None:
+    def answer(handler: Handler, body: Body) -> None:
+        if body.get("temperature") == 0.0:
+            handler.reply(422, {"error": {"message": "`temperature` must be strictly positive"}})
+        else:
+            handler.reply(200, completion("ok"))
+
+    server.play(answer)
+    model = open_server(chosen_sampling={"temperature": 0.7})
+    model.complete([ask(temperature=0.0)])
+    model.complete([ask(temperature=0.7)])
+    assert [each.get("temperature") for each in server.requests] == [0.0, None, 0.7]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "To stop seeing this error, add a payment method.",
+        "wrong key in 'plant the seed packet'; n of your temperature reading",
+    ],
+)
+def test_words_of_an_error_name_no_parameter(server: ChatServer, open_server: Open, message: str) -> None:
+    server.play(fails(400, message))
+    failure(open_server(), ask(seed=1, stop=("x",)))
+    assert len(server.requests) == 1
+
+
+def test_the_words_of_fastapi_are_read_without_the_request(server: ChatServer, open_server: Open) -> None:
+    detail = [
+        {"type": "missing", "loc": ["body", "tools"], "msg": "Field required", "input": {"seed": 1, "stop": ["x"]}}
+    ]
+    server.play(lambda handler, body: handler.reply(422, {"detail": detail}))
+    assert "body.tools: Field required" in failure(open_server(), ask(seed=1, stop=("x",)))
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("message", ["n must be 1 when using greedy, got 3.", "Only one completion choice is allowed"])
+def test_servers_that_take_one_reply_at_a_time(server: ChatServer, open_server: Open, message: str) -> None:
+    def answer(handler: Handler, body: Body) -> None:
+        if "n" in body:
+            handler.reply(400, {"error": {"message": message}})
+        else:
+            handler.reply(200, completion("ok"))
+
+    server.play(answer)
+    assert len(open_server().complete([ask(n=3)])[0]) == 3
+
+
+def test_of_several_replies_a_filtered_one_is_asked_for_again(server: ChatServer, open_server: Open) -> None:
+    mixed = completion("one", "two")
+    mixed["choices"][1]["finish_reason"] = "content_filter"
+    server.play(lambda handler, body: handler.reply(200, mixed), says("three"))
+    assert [reply.text for reply in open_server().complete([ask(n=2)])[0]] == ["one", "three"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "prompt is too long: 9000 tokens > 8000 maximum",
+        "The input token count (9000) exceeds the maximum",
+        "too many tokens",
+    ],
+)
+@pytest.mark.parametrize("status", [400, 500])
+def test_prompts_that_are_too_long(server: ChatServer, open_server: Open, message: str, status: int) -> None:
+    server.play(fails(status, message))
+    with pytest.raises(PromptTooLongError):
+        open_server().complete([ask()])
+    assert len(server.requests) == 1

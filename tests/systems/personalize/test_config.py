@@ -1,4 +1,5 @@
 import json
+import pickle
 import shutil
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from housewise.core.literals import Literals
 from housewise.core.settings import short_name
 from housewise.language import ChatModelError, adapters
 from housewise.language.server.openai import OpenAIChatModel
-from housewise.rollout.run import Run
+from housewise.rollout.run import Run, read_settings
 from housewise.rollout.settings import flat
 from housewise.selftrain.personalize.settings import load_selftraining
 from housewise.systems.personalize.settings import PersonalizeSettings, house_settings
@@ -55,8 +56,13 @@ def test_options_of_requests_and_who_set_sampling(tmp_path: Path) -> None:
     assert agent.extra_body == {"top_k": 20, "guided": {"deep": 1}}
     assert agent.chat_template_kwargs == {"enable_thinking": False}
     assert agent.sampling.set_by_user == {"temperature", "max_tokens"}
+    whole = house_settings(file, overrides=overrides)
+    assert whole.changed(seed=4, top_p=0.5).models.agent.sampling.set_by_user == {"temperature", "max_tokens", "top_p"}
+    assert pickle.loads(pickle.dumps(whole)).models.agent.sampling.set_by_user == {"temperature", "max_tokens"}
+    (tmp_path / "config.json").write_text(whole.model_dump_json())
+    assert read_settings(tmp_path / "config.json").models.agent.sampling.set_by_user == {"temperature", "max_tokens"}
     assert house_settings(Path("tidy")).models.agent.sampling.set_by_user == frozenset()
-    with pytest.raises(UserError, match="extra_body: messages, stream is set by Housewise"):
+    with pytest.raises(UserError, match="extra_body: messages, stream is set by"):
         house_settings(settings={"extra_body": {"stream": True, "messages": []}})
 
 

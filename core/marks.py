@@ -1,0 +1,61 @@
+"""Settings of which it is known which values the user set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, PrivateAttr
+
+
+class Settings(BaseModel):
+    """Settings of which every key is known and none changes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    _set_by_user: frozenset[str] = PrivateAttr(default=frozenset())
+
+    def __eq__(self, other: object) -> bool:
+        # Who set a value does not matter.
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    @property
+    def set_by_user(self) -> frozenset[str]:
+        """The keys to which the user gave a value, on the command line or in a file of their own."""
+        return self._set_by_user
+
+
+def mark_as_set(settings: BaseModel, by_user: Mapping[str, Any]) -> None:
+    """Note in every section of settings which of its keys the user set, besides those that are noted already.
+
+    Args:
+        settings: of any kind.
+        by_user: nested values by key; the keys alone matter.
+    """
+    if isinstance(settings, Settings):
+        settings._set_by_user |= by_user.keys()
+    for key, value in by_user.items():
+        inner = getattr(settings, key, None)
+        if isinstance(inner, BaseModel) and isinstance(value, Mapping):
+            mark_as_set(inner, value)
+
+
+def copy_marks(source: BaseModel, target: BaseModel) -> None:
+    """Note of settings what is noted of others of their kind; see mark_as_set."""
+    if isinstance(source, Settings) and isinstance(target, Settings):
+        target._set_by_user |= source._set_by_user
+    for key in type(source).model_fields:
+        inner, other = getattr(source, key), getattr(target, key, None)
+        if isinstance(inner, BaseModel) and isinstance(other, BaseModel):
+            copy_marks(inner, other)
+
+
+def differences(values: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of nested values that are not as others."""
+    found: dict[str, Any] = {}
+    for key, value in values.items():
+        if isinstance(value, Mapping) and isinstance(base.get(key), Mapping):
+            found |= {key: inner} if (inner := differences(value, base[key])) else {}
+        elif value != base.get(key):
+            found[key] = value
+    return found
