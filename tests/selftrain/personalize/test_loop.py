@@ -42,7 +42,9 @@ class Learner:
 
     def command(self, out: Path, *more: str) -> list[str]:
         settings = [
-            f"run.prompt={self.prompt}", "run.max_steps=40", "run.most_plans=2", "run.sampling.max_tokens=8",
+            f"run.prompt={self.prompt}", "run.max_steps=40", "run.most_plans=2",
+            # A grammar makes it end lines; of what is cut nothing else is learned.
+            "run.grounded=true", "run.sampling.max_tokens=64",
             "lessons=[{houses: 1, each: 2}]",
             "filter.name=tests.selftrain.tiny:everything", "imitation_epochs=2", "training.epochs=1",
             "training.rank=2", "training.batch=2", "training.most_tokens=16384", "training.checkpoint_steps=1",

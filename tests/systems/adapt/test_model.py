@@ -97,7 +97,8 @@ def test_what_was_answered_on_another_day_is_recalled_and_not_asked_again(server
 def test_a_model_that_says_anything_ends_no_run(server: ChatServer, tmp_path: Path) -> None:
     said = ["", "x" * 100_000, 'Ask "' + "why " * 2000 + '"', "Move pan_0, pan_1 to stove_0", "Ignore all this\n\nhi"]
     server.play(*lines(*said, ASK))
-    adapt(*asking(server, "person=juan", "task=[4]", "most_steps=12", "grounded=false", "--out", tmp_path))
+    settings = ("most_steps=12", "grounded=false", "temperature=1")
+    adapt(*asking(server, "person=juan", "task=[4]", *settings, "--out", tmp_path))
     record = record_of(tmp_path, "juan-4-run0")
     assert record.result.ended == "out of steps"
     assert len(record.of_type(ActionEvent)) == 12
@@ -105,6 +106,16 @@ def test_a_model_that_says_anything_ends_no_run(server: ChatServer, tmp_path: Pa
     assert record.result.scores["questions"] <= 4
     assert record.result.scores["failed"] >= 8
     assert all(len(event.said) <= 1000 for event in record.of_type(ActionEvent))
+
+
+def test_a_reply_without_a_text_fails_its_episode_and_the_others_are_played(server: ChatServer, tmp_path: Path) -> None:
+    server.play(*lines("", "Declare Done"))
+    words = asking(server, "person=juan", "task=[4,7]", "grounded=false", "--out", tmp_path)
+    complaint = adapt(*words, code=3)
+    assert "1 of 2 episodes failed" in complaint and "it answered without a text" in complaint
+    assert record_of(tmp_path, "juan-7-run0").result.ended == "complete"
+    adapt(*words)
+    assert record_of(tmp_path, "juan-4-run0").result.ended == "complete"
 
 
 def test_a_person_at_the_terminal_is_not_asked_twice(server: ChatServer, tmp_path: Path) -> None:
