@@ -25,6 +25,7 @@ from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError, alternatives
 from housewise.core.files import find_paths
 from housewise.core.literals import DEEPEST, Literals
+from housewise.core.marks import Settings as Settings
 from housewise.core.marks import mark_as_set
 from housewise.core.reading import read_text
 from housewise.core.yamls import check_yaml, yaml_errors

@@ -81,8 +81,7 @@ def read_reply(raw: RawReply, request: ChatRequest) -> Reply:
     stops = [found for stop in request.sampling.stop if (found := text.find(stop, start, end)) >= 0]
     if stops:
         end, is_cut = min(stops), False
-    kept = _within(spans, start, end)
-    tokens = _aligned_tokens(raw, kept)
+    tokens = _aligned_tokens(raw, _within(spans, start, end), bool(stops))
     return Reply(
         text=text[start:end],
         thoughts=thoughts,
@@ -148,14 +147,16 @@ def _repeated_prefix(text: str, prefix: str) -> int:
 
 
 def _within(spans: Sequence[Span], start: int, end: int) -> list[Span]:
-    """Parts of the raw text that make up a part of the text without thoughts."""
-    kept, place = [], 0
+    """Parts of the raw text that make up a part of the text without thoughts; of no text the place where it is."""
+    kept, place, empty = [], 0, (0, 0)
     for first, last in spans:
         inside = max(first, first + start - place), min(last, first + end - place)
         if inside[0] < inside[1]:
             kept.append(inside)
+        elif inside[0] == inside[1]:
+            empty = inside
         place += last - first
-    return kept
+    return kept or [empty]
 
 
 @dataclass(frozen=True)
@@ -167,8 +168,14 @@ class _Aligned:
     is_whole: bool
 
 
-def _aligned_tokens(raw: RawReply, kept: Sequence[Span]) -> list[_Aligned] | None:
-    """The tokens of a reply in those that were written; None for all of them, an empty list where it cannot be told."""
+def _aligned_tokens(raw: RawReply, kept: Sequence[Span], is_stopped: bool) -> list[_Aligned] | None:
+    """The tokens of a reply in those that were written; None for all of them, an empty list where it cannot be told.
+
+    Args:
+        raw: The answer.
+        kept: Parts of its text that make up the reply.
+        is_stopped: Whether a stop text stands behind them.
+    """
     if raw.token_logprobs is None and raw.alternatives is None:
         return None
     if raw.alternatives is not None:
@@ -176,10 +183,10 @@ def _aligned_tokens(raw: RawReply, kept: Sequence[Span]) -> list[_Aligned] | Non
     else:
         texts = raw.token_texts() if raw.token_texts else ()
     # Servers that take thoughts apart still tell the tokens of both.
-    shift = "".join(texts).rfind(raw.text)
+    shift = "".join(texts).rfind(raw.text) if raw.text or raw.thoughts else 0
     if kept == [(0, len(raw.text))] and shift <= 0:
         return None
-    if shift < 0 or not kept:
+    if shift < 0:
         return []
     found, place, has_ended = [], -shift, False
     for index, text in enumerate(texts):
@@ -188,10 +195,12 @@ def _aligned_tokens(raw: RawReply, kept: Sequence[Span]) -> list[_Aligned] | Non
         shown = "".join(raw.text[slice(*span)] for span in inside)
         if inside:
             found.append(_Aligned(index, shown, shown.strip() == text.strip()))
-        elif place >= kept[-1][1] and not has_ended and (kept[-1][1] == len(raw.text) or is_turn_mark(text)):
-            # The token that ends the turn.
-            found.append(_Aligned(index, text, True))
-            has_ended = is_turn_mark(text)
+        elif place >= kept[-1][1] and not has_ended:
+            # The token that ends the turn, or the one that a stop text begins with.
+            is_last = is_turn_mark(text) or (is_stopped and place == kept[-1][1])
+            if is_last or kept[-1][1] == len(raw.text):
+                found.append(_Aligned(index, text, True))
+            has_ended = is_last
         place += len(text)
     return found
 

@@ -175,6 +175,16 @@ def test_tokens_are_those_of_the_text(content: str, tokens: list[str]) -> None:
     assert apart.token_logprobs == reply.token_logprobs
 
 
+@pytest.mark.parametrize("said", ["", " in"])
+@pytest.mark.parametrize("tells_stop", [True, False])
+def test_the_token_that_stops_a_reply_is_told(said: str, tells_stop: bool) -> None:
+    """Servers leave the stop text out, or have never heard of it and write on."""
+    tokens = [*filter(None, [said]), ".", *([" More", "."] if tells_stop else [])]
+    text = "".join(tokens) if tells_stop else said
+    reply = reply_of(text, ChatRequest((), Sampling(stop=(".",))), alternatives=places(*tokens))
+    assert reply.text == said and reply.alternatives == places(*filter(None, [said]), ".")
+
+
 def test_tokens_that_cannot_be_told_apart_are_none() -> None:
     reply = reply_of("<think>hm</think>2", alternatives=places("?", "2"), token_logprobs=(-1.0, -2.0))
     assert (reply.text, reply.alternatives, reply.token_logprobs) == ("2", None, None)
