@@ -29,19 +29,22 @@ LARGEST = 1 << 30
 
 
 @contextlib.contextmanager
-def alone(folder: Path, patience: float = 0.0) -> Iterator[None]:
+def alone(folder: Path, patience: float = 0.0, may_hold_links: bool = False) -> Iterator[None]:
     """Keep other programs from writing to a folder; one that is killed no longer does.
 
     Args:
         folder: made when it is missing.
         patience: seconds to wait for another program.
+        may_hold_links: whether it is not looked through with check_folder: all that is written there is written with
+            write_bytes, which replaces links.
 
     Raises:
         UserError: when another one is still at it then, or the folder holds what check_folder refuses.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        check_folder(folder)
+        if not may_hold_links:
+            check_folder(folder)
         lock = _acquire_lock(folder, patience)
     except Timeout as error:
         end_reimported_program()

@@ -14,7 +14,11 @@ from housewise.people.memory.exchange import Imported
 
 
 def show_people(folder: MemoryFolder, console: Console) -> None:
-    """Print of whom something is remembered, then in a line each which memories cannot be read."""
+    """Print of whom something is remembered, then in a line each which memories cannot be read.
+
+    Raises:
+        UserError: when there is one memory alone, which cannot be read.
+    """
     names = folder.folders()
     if not names:
         console.print(f"no memories in {folder.root}; `housewise memory add` begins one", soft_wrap=True)
@@ -25,6 +29,8 @@ def show_people(folder: MemoryFolder, console: Console) -> None:
         try:
             grid.add_row(Text(name, "cyan"), Text(_count(len(folder.load(name)), "note")))
         except UserError as error:
+            if len(names) == 1:
+                raise
             damaged.append(f"left out: {error}")
     if grid.rows:
         console.print(grid)

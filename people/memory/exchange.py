@@ -27,9 +27,6 @@ from housewise.people.memory.note import Note, check_person, note_from
 FORMAT, VERSION = "housewise-memory", 1
 LONGEST_LINE = 1_000_000
 """Characters; no note has as many."""
-LARGEST_YAML = 64_000_000
-"""Bytes."""
-_DEEPEST_YAML = 10
 
 Style = Literal["yaml", "jsonl"]
 

@@ -112,4 +112,4 @@ class MemoryFolder:
         # Nobody else's business; what keeps it from being made, alone() says.
         with suppress(OSError):
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return alone(folder, self._patience)
+        return alone(folder, self._patience, may_hold_links=True)

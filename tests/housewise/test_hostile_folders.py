@@ -67,7 +67,7 @@ def everything(run: Path, played: Path, place: Path) -> None:
     record, out = run / "episodes" / NAME, Console(file=io.StringIO())
 
     def replay() -> None:
-        play_again(run, records_of(run), None, place / "again", out)
+        play_again(run, records_of(run), {}, place / "again", out)
 
     def export() -> None:
         player = player_of("personalize", "raycast")

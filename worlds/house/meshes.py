@@ -18,6 +18,7 @@ import trimesh
 from PIL import Image, UnidentifiedImageError
 
 from housewise.core.errors import DataError, shown
+from housewise.core.files import open_regular, read_bytes
 
 _POINTER = b"version https://git-lfs.github.com/spec/"
 # A larger texture would fill the memory.
@@ -60,7 +61,7 @@ def check_parts(path: Path) -> None:
         for texture in _named(library, _TEXTURES):
             _check_file(texture)
             with _reading(texture):
-                _check_picture(texture.read_bytes())
+                _check_picture(read_bytes(texture))
 
 
 @contextmanager
@@ -76,10 +77,10 @@ def _reading(path: Path) -> Iterator[None]:
 
 def _check_file(path: Path) -> None:
     try:
-        if not path.is_file():
-            raise DataError(f"{path}: no such file; fetch it again")
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             begin = stream.read(len(_POINTER))
+    except FileNotFoundError as error:
+        raise DataError(f"{path}: no such file; fetch it again") from error
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror}); fetch the file again") from error
     if not begin:
@@ -91,7 +92,7 @@ def _check_file(path: Path) -> None:
 
 def _named(path: Path, keywords: tuple[str, ...]) -> Iterator[Path]:
     """The files that are there of those that a text names behind keywords."""
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+    for line in read_bytes(path).decode("utf-8", errors="replace").splitlines():
         keyword, _, name = line.strip().partition(" ")
         if keyword.lower() in keywords:
             # Names may hold spaces, and may have options before them or other names behind them.
@@ -133,7 +134,7 @@ def _check_triangles(path: Path) -> None:
 
 
 def _check_gltf(path: Path, binary: bool) -> None:
-    content = path.read_bytes()
+    content = read_bytes(path)
     text, rest = _glb_chunks(content) if binary else (content, b"")
     document = json.loads(text)
     buffers = [_buffer(path, each, rest) for each in document.get("buffers", ())]
@@ -190,4 +191,4 @@ def _resource(path: Path, uri: str) -> tuple[Path, bytes]:
         return path, base64.b64decode(uri.partition(",")[2])
     file = path.parent / unquote(uri)
     _check_file(file)
-    return file, file.read_bytes()
+    return file, read_bytes(file)

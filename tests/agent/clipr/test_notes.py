@@ -17,6 +17,7 @@ from housewise.agent.clipr.notes import (
 )
 from housewise.agent.clipr.rules import MOST_RULES, Rule, read_rule, with_newer
 from housewise.people.memory import Memory
+from housewise.people.memory.note import just_after
 
 TEA = Exchange("Which tea?", "Green, not black.")
 GREEN, BLACK, MILK = map(read_rule, ("For tea: prefer green.", "For tea: prefer black.", "For tea: prefer milk in it."))
@@ -40,7 +41,7 @@ def test_rules_keep_their_order_and_a_newer_one_overrules_an_older() -> None:
     first = rule_notes("ada", "kitchen", [Rule(text=f"Rule {n}.") for n in range(30)] + [GREEN])
     memory = Memory("ada", first)
     assert [rule.text for rule in rules_in(memory, "kitchen")] == [note.text for note in first]
-    for note in rule_notes("ada", "kitchen", [BLACK], time="2199-01-01"):
+    for note in rule_notes("ada", "kitchen", [BLACK], time=just_after(first[-1].time)):
         memory.add(note)
     texts = [rule.text for rule in rules_in(memory, "kitchen")]
     assert len(texts) == 31 and texts[-1] == BLACK.text and not rules_in(memory, "garden")
