@@ -32,6 +32,15 @@ def follows(text: str, grammar: str, prefix: str = "") -> bool:
     return taken == len(written)
 
 
+def may_be_empty(grammar: str, prefix: str = "") -> bool:
+    """Whether a reply without a word follows a grammar; see follows."""
+    require()
+    from llguidance import LLTokenizer
+
+    made = matcher(LLTokenizer("byte"), rooted(grammar, prefix))
+    return bool(not prefix or made.consume_tokens(list(prefix.encode()))) and bool(made.is_accepting())
+
+
 def matcher(tokenizer: Any, grammar: str) -> Any:
     """llguidance's matcher of replies to a whole grammar.
 

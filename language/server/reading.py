@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pydantic import ValidationError
 
 from housewise.language.base import ChatRequest, Reply, TokenLogprob
-from housewise.language.guidance import follows
+from housewise.language.guidance import follows, may_be_empty
 from housewise.language.replies import (
     RawReply,
     ThinkingBudget,
@@ -113,7 +113,7 @@ class AnswerReader:
             )
             reply = read_reply(raw, request)
             self.budget.observe(reply, raw.text)
-            if says_nothing(reply, request):
+            if says_nothing(reply, request) or self._is_unheld(reply, request):
                 silent.append(reply)
                 continue
             if request.grammar is not None:
@@ -143,6 +143,12 @@ class AnswerReader:
         name = self.endpoint.excerpt(choice.finish_reason or "error")
         what = f"its reply ended with finish_reason {name}" + (f" ({complaint})" if complaint else "")
         raise Failure(what, failure_remedy(choice.finish_reason), reason=what, is_silent=True)
+
+    def _is_unheld(self, reply: Reply, request: ChatRequest) -> bool:
+        """Whether a reply says nothing although the grammar that was sent wants words."""
+        if reply.text or request.grammar is None:
+            return False
+        return not may_be_empty(request.grammar, self.unsent(request))
 
     def _check_grammar(self, raw: RawReply, request: ChatRequest, grammar: str) -> None:
         """See that a reply, with the prefix where the server has to write that itself, follows its grammar."""

@@ -350,3 +350,17 @@ def test_prompts_that_are_too_long(server: ChatServer, open_server: Open, messag
     with pytest.raises(PromptTooLongError):
         open_server().complete([ask()])
     assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(("grammar", "comes"), [('reply ::= " go"', False), ('reply ::= " go" | ""', True)])
+@pytest.mark.parametrize("continues", [False, True])
+def test_a_grammar_says_whether_nothing_is_a_reply(
+    server: ChatServer, open_server: Open, grammar: str, comes: bool, continues: bool
+) -> None:
+    server.play(says("" if continues else "step 1:"))
+    request = ChatRequest((Message("user", "plan"),), prefix="step 1:", grammar=grammar)
+    model = open_server(continue_prefix=continues)
+    if comes:
+        assert model.complete([request])[0][0].text == ""
+    else:
+        assert "without a text" in failure(model, request)

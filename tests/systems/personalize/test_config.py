@@ -61,7 +61,7 @@ def test_options_of_requests_and_who_set_sampling(tmp_path: Path) -> None:
     assert pickle.loads(pickle.dumps(whole)).models.agent.sampling.set_by_user == {"temperature", "max_tokens"}
     (tmp_path / "config.json").write_text(whole.model_dump_json())
     assert read_settings(tmp_path / "config.json").models.agent.sampling.set_by_user == {"temperature", "max_tokens"}
-    assert house_settings(Path("attentive")).models.agent.sampling.set_by_user == frozenset()
+    assert house_settings(Path("run")).models.agent.sampling.set_by_user == frozenset()
     with pytest.raises(UserError, match="extra_body: messages, stream is set by"):
         house_settings(settings={"extra_body": {"stream": True, "messages": []}})
 
