@@ -9,6 +9,7 @@ from typing import Any
 from rich.console import Console
 
 from housewise.core.errors import UserError
+from housewise.core.files import find_paths
 from housewise.core.record import FINISHED
 from housewise.systems.personalize.record import HouseRecord, read_house_record, read_house_records
 from housewise.systems.personalize.replay import settings_of
@@ -26,7 +27,7 @@ def records_of(folder: Path) -> Records:
         UserError: when there is none, or one is not of the episode that its file is named after.
     """
     records = {}
-    for path in sorted((folder / "episodes").glob(f"*{FINISHED}")):
+    for path in find_paths(folder / "episodes", f"*{FINISHED}"):
         record = read_house_record(path)
         if record.name != path.name.removesuffix(FINISHED):
             raise UserError(f"{path}: is a record of {record.name}; give the file that name, or take it out")

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from housewise.core.errors import UserError, alternatives, printable
-from housewise.core.files import appearing, find_paths, write_json
+from housewise.core.files import appearing, find_paths, read_bytes, write_json
 from housewise.core.record import FAILED, FINISHED, PARTIAL
 from housewise.export.manifest import MANIFEST, Episode, Manifest, listed
 from housewise.export.playback import Player, player_of
@@ -134,12 +134,12 @@ def _records(run: Path) -> list[Path]:
 def _unfinished(run: Path) -> Iterator[tuple[str, str]]:
     """Names of the records of episodes that were begun and not finished, each with what became of it."""
     for ending, reason in ((FAILED, "failed"), (PARTIAL, "unfinished")):
-        for path in sorted((run / "episodes").glob(f"*{ending}")):
+        for path in find_paths(run / "episodes", f"*{ending}"):
             yield printable(path.name.removesuffix(ending)), reason
 
 
 def _id(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    return hashlib.sha256(read_bytes(path)).hexdigest()[:16]
 
 
 def _share(folder: Path, like: Path) -> None:

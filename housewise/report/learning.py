@@ -163,7 +163,7 @@ def _evaluations(folder: Path, phase: _Phase) -> list[Path]:
     """Folders of a phase's evaluations that hold records; a link may lead anywhere, and is no place for a report."""
     if Path(phase.phase).name != phase.phase:
         return []
-    runs = sorted(folder.glob(f"{_literal(phase.phase)}/evaluation/*/episodes"))
+    runs = find_paths(folder, f"{_literal(phase.phase)}/evaluation/*/episodes")
     own = [run.parent for run in runs if not any(map(Path.is_symlink, (run.parent, *run.parent.parents[:2])))]
     return [run for run in own if find_paths(run, "episodes/*.jsonl")]
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Mapping
 from pathlib import Path
 
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
+from housewise.core.reading import read_json
 from housewise.core.record import FINISHED, Failure, Result
 from housewise.rollout.executors import Watcher
 from housewise.rollout.records import read_record
@@ -95,7 +95,7 @@ def _figures(record: Path) -> Mapping[str, float]:
 def _read_order(path: Path) -> list[str]:
     """Names of records; none where the file is missing or somebody else's."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        content = read_json(path)
+    except UserError:
         return []
     return content if isinstance(content, list) and all(isinstance(name, str) for name in content) else []

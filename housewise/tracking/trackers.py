@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 import secrets
 import time
@@ -14,6 +13,7 @@ from typing import Any
 
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
+from housewise.core.reading import read_json
 from housewise.tracking.curves import Steps
 from housewise.tracking.wandb_files import read_history
 
@@ -144,7 +144,7 @@ class WandB:
         """The run's id, and what was kept of it before."""
         if not self._path.exists():
             return secrets.token_hex(8), []
-        state = json.loads(self._path.read_text(encoding="utf-8"))
+        state = read_json(self._path)
         # Earlier versions did not write down which files there are.
         parts = state.get("parts", [{"folder": "", **state}])
         told = [Part(str(part["folder"]), int(part["points"]), dict(part["steps"])) for part in parts]
@@ -175,8 +175,8 @@ def _latest(several: Iterable[Steps]) -> dict[str, int]:
 def _settings(folder: Path) -> dict[str, Any]:
     """The settings of what is followed, where they are in its folder."""
     try:
-        content = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        content = read_json(folder / "config.json")
+    except UserError:
         return {}
     return content if isinstance(content, dict) else {}
 

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from housewise.core.files import read_bytes
+
 _BLOCK, _HEAD = 32768, 7
 _WHOLE, _LAST = 1, 4
 
@@ -28,7 +30,7 @@ def read_history(path: Path) -> Iterator[dict[str, Any]]:
     from wandb.proto.wandb_internal_pb2 import Record
 
     try:
-        for message in _messages(path.read_bytes()):
+        for message in _messages(read_bytes(path)):
             record = Record.FromString(message)
             if record.WhichOneof("record_type") == "history":
                 items = record.history.item

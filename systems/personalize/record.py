@@ -11,6 +11,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, ValidationError
 
 from housewise.core.errors import UserError
+from housewise.core.files import find_paths
 from housewise.core.record import FINISHED, Count, Event, Frozen, Header, Record, Result, Seconds, Tokens, Words
 from housewise.rollout.records import read_record
 
@@ -217,7 +218,7 @@ def read_house_record(path: Path) -> HouseRecord:
 
 def read_house_records(folder: Path) -> Iterator[HouseRecord]:
     """Every finished record of a folder, by name."""
-    return (read_house_record(path) for path in sorted(folder.glob(f"*{FINISHED}")))
+    return (read_house_record(path) for path in find_paths(folder, f"*{FINISHED}"))
 
 
 def moved_by(actions: Sequence[ActionEvent]) -> list[str]:

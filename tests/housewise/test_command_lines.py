@@ -75,7 +75,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO())
 
 
-@pytest.mark.parametrize("words", lines(), ids=lambda words: ascii(" ".join(words))[1:61])
+@pytest.mark.parametrize("words", list(lines()), ids=lambda words: ascii(" ".join(words))[1:61])
 def test_odd_words_end_in_a_line(
     words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

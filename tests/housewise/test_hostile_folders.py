@@ -87,7 +87,7 @@ def everything(run: Path, played: Path, place: Path) -> None:
             assert "\n" not in str(error)
 
 
-@settings(max_examples=25, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=15, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(st.data())
 def test_records_that_hold_anything(
     played: Path, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
@@ -115,8 +115,17 @@ def test_records_that_are_none(played: Path, tmp_path: Path, content: bytes) -> 
     assert "delete the file" in one_line(housewise("replay", run, "--out", tmp_path / "again"))
 
 
-@pytest.mark.parametrize("name", [f"episodes/{NAME}", f"episodes/{NAME}.failed", "config.json", "metrics.json"])
-@pytest.mark.parametrize("kind", ["pipe", "device"])
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        (f"episodes/{NAME}", "pipe"),
+        (f"episodes/{NAME}", "device"),
+        (f"episodes/{NAME}.failed", "pipe"),
+        ("config.json", "pipe"),
+        ("config.json", "device"),
+        ("metrics.json", "pipe"),
+    ],
+)
 def test_nobody_waits_for_a_pipe_or_reads_a_device(played: Path, tmp_path: Path, name: str, kind: str) -> None:
     run = shutil.copytree(played, tmp_path / "run")
     (run / name).unlink(missing_ok=True)

@@ -43,9 +43,8 @@ def test_processes_do_without_a_socket_in_the_temporary_folder(tmp_path: Path, w
     assert episodes(out) == 2
 
 
-@pytest.mark.parametrize("error", ["ENOSYS", "EROFS"])
-def test_without_semaphores_one_process_plays_and_makes_the_report(tmp_path: Path, error: str) -> None:
-    env = failing(tmp_path, "sem_open", "const char *name, int flags, ...", error, value="0")
+def test_without_semaphores_one_process_plays_and_makes_the_report(tmp_path: Path) -> None:
+    env = failing(tmp_path, "sem_open", "const char *name, int flags, ...", "EROFS", value="0")
     out = tmp_path / "run"
     for words in ([*PLAYED, "--workers", "2", "--out", out], ["report", out, "--workers", "2"]):
         done = housewise(*words, env=env)

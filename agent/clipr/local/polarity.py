@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from housewise.core.configs import CONFIGS
+from housewise.core.files import read_bytes
 from housewise.language.embedder import Embedder
 from housewise.language.words import plain
 from housewise.worlds.choices.files import Settings, read_yaml
@@ -150,7 +151,7 @@ def polarity(embedder: Embedder, path: Path = CLAUSES) -> Polarity:
     """
     clauses = read_yaml(path, Clauses)
     if (file := fitted_file(path)).is_file():
-        before = Fitted.model_validate_json(file.read_bytes())
+        before = Fitted.model_validate_json(read_bytes(file))
         if (before.embedder, before.clauses) == (embedder.name, clauses.digest):
             return Polarity(embedder, before)
     return Polarity(embedder, fit(embedder, clauses))
