@@ -22,8 +22,7 @@ from typing import IO, Annotated, Any, ClassVar, Protocol, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from housewise.core.errors import UserError
-from housewise.core.files import open_new, open_regular
-from housewise.core.reading import read_text
+from housewise.core.files import open_new, open_regular, read_bytes
 
 VERSION = 2
 """Of records as they are written here."""
@@ -404,5 +403,10 @@ def damaged(path: Path, line: int, why: str) -> UserError:
 
 
 def _texts(path: Path) -> Iterator[str]:
-    # Only at line feeds: JSON texts may hold other letters at which splitlines breaks.
-    return iter(read_text(path, "delete the file to run the episode again").removesuffix("\n").split("\n"))
+    try:
+        # Only at line feeds: JSON texts may hold other letters at which splitlines breaks.
+        return iter(read_bytes(path).decode("utf-8-sig").removesuffix("\n").split("\n"))
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read ({error})") from error
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path}: is no text ({error}); delete the file to run the episode again") from error
