@@ -54,6 +54,6 @@ def open_model(
 def open_local(name: str, adapter: str | Path | None = None, **options: Any) -> ChatModel:
     """A model on this machine; the small default one where no name is given."""
     from housewise.language.local.model import LocalChatModel
-    from housewise.language.local.weights import SMOLLM2
+    from housewise.language.local.smollm2 import SMOLLM2
 
     return LocalChatModel(name or SMOLLM2, adapter, **options)

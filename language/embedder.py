@@ -97,7 +97,7 @@ class MiniLM:
     def _reader(self) -> tuple[Any, Any]:
         from transformers import AutoModel, AutoTokenizer
 
-        from housewise.language.local.weights import quiet
+        from housewise.language.local.libraries import quiet
 
         with quiet():
             # Programs in the folder are not run, nor is anybody asked whether they may.

@@ -17,7 +17,8 @@ from typing import Any
 
 from housewise.core.files import write_json
 from housewise.core.machine import provenance
-from housewise.language.local.weights import SMOLLM2, load
+from housewise.language.local.smollm2 import SMOLLM2
+from housewise.language.local.weights import load
 
 CONVERSATIONS = (1, 4, 8, 16)
 

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from housewise.core.errors import UserError
 from housewise.language.base import Sampling
-from housewise.language.local.weights import quiet
+from housewise.language.local.libraries import quiet
 
 PLAIN, CONTINUOUS, SERVER = "generate", "continuous", "llama.cpp"
 

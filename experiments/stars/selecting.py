@@ -44,7 +44,7 @@ from housewise.language.continuing import Continuer
 from housewise.language.embedder import shared_minilm
 from housewise.language.local.continuer import LocalContinuer
 from housewise.language.local.model import LocalChatModel
-from housewise.language.local.weights import SMOLLM2
+from housewise.language.local.smollm2 import SMOLLM2
 from housewise.selftrain.stars.lessons import Lessons
 
 RECORDED, BEST, NEAREST = "recorded", "best", "nearest"

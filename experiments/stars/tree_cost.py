@@ -25,7 +25,7 @@ from housewise.core.machine import provenance
 from housewise.language.continuing import Bounds
 from housewise.language.local.continuer import LocalContinuer
 from housewise.language.local.model import LocalChatModel
-from housewise.language.local.weights import SMOLLM2
+from housewise.language.local.smollm2 import SMOLLM2
 
 
 def cost(opened: LocalChatModel, prompt: str, lead: str, name: str, bounds: Bounds, mean: float) -> dict[str, float]:

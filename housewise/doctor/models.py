@@ -20,7 +20,7 @@ SET_CACHE = "export HOUSEWISE_CACHE=FOLDER"
 
 def smollm2() -> list[Finding]:
     """The local model's weights, and where they are unpacked."""
-    from housewise.language.local.weights import INSTALL_SMOLLM2, cache_folder
+    from housewise.language.local.smollm2 import INSTALL_SMOLLM2, cache_folder
 
     file = _packed()
     if file is None:
@@ -39,7 +39,7 @@ def smollm2() -> list[Finding]:
 
 
 def _packed() -> Path | None:
-    from housewise.language.local.weights import SMOLLM2_FILE, SMOLLM2_WHEEL
+    from housewise.language.local.smollm2 import SMOLLM2_FILE, SMOLLM2_WHEEL
 
     # The package itself cannot be imported without llama-cpp, which is not needed.
     spec = find_spec(SMOLLM2_WHEEL.replace("-", "_"))

@@ -22,8 +22,10 @@ from housewise.language.base import (
 )
 from housewise.language.local.constrained import Constraint, Grammars
 from housewise.language.local.encoding import encode
+from housewise.language.local.libraries import out_of_memory
+from housewise.language.local.smollm2 import SMOLLM2
 from housewise.language.local.tokens import end_of_turn, prompt_tokens, token_texts
-from housewise.language.local.weights import SMOLLM2, load, out_of_memory
+from housewise.language.local.weights import load
 from housewise.language.replies import (
     DEFAULT_THINKING_TOKENS,
     NEXT_SEED,

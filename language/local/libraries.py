@@ -1,0 +1,48 @@
+"""What is the same in every use of the libraries behind local models: how to install, hush and read them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pickle import UnpicklingError
+
+INSTALL = "pip install 'housewise[local]'"
+
+# Programs in a model's folder are never run, nor is anybody asked whether they may.
+NO_REMOTE_CODE = {"trust_remote_code": False}
+
+# What a folder's files raise that are damaged or of another kind; pickled weights are read as tensors alone.
+UNREADABLE = (
+    *(ImportError, OSError, ValueError, TypeError, AttributeError, LookupError, EOFError, RuntimeError),
+    UnpicklingError,
+)
+
+
+def out_of_memory(error: Exception) -> bool:
+    """Whether a failure of torch's or Python's is one of memory that does not suffice."""
+    words = str(error).lower()
+    return isinstance(error, MemoryError) or "out of memory" in words or "can't allocate memory" in words
+
+
+def first_line(error: Exception) -> str:
+    """The beginning of an error's message, or its kind where it has none."""
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)[:200]
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep transformers' progress bars and advice off the terminal, and what its authors have to tell PEFT's."""
+    from transformers.utils import logging as chatter
+
+    level, bars = chatter.get_verbosity(), chatter.is_progress_bar_enabled()
+    chatter.set_verbosity_error()
+    chatter.disable_progress_bar()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)
+            yield
+    finally:
+        chatter.set_verbosity(level)
+        if bars:
+            chatter.enable_progress_bar()
