@@ -32,8 +32,8 @@ from housewise.selftrain.personalize.pairs import Pair, read_pairs, write_pairs
 from housewise.selftrain.personalize.settings import TrainingConfig
 from housewise.selftrain.trainers.base import ADAPTER, MODEL, Progress, Start, TrainedModel
 from housewise.selftrain.trainers.card import curve_csv, model_card
-from housewise.selftrain.trainers.jobs import JOB, Job, digest, launched
 from housewise.selftrain.trainers.examples import pair_tokens, row_length
+from housewise.selftrain.trainers.jobs import JOB, Job, digest, launched
 
 INSTALL = "pip install 'housewise[train]'"
 _CHECKPOINTS = "checkpoints"
