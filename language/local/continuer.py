@@ -53,7 +53,7 @@ class LocalContinuer:
 
     def rate(self, prompt: str, texts: Sequence[str]) -> list[Rating]:
         """See Rater; what texts share is read once. An empty text is certain."""
-        shared, continued = self._model.tokens(prompt), [self._model.tokens(text) for text in texts]
+        shared, continued = self._model.tokens(prompt, begins=True), [self._model.tokens(text) for text in texts]
         return [
             Rating(math.exp(sum(scores) / max(1, len(scores))), len(shared) + len(scores))
             for scores in self._model.token_logprobs(shared, continued)
@@ -68,7 +68,7 @@ class LocalContinuer:
         sampling = Sampling(
             temperature, max_tokens=bounds.most_tokens, stop=bounds.stop, alternatives=max(1, bounds.alternatives)
         )
-        shared = self._model.tokens(prompt)
+        shared = self._model.tokens(prompt, begins=True)
         rows = []
         for start in starts:
             ids = [*shared, *start]

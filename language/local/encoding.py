@@ -17,9 +17,7 @@ from weakref import WeakKeyDictionary
 Render = Callable[[Sequence[str]], str]
 
 
-def encode(
-    tokenizer: Any, contents: Sequence[str], render: Render = "".join, *, add_special_tokens: bool = False
-) -> list[int]:
+def encode(tokenizer: Any, contents: Sequence[str], render: Render = "".join, *, begins: bool = False) -> list[int]:
     """Encode the text that a template makes of untrusted contents.
 
     Without control strings in the contents this is ``tokenizer(render(contents)).input_ids``. A tokenizer that is not a
@@ -30,18 +28,18 @@ def encode(
         contents: Untrusted texts.
         render: Makes one text of them. What looks like a control token in what it adds is one. It is given stand-ins
             for the control strings of the contents, so that a template cannot act on those either.
-        add_special_tokens: Add the tokens that the tokenizer puts around every text.
+        begins: The text begins here: the token follows with which the tokenizer begins every text, if it does.
 
     Returns:
         Token ids.
     """
     encoder = _encoder(tokenizer)
+    start = encoder.start if begins else []
     if any(map(encoder.has_control, contents)):
         if tokenizer.is_fast:
-            return encoder.encode(contents, render, add_special_tokens)
+            return [*start, *encoder.encode(contents, render)]
         contents = [encoder.broken_up(content) for content in contents]
-    ids: list[int] = tokenizer(render(contents), add_special_tokens=add_special_tokens).input_ids
-    return ids
+    return [*start, *tokenizer(render(contents), add_special_tokens=False).input_ids]
 
 
 def token_spans(tokenizer: Any, text: str) -> list[tuple[int, int]]:
@@ -72,13 +70,18 @@ class _ContentEncoder:
 
     Args:
         tokenizer: Tokenizer of transformers; it is not kept, only what is behind a fast one.
+
+    Attributes:
+        start: What the tokenizer begins every text with.
     """
 
     def __init__(self, tokenizer: Any) -> None:
         self._backend: Any = tokenizer.backend_tokenizer if tokenizer.is_fast else None
-        tokens = [token for token in tokenizer.added_tokens_decoder.values() if _is_control(token)]
+        tokens = [token for token in tokenizer.added_tokens_decoder.values() if is_control(token)]
         self._controls = [token.content for token in tokens]
         self._pattern = _any_of(self._controls)
+        # Some tokenizers put a token at the end of every text as well, which would end it.
+        self.start = [token for token in tokenizer("").input_ids[:1] if token == tokenizer.bos_token_id]
         self._nonce = secrets.randbelow(10**18)
         # Some tokens are looked for in the normalized text, which may have them where the content has not.
         self._normalizer = self._backend.normalizer if self._backend else None
@@ -95,7 +98,7 @@ class _ContentEncoder:
         """A text with a space behind the first character of every control string."""
         return self._pattern.sub(lambda found: f"{found[0][0]} {found[0][1:]}", text)
 
-    def encode(self, contents: Sequence[str], render: Render, add_special_tokens: bool) -> list[int]:
+    def encode(self, contents: Sequence[str], render: Render) -> list[int]:
         """See the function of that name."""
         numbers = {text: number for number, text in enumerate(self._controls)}
 
@@ -105,7 +108,7 @@ class _ContentEncoder:
         text = render([self._pattern.sub(lambda found: mark("text", found[0]), content) for content in contents])
         marks = re.compile(f"{self._mark('text', '([0-9]+)')}|({self._pattern.pattern})")
         text = marks.sub(lambda found: mark("token", found[2]) if found[2] else self._controls[int(found[1])], text)
-        return list(self._copy.encode(text, add_special_tokens=add_special_tokens).ids)
+        return list(self._copy.encode(text, add_special_tokens=False).ids)
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """See token_spans."""
@@ -156,7 +159,7 @@ def _encoder(tokenizer: Any) -> _ContentEncoder:
     return encoder
 
 
-def _is_control(token: Any) -> bool:
+def is_control(token: Any) -> bool:
     """Whether an added token is a mark, not one of the words and blanks that some tokenizers add as well."""
     text = re.sub(r"[\s▁_]", "", token.content)
     return bool(text) and (token.special or not text.isalnum())

@@ -14,9 +14,16 @@ from transformers import AttentionInterface, AttentionMaskInterface, DynamicCach
 from transformers.cache_utils import DynamicLayer
 from transformers.masking_utils import sdpa_mask
 
+from housewise.language.local.agreement import agreed_ways
+from housewise.language.local.architecture import (
+    PLAIN_ATTENTION,
+    Ways,
+    added_masks,
+    attention_windows,
+    rope_switch,
+)
 from housewise.language.local.key_values import KeyValues, shared_prefix_attention
 from housewise.language.local.tree import Tree
-from housewise.language.local.weights import PLAIN_ATTENTION
 
 ATTENTION = "housewise_shared_prefix"
 
@@ -43,10 +50,11 @@ class Reader:
 
     Attributes:
         rows: how many rows are being written; they are in the first slots.
+        ways: what may be computed together; measured at the first use of a model.
 
     Raises:
         ValueError: when the model carries a recurrent state, which cannot be shared between prompts, or has attention
-            of a kind that is not known here.
+            of a kind that is not known here or comes to other results here than in transformers.
     """
 
     def __init__(self, model: Any, reuse_prefix: bool = True) -> None:
@@ -58,7 +66,8 @@ class Reader:
         # As transformers called it before 5.24.
         takes = inspect.signature(model.forward).parameters
         self._cache_name = "cache" if "cache" in takes else "past_key_values"
-        self._windows = _windows(model.config.get_text_config())
+        config = model.config.get_text_config()
+        self._windows, self._switch = attention_windows(config), rope_switch(config)
         self._split = model.config.model_type in PLAIN_ATTENTION and not any(self._windows.values())
         if self._split:
             AttentionInterface.register(ATTENTION, shared_prefix_attention)
@@ -70,6 +79,10 @@ class Reader:
             lambda _, inputs: (inputs[0].clone(memory_format=torch.contiguous_format),)
         )
         self._pass_tokens = READ_TOKENS if model.device.type == "cpu" else READ_TOKENS * PASS_FACTOR
+        self.ways = Ways()
+        self.forget()
+        with torch.inference_mode():
+            self.ways = agreed_ways(self)
         self.forget()
 
     def forget(self) -> None:
@@ -142,18 +155,22 @@ class Reader:
         Returns:
             For each continuation its tokens' natural-log probabilities.
         """
-        return [score for part in _parts(continuations, SCORE_TOKENS) for score in self._score(list(prompt), part)]
+        most = SCORE_TOKENS if self.ways.trees else 0
+        return [score for part in self._parts(prompt, continuations, most) for score in self._score(list(prompt), part)]
 
     def _score(self, prompt: list[int], continuations: Sequence[Sequence[int]]) -> list[list[float]]:
         """Scores of as many continuations as one pass takes."""
-        (slot,) = self._hold([prompt], [len(prompt) - 1])
+        switches = self._is_beyond(self._read_length(prompt, continuations[0]))
+        (slot,) = self._hold([prompt], [0 if switches else len(prompt) - 1])
         held = self._cache.tokens[slot]
         # A few tokens are read with the tree: on a CPU it is weights that take the time of a pass so short.
-        if len(prompt) - 1 - len(held) > TRUNK_TOKENS:
+        if len(prompt) - 1 - len(held) > TRUNK_TOKENS and (not switches or self._is_beyond(len(prompt) - 1)):
             for _ in self._read([slot], [prompt[:-1]], self._pass_tokens, keep=1):
                 pass
         tree = Tree.of(prompt[len(held) :], continuations)
         logprobs = self._branch(slot, tree).float().log_softmax(-1)
+        if switches:
+            held.clear()
         return [
             logprobs[nodes, torch.tensor(tokens, device=logprobs.device)].tolist()
             for nodes, tokens in zip(tree.paths, continuations, strict=True)
@@ -161,7 +178,11 @@ class Reader:
 
     def _hold(self, prompts: Sequence[list[int]], most: Sequence[int]) -> list[int]:
         """Give each prompt one of the slots behind the rows, holding as much of it as has been read, up to the most."""
-        cache, wanted = self._cache, [prompt[:limit] for prompt, limit in zip(prompts, most, strict=True)]
+        cache = self._cache
+        # Nothing that is held serves a prompt beyond the length up to which it was read.
+        wanted = [
+            prompt[: 0 if self._is_beyond(len(prompt)) else limit] for prompt, limit in zip(prompts, most, strict=True)
+        ]
         cache.reserve(self.rows + len(prompts), max(map(len, prompts)))
         # Those of which most has been read come first, before what they need is written over.
         order = sorted(range(len(wanted)), key=lambda index: -self._longest(wanted[index])[1])
@@ -170,7 +191,7 @@ class Reader:
             del cache.tokens[slot][length:]
         slots = [self.rows + order.index(index) for index in range(len(prompts))]
         common = _agree(*wanted)
-        if self.reuse_prefix and len(prompts) > 1 and common > min(lengths.values()):
+        if self._holds and len(prompts) > 1 and common > min(lengths.values()):
             for _ in self._read(slots[:1], [prompts[0][:common]], self._pass_tokens, keep=1):
                 pass
             for slot in slots[1:]:
@@ -200,9 +221,9 @@ class Reader:
 
     def _longest(self, prompt: list[int]) -> tuple[int, int]:
         """The slot that holds most of the beginning of a prompt, and how many tokens that is."""
-        if not self.reuse_prefix:
+        if not self._holds:
             return 0, 0
-        lengths = [_agree(prompt, held) for held in self._cache.tokens]
+        lengths = [0 if self._is_beyond(len(held)) else _agree(prompt, held) for held in self._cache.tokens]
         return max(enumerate(lengths), key=lambda found: found[1])
 
     def _read(
@@ -214,8 +235,12 @@ class Reader:
         """
         held = self._cache.tokens
         for slot, prompt in zip(slots, prompts, strict=True):
-            while len(prompt) - len(held[slot]) >= budget + keep:
-                self._run([slot], [prompt[len(held[slot]) :][:budget]], keep=1)
+            most = budget
+            if self._is_beyond(len(prompt)):
+                most = max(budget, 1 + (self._switch or 0) - len(held[slot]))
+            while len(prompt) - len(held[slot]) >= most + keep:
+                self._run([slot], [prompt[len(held[slot]) :][:most]], keep=1)
+                most = budget
         rests = [prompt[len(held[slot]) :] for slot, prompt in zip(slots, prompts, strict=True)]
         # Rests of like length in one pass, so that it holds little padding.
         order = sorted(range(len(rests)), key=lambda index: len(rests[index]))
@@ -227,6 +252,37 @@ class Reader:
             yield part, self._run([slots[index] for index in part], [rests[index] for index in part], keep)
 
     def _run(self, slots: Sequence[int], tokens: Sequence[Sequence[int]], keep: int, shared: int = 0) -> Any:
+        """Read what comes next in some slots; the logits of its last tokens."""
+        held = self._cache.tokens
+        tokens = list(tokens)
+        for index, (slot, own) in enumerate(zip(slots, tokens, strict=True)):
+            if self._is_beyond(len(held[slot]) + len(own)) and not self._is_beyond(len(held[slot])):
+                tokens[index] = [*held[slot], *own]
+                held[slot].clear()
+        ends = [len(held[slot]) + len(own) for slot, own in zip(slots, tokens, strict=True)]
+        parts = self._passes(ends)
+        if len(parts) == 1:
+            return self._pass(slots, tokens, keep, shared)
+        logits: dict[int, Any] = {}
+        for part in parts:
+            read = self._pass([slots[index] for index in part], [tokens[index] for index in part], keep)
+            logits |= zip(part, read, strict=True)
+        return torch.stack([logits[index] for index in range(len(slots))])
+
+    def _passes(self, ends: Sequence[int]) -> list[list[int]]:
+        """Which rows are read together, as indices.
+
+        Args:
+            ends: how many tokens each row then holds.
+        """
+        if not self.ways.batches:
+            return [[index] for index in range(len(ends))]
+        parts: dict[bool, list[int]] = {}
+        for index, end in enumerate(ends):
+            parts.setdefault(self._is_beyond(end), []).append(index)
+        return list(parts.values())
+
+    def _pass(self, slots: Sequence[int], tokens: Sequence[Sequence[int]], keep: int, shared: int = 0) -> Any:
         """One forward pass over what comes next in some slots, padded on the left; the logits of its last tokens."""
         width = max(map(len, tokens))
         pads = [width - len(own) for own in tokens]
@@ -261,42 +317,52 @@ class Reader:
             seen: which columns a token may look at, shape (rows, tokens, columns).
             keep: of how many of the last tokens logits are kept.
         """
+        if self.ways.masks:
+            lowest = float("-inf")
+            mask = added_masks(self._windows, positions, columns, seen, self.model.dtype, lowest)
+        else:
+            mask = torch.ones(1, len(columns), dtype=torch.long, device=self.model.device)
         return self.model(
             input_ids=torch.tensor(ids, device=self.model.device),
             position_ids=positions,
-            attention_mask=self._mask(positions, columns, seen),
+            attention_mask=mask,
             use_cache=True,
             logits_to_keep=keep,
             **{self._cache_name: self._cache},
             **({"key_values": self._cache} if self._split else {}),
         ).logits
 
-    def _mask(self, positions: Any, columns: Any, seen: Any) -> Any:
-        """What is added to attention scores: for each kind of attention that the model has, where it has several."""
-        masks = {}
-        for kind, window in self._windows.items():
-            near = seen & (columns > positions.unsqueeze(-1) - window) if window else seen
-            masks[kind] = torch.zeros(near.shape, dtype=self.model.dtype, device=near.device)
-            masks[kind] = masks[kind].masked_fill_(~near, float("-inf")).unsqueeze(1)
-        return masks if len(masks) > 1 else next(iter(masks.values()))
+    def _parts(self, prompt: Sequence[int], texts: Sequence[Sequence[int]], most: int) -> Iterator[list[Sequence[int]]]:
+        """Texts in their order, as many at a time as have the most tokens together, or a longer one by itself."""
+        part: list[Sequence[int]] = []
+        for text in texts:
+            is_full = sum(map(len, part)) + len(text) > most
+            ends = [self._is_beyond(self._read_length(prompt, each)) for each in (text, *part[:1])]
+            if part and (is_full or len(set(ends)) > 1):
+                yield part
+                part = []
+            part.append(text)
+        if part:
+            yield part
+
+    def _is_beyond(self, length: int) -> bool:
+        """Whether a text so long is read in another way than shorter ones; see rope_switch."""
+        return self._switch is not None and length > self._switch
+
+    @staticmethod
+    def _read_length(prompt: Sequence[int], text: Sequence[int]) -> int:
+        """How many tokens are read to tell how likely a text is behind a prompt."""
+        return len(prompt) + len(text) - 1
+
+    @property
+    def _holds(self) -> bool:
+        return self.reuse_prefix and self.ways.holds
 
     def _share(self) -> None:
         """See how many columns all rows have in common."""
         rows = self._cache.tokens[: self.rows]
-        shares = self._split and self.reuse_prefix and len(rows) > 1
+        shares = self._split and self._holds and len(rows) > 1
         self._shared = _agree(*rows) if shares else 0
-
-
-def _parts(texts: Sequence[Sequence[int]], most: int) -> Iterator[list[Sequence[int]]]:
-    """Texts in their order, as many at a time as have the most tokens together, or a longer one by itself."""
-    part: list[Sequence[int]] = []
-    for text in texts:
-        if part and sum(map(len, part)) + len(text) > most:
-            yield part
-            part = []
-        part.append(text)
-    if part:
-        yield part
 
 
 def _agree(one: list[int], *others: list[int]) -> int:
@@ -309,12 +375,3 @@ def _agree(one: list[int], *others: list[int]) -> int:
         else:
             high = middle - 1
     return low
-
-
-def _windows(config: Any) -> dict[str, int]:
-    """How many tokens each kind of attention of a model sees; 0 for all."""
-    window = getattr(config, "sliding_window", None) if getattr(config, "use_sliding_window", True) else None
-    kinds = getattr(config, "layer_types", None) or ["sliding_attention" if window else "full_attention"]
-    if unknown := set(kinds) - {"full_attention", "sliding_attention"}:
-        raise ValueError(f"a {config.model_type} model has {min(unknown).replace('_', ' ')}")
-    return {kind: window or 0 if kind == "sliding_attention" else 0 for kind in sorted(set(kinds))}

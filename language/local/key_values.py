@@ -28,6 +28,7 @@ class _Place:
         slot: of every token, shape (rows, 1).
         column: of every token, shape (rows, tokens).
         end: columns that the tokens may look at.
+        width: how many of them hold the tokens being read.
         shared: leading columns in which all rows hold the same.
     """
 
@@ -37,6 +38,7 @@ class _Place:
     slot: Any = None
     column: Any = None
     end: int = 0
+    width: int = 0
     shared: int = 0
 
 
@@ -75,7 +77,7 @@ class _Layer(DynamicLayer):  # type: ignore[misc]
         return self.keys[place.rows, :, : place.end], self.values[place.rows, :, : place.end]
 
     def get_seq_length(self) -> int:
-        return self.place.end
+        return self.place.end - self.place.width
 
     def get_mask_sizes(self, query_length: Any) -> tuple[int, int]:
         return self.place.end, 0
@@ -120,7 +122,7 @@ class KeyValues(Cache):  # type: ignore[misc]
         padding = order < torch.tensor(pads, device=self._device).unsqueeze(1)
         place.rows = slice(slots[0], slots[0] + len(slots)) if consecutive else index
         place.slot, place.column = index.unsqueeze(1), (starts + order).masked_fill(padding, place.capacity - 1)
-        place.end, place.shared = end, 0
+        place.end, place.width, place.shared = end, width, 0
         return (starts + order).masked_fill(padding, 0)
 
     def reserve(self, slots: int, columns: int = 0) -> None:

@@ -235,10 +235,15 @@ class LocalChatModel:
         """
         self._guarded(self._open().write, rows)
 
-    def tokens(self, text: str) -> list[int]:
-        """A plain text as token ids, nothing added."""
+    def tokens(self, text: str, begins: bool = False) -> list[int]:
+        """A plain text as token ids.
+
+        Args:
+            text: the text.
+            begins: whether the token that begins every text of this model stands before it, if there is one.
+        """
         with self._tokenizing:
-            return encode(self._tokenizer, [text])
+            return encode(self._tokenizer, [text], begins=begins)
 
     def texts(self, before: Sequence[int], tokens: Sequence[int]) -> list[str]:
         """What each of several tokens adds to the text behind others."""

@@ -7,7 +7,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from housewise.language.base import ChatModelError, Message
-from housewise.language.local.encoding import encode
+from housewise.language.local.encoding import encode, is_control
 from housewise.language.messages import fold_system
 
 _PROBE, _SYSTEM_PROBE = "step", "rule 8c1f52"
@@ -34,7 +34,7 @@ def prompt_tokens(
         ChatModelError: when the model's chat template refuses the messages.
     """
     if not messages:
-        return encode(tokenizer, [prefix])
+        return encode(tokenizer, [prefix], begins=True)
     has_template = templated(tokenizer)
     if has_template and not _takes_system_role(tokenizer):
         messages = fold_system(messages)
@@ -57,7 +57,7 @@ def prompt_tokens(
         return text + start
 
     contents = [*(message.content for message in messages), prefix]
-    return encode(tokenizer, contents, render, add_special_tokens=not has_template)
+    return encode(tokenizer, contents, render, begins=not has_template)
 
 
 def _takes_system_role(tokenizer: Any) -> bool:
@@ -106,7 +106,9 @@ def end_of_turn(tokenizer: Any) -> int:
     turns = [{"role": "user", "content": _PROBE}, {"role": "assistant", "content": _PROBE}]
     tail = tokenizer.apply_chat_template(turns, tokenize=False).rpartition(_PROBE)[2]
     after = tokenizer(tail.strip(), add_special_tokens=False).input_ids
-    return after[0] if after and after[0] in tokenizer.all_special_ids else end
+    # It may be any added token: those that a tokenizer has names for are but a few of them.
+    added = tokenizer.added_tokens_decoder.get(after[0]) if after else None
+    return after[0] if added is not None and is_control(added) else end
 
 
 def templated(tokenizer: Any) -> bool:

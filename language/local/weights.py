@@ -15,10 +15,6 @@ from housewise.language.local.adapters import check_adapter, put_on
 from housewise.language.local.libraries import INSTALL, NO_REMOTE_CODE, UNREADABLE, first_line, quiet
 from housewise.language.local.smollm2 import INSTALL_SMOLLM2, SMOLLM2, smollm2_folder
 
-# Architectures with plain softmax attention over all earlier tokens, which pass on to it what they are called with.
-# Others (windows, soft caps, sinks) keep their own attention.
-PLAIN_ATTENTION = frozenset({"llama", "mistral", "olmo2", "phi3", "qwen2", "qwen3", "smollm3"})
-
 _T = TypeVar("_T")
 
 

@@ -6,7 +6,6 @@ Imported only by :mod:`housewise.selftrain.trainers.preferences`, because it nee
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import torch
@@ -17,7 +16,7 @@ from trl import DPOConfig, DPOTrainer
 from trl.trainer.utils import use_adapter
 
 from housewise.selftrain.trainers.packing import IGNORED, shared_row
-from housewise.selftrain.trainers.recipe import Report, Reporting, foretold, groups, plain_attention, save
+from housewise.selftrain.trainers.recipe import Report, Reporting, foretold, groups, save, shares_rows
 
 _REFERENCE = "ref"
 """The adapter in which TRL keeps what the trained one was."""
@@ -47,7 +46,7 @@ class SharedPromptDPO(DPOTrainer):  # type: ignore[misc]
         report: Report,
         together: int = 1,
     ) -> None:
-        shared = plain_attention(network)
+        shared = shares_rows(network, [example for row in rows for example in _examples(row)], 2 * together)
         settings.gradient_accumulation_steps *= settings.per_device_train_batch_size * (1 if shared else together)
         settings.per_device_train_batch_size = 1
         self._together = together if shared else 1
@@ -56,7 +55,7 @@ class SharedPromptDPO(DPOTrainer):  # type: ignore[misc]
             args=settings,
             train_dataset=groups(rows, "prompt", self._together),
             processing_class=tokenizer,
-            data_collator=partial(_collated, shared=shared),
+            data_collator=lambda groups: rows_of_preferences(groups[0]["group"], shared),
             callbacks=[Reporting(report)],
         )
         self.remove_callback(PrinterCallback)
@@ -82,22 +81,45 @@ class SharedPromptDPO(DPOTrainer):  # type: ignore[misc]
         return (loss, {"rewards": rewards}) if return_outputs else loss
 
     def _logprobs(self, model: Any, inputs: dict[str, Any]) -> torch.Tensor:
-        """Log-probability of the chosen replies and of the rejected ones (2, k)."""
-        dtype, found = self.accelerator.unwrap_model(model).dtype, []
-        for row in inputs["rows"]:
-            _, logits, targets = foretold(model, row, dtype)
-            found.append(-functional.cross_entropy(logits, targets, reduction="none"))
-        parts = torch.cat(found).split(inputs["lengths"])
-        return torch.stack([part.sum() for part in parts]).view(-1, 2).T
+        return reply_logprobs(model, inputs, self.accelerator.unwrap_model(model).dtype)
 
     def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
         save(self.accelerator.unwrap_model(self.model), output_dir or self.args.output_dir, state_dict)
 
 
-def _collated(groups: Sequence[dict[str, Any]], shared: bool) -> dict[str, Any]:
-    """Some preferences: their rows, and how many tokens each reply has, the chosen one before the rejected one."""
-    [found] = groups
-    replies = [(each["prompt"], each[which]) for each in found["group"] for which in ("chosen", "rejected")]
-    examples = [{"input_ids": prompt + reply, "labels": [IGNORED] * len(prompt) + reply} for prompt, reply in replies]
+def rows_of_preferences(group: Sequence[dict[str, Any]], shared: bool) -> dict[str, Any]:
+    """Some preferences: their rows, and how many tokens each reply has, the chosen one before the rejected one.
+
+    Args:
+        group: each with the tokens ``prompt``, ``chosen`` and ``rejected``.
+        shared: whether all replies are in one row.
+    """
+    examples = [example for each in group for example in _examples(each)]
     rows = [shared_row(examples)] if shared else [shared_row([example]) for example in examples]
-    return {"rows": rows, "lengths": [len(reply) for _, reply in replies]}
+    lengths = [len(each[which]) for each in group for which in ("chosen", "rejected")]
+    return {"rows": rows, "lengths": lengths}
+
+
+def reply_logprobs(model: Any, inputs: dict[str, Any], dtype: torch.dtype) -> torch.Tensor:
+    """Log-probability of the chosen replies and of the rejected ones (2, k).
+
+    Args:
+        model: any causal model.
+        inputs: see rows_of_preferences.
+        dtype: of the model.
+    """
+    found = []
+    for row in inputs["rows"]:
+        _, logits, targets = foretold(model, row, dtype)
+        found.append(-functional.cross_entropy(logits, targets, reduction="none"))
+    parts = torch.cat(found).split(inputs["lengths"])
+    return torch.stack([part.sum() for part in parts]).view(-1, 2).T
+
+
+def _examples(row: dict[str, list[int]]) -> list[dict[str, list[int]]]:
+    """The chosen reply of a preference and the rejected one, each behind the prompt."""
+    prompt = row["prompt"]
+    return [
+        {"input_ids": prompt + row[which], "labels": [IGNORED] * len(prompt) + row[which]}
+        for which in ("chosen", "rejected")
+    ]

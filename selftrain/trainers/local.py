@@ -233,10 +233,10 @@ class LocalTrainer(LocalTraining[Pair]):
 
     def trainer(self, network: Any, tokenizer: Any, rows: list[dict[str, list[int]]], folder: Path, report: Any) -> Any:
         """See LocalTraining.trainer."""
-        from housewise.selftrain.trainers.recipe import PairTrainer, arguments, plain_attention
+        from housewise.selftrain.trainers.recipe import PairTrainer, arguments
 
         settings = arguments(self.config, folder, self.seed)
-        return PairTrainer(network, settings, rows, tokenizer, plain_attention(network), report, self.config.together)
+        return PairTrainer(network, settings, rows, tokenizer, report, self.config.together)
 
     def write(self, examples: Sequence[Pair], path: Path) -> None:
         """See LocalTraining.write."""

@@ -6,6 +6,7 @@ Imported only by :mod:`housewise.selftrain.trainers.local`, because it needs tor
 from __future__ import annotations
 
 import json
+import logging
 import os
 import warnings
 from collections.abc import Callable, Sequence
@@ -22,7 +23,8 @@ from trl import SFTConfig, SFTTrainer
 
 from housewise.core.errors import UserError
 from housewise.core.files import read_bytes
-from housewise.language.local.weights import PLAIN_ATTENTION
+from housewise.language.local.agreement import agrees
+from housewise.language.local.architecture import PLAIN_ATTENTION, added_masks, attention_windows, rope_switch
 from housewise.selftrain.personalize.settings import TrainingConfig
 from housewise.selftrain.trainers.packing import grouped, shared_row
 
@@ -31,6 +33,10 @@ Report = Callable[[int, int, list[dict[str, Any]]], None]
 
 _WARM_UP = 0.05
 _PAIRS_ON_GPU = 8
+# Examples that are computed in one row and alone before a training.
+_MOST_MEASURED = 4
+
+logger = logging.getLogger(__name__)
 
 
 def arguments(
@@ -106,6 +112,46 @@ def plain_attention(network: Any) -> bool:
     return network.config.get_text_config().model_type in PLAIN_ATTENTION
 
 
+def shares_rows(network: Any, examples: Sequence[dict[str, list[int]]], most: int) -> bool:
+    """Whether examples give the same when they share a row as when each has its own.
+
+    Beside what the configuration says, the longest of them are computed in both ways.
+
+    Args:
+        network: the model.
+        examples: each with ``input_ids`` and ``labels``.
+        most: how many would share a row.
+    """
+    if not plain_attention(network):
+        return False
+    longest = sorted(examples, key=lambda example: -len(example["input_ids"]))[: min(most, _MOST_MEASURED)]
+    if len(longest) < 2:
+        return True
+    switch = rope_switch(network.config.get_text_config())
+    beyond = switch is not None and len(longest[0]["input_ids"]) > switch
+    if not beyond and _same_in_one_row(network, longest):
+        return True
+    logger.warning(
+        "a %s model learns examples one by one, since several in one row would be read otherwise than alone",
+        network.config.model_type,
+    )
+    return False
+
+
+def _same_in_one_row(network: Any, examples: Sequence[dict[str, list[int]]]) -> bool:
+    def logprobs(row: dict[str, Any]) -> torch.Tensor:
+        row = {name: tensor.to(network.device) for name, tensor in row.items()}
+        _, logits, targets = foretold(network, row, network.dtype)
+        return -functional.cross_entropy(logits, targets, reduction="none")
+
+    was_training = network.training
+    network.eval()
+    with torch.no_grad():
+        together, alone = logprobs(shared_row(examples)), [logprobs(shared_row([example])) for example in examples]
+    network.train(was_training)
+    return agrees(together, torch.cat(alone), network.dtype)
+
+
 def last_checkpoint(folder: Path) -> str | None:
     """The last checkpoint that was written to its end, None where there is none."""
     found = sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.rpartition("-")[2]))
@@ -148,8 +194,14 @@ def foretold(model: Any, row: dict[str, Any], dtype: torch.dtype) -> tuple[Any, 
     given = {name: tensor for name, tensor in row.items() if name not in ("labels", "places")}
     if "attention_mask" in given:
         # Some attentions take masks of truth values only, others only what is to be added.
-        mask = given["attention_mask"]
-        given["attention_mask"] = torch.zeros_like(mask, dtype=dtype).masked_fill(~mask, torch.finfo(dtype).min)
+        given["attention_mask"] = added_masks(
+            attention_windows(model.config.get_text_config()),
+            given["position_ids"],
+            given["position_ids"][0],
+            given["attention_mask"][:, 0],
+            dtype,
+            torch.finfo(dtype).min,
+        )
     outputs = model(**given, use_cache=False, logits_to_keep=row["places"])
     return outputs, outputs.logits[0].float(), row["labels"][0, 1:]
 
@@ -162,7 +214,6 @@ class PairTrainer(SFTTrainer):  # type: ignore[misc]
         settings: see arguments.
         examples: each with ``input_ids`` and ``labels``.
         tokenizer: of the model.
-        shared: whether the pairs of a pass share a row and what their prompts begin with.
         report: told of every step.
         together: see TrainingConfig.
     """
@@ -173,10 +224,10 @@ class PairTrainer(SFTTrainer):  # type: ignore[misc]
         settings: SFTConfig,
         examples: Sequence[dict[str, list[int]]],
         tokenizer: Any,
-        shared: bool,
         report: Report,
         together: int = 1,
     ) -> None:
+        shared = shares_rows(network, examples, settings.per_device_train_batch_size * together)
         if not shared:
             settings.gradient_accumulation_steps *= settings.per_device_train_batch_size * together
             settings.per_device_train_batch_size = 1

@@ -162,8 +162,9 @@ def test_other_texts_are_encoded_as_they_always_were(name: str, contents: list[s
     expected = tokenizer(text, add_special_tokens=tokenizer.chat_template is None).input_ids
     assert prompt(tokenizer, contents) == expected
     # With a control string in another content, the tokens of these are the same as well.
-    add = tokenizer.chat_template is None
-    assert _encoder(tokenizer).encode(contents, lambda each: rendered(tokenizer, each), add) == expected
+    encoder = _encoder(tokenizer)
+    start = encoder.start if tokenizer.chat_template is None else []
+    assert [*start, *encoder.encode(contents, lambda each: rendered(tokenizer, each))] == expected
 
 
 @pytest.mark.parametrize("name", ["qwen", "phi", "gemma", "no template"])

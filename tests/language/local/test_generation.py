@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
+from housewise.language.local.architecture import PLAIN_ATTENTION  # noqa: E402
 from housewise.language.local.choosing import choose  # noqa: E402
 from housewise.language.local.generation import Reader  # noqa: E402
 from housewise.language.local.key_values import attend, attend_anywhere  # noqa: E402
-from housewise.language.local.weights import PLAIN_ATTENTION  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

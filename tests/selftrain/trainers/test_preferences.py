@@ -90,7 +90,7 @@ def test_a_prompt_that_is_read_once_teaches_the_same(
     model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shared = PreferenceTrainer(config()).train(PREFERENCES, Start(model=model), tmp_path / "once")
-    monkeypatch.setattr("housewise.selftrain.trainers.dpo.plain_attention", lambda network: False)
+    monkeypatch.setattr("housewise.selftrain.trainers.dpo.shares_rows", lambda *args: False)
     apart = PreferenceTrainer(config()).train(PREFERENCES, Start(model=model), tmp_path / "twice")
     assert shared.metrics["last_loss"] == pytest.approx(apart.metrics["last_loss"], rel=1e-3)
 

@@ -1,0 +1,188 @@
+"""Measures whether a model answers the same when it computes several things together as when it computes them alone.
+
+Architectures differ in ways that their configurations do not tell: some count distances by column, some take no mask
+for pairs of tokens. What a model cannot do right together is done one by one, and what it cannot do right is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+import torch
+import transformers
+
+from housewise.core.errors import UserError
+from housewise.core.files import write_json
+from housewise.core.reading import read_json
+from housewise.language.base import ChatModelError
+from housewise.language.local.architecture import PLAIN_ATTENTION, Ways, rope_switch
+from housewise.language.local.libraries import out_of_memory
+from housewise.language.local.smollm2 import cache_folder
+
+logger = logging.getLogger(__name__)
+
+_VERSION = 1
+# Long enough for the windows of local layers that a configuration calls by names of its own.
+_LENGTH, _LENGTH_IF_PLAIN = 600, 48
+# Between log-probabilities that two ways of computing give: the largest difference, and in half precision, where
+# single ones may differ by more than a wrong mask changes others, the mean.
+_LARGEST = 1e-3
+_MEAN = {torch.bfloat16: 0.25, torch.float16: 0.05}
+
+
+def agrees(one: torch.Tensor, other: torch.Tensor, dtype: torch.dtype) -> bool:
+    """Whether two tensors of log-probabilities are the same but for rounding.
+
+    Args:
+        one, other: Of one shape.
+        dtype: In which they were computed.
+    """
+    difference = (one.float() - other.float()).abs()
+    # Tokens that both find impossible.
+    difference = difference[~(one.isneginf() & other.isneginf())]
+    limit = _MEAN.get(dtype)
+    return bool(difference.max() <= _LARGEST if limit is None else difference.mean() <= limit)
+
+
+def agreed_ways(reader: Any) -> Ways:
+    """The ways of computing in which a model gives its own results.
+
+    They are measured when a model of this configuration is opened first, and then kept in the cache: they do not depend
+    on its weights.
+
+    Args:
+        reader: A generation.Reader.
+
+    Raises:
+        ValueError: When there are none.
+    """
+    path = cache_folder() / "ways" / f"{_digest(reader.model)}.json"
+    try:
+        return Ways(**read_json(path))
+    except (UserError, ChatModelError, OSError, ValueError, TypeError):
+        ways = _Measurement(reader).ways()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_json(path, asdict(ways))
+    except (UserError, OSError):
+        # Then it is measured again the next time.
+        logger.debug("cannot keep %s", path)
+    return ways
+
+
+def _digest(model: Any) -> str:
+    """Tells a configuration, and what computes it, from others."""
+    config = model.config.to_dict()
+    for name in ("_name_or_path", "name_or_path"):
+        config.pop(name, None)
+    machine = [torch.__version__, transformers.__version__, model.device.type, str(model.dtype), _VERSION]
+    return hashlib.sha256(json.dumps([machine, config], sort_keys=True, default=str).encode()).hexdigest()
+
+
+class _Measurement:
+    """Compares a reader with the model that it runs.
+
+    The texts are tokens drawn at random, since only what is computed matters and not what it means. They stay below the
+    length at which positions are encoded otherwise, which the reader knows of.
+    """
+
+    def __init__(self, reader: Any) -> None:
+        self._reader, self._model = reader, reader.model
+        config = reader.model.config.get_text_config()
+        length = _LENGTH_IF_PLAIN if config.model_type in PLAIN_ATTENTION else _LENGTH
+        longest = min(getattr(config, "max_position_embeddings", None) or length, rope_switch(config) or length)
+        length = max(min(length, longest - 8), 8)
+        draw = random.Random(0)
+        # Special tokens stand at the beginning of a vocabulary or at its end.
+        vocabulary = range(config.vocab_size // 8, max(config.vocab_size // 2, config.vocab_size // 8 + 1))
+        self._long = draw.choices(vocabulary, k=length)
+        self._short = self._long[: length // 4] + draw.choices(vocabulary, k=length // 4)
+        self._further, self._other = draw.choices(vocabulary, k=3), draw.choices(vocabulary, k=3)
+        self._known: dict[tuple[int, ...], torch.Tensor] = {}
+
+    def ways(self) -> Ways:
+        """See agreed_ways."""
+        kind = self._model.config.model_type
+        self._expected(self._long + self._further)
+        for ways in (Ways(), Ways(masks=False, batches=False, trees=False)):
+            if self._agrees(ways, self._reads_alone):
+                break
+        else:
+            raise ValueError(f"a {kind} model comes to other results here than in transformers")
+        together = {"batches": self._reads_together, "holds": self._goes_on, "trees": self._scores}
+        for name, compare in together.items():
+            if getattr(ways, name) and not self._agrees(ways, compare):
+                ways = replace(ways, **{name: False})
+        if not self._agrees(ways, self._scores):
+            raise ValueError(f"a {kind} model has other log-probabilities here than in transformers")
+        return ways
+
+    def _agrees(self, ways: Ways, compare: Callable[[], Iterator[tuple[torch.Tensor, torch.Tensor]]]) -> bool:
+        """Whether all that a comparison finds is the same; what cannot be computed is not."""
+        self._reader.ways = ways
+        self._reader.forget()
+        try:
+            return all(agrees(found, expected, self._model.dtype) for found, expected in compare())
+        except Exception as error:  # each architecture has its own for arguments that it does not take
+            if out_of_memory(error):
+                raise
+            return False
+
+    def _expected(self, tokens: Sequence[int]) -> torch.Tensor:
+        """Log-probabilities behind every token of a text by the model alone, shape (tokens, vocabulary)."""
+        key = tuple(tokens)
+        if key not in self._known:
+            ids = torch.tensor([tokens], device=self._model.device)
+            self._known[key] = self._model(input_ids=ids, use_cache=False).logits[0].float().log_softmax(-1)
+        return self._known[key]
+
+    def _reads_alone(self) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+        """A prompt, and two tokens behind it."""
+        expected = self._expected(self._long + self._further)
+        for place, logits in enumerate(self._written([self._long], [[self._further[:1]], [self._further[1:2]]])):
+            yield logits[0], expected[len(self._long) - 1 + place]
+
+    def _reads_together(self) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+        """A long prompt twice and a short one, then unlike numbers of tokens behind them."""
+        prompts = [self._long, self._short, self._long]
+        order, logits = self._reader.admit(prompts)
+        taken = [0] * len(prompts)
+        for count in (0, 1, 2):
+            if count:
+                new = [self._further[taken[index] :][: 1 + (index + count) % 2] for index in order]
+                logits = self._reader.step(new)
+                for index, own in zip(order, new, strict=True):
+                    taken[index] += len(own)
+            for index, found in zip(order, logits, strict=True):
+                expected = self._expected(prompts[index] + self._further)
+                yield found.float().log_softmax(-1), expected[len(prompts[index]) + taken[index] - 1]
+
+    def _goes_on(self) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+        """Prompts that begin like earlier ones."""
+        for text in (self._long[: len(self._long) // 2], self._short, self._long):
+            for [logits] in self._written([text], []):
+                whole = next(known for known in (self._long, self._short) if known[: len(text)] == text)
+                yield logits, self._expected(whole + self._further)[len(text) - 1]
+
+    def _scores(self) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+        """Texts behind a prompt that part at unlike places."""
+        texts = [self._further, [self._further[0], *self._other], self._other]
+        for text, scores in zip(texts, self._reader.score(self._short, texts), strict=True):
+            expected = self._expected(self._short + text)[len(self._short) - 1 : -1]
+            chosen = torch.tensor(text, device=expected.device).unsqueeze(1)
+            yield torch.tensor(scores), expected.gather(1, chosen).squeeze(1).cpu()
+
+    def _written(self, prompts: list[list[int]], steps: list[list[list[int]]]) -> Iterator[torch.Tensor]:
+        """Log-probabilities behind prompts, and behind each step after them; then the rows end."""
+        _, logits = self._reader.admit(prompts)
+        yield logits.float().log_softmax(-1)
+        for tokens in steps:
+            yield self._reader.step(tokens).float().log_softmax(-1)
+        for _ in prompts:
+            self._reader.drop(0)

@@ -1,0 +1,135 @@
+"""What models of many architectures answer here, against a pass of transformers over each text alone."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+from housewise.language.local import agreement  # noqa: E402
+from housewise.language.local.generation import Reader  # noqa: E402
+from tests.language.architectures import EACH, LONGROPE_SWITCH, STATEFUL, VOCABULARY, network  # noqa: E402
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+LENGTHS = (5, 60, LONGROPE_SWITCH - 2, 300)
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setenv("HOUSEWISE_CACHE", str(tmp_path / "cache"))
+    with torch.inference_mode():
+        yield tmp_path / "cache"
+
+
+def tokens(count: int, seed: int) -> list[int]:
+    return random.Random(seed).choices(range(3, VOCABULARY), k=count)
+
+
+def expected(model: Any, text: list[int]) -> Any:
+    """Log-probabilities behind a text."""
+    return model(input_ids=torch.tensor([text]), use_cache=False).logits[0, -1].log_softmax(-1)
+
+
+class Rows:
+    """Rows of a reader, each with the text that it should hold."""
+
+    def __init__(self, model: Any) -> None:
+        self.model, self.reader = model, Reader(model)
+        self.texts: list[list[int]] = []
+        self.logits: Any = None
+
+    def admit(self, *prompts: list[int]) -> None:
+        order, logits = self.reader.admit(prompts)
+        self.logits = torch.cat([self.logits, logits]) if self.texts else logits
+        self.texts += [list(prompts[index]) for index in order]
+        self._compare()
+
+    def step(self) -> None:
+        new = [tokens(1 + index % 2, len(text)) for index, text in enumerate(self.texts)]
+        self.texts = [text + own for text, own in zip(self.texts, new, strict=True)]
+        self.logits = self.reader.step(new)
+        self._compare()
+
+    def drop(self, row: int) -> None:
+        self.reader.drop(row)
+        last = self.texts.pop()
+        self.logits[row] = self.logits[-1]
+        self.logits = self.logits[:-1]
+        if row < len(self.texts):
+            self.texts[row] = last
+
+    def _compare(self) -> None:
+        assert self.reader.rows == len(self.texts)
+        for text, logits in zip(self.texts, self.logits, strict=True):
+            torch.testing.assert_close(logits.log_softmax(-1), expected(self.model, text), atol=2e-5, rtol=2e-5)
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_rows_that_come_and_go_answer_as_alone(name: str) -> None:
+    rows, shared = Rows(network(name)), tokens(400, 1)
+    # Across the length at which a rope changes, alone and beside others.
+    rows.admit(shared[: LONGROPE_SWITCH - 2])
+    for _ in range(4):
+        rows.step()
+    rows.admit(*(shared[: length // 2] + tokens(length - length // 2, length) for length in LENGTHS), shared[:300])
+    for _ in range(3):
+        rows.step()
+    rows.drop(0)
+    rows.step()
+    # Beginnings that have been read, and longer ones.
+    rows.admit(shared[:40], shared[:40], shared[:200] + tokens(9, 2), shared)
+    rows.step()
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_texts_are_scored_as_alone(name: str) -> None:
+    model = network(name)
+    reader, prompt = Reader(model), tokens(400, 1)
+    for length in LENGTHS:
+        begun = tokens(2, 3)
+        texts = [begun + tokens(4, 4), begun + tokens(1, 5), tokens(3, 6), begun[:1]]
+        for text, scores in zip(texts, reader.score(prompt[:length], texts), strict=True):
+            whole = model(input_ids=torch.tensor([[*prompt[:length], *text[:-1]]]), use_cache=False).logits[0]
+            known = whole[-len(text) :].log_softmax(-1)
+            assert scores == pytest.approx([known[place, token].item() for place, token in enumerate(text)], abs=2e-5)
+
+
+@pytest.mark.parametrize("name", STATEFUL)
+def test_what_keeps_a_state_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="keeps a recurrent state"):
+        Reader(network(name))
+
+
+def test_what_may_be_shared_is_measured_once(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = network("gpt neo")
+    ways = Reader(model).ways
+    assert not ways.batches and not ways.trees and ways.masks
+    [kept] = (cache / "ways").iterdir()
+    monkeypatch.setattr(agreement, "_Measurement", lambda reader: pytest.fail("it was measured again"))
+    assert Reader(model).ways == ways
+    kept.write_text("{")
+    monkeypatch.undo()
+    monkeypatch.setenv("HOUSEWISE_CACHE", str(cache))
+    assert Reader(model).ways == ways
+
+
+def test_what_answers_otherwise_than_in_transformers_is_refused() -> None:
+    model = network("llama")
+    forward = model.forward
+
+    def forgets(*args: Any, **kwargs: Any) -> Any:
+        """A model that does not go on from what it has read."""
+        if kwargs.get("use_cache") and kwargs["input_ids"].shape[1] == 1:
+            kwargs["input_ids"] = kwargs["input_ids"] * 0
+        return forward(*args, **kwargs)
+
+    forgets.__signature__ = __import__("inspect").signature(forward)  # type: ignore[attr-defined]
+    model.forward = forgets
+    with pytest.raises(ValueError, match="a llama model comes to other results here than in transformers"):
+        Reader(model)
