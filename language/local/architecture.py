@@ -27,6 +27,16 @@ class Ways:
     holds: bool = True
     trees: bool = True
 
+    def describe(self) -> str:
+        """What is done one by one, in a line; nothing where all is done together."""
+        alone = {
+            "replies are written one by one": self.batches,
+            "every prompt is read from its beginning": self.holds,
+            "texts are scored one by one": self.trees,
+        }
+        found = [words for words, is_together in alone.items() if not is_together]
+        return f"{' and '.join(found)}, since together they would differ" if found else ""
+
 
 def attention_windows(config: Any) -> dict[str, int]:
     """How many tokens each kind of attention of a model sees; 0 for all.

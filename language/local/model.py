@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import random
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -40,6 +41,8 @@ from housewise.language.thoughts import is_opening, thought_marks
 
 if TYPE_CHECKING:
     from housewise.language.local.writer import Row, Writer
+
+logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -104,9 +107,12 @@ class LocalChatModel:
         ends = _ends(network, self._tokenizer)
         self._silent_tokens = ends | _silent_tokens(self._tokenizer)
         try:
-            self._writer: Writer | None = Writer(Reader(network, reuse_prefix), ends, self._text, batch_size)
+            reader = Reader(network, reuse_prefix)
         except ValueError as error:
             raise ChatModelError(f"model {model}: {error}, which cannot be run here; serve it, see base_url") from None
+        if described := reader.ways.describe():
+            logger.warning("model %s: %s", model, described)
+        self._writer: Writer | None = Writer(reader, ends, self._text, batch_size)
         self._context: int = getattr(network.config.get_text_config(), "max_position_embeddings", 0) or 1 << 20
         self._width: int = network.get_output_embeddings().weight.shape[0]
         self.ends = ends
