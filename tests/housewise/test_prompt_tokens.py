@@ -61,7 +61,7 @@ def test_prompts_have_the_tokens_of_the_whole_text(name: str, tmp_path: Path) ->
 
         expected = tokenizer(f"{render(contents)}step 1:", add_special_tokens=False).input_ids
         assert prompt_tokens(tokenizer, messages, "step 1:", "m") == expected
-        assert _encoder(tokenizer).encode(contents, lambda _: f"{render(_)}step 1:", False) == expected
+        assert _encoder(tokenizer).encode(contents, lambda _: f"{render(_)}step 1:") == expected
         assert all(
             encode(tokenizer, [text]) == tokenizer(text, add_special_tokens=False).input_ids for text in contents
         )
