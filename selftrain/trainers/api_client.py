@@ -180,8 +180,9 @@ def _is_passing(failure: openai.APIStatusError) -> bool:
 
 def _is_refusal(failure: Exception) -> bool:
     """Whether a server has certainly done nothing of what it was asked for."""
-    is_answer = isinstance(failure, openai.APIStatusError)
-    return is_answer and failure.status_code < 500 and failure.status_code not in (408, 409)
+    if not isinstance(failure, openai.APIStatusError):
+        return False
+    return failure.status_code < 500 and failure.status_code not in (408, 409)
 
 
 def _open_client(base_url: str | None) -> openai.OpenAI:

@@ -39,6 +39,7 @@ _PAGE = 100
 _UNPROCESSED = ("uploaded", "pending", "running", "processing", "queued")
 _BROKEN = ("error", "failed", "deleted")
 
+_T = TypeVar("_T")
 E = TypeVar("E", bound=Prompted)
 Turn = dict[str, str]
 
@@ -63,8 +64,8 @@ class FineTuning(ABC, Generic[E]):
     """Uploads examples, starts a fine-tuning job and follows it to its end.
 
     The folder then holds ``training.jsonl`` (what was uploaded), ``job.json``, ``curve.csv`` where the server tells
-    losses, and ``model.json`` with the fine-tuned model's name. Stopped while the job runs, it follows the same job
-    when it is called again.
+    losses, and ``model.json`` with the fine-tuned model's name. Stopped at any time, it goes on with the same file and
+    the same job when it is called again.
 
     Args:
         config: how often the examples are read, and how often the job is looked at; the rest is for local training.
@@ -181,8 +182,8 @@ class FineTuning(ABC, Generic[E]):
             if state.file is None:
                 state.file = (self._find_file(digest) if earlier else None) or self._upload(data, digest, examples)
                 write_json(path, state.model_dump())
-            self._await_file(state.file)
-            job = self._start(state, start.model)
+            self._await_file(state.file, path)
+            job = self._start(state, start.model, path)
         state.job = job
         write_json(path, state.model_dump())
         return job
@@ -218,28 +219,35 @@ class FineTuning(ABC, Generic[E]):
 
         return self._client.ask(search)
 
-    def _start(self, state: _Submitted, model: str) -> str:
+    def _start(self, state: _Submitted, model: str, path: Path) -> str:
         assert state.file is not None
         file = state.file
+        advice = (
+            "check the model's name, the account and that the server offers fine-tuning, and run the same command "
+            f"again; where the server no longer has the file, delete {path} first"
+        )
         return self._client.make(
-            lambda: _id(
-                self._api.fine_tuning.jobs.create(
-                    model=model,
-                    training_file=file,
-                    seed=self.seed,
-                    metadata={_LABEL: state.digest},
-                    method=self._method(),
-                )
+            lambda: (
+                _named(
+                    self._api.fine_tuning.jobs.create(
+                        model=model,
+                        training_file=file,
+                        seed=self.seed,
+                        metadata={_LABEL: state.digest},
+                        method=self._method(),
+                    )
+                ).id
             ),
             lambda: self._find_job(state),
             is_new=is_fine_tuned(model),
+            advice={400: advice, 404: advice},
         )
 
     def _upload(self, data: Path, digest: str, examples: int) -> str:
         content = read_bytes(data)
         too_large = f"{data} has {len(content):,} bytes and {examples} {self.kind}s; learn from fewer or shorter ones"
         return self._client.make(
-            lambda: _id(self._api.files.create(file=(_file_name(digest), content), purpose="fine-tune")),
+            lambda: _named(self._api.files.create(file=(_file_name(digest), content), purpose="fine-tune")).id,
             lambda: self._find_file(digest),
             advice={413: too_large},
         )
@@ -259,20 +267,21 @@ class FineTuning(ABC, Generic[E]):
             # A second copy of a file costs nothing.
             return None
 
-    def _await_file(self, name: str) -> None:
+    def _await_file(self, name: str, path: Path) -> None:
         for _ in range(MOST_TRIES):
             try:
-                file = self._client.ask(lambda: self._api.files.retrieve(name))
+                file = self._client.ask(lambda: _named(self._api.files.retrieve(name)))
             except UserError:
                 # Not all servers offer this; whether the job can be started says the server then.
                 return
-            status = getattr(file, "status", None)
-            if status in _BROKEN:
-                why = f" ({self._client.excerpt(file.status_details)})" if file.status_details else ""
-                raise UserError(f"file {name} of the fine-tuning API has the status {status}{why}; delete job.json")
-            if status not in _UNPROCESSED:
+            if file.status in _BROKEN:
+                why = self._client.excerpt(file.status_details or "no reason given")
+                raise UserError(
+                    f"file {name}: the server calls it {file.status} ({why}); delete {path} to upload it again"
+                )
+            if file.status not in _UNPROCESSED:
                 return
-            self._progress(0, 1, f"{name} {status}")
+            self._progress(0, 1, f"{name} {file.status}")
             self._wait(self.config.poll_seconds)
         raise UserError(f"file {name} is not processed yet; run the same command again to look again")
 
@@ -282,7 +291,7 @@ class FineTuning(ABC, Generic[E]):
     def _follow(self, name: str, folder: Path) -> FineTuningJob:
         nameless = 0
         while True:
-            job = self._client.ask(lambda: self._api.fine_tuning.jobs.retrieve(name), is_new=True)
+            job = self._client.ask(lambda: _named(self._api.fine_tuning.jobs.retrieve(name)), is_new=True)
             self._progress(0, 1, f"{name} {job.status}")
             if job.status == "succeeded" and job.fine_tuned_model:
                 return job
@@ -321,11 +330,15 @@ def _file_name(digest: str) -> str:
     return f"{_LABEL}-{digest}.jsonl"
 
 
-def _id(made: Any) -> str:
-    """The name of what a server has made; anything but a text is an answer that was lost."""
-    if not isinstance(made.id, str):
-        raise TypeError("the answer has no id")
-    return made.id
+def _named(answer: _T) -> _T:
+    """An answer about a file or a job; the library takes anything, such as the page of a proxy, for one.
+
+    Raises:
+        TypeError: when it names none.
+    """
+    if not isinstance(getattr(answer, "id", None), str):
+        raise TypeError("the answer names no file or job")
+    return answer
 
 
 class OpenAITrainer(FineTuning[Pair]):
