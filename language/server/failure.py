@@ -35,7 +35,7 @@ class Failure(Exception):
         reason: With a reason it concerns this request alone; the same words for all requests that fail alike.
         too_long: Whether the prompt has more tokens than the model reads.
         cut_short: Whether it tells less than the attempt before it, as there was less time.
-        is_loading: Whether the server is still loading the model.
+        loading_seconds: How long the server may still take until it has the model; 0 where that is not the reason.
         is_silent: Whether the server replied without saying anything, which another seed may mend.
         is_refusal: Whether the server refused the request as it is.
     """
@@ -48,6 +48,6 @@ class Failure(Exception):
     reason: str = ""
     too_long: bool = False
     cut_short: bool = False
-    is_loading: bool = False
+    loading_seconds: float = 0.0
     is_silent: bool = False
     is_refusal: bool = False

@@ -26,21 +26,20 @@ from housewise.language.server.refusals import SAMPLING
 from housewise.language.server.statuses import StatusReader
 
 LONGEST_PAUSE = 8.0
-LOADING_SECONDS = 360.0
-"""How long a server may load a model."""
 
 
 class OpenAIChatModel:
     """A chat model behind an OpenAI-compatible server.
 
-    Requests go out concurrently. Rate limits (honouring ``Retry-After``), server errors, lost connections, timeouts
-    and answers that are not chat completions are tried again after growing, jittered pauses; what cannot get better
-    (wrong key, unknown model, refused request) is not. The whole of a request, pauses included, takes at most
-    ``timeout * (max_retries + 1)`` seconds once it is its turn; while a server loads the model, six minutes. Parameters
-    that only refine an answer (``logprobs``, ``top_logprobs``, ``seed``, ``n``, ``stop``, and sampling parameters that
-    the user did not set) are left out for servers that refuse them, and a limit that a server names is obeyed. Missing
-    replies are asked for again and stop texts are cut here. Where a model has no system role, its text goes into the
-    first user turn. A reply that says nothing is asked for once more, with another seed.
+    Requests go out concurrently. Rate limits (honouring ``Retry-After``), server errors, lost connections, timeouts and
+    answers that are not chat completions are tried again after growing, jittered pauses; what cannot get better (wrong
+    key, unknown model, refused request) is not. The whole of a request, pauses included, takes at most ``timeout *
+    (max_retries + 1)`` seconds once it is its turn; while a server loads the model, six minutes, and while it does not
+    know yet a model that it has fine-tuned (``ft:...``), two. Parameters that only refine an answer (``logprobs``,
+    ``top_logprobs``, ``seed``, ``n``, ``stop``, and sampling parameters that the user did not set) are left out for
+    servers that refuse them, and a limit that a server names is obeyed. Missing replies are asked for again and stop
+    texts are cut here. Where a model has no system role, its text goes into the first user turn. A reply that says
+    nothing is asked for once more, with another seed.
 
     A request's prefix is not sent, since most servers cannot continue a given text; a reply that repeats it loses it.
     With ``continue_prefix`` it is sent as the beginning of the assistant's turn.
@@ -184,16 +183,18 @@ class OpenAIChatModel:
                     unfolded = failure if failure.adaptation.kind == "fold_system" else unfolded
                     self._adapt(failure.adaptation)
                     continue
-                if failure.is_loading:
-                    deadline = max(deadline, start + LOADING_SECONDS)
-                    self._notify(f"{failure.what}; waiting up to {LOADING_SECONDS / 60:.0f} minutes for it")
+                end = deadline
+                if failure.loading_seconds:
+                    end = start + failure.loading_seconds
+                    deadline = max(deadline, end)
+                    self._notify(f"{failure.what}; waiting up to {failure.loading_seconds / 60:.0f} minutes for it")
                 may_differ = request.sampling.temperature > 0 or self._budget.tokens > thinking_tokens
                 if failure.is_silent and may_differ and seed_offset == first:
                     seed_offset += NEXT_SEED
                     continue
-                retries += not failure.is_loading
+                retries += not failure.loading_seconds
                 pause = failure.wait if failure.wait is not None else self._pause(attempt)
-                late = time.perf_counter() + pause >= deadline
+                late = time.perf_counter() + pause >= end
                 if not failure.again or retries > self.max_retries or late:
                     break
                 await asyncio.sleep(pause)

@@ -21,10 +21,21 @@ from housewise.language.server.refusals import (
     refused_setting,
 )
 
+LOADING_SECONDS = 360.0
+"""How long a server may load a model."""
+
+DEPLOYING_SECONDS = 120.0
+"""How long a server may not know a model that it has just fine-tuned."""
+
 _IS_LOADING = re.compile(
     r"load(?:ing|ed)\b.{0,80}model|model\b.{0,120}(?:load|warm|start|initiali[sz])|(?:warming|starting) up",
     re.IGNORECASE | re.DOTALL,
 )
+
+
+def is_fine_tuned(model: str) -> bool:
+    """Whether a server's name of a model is one that OpenAI's fine-tuning gives to what it has trained."""
+    return model.startswith("ft:")
 
 
 @dataclass(frozen=True)
@@ -68,7 +79,10 @@ class StatusReader:
             return Failure(what, "lower concurrency or try later", True, wait)
         if status >= 500 or status in (408, 409):
             is_loading = status == 503 and _IS_LOADING.search(message) is not None
-            return Failure(what, "see the server's log or try later", True, wait, is_loading=is_loading)
+            seconds = LOADING_SECONDS if is_loading else 0.0
+            return Failure(what, "see the server's log or try later", True, wait, loading_seconds=seconds)
+        if status == 404 and is_fine_tuned(self.endpoint.model) and "model" in f"{error.code} {message}".lower():
+            return Failure(what, "correct the model's name", True, wait, loading_seconds=DEPLOYING_SECONDS)
         return Failure(what, "check base_url (it usually ends in /v1)")
 
     def _refusal(

@@ -221,6 +221,23 @@ def test_a_model_that_is_being_loaded_is_waited_for(
     assert notes.count("Loading model") == 1 and "waiting up to 6 minutes" in notes
 
 
+def test_a_model_that_was_just_fine_tuned_is_waited_for(
+    server: ChatServer, open_server: Open, capfd: pytest.CaptureFixture[str]
+) -> None:
+    missing = fails(404, "The model `ft:m:house` does not exist", {"code": "model_not_found"}, Retry_After="0.01")
+    server.play(*[missing] * 4, says("ok"))
+    assert open_server(model="ft:m:house", max_retries=0).complete([ask()])[0][0].text == "ok"
+    assert "waiting up to 2 minutes" in capfd.readouterr().err
+    server.play(*[missing] * 4, says("ok"))
+    assert "does not exist" in failure(open_server(max_retries=0)), "other names are corrected at once"
+
+
+def test_a_model_that_stays_missing_is_not_waited_for_any_longer(server: ChatServer, open_server: Open) -> None:
+    server.play(fails(404, "The model `ft:m:house` does not exist", Retry_After="130"))
+    assert "does not exist" in failure(open_server(model="ft:m:house", timeout=600), name="ft:m:house")
+    assert len(server.requests) == 1
+
+
 def test_content_in_parts(server: ChatServer, open_server: Open) -> None:
     parts = [
         {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]},
