@@ -27,11 +27,12 @@ from housewise.core.files import write_json, write_text
 from housewise.language.local.adapters import with_adapter
 from housewise.language.local.libraries import out_of_memory, quiet
 from housewise.language.local.smollm2 import SMOLLM2
-from housewise.language.local.weights import check_weights, load
+from housewise.language.local.weights import load
 from housewise.selftrain.personalize.pairs import Pair, read_pairs, write_pairs
 from housewise.selftrain.personalize.settings import TrainingConfig
 from housewise.selftrain.trainers.base import ADAPTER, MODEL, Progress, Start, TrainedModel
 from housewise.selftrain.trainers.card import curve_csv, model_card
+from housewise.selftrain.trainers.checks import check_trainable
 from housewise.selftrain.trainers.examples import pair_tokens, row_length
 from housewise.selftrain.trainers.jobs import JOB, Job, digest, launched
 
@@ -61,9 +62,11 @@ class LocalTraining(ABC, Generic[E]):
 
     Attributes:
         curve: columns of ``curve.csv``.
+        section: Of the settings, for messages.
     """
 
     curve: ClassVar[Sequence[str]] = CURVE
+    section: ClassVar[str] = "training"
 
     def __init__(self, config: TrainingConfig, seed: int = 0, progress: Progress | None = None) -> None:
         self.config = config
@@ -127,7 +130,7 @@ class LocalTraining(ABC, Generic[E]):
         for package in ("torch", "transformers", "peft", "trl"):
             if importlib.util.find_spec(package) is None:
                 raise UserError(f"{package} is not installed; run {INSTALL}")
-        check_weights(name or SMOLLM2, start.adapter)
+        check_trainable(name or SMOLLM2, start.adapter, self.config, self.section)
 
     def carry_out(self, examples: Sequence[E], start: Start, folder: Path) -> TrainedModel:
         """Train in this process; see Trainer.train."""
@@ -187,7 +190,7 @@ class LocalTraining(ABC, Generic[E]):
 
     def _network(self, start: Start) -> tuple[Any, Any]:
         """The model with what is to be trained in it, and its tokenizer."""
-        from housewise.selftrain.trainers.recipe import fresh_adapter
+        from housewise.selftrain.trainers.lora import fresh_adapter
 
         model = start.model.partition(":")[2] or SMOLLM2
         full = self.config.method == "full"
