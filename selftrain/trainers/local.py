@@ -22,6 +22,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel
 
+from housewise.core.console import print_note
 from housewise.core.errors import UserError
 from housewise.core.files import write_json, write_text
 from housewise.language.local.adapters import with_adapter
@@ -35,6 +36,7 @@ from housewise.selftrain.trainers.card import curve_csv, model_card
 from housewise.selftrain.trainers.checks import check_trainable
 from housewise.selftrain.trainers.examples import pair_tokens, row_length
 from housewise.selftrain.trainers.jobs import JOB, Job, digest, launched
+from housewise.selftrain.trainers.launching import environment_for_launcher, single_process
 
 INSTALL = "pip install 'housewise[train]'"
 _CHECKPOINTS = "checkpoints"
@@ -107,14 +109,17 @@ class LocalTraining(ABC, Generic[E]):
         self.check(start)
         job = Job(config=self.config, seed=self.seed, start=start, pairs=digest(examples))
         if not job.same(folder):
+            if (folder / _CHECKPOINTS).exists():
+                print_note(f"{folder}: training begins anew, as it was begun with other settings, model or examples")
             shutil.rmtree(folder / _CHECKPOINTS, ignore_errors=True)
         write_json(folder / JOB, job.model_dump())
         if self.config.launcher is None:
-            return self.carry_out(examples, start, folder)
+            with single_process(f"{self.section}.launcher"):
+                return self.carry_out(examples, start, folder)
         self.write(examples, folder / "job.jsonl")
         command = [*shlex.split(self.config.launcher), "-m", type(self).__module__, str(folder), str(os.getpid())]
         try:
-            subprocess.run(command, check=True)
+            subprocess.run(command, check=True, env=environment_for_launcher())
         except (OSError, subprocess.CalledProcessError) as error:
             raise UserError(f"training in {folder} failed ({error}); see what it printed") from error
         trained = TrainedModel.load(folder)
