@@ -38,6 +38,20 @@ SCORE_TOKENS = 1024
 TRUNK_TOKENS = 32
 
 
+def check_architecture(model: Any) -> None:
+    """Check that what a model keeps of the tokens it has read are their keys and values.
+
+    Raises:
+        ValueError: when it carries a recurrent state, or has attention of a kind that is not known here.
+    """
+    config = model.config.get_text_config()
+    # Architectures with a recurrent state may have none in this model; then it lists its layers.
+    may_carry = getattr(model, "_is_stateful", False) and not getattr(config, "layer_types", None)
+    if may_carry or not all(isinstance(layer, DynamicLayer) for layer in DynamicCache(config=model.config).layers):
+        raise ValueError(f"a {model.config.model_type} model keeps a recurrent state between tokens")
+    _windows(config)
+
+
 class Reader:
     """Runs a causal language model over many rows at once, each at a place of its own in its text.
 
@@ -58,9 +72,7 @@ class Reader:
     """
 
     def __init__(self, model: Any, reuse_prefix: bool = True) -> None:
-        layers = DynamicCache(config=model.config).layers
-        if getattr(model, "_is_stateful", False) or not all(isinstance(layer, DynamicLayer) for layer in layers):
-            raise ValueError(f"a {model.config.model_type} model keeps a recurrent state between tokens")
+        check_architecture(model)
         self.model = model
         self.reuse_prefix = reuse_prefix
         # As transformers called it before 5.24.

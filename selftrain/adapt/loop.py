@@ -183,12 +183,27 @@ class AdaptTraining:
             earlier = AdaptTrainingConfig.model_validate_json(read_text(path))
         except (UserError, ValidationError) as error:
             raise UserError(f"{path}: not the settings of a training for ADAPT; choose another folder") from error
-        if changed := differing(earlier.identity, self.config.identity):
+        free = self._free_rates()
+        before, now = (
+            {key: value for key, value in config.identity.items() if key not in free}
+            for config in (earlier, self.config)
+        )
+        if changed := differing(before, now):
             raise UserError(
                 f"{self.folder}: holds a training with other settings ({', '.join(changed)}); choose another folder, "
                 "or use the same settings to go on with it"
             )
         check_files(Adapt(self.config.run).files(), self.folder)
+
+    def _free_rates(self) -> set[str]:
+        """Learning rates with which nothing has been learned yet; what is compared is learned with the same one."""
+        learned = [path.parent for path in self.folder.glob("*/*/model.json")]
+        has_learned = {
+            "warm_up.training": (self.folder / WARM_UP / "model.json").exists(),
+            "imitation": any((folder / "pairs.jsonl").exists() for folder in learned),
+            "preference": any((folder / "preferences.jsonl").exists() for folder in learned),
+        }
+        return {f"{section}.learning_rate" for section, is_settled in has_learned.items() if not is_settled}
 
 
 def merged(model: Start, folder: Path) -> Start:

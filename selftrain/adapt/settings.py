@@ -85,7 +85,7 @@ class AdaptTrainingConfig(Settings):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What has to be the same to go on in a folder, by dotted key."""
+        """What has to be the same to go on in a folder where everything is learned, by dotted key."""
         found = self.model_dump(exclude={"run": True, "warm_up": {"training"}, "imitation": True, "preference": True})
         found["warm_up"]["training"] = self.warm_up.training.identity
         found |= {"imitation": self.imitation.identity, "preference": self.preference.identity}

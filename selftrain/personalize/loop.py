@@ -12,6 +12,7 @@ import numpy as np
 
 from housewise.agent.personalize.judgement import judged_kinds
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
+from housewise.core.console import print_note
 from housewise.core.errors import UserError
 from housewise.core.files import alone, find_paths, write_json
 from housewise.core.settings import short_name
@@ -143,7 +144,8 @@ class SelfTraining:
         tried = [config.training_tasks] if config.iterations or config.review or config.imitation_review else []
         for tasks in (config.demonstrations, *tried, *config.evaluation.tasks):
             task_names(config.playing(tasks).tasks)
-        open_trainer(config.training, run.tasks.seed, run.models.agent.base_url, unheard).check(self._start)
+        if self._unlearned:
+            open_trainer(config.training, run.tasks.seed, run.models.agent.base_url, unheard).check(self._start)
 
     def go(self) -> dict[str, Any]:
         """Do what is left to do.
@@ -173,6 +175,12 @@ class SelfTraining:
         """Whether anything has been played or learned."""
         runs = (run for depth in ("*", "*/*", "*/*/*") for run in self.folder.glob(f"{depth}/episodes"))
         return any(map(begun, runs)) or any(self.folder.glob("*/model.json"))
+
+    @property
+    def _unlearned(self) -> list[str]:
+        """The phases whose models are still to be trained."""
+        names = [IMITATE, *map(_iteration, range(self.config.iterations))]
+        return [name for name in names if not (self.folder / name / "model.json").exists()]
 
     @property
     def _seed(self) -> int:
@@ -342,7 +350,10 @@ class SelfTraining:
         made = {
             "imitated": TrainedModel.load(self.folder / IMITATE) is not None,
             "improved": any(self.folder.glob("iteration-*/model.json")),
+            "finished": not self._unlearned,
         }
+        if made["imitated"]:
+            self.config = self.config.after_imitation(earlier)
         before, now = earlier.identity(**made), self.config.identity(**made)
         changed = [short_name(key) for key, value in now.items() if not same_setting(before.get(key), value)]
         if changed:
@@ -351,6 +362,10 @@ class SelfTraining:
                 "folder with --out, or use the same settings to go on with it"
             )
         check_files(Personalize(self.config.run).files(), self.folder)
+        if made["imitated"] and (changes := self.config.changed_rates(earlier)):
+            print_note(
+                f"{self.folder}: {', '.join(changes)} for {', '.join(self._unlearned)}; the others stay as they are"
+            )
         for tasks in self.config.evaluation.tasks:
             self._check_evaluated(tasks)
 

@@ -167,7 +167,7 @@ class SelfTrainingConfig(Settings):
     training: TrainingConfig
     evaluation: EvaluationConfig
 
-    def identity(self, *, imitated: bool, improved: bool) -> dict[str, Any]:
+    def identity(self, *, imitated: bool, improved: bool, finished: bool = False) -> dict[str, Any]:
         """What has to be the same to go on in a folder, by key.
 
         How much is done, and where it is computed, may always change; how something is learned, until it is learned.
@@ -175,6 +175,7 @@ class SelfTrainingConfig(Settings):
         Args:
             imitated: whether the folder has a model that imitates the demonstrations.
             improved: whether it has one that has learned from what it tried.
+            finished: whether nothing is left to be learned; until then what is left may be learned at another rate.
         """
         found = self.model_dump(
             include={"demonstrations", "training_tasks", "grow"}, exclude={"grow": set() if improved else {"runs"}}
@@ -183,11 +184,32 @@ class SelfTrainingConfig(Settings):
         if imitated:
             found |= self.model_dump(include={"lessons", "imitation_plans", "imitation_review", "imitation_epochs"})
             found["imitation_learning_rate"] = self.imitation.learning_rate
-            own = set() if improved else {"epochs", "learning_rate"}
+            own = (set() if improved else {"epochs"}) | (set() if finished else {"learning_rate"})
             found["training"] = {key: value for key, value in self.training.identity.items() if key not in own}
         if improved:
-            found |= self.model_dump(include={"wording", "filter", "rehearse", "review", "learning_rate_decay"})
+            found |= self.model_dump(include={"wording", "filter", "rehearse", "review"})
+        if finished:
+            found["learning_rate_decay"] = self.learning_rate_decay
         return flat(found)
+
+    def after_imitation(self, earlier: SelfTrainingConfig) -> SelfTrainingConfig:
+        """Settings for a folder that has imitated already: its rate stays, where these settings name none.
+
+        Args:
+            earlier: those of the folder.
+        """
+        rate = earlier.imitation.learning_rate
+        if self.imitation_learning_rate is not None or self.imitation.learning_rate == rate:
+            return self
+        return self.model_copy(update={"imitation_learning_rate": rate})
+
+    def changed_rates(self, earlier: SelfTrainingConfig) -> list[str]:
+        """Say which learning rates of iterations are others than in earlier settings, and what they were."""
+        rates = {
+            "training.learning_rate": (self.training.learning_rate, earlier.training.learning_rate),
+            "learning_rate_decay": (self.learning_rate_decay, earlier.learning_rate_decay),
+        }
+        return [f"{key}={now:g} instead of {before:g}" for key, (now, before) in rates.items() if now != before]
 
     @property
     def imitation(self) -> TrainingConfig:

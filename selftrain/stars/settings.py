@@ -63,12 +63,15 @@ class GoalTrainingConfig(Settings):
     lessons: GoalLessons
     training: TrainingConfig
 
-    @property
-    def identity(self) -> dict[str, Any]:
-        """What has to be the same to go on in a folder, by key."""
+    def identity(self, learned: bool) -> dict[str, Any]:
+        """What has to be the same to go on in a folder, by key.
+
+        Args:
+            learned: whether the folder has a model; until then another way of learning loses nothing but a beginning.
+        """
         run = {key: value for key, value in self.run.identity.items() if key.startswith(("models.agent.", "agent."))}
-        learned = {"run": {**run, "tasks.seed": self.run.tasks.seed}, "lessons": self.lessons.model_dump()}
-        return flat({**learned, "training": self.training.identity})
+        taught = {"run": {**run, "tasks.seed": self.run.tasks.seed}, "lessons": self.lessons.model_dump()}
+        return flat({**taught, **({"training": self.training.identity} if learned else {})})
 
 
 def load_goal_training(

@@ -71,7 +71,8 @@ class GoalTraining:
         if not path.exists() or not (self._phase / "pairs.jsonl").exists():
             return
         earlier = _read(path)
-        if changed := differing(earlier.identity, self.config.identity):
+        learned = (self._phase / "model.json").exists()
+        if changed := differing(earlier.identity(learned), self.config.identity(learned)):
             raise UserError(
                 f"{self.folder}: holds a training with other settings ({', '.join(changed)}); choose another folder "
                 "with --out, or use the same settings to go on with it"

@@ -22,18 +22,21 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel
 
+from housewise.core.console import print_note
 from housewise.core.errors import UserError
 from housewise.core.files import write_json, write_text
 from housewise.language.local.adapters import with_adapter
 from housewise.language.local.libraries import out_of_memory, quiet
 from housewise.language.local.smollm2 import SMOLLM2
-from housewise.language.local.weights import check_weights, load
+from housewise.language.local.weights import load
 from housewise.selftrain.personalize.pairs import Pair, read_pairs, write_pairs
 from housewise.selftrain.personalize.settings import TrainingConfig
 from housewise.selftrain.trainers.base import ADAPTER, MODEL, Progress, Start, TrainedModel
 from housewise.selftrain.trainers.card import curve_csv, model_card
+from housewise.selftrain.trainers.checks import check_trainable
 from housewise.selftrain.trainers.examples import pair_tokens, row_length
 from housewise.selftrain.trainers.jobs import JOB, Job, digest, launched
+from housewise.selftrain.trainers.launching import environment_for_launcher, single_process
 
 INSTALL = "pip install 'housewise[train]'"
 _CHECKPOINTS = "checkpoints"
@@ -61,9 +64,11 @@ class LocalTraining(ABC, Generic[E]):
 
     Attributes:
         curve: columns of ``curve.csv``.
+        section: Of the settings, for messages.
     """
 
     curve: ClassVar[Sequence[str]] = CURVE
+    section: ClassVar[str] = "training"
 
     def __init__(self, config: TrainingConfig, seed: int = 0, progress: Progress | None = None) -> None:
         self.config = config
@@ -104,14 +109,17 @@ class LocalTraining(ABC, Generic[E]):
         self.check(start)
         job = Job(config=self.config, seed=self.seed, start=start, pairs=digest(examples))
         if not job.same(folder):
+            if (folder / _CHECKPOINTS).exists():
+                print_note(f"{folder}: training begins anew, as it was begun with other settings, model or examples")
             shutil.rmtree(folder / _CHECKPOINTS, ignore_errors=True)
         write_json(folder / JOB, job.model_dump())
         if self.config.launcher is None:
-            return self.carry_out(examples, start, folder)
+            with single_process(f"{self.section}.launcher"):
+                return self.carry_out(examples, start, folder)
         self.write(examples, folder / "job.jsonl")
         command = [*shlex.split(self.config.launcher), "-m", type(self).__module__, str(folder), str(os.getpid())]
         try:
-            subprocess.run(command, check=True)
+            subprocess.run(command, check=True, env=environment_for_launcher())
         except (OSError, subprocess.CalledProcessError) as error:
             raise UserError(f"training in {folder} failed ({error}); see what it printed") from error
         trained = TrainedModel.load(folder)
@@ -127,7 +135,7 @@ class LocalTraining(ABC, Generic[E]):
         for package in ("torch", "transformers", "peft", "trl"):
             if importlib.util.find_spec(package) is None:
                 raise UserError(f"{package} is not installed; run {INSTALL}")
-        check_weights(name or SMOLLM2, start.adapter)
+        check_trainable(name or SMOLLM2, start.adapter, self.config, self.section)
 
     def carry_out(self, examples: Sequence[E], start: Start, folder: Path) -> TrainedModel:
         """Train in this process; see Trainer.train."""
@@ -187,7 +195,7 @@ class LocalTraining(ABC, Generic[E]):
 
     def _network(self, start: Start) -> tuple[Any, Any]:
         """The model with what is to be trained in it, and its tokenizer."""
-        from housewise.selftrain.trainers.recipe import fresh_adapter
+        from housewise.selftrain.trainers.lora import fresh_adapter
 
         model = start.model.partition(":")[2] or SMOLLM2
         full = self.config.method == "full"

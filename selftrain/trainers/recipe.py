@@ -16,9 +16,8 @@ from typing import Any
 
 import torch
 from datasets import Dataset
-from peft import LoraConfig, get_peft_model
 from torch.nn import functional
-from transformers import PrinterCallback, TrainerCallback, TrainingArguments, set_seed
+from transformers import PrinterCallback, TrainerCallback, TrainingArguments
 from trl import SFTConfig, SFTTrainer
 
 from housewise.core.errors import UserError
@@ -96,15 +95,6 @@ def arguments(
     _ = settings.device
     settings._n_gpu = min(settings._n_gpu, 1)
     return settings
-
-
-def fresh_adapter(network: Any, config: TrainingConfig, seed: int) -> Any:
-    """A LoRA adapter that changes nothing yet."""
-    targets = config.targets if isinstance(config.targets, str) else list(config.targets)
-    set_seed(seed)
-    return get_peft_model(
-        network, LoraConfig(task_type="CAUSAL_LM", r=config.rank, lora_alpha=config.alpha, target_modules=targets)
-    )
 
 
 def plain_attention(network: Any) -> bool:

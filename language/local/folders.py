@@ -1,0 +1,60 @@
+"""Says what is wrong with a folder that should hold a model."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+from housewise.language.local.libraries import NO_REMOTE_CODE, UNREADABLE, quiet
+
+_FAST_TOKENIZERS = ("tokenizer.json", "vocab.*", "tekken.json", "*.tiktoken")
+_SENTENCEPIECE = "*.model"
+
+
+def folder_problem(folder: Path) -> str:
+    """Say in plain words why the model in a folder cannot be opened, and what to do; empty where it is something else.
+
+    Args:
+        folder: Of a model that the library could not open.
+    """
+    return _tokenizer_problem(folder) or _kind_problem(folder)
+
+
+def _tokenizer_problem(folder: Path) -> str:
+    if not (folder / "config.json").is_file() or any(any(folder.glob(name)) for name in _FAST_TOKENIZERS):
+        return ""
+    names = sorted(path.name for path in folder.glob(_SENTENCEPIECE))
+    if not names:
+        return "it has no tokenizer; copy the tokenizer's files, such as tokenizer.json, into its folder"
+    missing = [package for package in ("sentencepiece", "google.protobuf") if not _is_installed(package)]
+    if not missing:
+        return ""
+    packages = " ".join(package.removeprefix("google.") for package in missing)
+    return (
+        f"its tokenizer is {names[0]} alone, which takes packages that are not installed; run pip install {packages}, "
+        "or save the tokenizer as tokenizer.json"
+    )
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        return importlib.util.find_spec(package) is not None
+    except ModuleNotFoundError:  # of a package that it is in
+        return False
+
+
+def _kind_problem(folder: Path) -> str:
+    from transformers import MODEL_FOR_CAUSAL_LM_MAPPING, AutoConfig
+
+    try:
+        with quiet():
+            config = AutoConfig.from_pretrained(str(folder), local_files_only=True, **NO_REMOTE_CODE)
+    except UNREADABLE:
+        return ""
+    if type(config) in MODEL_FOR_CAUSAL_LM_MAPPING:
+        return ""
+    remedy = "name a language model, or serve this one, see base_url"
+    for name, what in (("vision_config", "images"), ("audio_config", "sound")):
+        if hasattr(config, name):
+            return f"a {config.model_type} model reads {what}, and models with {what} are not run here; {remedy}"
+    return f"a {config.model_type} model does not go on with texts, as causal language models do; {remedy}"

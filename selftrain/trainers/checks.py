@@ -1,0 +1,50 @@
+"""Finds what cannot be trained on this machine before anything is played, read or loaded."""
+
+from __future__ import annotations
+
+from housewise.core.errors import UserError
+from housewise.language.base import ChatModelError
+from housewise.language.local.devices import find_device
+from housewise.language.local.libraries import first_line
+from housewise.language.local.tokens import end_of_turn
+from housewise.language.local.weights import check_weights
+from housewise.selftrain.personalize.settings import TrainingConfig
+
+
+def check_trainable(model: str, adapter: str | None, config: TrainingConfig, section: str) -> None:
+    """Check that a local model can be trained with some settings, without loading its weights.
+
+    Args:
+        model: Name of the model, as language.local.weights.load takes it.
+        adapter: That training goes on from.
+        config: The settings.
+        section: Of the settings, for messages.
+
+    Raises:
+        UserError: when it cannot; the message names the setting or what of the model is missing.
+    """
+    from housewise.language.local.generation import check_architecture
+    from housewise.selftrain.trainers.lora import check_adapter_fits
+
+    # A launcher may start its processes on another machine.
+    if config.launcher is None:
+        find_device(f"{section}.device={config.device}", config.device)
+    network, tokenizer = check_weights(model, adapter)
+    try:
+        check_architecture(network)
+    except ValueError as error:
+        raise ChatModelError(f"model {model}: {error}, which cannot be trained or run here") from None
+    try:
+        end: int | None = end_of_turn(tokenizer)
+    except Exception as error:  # a template is a program and may raise anything
+        raise ChatModelError(
+            f"model {model}: its chat template refuses a turn of the user and one of the assistant "
+            f"({first_line(error)}); train a model whose template takes them"
+        ) from error
+    if end is None:
+        raise UserError(
+            f"model {model}: its tokenizer names no token that ends a text, so that no reply could be learned to its "
+            "end; set eos_token in its tokenizer_config.json"
+        )
+    if config.method == "lora" and adapter is None:
+        check_adapter_fits(network, config, f"{section}.targets")
