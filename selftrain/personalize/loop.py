@@ -304,19 +304,12 @@ class SelfTraining:
         folder = self.folder / name
         write_pairs(folder / "pairs.jsonl", pairs)
         run = self.config.run
+        asked = {"system": run.system, **run.agent.model_dump(mode="json"), **run.models.agent.model_dump(mode="json")}
+        asked["familiar"] = _familiar(start, pairs)
+        # TrainedModel.save takes it from there: once a model is named, nothing of it is missing.
+        write_json(folder / ASKED_WITH, {key: asked[key] for key in AskedWith.model_fields})
         with self._observer.training(f"{name}: train") as progress:
-            trained = open_trainer(training, self._seed, run.models.agent.base_url, progress).train(
-                pairs, start, folder
-            )
-        if trained.adapter is not None:
-            asked = {
-                "system": run.system,
-                **run.agent.model_dump(mode="json"),
-                **run.models.agent.model_dump(mode="json"),
-            }
-            asked["familiar"] = _familiar(start, pairs)
-            write_json(Path(trained.adapter) / ASKED_WITH, {key: asked[key] for key in AskedWith.model_fields})
-        return trained
+            return open_trainer(training, self._seed, run.models.agent.base_url, progress).train(pairs, start, folder)
 
     def _evaluated(self, name: str, model: Start) -> dict[str, Any]:
         """A phase's line of the summary: the model, and its figures on every named set of tasks."""
