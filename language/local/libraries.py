@@ -54,7 +54,7 @@ def saving_weights(folder: Path, target: Path | None = None) -> Iterator[None]:
         if out_of_memory(error):
             raise
         raise UserError(
-            f"{target or folder}: cannot be written ({_disk_error(folder, error)}); make room, and run the same command "
+            f"{target or folder}: cannot be written ({_disk_error(folder, error)}); make room and run the same command "
             "again, or choose another folder"
         ) from error
 

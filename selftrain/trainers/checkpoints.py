@@ -46,7 +46,7 @@ class Checkpointing:
         return loss
 
     def create_scheduler(self, num_training_steps: int, *args: Any, **kwargs: Any) -> Any:
-        """See transformers.Trainer. Few steps have no warm-up, whose first step learns nothing and may be the only one."""
+        """See transformers.Trainer. Few steps have no warm-up: its first step learns nothing, and may be the last."""
         if num_training_steps * WARM_UP <= 1:
             self.args.warmup_steps = 0  # type: ignore[attr-defined]
         return super().create_scheduler(num_training_steps, *args, **kwargs)  # type: ignore[misc]
@@ -110,7 +110,9 @@ def usable_checkpoints(folder: Path, remove: bool) -> list[str]:
         remove: whether the others are removed, and it is said.
     """
     found = sorted(folder.glob("checkpoint-*"), key=_step, reverse=True)
-    damaged = [path for path in found if not _is_whole(path)]
+    # No checkpoint of an earlier version has digests; one of this version without them was being written or removed.
+    has_digests = any((path / _DIGESTS).exists() for path in found)
+    damaged = [path for path in found if not _is_whole(path, has_digests)]
     usable = [str(path) for path in found if path not in damaged]
     for path in damaged if remove else ():
         shutil.rmtree(path, ignore_errors=True)
@@ -133,15 +135,11 @@ def _step(checkpoint: Path) -> int:
     return int(step) if step.isdecimal() else -1
 
 
-def _is_whole(checkpoint: Path) -> bool:
-    """Whether a checkpoint has the file that transformers writes last, and all files are those of its digests.
-
-    Those of earlier versions have no digests.
-    """
+def _is_whole(checkpoint: Path, has_digests: bool) -> bool:
+    """Whether a checkpoint has the file that transformers writes last, and all files are those of its digests."""
     try:
         json.loads(read_bytes(checkpoint / _STATE))
-        digests = checkpoint / _DIGESTS
-        return not digests.exists() or json.loads(read_bytes(digests)) == _file_digests(checkpoint)
+        return not has_digests or json.loads(read_bytes(checkpoint / _DIGESTS)) == _file_digests(checkpoint)
     except (OSError, ValueError):
         return False
 

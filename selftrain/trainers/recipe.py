@@ -53,8 +53,8 @@ def arguments(
     share, rest = divmod(config.batch, int(os.environ.get("WORLD_SIZE", "1")))
     if rest:
         raise UserError(
-            f"{config.key('batch')}={config.batch} cannot be shared evenly by {os.environ['WORLD_SIZE']} processes; set "
-            "it to a multiple of their number"
+            f"{config.key('batch')}={config.batch} cannot be shared evenly by {os.environ['WORLD_SIZE']} processes; "
+            "set it to a multiple of their number"
         )
     most = config.pairs_per_pass or (_PAIRS_ON_GPU if on_gpu else 1)
     per_pass = next(pairs for pairs in range(min(most, share), 0, -1) if share % pairs == 0)
