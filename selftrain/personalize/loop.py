@@ -13,7 +13,7 @@ import numpy as np
 from housewise.agent.personalize.judgement import judged_kinds
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.core.errors import UserError
-from housewise.core.files import alone, find_paths, write_json
+from housewise.core.files import alone, find_paths, remove_partial, write_json
 from housewise.core.settings import short_name
 from housewise.language.adapters import ASKED_WITH, AskedWith, asked_with
 from housewise.language.embedder import shared_minilm
@@ -160,6 +160,7 @@ class SelfTraining:
             return self._go()
 
     def _go(self) -> dict[str, Any]:
+        remove_partial(self.folder)
         write_json(self.folder / "config.json", self.config.model_dump())
         keep_files(Personalize(self.config.run).files(), self.folder, anew=not self._begun)
         phases: list[dict[str, Any]] = []

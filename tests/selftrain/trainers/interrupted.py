@@ -2,9 +2,9 @@
 
     python -m tests.selftrain.trainers.interrupted WHAT FOLDER STOPS EVERY
 
-Prints a JSON object: the ``writes`` of a training that nothing disturbs, how many were ``tried``, each EVERY-th, and what
-went ``wrong``. STOPS are ``kill_at`` and ``full_from``, separated by commas, and take turns. A process of its own, as
-each try is a fork of it, which is quick.
+Prints a JSON object: the ``writes`` of a training that nothing disturbs, how many were ``tried``, each EVERY-th, and
+what went ``wrong``. STOPS are ``kill_at`` and ``full_from``, separated by commas, and take turns. A process of its
+own, as each try is a fork of it, which is quick.
 """
 
 from __future__ import annotations
@@ -15,40 +15,24 @@ import re
 import shutil
 import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from housewise.core.console import guarded
-from housewise.rollout.executors import Watcher
-from housewise.rollout.run import Run
+from housewise.core.console import Console, guarded
 from housewise.selftrain.personalize.loop import SelfTraining
 from housewise.selftrain.personalize.settings import load_selftraining
 from housewise.selftrain.prefer import main as prefer
 from housewise.selftrain.preferences import Preference, write_preferences
-from housewise.selftrain.trainers import Progress, Start
-from housewise.selftrain.trainers.base import unheard
+from housewise.selftrain.trainers import Start, dpo
 from housewise.selftrain.trainers.local import LocalTrainer
+from housewise.selftraining import Terminal
 from tests.machines.writes import NEED_NO_ROOM, run_traced
 from tests.selftrain.tiny import pair, save_learner, save_prompt, training
 
 _STEPS = {"checkpoint_steps": 1, "rank": 2}
+_LOADED = dpo
+"""It takes most of a training's time to load what it takes; forks find that here."""
 _SECONDS = re.compile(rb'("seconds": |\| seconds \| )[\d.e+-]+')
-
-
-class Silent:
-    """Watches a self-training and says nothing."""
-
-    def playing(self, name: str, session: Run) -> AbstractContextManager[Watcher]:
-        """See Observer."""
-        return nullcontext(Watcher())
-
-    def training(self, name: str) -> AbstractContextManager[Progress]:
-        """See Observer."""
-        return nullcontext(unheard)
-
-    def reached(self, phase: dict[str, Any]) -> None:
-        """See Observer."""
 
 
 class Trainings:
@@ -98,7 +82,7 @@ class Trainings:
             "training": {"batch": 2, "device": "cpu", "dtype": "float32", "most_tokens": 16384, **_STEPS},
             "evaluation": {"tasks": [], "untrained": False},
         }
-        SelfTraining(load_selftraining(settings=settings), folder, Silent()).go()
+        SelfTraining(load_selftraining(settings=settings), folder, Terminal(Console())).go()
 
 
 def interrupted(what: str, folder: Path, stops: list[str], every: int) -> dict[str, Any]:
@@ -112,7 +96,8 @@ def interrupted(what: str, folder: Path, stops: list[str], every: int) -> dict[s
 
     begun.mkdir()
     if what == "phase":
-        attempt()
+        status, output, _ = attempt()
+        assert status == 0, output
         shutil.copytree(place / "demonstrate", begun / "demonstrate")
         shutil.rmtree(place)
     shutil.copytree(begun, place)
