@@ -185,6 +185,36 @@ def appearing(path: Path) -> Iterator[Path]:
             partial.unlink(missing_ok=True)
 
 
+def remove_partial(folder: Path) -> None:
+    """Remove what killed programs left unfinished in a folder, and in those in it, to which nobody else writes now."""
+    for path in [*folder.rglob(".*.partial")]:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def settle_files(folder: Path) -> None:
+    """Give the files that a library wrote to a folder the permissions of a new file there, and have them on the disk.
+
+    Some libraries make their files for the owner alone, whatever the umask says (safetensors since 0.8).
+
+    Raises:
+        OSError: when the folder cannot be written to.
+    """
+    probe = folder / f".{secrets.token_hex(8)}.partial"
+    try:
+        with open_new(probe, "wb") as stream:
+            permissions = stat.S_IMODE(os.fstat(stream.fileno()).st_mode)
+    finally:
+        probe.unlink(missing_ok=True)
+    for path in folder.rglob("[!.]*"):
+        if path.is_file() and not path.is_symlink():
+            with path.open("rb") as stream:
+                path.chmod(permissions | stat.S_IMODE(os.fstat(stream.fileno()).st_mode))
+                os.fsync(stream.fileno())
+
+
 def open_regular(path: Path, largest: int = LARGEST) -> IO[bytes]:
     """Open a regular file to read bytes; anything else is refused at once.
 

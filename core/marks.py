@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr
+from typing_extensions import Self
 
 
 class Settings(BaseModel):
@@ -14,6 +15,7 @@ class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     _set_by_user: frozenset[str] = PrivateAttr(default=frozenset())
+    _keys: Mapping[str, str] = PrivateAttr(default_factory=dict)
 
     def __eq__(self, other: object) -> bool:
         # Who set a value does not matter.
@@ -23,6 +25,21 @@ class Settings(BaseModel):
     def set_by_user(self) -> frozenset[str]:
         """The keys to which the user gave a value, on the command line or in a file of their own."""
         return self._set_by_user
+
+    @property
+    def setting_keys(self) -> dict[str, str]:
+        """The dotted key of each setting that does not stand under its own name; see key."""
+        return dict(self._keys)
+
+    def key(self, name: str) -> str:
+        """The dotted key under which the user gives a setting, such as ``training.learning_rate``, for messages."""
+        return self._keys.get(name, name)
+
+    def with_keys(self, keys: Mapping[str, str]) -> Self:
+        """The same settings, some of which the user gives under other keys; see key."""
+        renamed = self.model_copy()
+        renamed._keys = {**self._keys, **keys}
+        return renamed
 
 
 def mark_as_set(settings: BaseModel, by_user: Mapping[str, Any]) -> None:
@@ -38,6 +55,20 @@ def mark_as_set(settings: BaseModel, by_user: Mapping[str, Any]) -> None:
         inner = getattr(settings, key, None)
         if isinstance(inner, BaseModel) and isinstance(value, Mapping):
             mark_as_set(inner, value)
+
+
+def mark_keys(settings: BaseModel, section: str = "") -> None:
+    """Note in every section of settings under which keys its settings stand; see Settings.key.
+
+    Args:
+        settings: of any kind.
+        section: that they are, with a dot behind it.
+    """
+    for name in type(settings).model_fields:
+        if isinstance(inner := getattr(settings, name), BaseModel):
+            mark_keys(inner, f"{section}{name}.")
+    if isinstance(settings, Settings) and section:
+        settings._keys = {name: f"{section}{name}" for name in type(settings).model_fields}
 
 
 def copy_marks(source: BaseModel, target: BaseModel) -> None:

@@ -26,7 +26,7 @@ from housewise.core.errors import UserError, alternatives
 from housewise.core.files import find_paths
 from housewise.core.literals import DEEPEST, Literals
 from housewise.core.marks import Settings as Settings
-from housewise.core.marks import mark_as_set
+from housewise.core.marks import mark_as_set, mark_keys
 from housewise.core.reading import read_text
 from housewise.core.yamls import check_yaml, yaml_errors
 
@@ -142,6 +142,7 @@ def load_settings(
         raise UserError(_too_deep("the settings")) from None
     made = validated(model, whole)
     mark_as_set(made, by_user)
+    mark_keys(made)
     return made
 
 

@@ -16,6 +16,7 @@ import typer
 from housewise.core.errors import UserError
 from housewise.core.reading import read_json
 from housewise.language.adapters import ASKED_WITH
+from housewise.language.local.libraries import saving_weights
 from housewise.rollout.scores import VERSION
 
 _WEIGHTS = "adapter_model.safetensors"
@@ -46,7 +47,8 @@ def ship(adapter: Path, target: Path, made_by: str | None = None, title: str | N
         raise UserError(f"{adapter}: has no {missing[0]}; name the adapter/ folder of a self-training's phase")
     weights = {name: tensor.to(torch.bfloat16) for name, tensor in load_file(adapter / _WEIGHTS).items()}
     target.mkdir(parents=True, exist_ok=True)
-    save_file(weights, target / _WEIGHTS, metadata={"format": "pt"})
+    with saving_weights(target):
+        save_file(weights, target / _WEIGHTS, metadata={"format": "pt"})
     # How it is asked is said of planners alone.
     files = [*_FILES, *([ASKED_WITH] if (adapter / ASKED_WITH).is_file() else [])]
     for name in files:

@@ -49,7 +49,7 @@ def check_architecture(model: Any) -> None:
     may_carry = getattr(model, "_is_stateful", False) and not getattr(config, "layer_types", None)
     if may_carry or not all(isinstance(layer, DynamicLayer) for layer in DynamicCache(config=model.config).layers):
         raise ValueError(f"a {model.config.model_type} model keeps a recurrent state between tokens")
-    _windows(config)
+    attention_windows(config)
 
 
 class Reader:

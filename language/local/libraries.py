@@ -5,7 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from pickle import UnpicklingError
+
+from housewise.core.errors import UserError
+from housewise.core.files import check_writable, settle_files
 
 INSTALL = "pip install 'housewise[local]'"
 
@@ -28,6 +32,40 @@ def out_of_memory(error: Exception) -> bool:
 def first_line(error: Exception) -> str:
     """The beginning of an error's message, or its kind where it has none."""
     return next(iter(str(error).strip().splitlines()), type(error).__name__)[:200]
+
+
+@contextmanager
+def saving_weights(folder: Path, target: Path | None = None) -> Iterator[None]:
+    """Save weights in a folder, which others can read as well as all other files; see core.files.settle_files.
+
+    Args:
+        folder: where they are written.
+        target: where they are in the end, for the message; the same by default.
+
+    Raises:
+        UserError: when the disk does not take them.
+    """
+    from safetensors import SafetensorError
+
+    try:
+        yield
+        settle_files(folder)
+    except (OSError, RuntimeError, SafetensorError) as error:
+        if out_of_memory(error):
+            raise
+        raise UserError(
+            f"{target or folder}: cannot be written ({_disk_error(folder, error)}); make room and run the same command "
+            "again, or choose another folder"
+        ) from error
+
+
+def _disk_error(folder: Path, error: Exception) -> str:
+    """Why weights could not be saved: torch tells that it could not, and not why."""
+    try:
+        check_writable(folder)
+    except UserError as refusal:
+        error = refusal.__cause__ if isinstance(refusal.__cause__, OSError) else error
+    return getattr(error, "strerror", None) or first_line(error)
 
 
 @contextmanager

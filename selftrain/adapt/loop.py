@@ -19,7 +19,7 @@ from housewise.core.reading import read_text
 from housewise.core.record import FINISHED, Record
 from housewise.language.adapters import ASKED_WITH
 from housewise.language.embedder import shared_minilm
-from housewise.language.local.libraries import quiet
+from housewise.language.local.libraries import quiet, saving_weights
 from housewise.language.local.smollm2 import SMOLLM2
 from housewise.language.local.weights import load
 from housewise.people.invented import invent
@@ -151,22 +151,21 @@ class AdaptTraining:
             raise UserError(f"{folder}: there is nothing to imitate; let the student cook more often")
         write_pairs(folder / "pairs.jsonl", pairs)
         with self.observer.training(f"{name}: train") as progress:
-            trainer = open_trainer(config, self.seed, self._base_url, progress)
-            return self._told(trainer.train(pairs, start, folder))
+            self._keep_prompt(folder)
+            return open_trainer(config, self.seed, self._base_url, progress).train(pairs, start, folder)
 
     def preferring(self, name: str, preferences: Sequence[Preference], start: Start, folder: Path) -> TrainedModel:
         """A model that has learned preferences."""
         write_preferences(folder / "preferences.jsonl", preferences)
         with self.observer.training(f"{name}: train") as progress:
+            self._keep_prompt(folder)
             trainer = open_preference_trainer(self.config.preference, self.seed, self._base_url, progress)
-            return self._told(trainer.train(preferences, start, folder))
+            return trainer.train(preferences, start, folder)
 
-    def _told(self, model: TrainedModel) -> TrainedModel:
-        """Keep with an adapter how it is meant to be asked."""
-        prompt = self.config.run.agent.prompt
-        if model.adapter is not None and prompt is not None:
-            write_json(Path(model.adapter) / ASKED_WITH, {"system": Adapt.name, "prompt": prompt})
-        return model
+    def _keep_prompt(self, folder: Path) -> None:
+        """Put into a training's folder how its adapter is meant to be asked; see TrainedModel.save."""
+        if (prompt := self.config.run.agent.prompt) is not None:
+            write_json(folder / ASKED_WITH, {"system": Adapt.name, "prompt": prompt})
 
     def _check_trainers(self) -> None:
         """Find what cannot be trained before anything is played."""
@@ -218,6 +217,7 @@ def merged(model: Start, folder: Path) -> Start:
     if not folder.exists():
         with appearing(folder) as partial, quiet():
             network, tokenizer = load(model.model.partition(":")[2] or SMOLLM2, model.adapter, "cpu", "float32")
-            network.save_pretrained(partial)
-            tokenizer.save_pretrained(partial)
+            with saving_weights(partial, folder):
+                network.save_pretrained(partial)
+                tokenizer.save_pretrained(partial)
     return Start(model=f"local:{folder}")

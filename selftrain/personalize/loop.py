@@ -14,7 +14,7 @@ from housewise.agent.personalize.judgement import judged_kinds
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.core.console import print_note
 from housewise.core.errors import UserError
-from housewise.core.files import alone, find_paths, write_json
+from housewise.core.files import alone, find_paths, remove_partial, write_json
 from housewise.core.settings import short_name
 from housewise.language.adapters import ASKED_WITH, AskedWith, asked_with
 from housewise.language.embedder import shared_minilm
@@ -162,6 +162,7 @@ class SelfTraining:
             return self._go()
 
     def _go(self) -> dict[str, Any]:
+        remove_partial(self.folder)
         write_json(self.folder / "config.json", self.config.model_dump())
         keep_files(Personalize(self.config.run).files(), self.folder, anew=not self._begun)
         phases: list[dict[str, Any]] = []
@@ -312,19 +313,12 @@ class SelfTraining:
         folder = self.folder / name
         write_pairs(folder / "pairs.jsonl", pairs)
         run = self.config.run
+        asked = {"system": run.system, **run.agent.model_dump(mode="json"), **run.models.agent.model_dump(mode="json")}
+        asked["familiar"] = _familiar(start, pairs)
+        # TrainedModel.save takes it from there: once a model is named, nothing of it is missing.
+        write_json(folder / ASKED_WITH, {key: asked[key] for key in AskedWith.model_fields})
         with self._observer.training(f"{name}: train") as progress:
-            trained = open_trainer(training, self._seed, run.models.agent.base_url, progress).train(
-                pairs, start, folder
-            )
-        if trained.adapter is not None:
-            asked = {
-                "system": run.system,
-                **run.agent.model_dump(mode="json"),
-                **run.models.agent.model_dump(mode="json"),
-            }
-            asked["familiar"] = _familiar(start, pairs)
-            write_json(Path(trained.adapter) / ASKED_WITH, {key: asked[key] for key in AskedWith.model_fields})
-        return trained
+            return open_trainer(training, self._seed, run.models.agent.base_url, progress).train(pairs, start, folder)
 
     def _evaluated(self, name: str, model: Start) -> dict[str, Any]:
         """A phase's line of the summary: the model, and its figures on every named set of tasks."""

@@ -215,7 +215,11 @@ class SelfTrainingConfig(Settings):
     def imitation(self) -> TrainingConfig:
         """How demonstrations are learned."""
         rate = self.imitation_learning_rate or self.training.learning_rate
-        return self.training.model_copy(update={"epochs": self.imitation_epochs, "learning_rate": rate})
+        keys = {"epochs": "imitation_epochs"}
+        if self.imitation_learning_rate is not None:
+            keys["learning_rate"] = "imitation_learning_rate"
+        own = {"epochs": self.imitation_epochs, "learning_rate": rate}
+        return self.training.model_copy(update=own).with_keys(keys)
 
     def improvement(self, iteration: int) -> TrainingConfig:
         """How an iteration, counted from 0, learns: more slowly each time, as in ReST (arXiv 2308.08998, section 3)."""

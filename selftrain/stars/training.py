@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from housewise.core.errors import UserError
-from housewise.core.files import alone, write_json
+from housewise.core.files import alone, remove_partial, write_json
 from housewise.core.reading import read_text
 from housewise.rollout.run import differing
 from housewise.selftrain.personalize.loop import Observer
@@ -56,6 +56,7 @@ class GoalTraining:
             self._check_folder()
             trainer = open_trainer(self.config.training, self.config.run.tasks.seed, None, progress)
             trainer.check(start)
+            remove_partial(self.folder)
             write_json(self.folder / "config.json", self.config.model_dump(mode="json"))
             return trainer.train(self._pairs(), start, self._phase)
 

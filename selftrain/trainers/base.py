@@ -9,12 +9,16 @@ from typing import Protocol
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from housewise.core.errors import UserError
-from housewise.core.files import write_json
+from housewise.core.files import read_bytes, write_bytes, write_json
 from housewise.core.reading import read_text
+from housewise.language.adapters import ASKED_WITH
 from housewise.selftrain.personalize.pairs import Pair
 
 ADAPTER, MODEL = "adapter", "model"
 """Folders, within a training's, of what a local training leaves: an adapter, or all weights."""
+
+MODEL_FILE = "model.json"
+"""What a finished training leaves in its folder last."""
 
 Progress = Callable[[int, int, str], None]
 """Told of steps done, steps in all, and how it goes in words."""
@@ -54,7 +58,7 @@ class TrainedModel(Start):
         Raises:
             UserError: when the file is damaged.
         """
-        path = folder / "model.json"
+        path = folder / MODEL_FILE
         if not path.exists():
             return None
         try:
@@ -68,9 +72,15 @@ class TrainedModel(Start):
             changes["model"] = f"local:{folder / MODEL}"
         return trained.model_copy(update=changes)
 
-    def save(self, folder: Path) -> TrainedModel:
-        """Write ``model.json``, which says that the training in this folder is finished."""
-        write_json(folder / "model.json", self.model_dump())
+    def save(self, folder: Path, name: str = MODEL_FILE) -> TrainedModel:
+        """Write ``model.json``, which says that the training in this folder is finished.
+
+        The folder's ``housewise.json``, how an adapter is meant to be asked, is copied into the adapter first.
+        """
+        asked = folder / ASKED_WITH
+        if self.adapter is not None and asked.exists():
+            write_bytes(Path(self.adapter) / ASKED_WITH, read_bytes(asked))
+        write_json(folder / name, self.model_dump())
         return self
 
 

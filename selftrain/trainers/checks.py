@@ -11,14 +11,13 @@ from housewise.language.local.weights import check_weights
 from housewise.selftrain.personalize.settings import TrainingConfig
 
 
-def check_trainable(model: str, adapter: str | None, config: TrainingConfig, section: str) -> None:
+def check_trainable(model: str, adapter: str | None, config: TrainingConfig) -> None:
     """Check that a local model can be trained with some settings, without loading its weights.
 
     Args:
         model: Name of the model, as language.local.weights.load takes it.
         adapter: That training goes on from.
         config: The settings.
-        section: Of the settings, for messages.
 
     Raises:
         UserError: when it cannot; the message names the setting or what of the model is missing.
@@ -28,7 +27,7 @@ def check_trainable(model: str, adapter: str | None, config: TrainingConfig, sec
 
     # A launcher may start its processes on another machine.
     if config.launcher is None:
-        find_device(f"{section}.device={config.device}", config.device)
+        find_device(f"{config.key('device')}={config.device}", config.device)
     network, tokenizer = check_weights(model, adapter)
     try:
         check_architecture(network)
@@ -47,4 +46,4 @@ def check_trainable(model: str, adapter: str | None, config: TrainingConfig, sec
             "end; set eos_token in its tokenizer_config.json"
         )
     if config.method == "lora" and adapter is None:
-        check_adapter_fits(network, config, f"{section}.targets")
+        check_adapter_fits(network, config, config.key("targets"))

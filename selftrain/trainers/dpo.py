@@ -15,14 +15,17 @@ from transformers import PrinterCallback
 from trl import DPOConfig, DPOTrainer
 from trl.trainer.utils import use_adapter
 
+from housewise.selftrain.trainers.checkpoints import Checkpointing
 from housewise.selftrain.trainers.packing import IGNORED, shared_row
 from housewise.selftrain.trainers.recipe import Report, Reporting, foretold, groups, save, shares_rows
 
 _REFERENCE = "ref"
 """The adapter in which TRL keeps what the trained one was."""
 
+_LOGGED = ("loss", "rewards/accuracies", "rewards/margins")
 
-class SharedPromptDPO(DPOTrainer):  # type: ignore[misc]
+
+class SharedPromptDPO(Checkpointing, DPOTrainer):  # type: ignore[misc]
     """Learns preferences, each pass one or some that begin alike, all their replies in one row.
 
     TRL reads the prompt four times for each preference, with either reply and for the reference; here it is read twice,
@@ -50,6 +53,7 @@ class SharedPromptDPO(DPOTrainer):  # type: ignore[misc]
         settings.gradient_accumulation_steps *= settings.per_device_train_batch_size * (1 if shared else together)
         settings.per_device_train_batch_size = 1
         self._together = together if shared else 1
+        self._sums = torch.zeros(1 + len(_LOGGED))
         super().__init__(
             model=network,
             args=settings,
@@ -74,11 +78,23 @@ class SharedPromptDPO(DPOTrainer):  # type: ignore[misc]
         rewards = self.beta * (now - then)
         margins = rewards[0] - rewards[1]
         # Each preference counts alike, in whichever row it is.
-        loss = -functional.logsigmoid(margins).sum() / self._together
-        metrics = self._metrics["train"]
-        metrics["rewards/margins"].append(self.accelerator.reduce(margins.detach().mean(), "mean").item())
-        metrics["rewards/accuracies"].append(self.accelerator.reduce((margins > 0).float().mean(), "mean").item())
+        losses = -functional.logsigmoid(margins)
+        self._note(losses.detach(), margins.detach())
+        loss = losses.sum() / self._together
         return (loss, {"rewards": rewards}) if return_outputs else loss
+
+    def _note(self, losses: torch.Tensor, margins: torch.Tensor) -> None:
+        """Add the preferences of a row to the sums whose means are logged; rows have different numbers of them."""
+        sums = torch.stack([torch.ones_like(losses), losses, (margins > 0).float(), margins]).sum(1)
+        self._sums += self.accelerator.reduce(sums, "sum").cpu()
+
+    def log(self, logs: dict[str, float], *args: Any, **kwargs: Any) -> None:
+        """See transformers.Trainer. What is logged is the mean over the preferences of a step, as in TRL."""
+        count, *totals = self._sums.tolist()
+        if count:
+            logs = logs | {name: total / count for name, total in zip(_LOGGED, totals, strict=True)}
+        self._sums.zero_()
+        super().log(logs, *args, **kwargs)
 
     def _logprobs(self, model: Any, inputs: dict[str, Any]) -> torch.Tensor:
         return reply_logprobs(model, inputs, self.accelerator.unwrap_model(model).dtype)

@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from housewise.core.errors import UserError
 from housewise.core.reading import read_text
@@ -26,6 +26,7 @@ class Job(BaseModel):
 
     Attributes:
         pairs: digest of what is learned.
+        keys: under which the settings stand; see Settings.key.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -34,6 +35,7 @@ class Job(BaseModel):
     seed: int
     start: Start
     pairs: str
+    keys: dict[str, str] = Field(default_factory=dict)
 
     def same(self, folder: Path) -> bool:
         """Whether the training that was begun in a folder is this one."""
@@ -59,7 +61,7 @@ def launched(folder: Path, parent: int) -> tuple[PreferenceConfig | TrainingConf
     """
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     job = Job.model_validate_json(read_text(folder / JOB))
-    return job.config, job.seed, job.start
+    return job.config.with_keys(job.keys), job.seed, job.start
 
 
 def _end_with(process: int) -> None:

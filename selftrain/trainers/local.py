@@ -7,7 +7,6 @@ Several GPUs: ``accelerate launch -m housewise.selftrain.trainers.local FOLDER P
 from __future__ import annotations
 
 import importlib.util
-import math
 import os
 import shlex
 import shutil
@@ -17,21 +16,20 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from pickle import UnpicklingError
 from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel
 
 from housewise.core.console import print_note
 from housewise.core.errors import UserError
-from housewise.core.files import write_json, write_text
+from housewise.core.files import remove_partial, write_json, write_text
 from housewise.language.local.adapters import with_adapter
-from housewise.language.local.libraries import out_of_memory, quiet
+from housewise.language.local.libraries import first_line, out_of_memory, quiet, saving_weights
 from housewise.language.local.smollm2 import SMOLLM2
 from housewise.language.local.weights import load
 from housewise.selftrain.personalize.pairs import Pair, read_pairs, write_pairs
 from housewise.selftrain.personalize.settings import TrainingConfig
-from housewise.selftrain.trainers.base import ADAPTER, MODEL, Progress, Start, TrainedModel
+from housewise.selftrain.trainers.base import ADAPTER, MODEL, MODEL_FILE, Progress, Start, TrainedModel
 from housewise.selftrain.trainers.card import curve_csv, model_card
 from housewise.selftrain.trainers.checks import check_trainable
 from housewise.selftrain.trainers.examples import pair_tokens, row_length
@@ -41,12 +39,8 @@ from housewise.selftrain.trainers.launching import environment_for_launcher, sin
 INSTALL = "pip install 'housewise[train]'"
 _CHECKPOINTS = "checkpoints"
 CURVE = ("step", "epoch", "loss", "mean_token_accuracy", "learning_rate", "grad_norm")
-_OUT_OF_MEMORY = (
-    "out of memory while training; go on with training.pairs_per_pass=1 (the batch stays as it is) and "
-    "training.gradient_checkpointing=true, or begin in another folder with fewer training.most_tokens or a lower "
-    "training.rank"
-)
-
+_WRITTEN = "trained.json"
+"""What ``model.json`` becomes when the checkpoints are removed: the weights are there, all of them."""
 
 E = TypeVar("E", bound=BaseModel)
 
@@ -64,11 +58,9 @@ class LocalTraining(ABC, Generic[E]):
 
     Attributes:
         curve: columns of ``curve.csv``.
-        section: Of the settings, for messages.
     """
 
     curve: ClassVar[Sequence[str]] = CURVE
-    section: ClassVar[str] = "training"
 
     def __init__(self, config: TrainingConfig, seed: int = 0, progress: Progress | None = None) -> None:
         self.config = config
@@ -107,14 +99,20 @@ class LocalTraining(ABC, Generic[E]):
         if finished is not None:
             return finished
         self.check(start)
-        job = Job(config=self.config, seed=self.seed, start=start, pairs=digest(examples))
+        job = Job(
+            config=self.config, seed=self.seed, start=start, pairs=digest(examples), keys=self.config.setting_keys
+        )
+        remove_partial(folder)
         if not job.same(folder):
             if (folder / _CHECKPOINTS).exists():
                 print_note(f"{folder}: training begins anew, as it was begun with other settings, model or examples")
+            (folder / _WRITTEN).unlink(missing_ok=True)
             shutil.rmtree(folder / _CHECKPOINTS, ignore_errors=True)
+        elif (folder / _WRITTEN).exists():
+            return _finish(folder)
         write_json(folder / JOB, job.model_dump())
         if self.config.launcher is None:
-            with single_process(f"{self.section}.launcher"):
+            with single_process(self.config.key("launcher")):
                 return self.carry_out(examples, start, folder)
         self.write(examples, folder / "job.jsonl")
         command = [*shlex.split(self.config.launcher), "-m", type(self).__module__, str(folder), str(os.getpid())]
@@ -124,18 +122,20 @@ class LocalTraining(ABC, Generic[E]):
             raise UserError(f"training in {folder} failed ({error}); see what it printed") from error
         trained = TrainedModel.load(folder)
         if trained is None:
-            raise UserError(f"training in {folder} ended without a model; check training.launcher")
+            raise UserError(f"training in {folder} ended without a model; check {self.config.key('launcher')}")
         return trained
 
     def check(self, start: Start) -> None:
         """See Trainer.check."""
         kind, _, name = start.model.partition(":")
         if kind != "local":
-            raise UserError(f"model {start.model}: only local models are trained here; see training.trainer")
+            raise UserError(
+                f"model {start.model}: only local models are trained here; see {self.config.key('trainer')}"
+            )
         for package in ("torch", "transformers", "peft", "trl"):
             if importlib.util.find_spec(package) is None:
                 raise UserError(f"{package} is not installed; run {INSTALL}")
-        check_trainable(name or SMOLLM2, start.adapter, self.config, self.section)
+        check_trainable(name or SMOLLM2, start.adapter, self.config)
 
     def carry_out(self, examples: Sequence[E], start: Start, folder: Path) -> TrainedModel:
         """Train in this process; see Trainer.train."""
@@ -147,33 +147,24 @@ class LocalTraining(ABC, Generic[E]):
         except (MemoryError, RuntimeError) as error:
             if not out_of_memory(error):
                 raise
-            raise UserError(_OUT_OF_MEMORY) from error
+            key = self.config.key
+            raise UserError(
+                f"out of memory while training; go on with {key('pairs_per_pass')}=1 (the batch stays as it is) and "
+                f"{key('gradient_checkpointing')}=true, or begin in another folder with fewer {key('most_tokens')} or "
+                f"a lower {key('rank')}"
+            ) from error
 
     def _train(self, examples: Sequence[E], start: Start, folder: Path) -> TrainedModel:
-        from safetensors import SafetensorError
-
-        from housewise.selftrain.trainers.recipe import last_checkpoint
-
-        checkpoints = folder / _CHECKPOINTS
         network, tokenizer = self._network(start)
         rows = self.rows(tokenizer, examples, start.model)
         fitting = [row for row in rows if row_length(row) <= self.config.most_tokens]
         if not fitting:
-            raise UserError(f"every pair is longer than training.most_tokens={self.config.most_tokens}; raise it")
-        trainer = self.trainer(network, tokenizer, fitting, checkpoints, self._reporter(folder))
+            most = f"{self.config.key('most_tokens')}={self.config.most_tokens}"
+            raise UserError(f"every pair is longer than {most}; raise it")
         began = time.perf_counter()
-        checkpoint = last_checkpoint(checkpoints)
-        try:
-            trainer.train(resume_from_checkpoint=checkpoint)
-        except (UnpicklingError, EOFError, SafetensorError) as error:
-            # Checkpoints are pickled; PyTorch reads tensors and numbers of them alone, and refuses the rest.
-            what = str(error).partition("\n")[0]
-            raise UserError(f"{checkpoint}: cannot be read ({what}); delete it to go on without it") from error
+        trainer = self._optimised(network, tokenizer, fitting, start, folder)
         seconds = time.perf_counter() - began
-        history = trainer.state.log_history
-        loss = [entry["loss"] for entry in history if "loss" in entry]
-        if not all(map(math.isfinite, loss)):
-            raise UserError("the loss is not a number any more; lower training.learning_rate")
+        loss = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
         metrics = {
             "pairs": len(fitting),
             "left_out": len(rows) - len(fitting),
@@ -186,12 +177,67 @@ class LocalTraining(ABC, Generic[E]):
         trained = self._named(start, folder, metrics)
         trainer.accelerator.wait_for_everyone()
         if trainer.is_world_process_zero():
-            weights = self._save(network, tokenizer, folder)
-            write_text(weights / "README.md", model_card(self.config, self.seed, start, metrics))
-            trained.save(folder)
-            shutil.rmtree(checkpoints, ignore_errors=True)
+            network = trainer.accelerator.unwrap_model(trainer.model)
+            self._save(network, tokenizer, model_card(self.config, self.seed, start, metrics), folder)
+            trained.save(folder, _WRITTEN)
+            _finish(folder)
         trainer.accelerator.wait_for_everyone()
         return trained
+
+    def _optimised(
+        self, network: Any, tokenizer: Any, rows: list[dict[str, list[int]]], start: Start, folder: Path
+    ) -> Any:
+        """Train from the last checkpoint that can be read, or from the beginning.
+
+        Args:
+            network: the model as it is in the beginning.
+            tokenizer: of the model.
+            rows: see rows.
+            start: where the model is from.
+            folder: of the training.
+
+        Returns:
+            The trainer, whose model is trained.
+
+        Raises:
+            UserError: when numbers break, or nothing was learned.
+        """
+        from housewise.selftrain.trainers.checkpoints import (
+            FiniteNumbers,
+            next_words,
+            usable_checkpoints,
+            weights_digest,
+        )
+
+        is_main = int(os.environ.get("RANK", "0")) == 0
+        checkpoints = usable_checkpoints(folder / _CHECKPOINTS, remove=is_main)
+        while True:
+            trainer = self.trainer(network, tokenizer, rows, folder / _CHECKPOINTS, self._reporter(folder))
+            trainer.add_callback(FiniteNumbers(self.config))
+            untrained = weights_digest(trainer.model)
+            checkpoint, *checkpoints = checkpoints or [None]
+            try:
+                trainer.train(resume_from_checkpoint=checkpoint)
+                break
+            except UserError:
+                raise
+            except Exception as error:  # whatever is read of a file of somebody else's may raise anything
+                if checkpoint is None or trainer.has_begun or out_of_memory(error):
+                    raise
+                reason = f"{checkpoint}: cannot be read ({first_line(error)})"
+                if trainer.accelerator.num_processes > 1:
+                    # The others may have read it.
+                    raise UserError(f"{reason}; delete it to go on without it") from error
+            print_note(f"{reason}; {next_words(checkpoints)}")
+            del trainer, network
+            network, _ = self._network(start)
+        if weights_digest(trainer.model) == untrained:
+            raise UserError(
+                f"{folder}: {trainer.state.max_steps} steps of training have changed no weight, so that there is no "
+                f"trained model; raise {self.config.key('learning_rate')}={self.config.learning_rate:g}, or teach "
+                "something else"
+            )
+        return trainer
 
     def _network(self, start: Start) -> tuple[Any, Any]:
         """The model with what is to be trained in it, and its tokenizer."""
@@ -213,15 +259,19 @@ class LocalTraining(ABC, Generic[E]):
             return TrainedModel(model=f"local:{folder / MODEL}", metrics=metrics)
         return TrainedModel(model=start.model, adapter=str(folder / ADAPTER), metrics=metrics)
 
-    def _save(self, network: Any, tokenizer: Any, folder: Path) -> Path:
-        """Write the weights; returns their folder."""
+    def _save(self, network: Any, tokenizer: Any, card: str, folder: Path) -> None:
+        """Write the weights and their card, in a folder that has its name when it is whole."""
         from housewise.selftrain.trainers.recipe import save
 
-        if self.config.method == "full":
-            tokenizer.save_pretrained(folder / MODEL)
         weights = folder / (MODEL if self.config.method == "full" else ADAPTER)
-        save(network, str(weights))
-        return weights
+        partial = folder / f".{weights.name}.partial"
+        with saving_weights(partial, weights):
+            if self.config.method == "full":
+                tokenizer.save_pretrained(partial)
+            save(network, str(partial))
+            write_text(partial / "README.md", card)
+        shutil.rmtree(weights, ignore_errors=True)
+        partial.rename(weights)
 
     def _reporter(self, folder: Path) -> Any:
         def report(step: int, total: int, history: list[dict[str, Any]]) -> None:
@@ -249,6 +299,15 @@ class LocalTrainer(LocalTraining[Pair]):
     def write(self, examples: Sequence[Pair], path: Path) -> None:
         """See LocalTraining.write."""
         write_pairs(path, examples)
+
+
+def _finish(folder: Path) -> TrainedModel:
+    """Remove what is no longer needed of a training whose weights are written; then it is finished."""
+    shutil.rmtree(folder / _CHECKPOINTS, ignore_errors=True)
+    (folder / _WRITTEN).replace(folder / MODEL_FILE)
+    trained = TrainedModel.load(folder)
+    assert trained is not None
+    return trained
 
 
 def main() -> None:

@@ -5,7 +5,6 @@ Imported only by :mod:`housewise.selftrain.trainers.local`, because it needs tor
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import warnings
@@ -21,16 +20,15 @@ from transformers import PrinterCallback, TrainerCallback, TrainingArguments
 from trl import SFTConfig, SFTTrainer
 
 from housewise.core.errors import UserError
-from housewise.core.files import read_bytes
 from housewise.language.local.agreement import agrees
 from housewise.language.local.architecture import PLAIN_ATTENTION, added_masks, attention_windows, rope_switch
 from housewise.selftrain.personalize.settings import TrainingConfig
+from housewise.selftrain.trainers.checkpoints import WARM_UP, Checkpointing
 from housewise.selftrain.trainers.packing import grouped, shared_row
 
 Report = Callable[[int, int, list[dict[str, Any]]], None]
 """Told of steps done, steps in all, and the log so far."""
 
-_WARM_UP = 0.05
 _PAIRS_ON_GPU = 8
 # Examples that are computed in one row and alone before a training.
 _MOST_MEASURED = 4
@@ -60,8 +58,8 @@ def arguments(
     share, rest = divmod(config.batch, int(os.environ.get("WORLD_SIZE", "1")))
     if rest:
         raise UserError(
-            f"training.batch={config.batch} cannot be shared evenly by {os.environ['WORLD_SIZE']} processes; set it to "
-            "a multiple of their number"
+            f"{config.key('batch')}={config.batch} cannot be shared evenly by {os.environ['WORLD_SIZE']} processes; "
+            "set it to a multiple of their number"
         )
     most = config.pairs_per_pass or (_PAIRS_ON_GPU if on_gpu else 1)
     per_pass = next(pairs for pairs in range(min(most, share), 0, -1) if share % pairs == 0)
@@ -73,7 +71,7 @@ def arguments(
         num_train_epochs=config.epochs,
         learning_rate=config.learning_rate,
         lr_scheduler_type="cosine",
-        warmup_steps=_WARM_UP,
+        warmup_steps=WARM_UP,
         gradient_checkpointing=config.gradient_checkpointing,
         # The weights are in the precision in which they are computed with, except where all are trained.
         bf16=config.method == "full" and torch.cuda.is_available() and torch.cuda.is_bf16_supported(),
@@ -142,21 +140,6 @@ def _same_in_one_row(network: Any, examples: Sequence[dict[str, list[int]]]) -> 
     return agrees(together, torch.cat(alone), network.dtype)
 
 
-def last_checkpoint(folder: Path) -> str | None:
-    """The last checkpoint that was written to its end, None where there is none."""
-    found = sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.rpartition("-")[2]))
-    return next((str(path) for path in reversed(found) if _whole(path)), None)
-
-
-def _whole(checkpoint: Path) -> bool:
-    """Whether a checkpoint has the file that is written last."""
-    try:
-        json.loads(read_bytes(checkpoint / "trainer_state.json"))
-    except (OSError, ValueError):
-        return False
-    return True
-
-
 def groups(examples: Sequence[dict[str, list[int]]], name: str, most: int) -> Dataset:
     """A data set of which each element is a ``group`` of examples that begin alike; see packing.grouped.
 
@@ -196,7 +179,7 @@ def foretold(model: Any, row: dict[str, Any], dtype: torch.dtype) -> tuple[Any, 
     return outputs, outputs.logits[0].float(), row["labels"][0, 1:]
 
 
-class PairTrainer(SFTTrainer):  # type: ignore[misc]
+class PairTrainer(Checkpointing, SFTTrainer):  # type: ignore[misc]
     """TRL's trainer, with each pass one row and the vocabulary's logits for replies only.
 
     Args:

@@ -102,8 +102,25 @@ def test_steps_of_one_breakfast_that_share_a_row_teach_the_same(model: str, tmp_
     alone = PreferenceTrainer(config(batch=4)).train(steps, Start(model=model), tmp_path / "alone")
     together = PreferenceTrainer(config(batch=1, together=4)).train(steps, Start(model=model), tmp_path / "together")
     assert together.metrics["steps"] == alone.metrics["steps"] == 4
+    assert curve(tmp_path / "together")[0]["loss"] == pytest.approx(math.log(2), abs=1e-3)
     assert together.metrics["last_loss"] == pytest.approx(alone.metrics["last_loss"], rel=1e-3)
     assert lead(together) == pytest.approx(lead(alone), rel=1e-2)
+
+
+def test_the_curve_is_of_preferences_and_not_of_rows(model: str, tmp_path: Path) -> None:
+    """Three begin alike and share a row, one has its own: the first loss is ln 2, the mean that of all four."""
+    other = Preference(prompt=({"role": "user", "content": "nothing else"},), prefix="Q:", chosen=" a", rejected=" b")
+    mixed = [*PREFERENCES[:3], other]
+    changes = {"epochs": 2, "batch": 2, "learning_rate": 0.02}
+    together = PreferenceTrainer(config(**changes, together=3)).train(mixed, Start(model=model), tmp_path / "together")
+    assert together.metrics["steps"] == 2
+    monitored = ("loss", "rewards/accuracies", "rewards/margins")
+    alone = PreferenceTrainer(config(epochs=2, batch=4, learning_rate=0.02))
+    alone.train(mixed, Start(model=model), tmp_path / "alone")
+    first, last = curve(tmp_path / "together")
+    assert first["loss"] == pytest.approx(math.log(2), abs=1e-3)
+    for name in monitored:
+        assert last[name] == pytest.approx(curve(tmp_path / "alone")[1][name], rel=1e-2), name
 
 
 class Stopped(Exception):

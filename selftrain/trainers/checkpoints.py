@@ -1,0 +1,157 @@
+"""What the trainers of this machine have in common: their learning rate, their checkpoints, and numbers that break.
+
+Imported only where torch, transformers, peft and trl are there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import TrainerCallback
+
+from housewise.core.console import print_note
+from housewise.core.errors import UserError
+from housewise.core.files import open_regular, read_bytes, write_json
+from housewise.language.local.libraries import saving_weights
+from housewise.selftrain.personalize.settings import TrainingConfig
+
+WARM_UP = 0.05
+"""Share of the steps in which the learning rate rises."""
+
+_STATE, _DIGESTS = "trainer_state.json", "digests.json"
+_CHUNK = 1 << 22
+_LOGGED = {"loss": "loss", "grad_norm": "gradient"}
+
+
+class Checkpointing:
+    """Mixin of a trainer of transformers: checkpoints of which it can be seen whether they are whole.
+
+    Attributes:
+        has_begun: whether a step was begun, so that what fails is no longer the reading of a checkpoint.
+    """
+
+    has_begun = False
+
+    def training_step(self, *args: Any, **kwargs: Any) -> torch.Tensor:
+        """See transformers.Trainer."""
+        self.has_begun = True
+        loss: torch.Tensor = super().training_step(*args, **kwargs)  # type: ignore[misc]
+        return loss
+
+    def create_scheduler(self, num_training_steps: int, *args: Any, **kwargs: Any) -> Any:
+        """See transformers.Trainer. Few steps have no warm-up: its first step learns nothing, and may be the last."""
+        if num_training_steps * WARM_UP <= 1:
+            self.args.warmup_steps = 0  # type: ignore[attr-defined]
+        return super().create_scheduler(num_training_steps, *args, **kwargs)  # type: ignore[misc]
+
+    def _save_checkpoint(self, model: Any, trial: Any) -> None:
+        folder = Path(self.args.output_dir) / f"checkpoint-{self.state.global_step}"  # type: ignore[attr-defined]
+        with saving_weights(folder):
+            super()._save_checkpoint(model, trial)  # type: ignore[misc]
+            # Each process writes a file of its own.
+            self.accelerator.wait_for_everyone()  # type: ignore[attr-defined]
+        if self.is_world_process_zero():  # type: ignore[attr-defined]
+            write_json(folder / _DIGESTS, _file_digests(folder))
+
+
+class FiniteNumbers(TrainerCallback):  # type: ignore[misc]
+    """Ends training at the step whose loss, gradient or weights are no finite numbers, before they are kept.
+
+    Args:
+        config: the settings, of which the message names what to change.
+    """
+
+    def __init__(self, config: TrainingConfig) -> None:
+        self._config = config
+
+    def on_log(self, args: Any, state: Any, control: Any, model: Any = None, logs: Any = None, **kwargs: Any) -> None:
+        """See transformers.TrainerCallback.
+
+        Raises:
+            UserError: when a number is not finite.
+        """
+        broken = [what for key, what in _LOGGED.items() if not math.isfinite((logs or {}).get(key, 0.0))]
+        if not broken and has_finite_weights(model):
+            return
+        remedy = f"lower {self._config.key('learning_rate')}={self._config.learning_rate:g}"
+        if broken and state.global_step == 1:
+            remedy = f"nothing was learned before it, so try {self._config.key('dtype')}=float32 or another model"
+        what = broken[0] if broken else "weight"
+        raise UserError(f"step {state.global_step} of {state.max_steps}: the {what} is not a finite number; {remedy}")
+
+
+def has_finite_weights(network: Any) -> bool:
+    """Whether all weights that are trained are finite numbers."""
+    finite = [weight.isfinite().all() for weight in network.parameters() if weight.requires_grad]
+    return bool(torch.stack(finite).all())
+
+
+def weights_digest(network: Any) -> str:
+    """Tells the weights that are trained from others."""
+    digest = hashlib.sha256()
+    for weight in network.parameters():
+        if weight.requires_grad:
+            digest.update(weight.detach().cpu().reshape(-1).view(torch.uint8).numpy())
+    return digest.hexdigest()
+
+
+def usable_checkpoints(folder: Path, remove: bool) -> list[str]:
+    """The checkpoints that were written to their end and are as they were written, the last one first.
+
+    Args:
+        folder: of all of them.
+        remove: whether the others are removed, and it is said.
+    """
+    found = sorted(folder.glob("checkpoint-*"), key=_step, reverse=True)
+    # No checkpoint of an earlier version has digests; one of this version without them was being written or removed.
+    has_digests = any((path / _DIGESTS).exists() for path in found)
+    damaged = [path for path in found if not _is_whole(path, has_digests)]
+    usable = [str(path) for path in found if path not in damaged]
+    for path in damaged if remove else ():
+        shutil.rmtree(path, ignore_errors=True)
+        earlier = [other for other in usable if _step(Path(other)) < _step(path)]
+        print_note(f"{path}: damaged, or cut off while it was written, and removed; {next_words(earlier)}")
+    return usable
+
+
+def next_words(earlier: list[str]) -> str:
+    """What training goes on from, in words.
+
+    Args:
+        earlier: checkpoints, the last one first.
+    """
+    return f"training goes on from {Path(earlier[0]).name}" if earlier else "training begins anew"
+
+
+def _step(checkpoint: Path) -> int:
+    step = checkpoint.name.rpartition("-")[2]
+    return int(step) if step.isdecimal() else -1
+
+
+def _is_whole(checkpoint: Path, has_digests: bool) -> bool:
+    """Whether a checkpoint has the file that transformers writes last, and all files are those of its digests."""
+    try:
+        json.loads(read_bytes(checkpoint / _STATE))
+        return not has_digests or json.loads(read_bytes(checkpoint / _DIGESTS)) == _file_digests(checkpoint)
+    except (OSError, ValueError):
+        return False
+
+
+def _file_digests(checkpoint: Path) -> Mapping[str, str]:
+    """The digest of each file of a checkpoint, by name."""
+    found: dict[str, str] = {}
+    for path in sorted(checkpoint.rglob("[!.]*")):
+        if path.name != _DIGESTS and not path.is_dir():
+            digest = hashlib.sha256()
+            with open_regular(path, largest=1 << 62) as stream:
+                while chunk := stream.read(_CHUNK):
+                    digest.update(chunk)
+            found[path.relative_to(checkpoint).as_posix()] = digest.hexdigest()
+    return found

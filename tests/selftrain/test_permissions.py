@@ -1,0 +1,43 @@
+"""Weights can be read by whom the umask lets read, as the files beside them."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
+
+from housewise.selftrain.adapt.loop import merged
+from housewise.selftrain.ship import ship
+from housewise.selftrain.trainers.base import Start
+from housewise.selftrain.trainers.local import LocalTrainer
+from tests.selftrain.tiny import pair, save_learner, training
+
+
+@pytest.fixture(params=[0o022, 0o007, 0o077])
+def umask(request: pytest.FixtureRequest) -> Iterator[int]:
+    before = os.umask(request.param)
+    yield request.param
+    os.umask(before)
+
+
+def test_weights_have_the_permissions_of_new_files(umask: int, tmp_path: Path) -> None:
+    model = f"local:{save_learner(tmp_path / 'tiny')}"
+    learned = {
+        method: LocalTrainer(training(epochs=1, method=method)).train(
+            [pair(0), pair(1)], Start(model=model), tmp_path / method
+        )
+        for method in ("lora", "full")
+    }
+    merged(learned["lora"], tmp_path / "merged")
+    ship(tmp_path / "lora" / "adapter", tmp_path / "shipped")
+    folders = ["lora/adapter", "full/model", "merged", "shipped"]
+    written = [path for folder in folders for path in (tmp_path / folder).iterdir()]
+    assert len([path for path in written if path.suffix == ".safetensors"]) == 4
+    assert {path.name: oct(stat.S_IMODE(path.stat().st_mode)) for path in written} == {
+        path.name: oct(0o666 & ~umask) for path in written
+    }
