@@ -21,6 +21,7 @@ from housewise.language.base import (
     TokenLogprob,
 )
 from housewise.language.local.constrained import Constraint, Grammars
+from housewise.language.local.context import context_length
 from housewise.language.local.encoding import encode
 from housewise.language.local.libraries import out_of_memory
 from housewise.language.local.smollm2 import SMOLLM2
@@ -107,7 +108,7 @@ class LocalChatModel:
             self._writer: Writer | None = Writer(Reader(network, reuse_prefix), ends, self._text, batch_size)
         except ValueError as error:
             raise ChatModelError(f"model {model}: {error}, which cannot be run here; serve it, see base_url") from None
-        self._context: int = getattr(network.config.get_text_config(), "max_position_embeddings", 0) or 1 << 20
+        self._context = context_length(network.config)
         self._width: int = network.get_output_embeddings().weight.shape[0]
         self.ends = ends
         self._grammars: Grammars | None = None

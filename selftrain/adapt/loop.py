@@ -19,6 +19,7 @@ from housewise.core.reading import read_text
 from housewise.core.record import FINISHED, Record
 from housewise.language.adapters import ASKED_WITH
 from housewise.language.embedder import shared_minilm
+from housewise.language.local.adapters import check_adapter
 from housewise.language.local.libraries import quiet
 from housewise.language.local.smollm2 import SMOLLM2
 from housewise.language.local.weights import load
@@ -171,9 +172,14 @@ class AdaptTraining:
     def _check_trainers(self) -> None:
         """Find what cannot be trained before anything is played."""
         config = self.config
-        for training in (*([config.warm_up.training] if config.warm_up.people else []), config.imitation):
-            open_trainer(training, self.seed, self._base_url, unheard).check(self._named)
-        open_preference_trainer(config.preference, self.seed, self._base_url, unheard).check(self._named)
+        if config.warm_up.people:
+            open_trainer(config.warm_up.training, self.seed, self._base_url, unheard).check(self._named)
+        elif self._named.adapter is not None:
+            check_adapter(self._named.model.partition(":")[2] or SMOLLM2, self._named.adapter)
+        # All others learn adapters of their own.
+        start = Start(model=self._named.model)
+        open_trainer(config.imitation, self.seed, self._base_url, unheard).check(start)
+        open_preference_trainer(config.preference, self.seed, self._base_url, unheard).check(start)
 
     def _check_folder(self) -> None:
         path = self.folder / "config.json"

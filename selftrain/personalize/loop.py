@@ -138,6 +138,7 @@ class SelfTraining:
                 f"wording=corrected and review are about judgements, of which prompt {run.agent.prompt} has none; set "
                 "run.prompt=judging, or wording=done, review=0 and imitation_review=0"
             )
+        config.check_houses()
         find_filter(config.filter.name)
         check_person(run.tasks)
         tried = [config.training_tasks] if config.iterations or config.review or config.imitation_review else []

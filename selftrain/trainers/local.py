@@ -20,20 +20,21 @@ from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any, ClassVar, Generic, TypeVar
 
-from pydantic import BaseModel
-
+from housewise.core.console import print_note
 from housewise.core.errors import UserError
 from housewise.core.files import write_json, write_text
-from housewise.language.local.adapters import with_adapter
+from housewise.language.local.adapters import lora_settings, save_base_weights, with_adapter
+from housewise.language.local.context import context_length
 from housewise.language.local.libraries import out_of_memory, quiet
 from housewise.language.local.smollm2 import SMOLLM2
 from housewise.language.local.weights import check_weights, load
+from housewise.selftrain.datasets import Prompted
 from housewise.selftrain.personalize.pairs import Pair, read_pairs, write_pairs
 from housewise.selftrain.personalize.settings import TrainingConfig
-from housewise.selftrain.trainers.base import ADAPTER, MODEL, Progress, Start, TrainedModel
+from housewise.selftrain.trainers.base import ADAPTER, MODEL, Progress, Start, TrainedModel, refuse_finished
 from housewise.selftrain.trainers.card import curve_csv, model_card
-from housewise.selftrain.trainers.examples import pair_tokens, row_length
-from housewise.selftrain.trainers.jobs import JOB, Job, digest, launched
+from housewise.selftrain.trainers.examples import learnable_rows, pair_tokens, row_length
+from housewise.selftrain.trainers.jobs import JOB, Job, launched
 
 INSTALL = "pip install 'housewise[train]'"
 _CHECKPOINTS = "checkpoints"
@@ -45,7 +46,7 @@ _OUT_OF_MEMORY = (
 )
 
 
-E = TypeVar("E", bound=BaseModel)
+E = TypeVar("E", bound=Prompted)
 
 
 class LocalTraining(ABC, Generic[E]):
@@ -61,9 +62,13 @@ class LocalTraining(ABC, Generic[E]):
 
     Attributes:
         curve: columns of ``curve.csv``.
+        called: What an example is called.
+        section: Of the settings, for messages.
     """
 
     curve: ClassVar[Sequence[str]] = CURVE
+    called: ClassVar[str] = "pair"
+    section: ClassVar[str] = "training"
 
     def __init__(self, config: TrainingConfig, seed: int = 0, progress: Progress | None = None) -> None:
         self.config = config
@@ -98,12 +103,13 @@ class LocalTraining(ABC, Generic[E]):
 
     def train(self, examples: Sequence[E], start: Start, folder: Path) -> TrainedModel:
         """See Trainer.train."""
-        finished = TrainedModel.load(folder)
+        job = Job.of(self.config, self.seed, start, examples)
+        changes, finished = job.changes(folder), TrainedModel.load(folder)
         if finished is not None:
+            refuse_finished(folder, changes or ())
             return finished
         self.check(start)
-        job = Job(config=self.config, seed=self.seed, start=start, pairs=digest(examples))
-        if not job.same(folder):
+        if changes is None or changes:
             shutil.rmtree(folder / _CHECKPOINTS, ignore_errors=True)
         write_json(folder / JOB, job.model_dump())
         if self.config.launcher is None:
@@ -128,6 +134,29 @@ class LocalTraining(ABC, Generic[E]):
             if importlib.util.find_spec(package) is None:
                 raise UserError(f"{package} is not installed; run {INSTALL}")
         check_weights(name or SMOLLM2, start.adapter)
+        self._check_adapter_settings(start)
+
+    def _check_adapter_settings(self, start: Start) -> None:
+        """Check that nobody set what the adapter that training goes on from has settled already.
+
+        Raises:
+            UserError: when somebody did.
+        """
+        for key, value in self._settled(start).items():
+            wanted = getattr(self.config, key)
+            wanted = tuple(sorted(wanted)) if isinstance(wanted, tuple) else wanted
+            # Which layers all-linear means, the model tells; the card has those of the adapter.
+            if key in self.config.set_by_user and wanted not in (value, "all-linear"):
+                raise UserError(
+                    f"{self.section}.{key}={wanted}: training goes on from adapter {start.adapter}, whose {key} is "
+                    f"{value}; leave {self.section}.{key} out, or train without an adapter to begin with"
+                )
+
+    def _settled(self, start: Start) -> dict[str, Any]:
+        """The settings that an adapter has from the one that training goes on from."""
+        if start.adapter is None or self.config.method != "lora":
+            return {}
+        return lora_settings(start.adapter)
 
     def carry_out(self, examples: Sequence[E], start: Start, folder: Path) -> TrainedModel:
         """Train in this process; see Trainer.train."""
@@ -149,9 +178,13 @@ class LocalTraining(ABC, Generic[E]):
         checkpoints = folder / _CHECKPOINTS
         network, tokenizer = self._network(start)
         rows = self.rows(tokenizer, examples, start.model)
-        fitting = [row for row in rows if row_length(row) <= self.config.most_tokens]
-        if not fitting:
-            raise UserError(f"every pair is longer than training.most_tokens={self.config.most_tokens}; raise it")
+        context, setting = context_length(network.config), f"{self.section}.most_tokens"
+        fitting, notes = learnable_rows(
+            rows, self.called, f"model {start.model}", context, setting, self.config.most_tokens
+        )
+        if os.environ.get("RANK", "0") == "0":
+            for note in notes:
+                print_note(note)
         trainer = self.trainer(network, tokenizer, fitting, checkpoints, self._reporter(folder))
         began = time.perf_counter()
         checkpoint = last_checkpoint(checkpoints)
@@ -175,11 +208,12 @@ class LocalTraining(ABC, Generic[E]):
             "last_loss": loss[-1] if loss else 0.0,
             "seconds": seconds,
         }
-        trained = self._named(start, folder, metrics)
+        trained = self._named(start, folder, metrics, notes)
         trainer.accelerator.wait_for_everyone()
         if trainer.is_world_process_zero():
-            weights = self._save(network, tokenizer, folder)
-            write_text(weights / "README.md", model_card(self.config, self.seed, start, metrics))
+            weights = self._save(network, tokenizer, folder, start)
+            as_trained = self.config.model_copy(update=self._settled(start))
+            write_text(weights / "README.md", model_card(as_trained, self.seed, start, metrics))
             trained.save(folder)
             shutil.rmtree(checkpoints, ignore_errors=True)
         trainer.accelerator.wait_for_everyone()
@@ -200,12 +234,12 @@ class LocalTraining(ABC, Generic[E]):
             return with_adapter(network, model, start.adapter, trainable=True).train(), tokenizer
         return fresh_adapter(network, self.config, self.seed).train(), tokenizer
 
-    def _named(self, start: Start, folder: Path, metrics: dict[str, float]) -> TrainedModel:
+    def _named(self, start: Start, folder: Path, metrics: dict[str, float], notes: tuple[str, ...]) -> TrainedModel:
         if self.config.method == "full":
-            return TrainedModel(model=f"local:{folder / MODEL}", metrics=metrics)
-        return TrainedModel(model=start.model, adapter=str(folder / ADAPTER), metrics=metrics)
+            return TrainedModel(model=f"local:{folder / MODEL}", metrics=metrics, notes=notes)
+        return TrainedModel(model=start.model, adapter=str(folder / ADAPTER), metrics=metrics, notes=notes)
 
-    def _save(self, network: Any, tokenizer: Any, folder: Path) -> Path:
+    def _save(self, network: Any, tokenizer: Any, folder: Path, start: Start) -> Path:
         """Write the weights; returns their folder."""
         from housewise.selftrain.trainers.recipe import save
 
@@ -213,6 +247,8 @@ class LocalTraining(ABC, Generic[E]):
             tokenizer.save_pretrained(folder / MODEL)
         weights = folder / (MODEL if self.config.method == "full" else ADAPTER)
         save(network, str(weights))
+        if self.config.method == "lora":
+            save_base_weights(weights, start.model.partition(":")[2] or SMOLLM2)
         return weights
 
     def _reporter(self, folder: Path) -> Any:
