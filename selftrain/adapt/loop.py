@@ -115,8 +115,12 @@ class AdaptTraining:
     def warmed_up(self) -> Start:
         """The model from which all others go on; its adapter is merged, as they learn adapters of their own."""
         folder = self.folder / WARM_UP
-        learned = self._named if not self.config.warm_up.people else TrainedModel.load(folder) or self._warm_up(folder)
+        learned = self._named if not self.config.warm_up.people else self.finished(folder) or self._warm_up(folder)
         return merged(learned, folder / _MERGED)
+
+    def finished(self, folder: Path) -> TrainedModel | None:
+        """The model of a training that is over; None where it is not."""
+        return TrainedModel.load(folder, self._named.model)
 
     @property
     def _named(self) -> Start:

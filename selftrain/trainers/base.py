@@ -66,8 +66,13 @@ class TrainedModel(Start):
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def load(cls, folder: Path) -> TrainedModel | None:
+    def load(cls, folder: Path, base: str | None = None) -> TrainedModel | None:
         """What a finished training left in its folder, which may have been moved since; None where there is none.
+
+        Args:
+            folder: Of the training.
+            base: Name of the model that training began with, as it is now. An adapter is for that one where there is no
+                folder any more under the name that was written down.
 
         Raises:
             UserError: when the file is damaged.
@@ -81,8 +86,14 @@ class TrainedModel(Start):
             raise UserError(f"{path}: does not name a trained model; delete it to train again") from error
         trained = cls(**kept.model_dump(exclude={"within"}))
         if kept.within is None:
-            return trained.moved(_parts_now(trained.places, _study(folder)))
-        return trained.moved({key: Path(os.path.normpath(folder / place)) for key, place in kept.within.items()})
+            own = _parts_now(trained.places, _study(folder))
+        else:
+            own = {key: Path(os.path.normpath(folder / place)) for key, place in kept.within.items()}
+        found, model = trained.moved(own), trained.places.get("model")
+        is_gone = model is not None and "model" not in own and not model.is_dir()
+        if base is not None and is_gone and found.adapter is not None:
+            return found.model_copy(update={"model": base})
+        return found
 
     def save(self, folder: Path) -> TrainedModel:
         """Write ``model.json``, which says that the training in this folder is finished."""

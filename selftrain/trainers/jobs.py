@@ -61,8 +61,8 @@ class Job(BaseModel):
         changed = {
             f"settings ({', '.join(settings)})": bool(settings),
             "seed": earlier.seed != self.seed,
-            "model": not self._starts_like(earlier, "model"),
-            "adapter": not self._starts_like(earlier, "adapter"),
+            f"model ({earlier.start.model})": not self._starts_like(earlier, "model"),
+            f"adapter ({earlier.start.adapter})": not self._starts_like(earlier, "adapter"),
             "examples": earlier.pairs != self.pairs,
         }
         return [what for what, differs in changed.items() if differs]
@@ -72,7 +72,12 @@ class Job(BaseModel):
         then, now = earlier.weights.get(key), self.weights.get(key)
         if then is not None and now is not None:
             return then == now
-        return same_setting(getattr(earlier.start, key), getattr(self.start, key))
+        if same_setting(getattr(earlier.start, key), getattr(self.start, key)):
+            return True
+        # Of earlier versions the name alone is known, which is that of an adapter everywhere.
+        before, after = (job.start.places.get(key) for job in (earlier, self))
+        moved = before is not None and after is not None and before.name == after.name and not before.exists()
+        return moved and key == "model"
 
 
 def digest(examples: Sequence[Prompted]) -> str:

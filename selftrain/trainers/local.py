@@ -104,7 +104,7 @@ class LocalTraining(ABC, Generic[E]):
     def train(self, examples: Sequence[E], start: Start, folder: Path) -> TrainedModel:
         """See Trainer.train."""
         job = Job.of(self.config, self.seed, start, examples)
-        changes, finished = job.changes(folder), TrainedModel.load(folder)
+        changes, finished = job.changes(folder), TrainedModel.load(folder, start.model)
         if finished is not None:
             refuse_finished(folder, changes or ())
             return finished
