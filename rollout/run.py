@@ -15,6 +15,7 @@ from housewise.core.marks import differences, mark_as_set
 from housewise.core.reading import read_json
 from housewise.core.record import FAILED, FINISHED, Event, Header
 from housewise.core.settings import known_only, merged, placed, short_name, validated
+from housewise.language.local.digests import weights_digest
 from housewise.people.memory import Memory, Note
 from housewise.rollout.attempts import earlier_events
 from housewise.rollout.executors import Silent, Watcher, open_executor
@@ -266,16 +267,24 @@ def differing(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
 
 def same_setting(earlier: Any, now: Any) -> bool:
-    """Whether a setting is what it was, or names a model in a folder that has been moved or is seen from elsewhere."""
+    """Whether a setting is what it was, or names a model whose folder was moved, copied or is seen from elsewhere."""
     if earlier == now:
         return True
     if not isinstance(earlier, str) or not isinstance(now, str):
         return False
     before, after = (Path(name.removeprefix("local:")) for name in (earlier, now))
-    if before.is_dir() and after.is_dir():
-        return before.samefile(after)
+    if not after.is_dir():
+        return False
+    if before.is_dir() and before.samefile(after):
+        return True
     alike = len(after.parts) > 1 and before.parts[-2:] == after.parts[-2:]
-    return alike and after.is_dir() and not before.exists()
+    return alike and (not before.exists() or _same_weights(before, after))
+
+
+def _same_weights(one: Path, other: Path) -> bool:
+    """Whether two folders hold the same weights, as that of a model or an adapter and its copy do."""
+    digest = weights_digest(one)
+    return digest is not None and digest == weights_digest(other)
 
 
 def keep_files(files: Mapping[str, Path], folder: Path, anew: bool = False) -> None:

@@ -3,6 +3,9 @@
 A prompt of messages makes TRL's conversational format: ``prompt`` and each reply are lists of messages, and the
 assistant's turn has the prefix in it. A plain text to go on with makes its standard format, of texts. Files of earlier
 versions, with plain replies behind a ``prefix``, are read as well.
+
+TRL's trainers put the token that ends a turn behind every reply. For those that were cut at a limit (``cut``) that is
+wrong: leave them out (``dataset.filter(lambda row: not row["cut"])``).
 """
 
 from __future__ import annotations
@@ -25,11 +28,13 @@ class Prompted(BaseModel):
 
     Attributes:
         columns: Columns of files by name of the reply that they hold.
+        added: Fields that earlier versions did not have, and that are false in all that these wrote.
         prompt: messages with ``role`` and ``content``; none where the prefix is a plain text to go on with.
         prefix: text that the assistant's turn began with.
     """
 
     columns: ClassVar[Mapping[str, str]] = {}
+    added: ClassVar[frozenset[str]] = frozenset()
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     prompt: tuple[dict[str, str], ...]

@@ -16,6 +16,7 @@ import typer
 from housewise.core.errors import UserError
 from housewise.core.reading import read_json
 from housewise.language.adapters import ASKED_WITH
+from housewise.language.local.adapters import BASE_MODEL
 from housewise.language.local.libraries import saving_weights
 from housewise.rollout.scores import VERSION
 
@@ -49,8 +50,8 @@ def ship(adapter: Path, target: Path, made_by: str | None = None, title: str | N
     target.mkdir(parents=True, exist_ok=True)
     with saving_weights(target):
         save_file(weights, target / _WEIGHTS, metadata={"format": "pt"})
-    # How it is asked is said of planners alone.
-    files = [*_FILES, *([ASKED_WITH] if (adapter / ASKED_WITH).is_file() else [])]
+    # How it is asked is said of planners alone, and earlier versions did not write on which weights it was trained.
+    files = [*_FILES, *(name for name in (ASKED_WITH, BASE_MODEL) if (adapter / name).is_file())]
     for name in files:
         shutil.copyfile(adapter / name, target / name)
     written = (adapter / "README.md").read_text(encoding="utf-8")

@@ -44,6 +44,7 @@ class _Phase(BaseModel):
     model: str = ""
     adapter: str | None = None
     metrics: dict[str, FiniteFloat] = Field(default_factory=dict)
+    notes: list[str] = Field(default_factory=list)
     evaluation: dict[str, _Figures] = Field(default_factory=dict)
 
     @model_validator(mode="after")
@@ -101,7 +102,7 @@ class Chapter:
         rewards, moved: what was tried and kept, by reward and by the kind of object that was moved.
         kept, thrown: examples.
         curve: of its training, empty where there is none.
-        notes: what could not be read.
+        notes: what was left out of its training, and what could not be read.
     """
 
     phase: _Phase
@@ -212,10 +213,10 @@ def _facts(folder: Path) -> dict[str, str]:
 
 def _chapter(folder: Path, phase: _Phase) -> Chapter:
     """A phase; what cannot be read of it is told of and left out."""
-    notes: list[str] = []
+    notes = list(phase.notes)
     reports = [(run.name, _link(folder, run / "report.html")) for run in _evaluations(folder, phase)]
     if Path(phase.phase).name != phase.phase:
-        return Chapter(phase, reports)
+        return Chapter(phase, reports, notes=notes)
     place = folder / phase.phase
     filtered = _filtered(place / "filter.json", notes)
     learned = _learned(place / "pairs.jsonl", notes)

@@ -5,16 +5,62 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict, ValidationError
+
 from housewise.core.errors import UserError, alternatives
-from housewise.core.reading import read_json
+from housewise.core.files import write_json
+from housewise.core.reading import read_json, read_text
 from housewise.language.adapters import adapter_folder, packaged_adapters
 from housewise.language.base import ChatModelError
+from housewise.language.local.digests import weights_digest
 from housewise.language.local.libraries import INSTALL, first_line, quiet
 from housewise.language.local.smollm2 import SMOLLM2, SMOLLM2_NAMES, SMOLLM2_WHEEL
+
+BASE_MODEL = "base_model.json"
+"""File in an adapter's folder that identifies the weights that it was trained on; see BaseWeights."""
 
 _ADAPTER_WEIGHTS, _PICKLED_WEIGHTS = "adapter_model.safetensors", "adapter_model.bin"
 _LARGEST_RANK, _MOST_LAYERS = 1 << 16, 1000
 _A_FOLDER = "the folder that PEFT's save_pretrained wrote"
+
+
+class BaseWeights(BaseModel):
+    """The weights that an adapter was trained on.
+
+    Attributes:
+        name: Of the model when the adapter was trained, for messages.
+        digest: See digests.weights_digest.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str
+    digest: str
+
+
+def save_base_weights(folder: Path, model: str) -> None:
+    """Write into an adapter's folder which weights it was trained on; nothing where they cannot be identified.
+
+    Args:
+        folder: Of the adapter.
+        model: That it was trained on.
+    """
+    digest = weights_digest(model)
+    if digest is not None:
+        write_json(folder / BASE_MODEL, BaseWeights(name=model, digest=digest).model_dump())
+
+
+def lora_settings(adapter: str | Path) -> dict[str, Any]:
+    """Return the rank, alpha and layers that an adapter has, by the names of a training's settings.
+
+    Args:
+        adapter: Its name, or a folder that check_adapter has found in order.
+    """
+    recorded = read_json(adapter_folder(adapter) / "adapter_config.json")
+    targets = recorded.get("target_modules")
+    named = tuple(sorted(map(str, targets))) if isinstance(targets, list) else targets
+    found = {"rank": recorded.get("r"), "alpha": recorded.get("lora_alpha"), "targets": named}
+    return {key: value for key, value in found.items() if value}
 
 
 def put_on(network: Any, model: str, adapter: str | Path, merge: bool) -> Any:
@@ -78,11 +124,7 @@ def check_adapter(model: str, adapter: str | Path) -> Path:
             f"adapter {adapter}: no readable adapter_config.json ({first_line(error)}); name {_A_FOLDER}, or one that "
             f"comes with Housewise: {alternatives(str(adapter), packaged_adapters())}"
         ) from error
-    if _base(base) != _base(model):
-        raise ChatModelError(
-            f"adapter {adapter}: it was trained on {base}, not on {model}; open it with that model, or correct "
-            "base_model_name_or_path in its adapter_config.json if they are the same"
-        )
+    _check_base(model, adapter, base, folder / BASE_MODEL)
     if problem:
         raise ChatModelError(
             f"adapter {adapter}: {problem} in its adapter_config.json; correct it, or train a plain LoRA adapter"
@@ -98,6 +140,46 @@ def check_adapter(model: str, adapter: str | Path) -> Path:
             f"adapter {adapter}: {has}; save them as {_ADAPTER_WEIGHTS}, with save_pretrained of a recent PEFT"
         )
     return folder
+
+
+def _check_base(model: str, adapter: str | Path, base: str, path: Path) -> None:
+    """Check that an adapter was trained on a model: on its weights where they are known, else on one of that name.
+
+    Args:
+        model: That it is about to be put on.
+        adapter: As it was named.
+        base: What its adapter_config.json calls the model that it was trained on.
+        path: Of its BASE_MODEL, which adapters of earlier versions and of other programs do not have.
+
+    Raises:
+        ChatModelError: When it was trained on another one.
+    """
+    trained_on = _base_weights(path)
+    digest = weights_digest(model) if trained_on else None
+    if trained_on is None or digest is None:
+        if _base(base) != _base(model):
+            raise ChatModelError(
+                f"adapter {adapter}: it was trained on {base}, not on {model}; open it with that model, or correct "
+                "base_model_name_or_path in its adapter_config.json if they are the same"
+            )
+    elif trained_on.digest != digest:
+        raise ChatModelError(
+            f"adapter {adapter}: it was trained on other weights ({trained_on.name}, digest {trained_on.digest[:8]}) "
+            f"than those of {model} (digest {digest[:8]}); open it with the model that it was trained on, or delete "
+            f"{path} if the two are the same in another form"
+        )
+
+
+def _base_weights(path: Path) -> BaseWeights | None:
+    if not path.is_file():
+        return None
+    try:
+        return BaseWeights.model_validate_json(read_text(path))
+    except (UserError, ValidationError) as error:
+        raise ChatModelError(
+            f"{path}: does not name the weights that the adapter was trained on ({first_line(error)}); restore it, or "
+            "delete it to go by the model's name alone"
+        ) from error
 
 
 def _unusable(recorded: dict[str, Any]) -> str:

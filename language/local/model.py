@@ -22,6 +22,7 @@ from housewise.language.base import (
     TokenLogprob,
 )
 from housewise.language.local.constrained import Constraint, Grammars
+from housewise.language.local.context import context_length
 from housewise.language.local.encoding import encode
 from housewise.language.local.libraries import out_of_memory
 from housewise.language.local.smollm2 import SMOLLM2
@@ -113,7 +114,7 @@ class LocalChatModel:
         if described := reader.ways.describe():
             logger.warning("model %s: %s", model, described)
         self._writer: Writer | None = Writer(reader, ends, self._text, batch_size)
-        self._context: int = getattr(network.config.get_text_config(), "max_position_embeddings", 0) or 1 << 20
+        self._context = context_length(network.config)
         self._width: int = network.get_output_embeddings().weight.shape[0]
         self.ends = ends
         self._grammars: Grammars | None = None

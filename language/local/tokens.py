@@ -73,9 +73,9 @@ def _takes_system_role(tokenizer: Any) -> bool:
     return found
 
 
-def reply_tokens(tokenizer: Any, text: str) -> list[int]:
-    """What a model writes after a prompt: the text, and the token that ends its turn."""
-    return [*encode(tokenizer, [text]), end_of_turn(tokenizer)]
+def reply_tokens(tokenizer: Any, text: str, cut: bool = False) -> list[int]:
+    """What a model writes after a prompt: the text, and the token that ends its turn unless the text was cut."""
+    return [*encode(tokenizer, [text]), *([] if cut else [end_of_turn(tokenizer)])]
 
 
 def token_texts(tokenizer: Any, before: Sequence[int], tokens: Sequence[int]) -> list[str]:

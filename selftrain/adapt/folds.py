@@ -48,7 +48,7 @@ class Fold:
     def learned(self, learner: str) -> TrainedModel:
         """The model that one of LEARNERS has become here."""
         folder = self.folder_of(learner)
-        return TrainedModel.load(folder) or self._learning[learner](folder)
+        return self._training.finished(folder) or self._learning[learner](folder)
 
     def folder_of(self, learner: str) -> Path:
         """Of what one of LEARNERS learns from, and becomes."""

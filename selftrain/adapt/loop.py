@@ -19,6 +19,7 @@ from housewise.core.reading import read_text
 from housewise.core.record import FINISHED, Record
 from housewise.language.adapters import ASKED_WITH
 from housewise.language.embedder import shared_minilm
+from housewise.language.local.adapters import check_adapter
 from housewise.language.local.libraries import quiet, saving_weights
 from housewise.language.local.smollm2 import SMOLLM2
 from housewise.language.local.weights import load
@@ -114,8 +115,12 @@ class AdaptTraining:
     def warmed_up(self) -> Start:
         """The model from which all others go on; its adapter is merged, as they learn adapters of their own."""
         folder = self.folder / WARM_UP
-        learned = self._named if not self.config.warm_up.people else TrainedModel.load(folder) or self._warm_up(folder)
+        learned = self._named if not self.config.warm_up.people else self.finished(folder) or self._warm_up(folder)
         return merged(learned, folder / _MERGED)
+
+    def finished(self, folder: Path) -> TrainedModel | None:
+        """The model of a training that is over; None where it is not."""
+        return TrainedModel.load(folder, self._named.model)
 
     @property
     def _named(self) -> Start:
@@ -170,9 +175,14 @@ class AdaptTraining:
     def _check_trainers(self) -> None:
         """Find what cannot be trained before anything is played."""
         config = self.config
-        for training in (*([config.warm_up.training] if config.warm_up.people else []), config.imitation):
-            open_trainer(training, self.seed, self._base_url, unheard).check(self._named)
-        open_preference_trainer(config.preference, self.seed, self._base_url, unheard).check(self._named)
+        if config.warm_up.people:
+            open_trainer(config.warm_up.training, self.seed, self._base_url, unheard).check(self._named)
+        elif self._named.adapter is not None:
+            check_adapter(self._named.model.partition(":")[2] or SMOLLM2, self._named.adapter)
+        # All others learn adapters of their own.
+        start = Start(model=self._named.model)
+        open_trainer(config.imitation, self.seed, self._base_url, unheard).check(start)
+        open_preference_trainer(config.preference, self.seed, self._base_url, unheard).check(start)
 
     def _check_folder(self) -> None:
         path = self.folder / "config.json"

@@ -87,8 +87,8 @@ class AdaptTrainingConfig(Settings):
     def identity(self) -> dict[str, Any]:
         """What has to be the same to go on in a folder where everything is learned, by dotted key."""
         found = self.model_dump(exclude={"run": True, "warm_up": {"training"}, "imitation": True, "preference": True})
-        found["warm_up"]["training"] = self.warm_up.training.identity
-        found |= {"imitation": self.imitation.identity, "preference": self.preference.identity}
+        found["warm_up"]["training"] = self.warm_up.training.lasting_identity
+        found |= {"imitation": self.imitation.lasting_identity, "preference": self.preference.lasting_identity}
         found["run"] = {
             key: value for key, value in self.run.determining.items() if not key.startswith("models.person")
         }

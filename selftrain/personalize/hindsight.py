@@ -152,6 +152,8 @@ class Situation:
             "given": tuple(line for line, thing in lines if thing not in known),
             "mistaken": sum(self.judgements.get(thing) != place for thing, place in known.items()),
             "complete": plan.complete,
+            # These are the demonstrator's words, to the end.
+            "cut": False,
         }
         return pair.model_copy(update=changes)
 

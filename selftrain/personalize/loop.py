@@ -139,6 +139,7 @@ class SelfTraining:
                 f"wording=corrected and review are about judgements, of which prompt {run.agent.prompt} has none; set "
                 "run.prompt=judging, or wording=done, review=0 and imitation_review=0"
             )
+        config.check_houses()
         find_filter(config.filter.name)
         check_person(run.tasks)
         tried = [config.training_tasks] if config.iterations or config.review or config.imitation_review else []
@@ -196,12 +197,15 @@ class SelfTraining:
         """The model after each phase, made when it is asked for and not there yet."""
         if self.config.evaluation.untrained:
             yield UNTRAINED, self._start
-        model = TrainedModel.load(self.folder / IMITATE) or self._imitating()
+        model = self._finished(IMITATE) or self._imitating()
         yield IMITATE, model
         for iteration in range(self.config.iterations):
             name = _iteration(iteration)
-            model = TrainedModel.load(self.folder / name) or self._iterated(iteration, model)
+            model = self._finished(name) or self._iterated(iteration, model)
             yield name, model
+
+    def _finished(self, name: str) -> TrainedModel | None:
+        return TrainedModel.load(self.folder / name, self._start.model)
 
     def _imitating(self) -> TrainedModel:
         """The model that imitates the demonstrations."""

@@ -37,9 +37,11 @@ class Pair(Prompted):
         mistaken: how many of its judgements had been others before they were corrected; see
             selftrain.personalize.hindsight.
         complete: whether the reply takes the task as done, and was carried out so far.
+        cut: Whether the reply was cut at a limit, so that it does not teach where a turn ends.
     """
 
     columns: ClassVar[Mapping[str, str]] = {"reply": "completion"}
+    added: ClassVar[frozenset[str]] = frozenset({"cut"})
     reply: str
     given: tuple[tuple[int, int], ...] = ()
     turns: bool = False
@@ -52,6 +54,7 @@ class Pair(Prompted):
     discovered: int = 0
     mistaken: int = 0
     complete: bool = False
+    cut: bool = False
 
 
 def pairs_of(record: HouseRecord, prefix: str, wording: Wording = "said") -> Iterator[Pair]:
@@ -75,6 +78,7 @@ def followed(record: HouseRecord, plan: PlanEvent) -> TriedLine:
     actions = [action for action in record.actions if action.plan == plan.plan]
     return TriedLine(
         reply=plan.reply,
+        finish_reason=plan.finish_reason,
         # Only an episode's last plan can have been carried out to its end and have been taken as the end of the task.
         complete=plan.complete and record.result.ended == "complete" and plan is record.plans[-1],
         reward=sum(action.reward for action in actions),
@@ -105,6 +109,7 @@ def pair_of(record: HouseRecord, plan: PlanEvent, tried: TriedLine, prefix: str,
         moved=tuple(tried.moved),
         discovered=tried.discovered,
         complete=tried.complete,
+        cut=tried.finish_reason == "length",
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -45,6 +46,14 @@ class TrainingConfig(Settings):
         """What a trained model depends on: all but how its training is computed."""
         how = {"pairs_per_pass", "gradient_checkpointing", "checkpoint_steps", "device", "launcher", "poll_seconds"}
         return self.model_dump(exclude=how)
+
+    @property
+    def lasting_identity(self) -> dict[str, Any]:
+        """What has to be the same to go on in a folder of several trainings.
+
+        Those that are not over may read longer examples: too many may turn out to be too long when all is played.
+        """
+        return {key: value for key, value in self.identity.items() if key != "most_tokens"}
 
 
 class PreferenceConfig(TrainingConfig):
@@ -185,7 +194,7 @@ class SelfTrainingConfig(Settings):
             found |= self.model_dump(include={"lessons", "imitation_plans", "imitation_review", "imitation_epochs"})
             found["imitation_learning_rate"] = self.imitation.learning_rate
             own = (set() if improved else {"epochs"}) | (set() if finished else {"learning_rate"})
-            found["training"] = {key: value for key, value in self.training.identity.items() if key not in own}
+            found["training"] = {key: value for key, value in self.training.lasting_identity.items() if key not in own}
         if improved:
             found |= self.model_dump(include={"wording", "filter", "rehearse", "review"})
         if finished:
@@ -226,6 +235,31 @@ class SelfTrainingConfig(Settings):
         rate = self.training.learning_rate * self.learning_rate_decay**iteration
         return self.training.model_copy(update={"learning_rate": rate})
 
+    def check_houses(self) -> None:
+        """Check that no generated house both teaches and tests.
+
+        The houses of the training tasks may be measured in as well, as tasks that have no others.
+
+        Raises:
+            UserError: When one does.
+        """
+        if self.run.tasks.data is not None:
+            return
+        tried = _houses(self.training_tasks)
+        for tasks in self.evaluation.tasks:
+            tested = _houses(tasks)
+            parts = {f"lessons[{number}]": _houses(kind) for number, kind in enumerate(self.lessons)}
+            if not tested <= tried:
+                parts["demonstrations"] = _houses(self.demonstrations)
+                if self.iterations or self.imitation_review:
+                    parts["training_tasks"] = tried
+            for name, taught in parts.items():
+                if both := sorted(tested & taught):
+                    raise UserError(
+                        f"{name}: house {both[0]} is taught and is among evaluation.tasks named {tasks.name} as well "
+                        f"({len(both)} are); give {name}.seed or those tasks another seed"
+                    )
+
     def measuring(self, tasks: NamedTasksConfig, **changes: Any) -> PersonalizeSettings:
         """The run that tells how good a model is at some tasks; see playing."""
         return self.playing(tasks, runs=tasks.runs or self.evaluation.runs, **changes)
@@ -245,6 +279,11 @@ class SelfTrainingConfig(Settings):
         if self.run.tasks.data is not None:
             chosen = {"episodes": tasks.episodes}
         return self.run.changed(**chosen, **changes)
+
+
+def _houses(tasks: TasksConfig | LessonsConfig) -> AbstractSet[int]:
+    """The seeds of generated houses."""
+    return set(range(tasks.seed, tasks.seed + tasks.houses))
 
 
 def load_selftraining(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -19,6 +20,8 @@ ADAPTER, MODEL = "adapter", "model"
 
 MODEL_FILE = "model.json"
 """What a finished training leaves in its folder last."""
+# How many levels a training's folder is at most below that of its study: study/fold/learner.
+_DEEPEST = 2
 
 Progress = Callable[[int, int, str], None]
 """Told of steps done, steps in all, and how it goes in words."""
@@ -41,19 +44,38 @@ class Start(BaseModel):
     model: str
     adapter: str | None = None
 
+    @property
+    def places(self) -> dict[str, Path]:
+        """Folders that the model and the adapter may be in, by attribute."""
+        kind, _, name = self.model.partition(":")
+        named = {"model": name if kind == "local" else None, "adapter": self.adapter}
+        return {key: Path(place) for key, place in named.items() if place}
+
+    def moved(self, places: Mapping[str, Path]) -> Self:
+        """Return the same with other folders for some attributes."""
+        written = {key: f"local:{place}" if key == "model" else str(place) for key, place in places.items()}
+        return self.model_copy(update=written)
+
 
 class TrainedModel(Start):
     """A model that has been trained.
 
     Attributes:
         metrics: figures of the training, such as loss, pairs, tokens and seconds.
+        notes: Sentences about what was left out of the training.
     """
 
     metrics: dict[str, float] = Field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @classmethod
-    def load(cls, folder: Path) -> TrainedModel | None:
+    def load(cls, folder: Path, base: str | None = None) -> TrainedModel | None:
         """What a finished training left in its folder, which may have been moved since; None where there is none.
+
+        Args:
+            folder: Of the training.
+            base: Name of the model that training began with, as it is now. An adapter is for that one where there is no
+                folder any more under the name that was written down.
 
         Raises:
             UserError: when the file is damaged.
@@ -62,15 +84,19 @@ class TrainedModel(Start):
         if not path.exists():
             return None
         try:
-            trained = cls.model_validate_json(read_text(path))
+            kept = _KeptModel.model_validate_json(read_text(path))
         except (UserError, ValidationError) as error:
             raise UserError(f"{path}: does not name a trained model; delete it to train again") from error
-        changes = {}
-        if Path(trained.adapter or "").name == ADAPTER and (folder / ADAPTER).is_dir():
-            changes["adapter"] = str(folder / ADAPTER)
-        if Path(trained.model).name == MODEL and (folder / MODEL).is_dir():
-            changes["model"] = f"local:{folder / MODEL}"
-        return trained.model_copy(update=changes)
+        trained = cls(**kept.model_dump(exclude={"within"}))
+        if kept.within is None:
+            own = _parts_now(trained.places, _study(folder))
+        else:
+            own = {key: Path(os.path.normpath(folder / place)) for key, place in kept.within.items()}
+        found, model = trained.moved(own), trained.places.get("model")
+        is_gone = model is not None and "model" not in own and not model.is_dir()
+        if base is not None and is_gone and found.adapter is not None:
+            return found.model_copy(update={"model": base})
+        return found
 
     def save(self, folder: Path, name: str = MODEL_FILE) -> TrainedModel:
         """Write ``model.json``, which says that the training in this folder is finished.
@@ -80,8 +106,55 @@ class TrainedModel(Start):
         asked = folder / ASKED_WITH
         if self.adapter is not None and asked.exists():
             write_bytes(Path(self.adapter) / ASKED_WITH, read_bytes(asked))
-        write_json(folder / name, self.model_dump())
+        study, here = _study(folder).resolve(), folder.resolve()
+        places = {key: place.resolve() for key, place in self.places.items() if place.is_dir()}
+        within = {key: os.path.relpath(place, here) for key, place in places.items() if place.is_relative_to(study)}
+        write_json(folder / name, self.model_dump() | {"within": within})
         return self
+
+
+class _KeptModel(TrainedModel):
+    """What ``model.json`` holds.
+
+    Attributes:
+        within: The model's and the adapter's folders, from the training's folder, where they are parts of its study,
+            so that a study that was moved or copied finds its own. None in files of earlier versions.
+    """
+
+    within: dict[Literal["model", "adapter"], str] | None = None
+
+
+def refuse_finished(folder: Path, changed: Sequence[str]) -> None:
+    """Refuse a finished training in a folder that is now to hold another one.
+
+    Args:
+        folder: Of the training.
+        changed: What is no longer as it was in that training; none where it is the same.
+
+    Raises:
+        UserError: When something has changed.
+    """
+    if changed:
+        raise UserError(
+            f"{folder}: holds a finished training with other {' and '.join(changed)}; choose another folder, or give "
+            "what it was trained with to use its model"
+        )
+
+
+def _study(folder: Path) -> Path:
+    """The folder of the study that a training is a part of, which has ``config.json``; the training's own if none."""
+    above = folder.absolute().parents[:_DEEPEST]
+    return next((place for place in above if (place / "config.json").is_file()), folder)
+
+
+def _parts_now(places: Mapping[str, Path], study: Path) -> dict[str, Path]:
+    """The folders that are parts of a study now, of those that a file of an earlier version names as they were then."""
+    found = {}
+    for key, place in places.items():
+        ends = (place.parts[start:] for start in range(place.is_absolute(), len(place.parts)))
+        now = next((part for end in ends if (part := study.joinpath(*end)).is_dir()), None)
+        found |= {} if now is None else {key: now}
+    return found
 
 
 class Trainer(Protocol):

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from housewise.core.errors import UserError
 from housewise.language.local.encoding import token_spans
 from housewise.language.local.tokens import prompt_tokens, reply_tokens
 from housewise.selftrain.personalize.pairs import Pair
+from housewise.selftrain.trainers.selection import NOTHING_LEARNED, SAME_REPLIES, LeftOut, select
+
+_IGNORED = -100
 
 
 def pair_tokens(tokenizer: Any, pair: Pair, name: str) -> dict[str, list[int]]:
     """A pair as tokens: the prompt as the model will be given it, the reply as it will write it."""
     prompt = prompt_tokens(tokenizer, pair.messages, pair.prefix, name)
-    reply = reply_tokens(tokenizer, pair.reply)
-    before = _earlier(tokenizer, pair, prompt, name) if pair.turns else [-100] * len(prompt)
+    reply = reply_tokens(tokenizer, pair.reply, pair.cut)
+    before = _earlier(tokenizer, pair, prompt, name) if pair.turns else [_IGNORED] * len(prompt)
     return {"input_ids": prompt + reply, "labels": before + _learned(tokenizer, pair, reply)}
 
 
@@ -24,7 +28,7 @@ def _earlier(tokenizer: Any, pair: Pair, prompt: list[int], name: str) -> list[i
     Raises:
         UserError: when the model reads earlier turns otherwise than it writes them.
     """
-    labels = [-100] * len(prompt)
+    labels = [_IGNORED] * len(prompt)
     for index, message in enumerate(pair.messages):
         if message.role == "assistant":
             before = prompt_tokens(tokenizer, pair.messages[:index], pair.prefix, name)
@@ -45,9 +49,61 @@ def _learned(tokenizer: Any, pair: Pair, reply: list[int]) -> list[int]:
         return reply
     spans = token_spans(tokenizer, pair.reply)
     given = [any(start <= first and last <= end for start, end in pair.given) for first, last in spans]
-    return [-100 if known else token for token, known in zip(reply, [*given, False], strict=True)]
+    ends = [False] * (len(reply) - len(given))
+    return [_IGNORED if known else token for token, known in zip(reply, [*given, *ends], strict=True)]
 
 
 def row_length(row: dict[str, list[int]]) -> int:
     """How many tokens a training reads of an example."""
     return sum(len(tokens) for name, tokens in row.items() if name != "labels")
+
+
+def context_needed(row: dict[str, list[int]]) -> int:
+    """Count the tokens that a model has to read at once: of two replies to a prompt, those of the longer one."""
+    if "input_ids" in row:
+        return len(row["input_ids"])
+    return len(row["prompt"]) + max(len(row["chosen"]), len(row["rejected"]))
+
+
+def learnable_rows(
+    rows: Sequence[dict[str, list[int]]], called: str, model: str, context: int, setting: str, most_tokens: int
+) -> tuple[list[dict[str, list[int]]], tuple[str, ...]]:
+    """Leave out rows that are too long, or that teach nothing.
+
+    Args:
+        rows: Examples as tokens.
+        called: What an example is called.
+        model: Name of the model.
+        context: How many tokens it reads.
+        setting: Name of the setting that limits them further.
+        most_tokens: Its value.
+
+    Returns:
+        The others, and a sentence for each reason to leave rows out.
+
+    Raises:
+        UserError: When more than half of them are too long, or none is left.
+    """
+    longest = max(map(context_needed, rows), default=0)
+    beyond_model = LeftOut(
+        f"longer than {context} tokens, all that {model} reads",
+        f"the longest has {longest} tokens, and {setting} is {most_tokens}; train a model that reads more, or choose a "
+        "shorter prompt",
+        too_long=True,
+    )
+    beyond_setting = LeftOut(
+        f"longer than {most_tokens} tokens ({setting}={most_tokens})",
+        f"the longest has {max(map(row_length, rows), default=0)} tokens; raise {setting}",
+        too_long=True,
+    )
+
+    def reason(row: dict[str, list[int]]) -> LeftOut | None:
+        if context_needed(row) > context:
+            return beyond_model
+        if row_length(row) > most_tokens:
+            return beyond_setting
+        if "labels" in row:
+            return None if any(label != _IGNORED for label in row["labels"]) else NOTHING_LEARNED
+        return SAME_REPLIES if row["chosen"] == row["rejected"] else None
+
+    return select(rows, reason, called)

@@ -14,6 +14,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from housewise.core.errors import UserError
 from housewise.core.reading import read_text
+from housewise.language.adapters import adapter_folder
+from housewise.language.local.digests import weights_digest
+from housewise.language.local.smollm2 import SMOLLM2
+from housewise.rollout.run import differing, same_setting
+from housewise.selftrain.datasets import Prompted
 from housewise.selftrain.personalize.settings import PreferenceConfig, TrainingConfig
 from housewise.selftrain.trainers.base import Start
 
@@ -27,6 +32,8 @@ class Job(BaseModel):
     Attributes:
         pairs: digest of what is learned.
         keys: under which the settings stand; see Settings.key.
+        weights: Digests of the model and of the adapter that training goes on from, where they are known; see
+            weights_digest. Files of earlier versions have none.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -36,20 +43,58 @@ class Job(BaseModel):
     start: Start
     pairs: str
     keys: dict[str, str] = Field(default_factory=dict)
+    weights: dict[str, str] = Field(default_factory=dict)
 
-    def same(self, folder: Path) -> bool:
-        """Whether the training that was begun in a folder is this one."""
+    @classmethod
+    def of(cls, config: TrainingConfig, seed: int, start: Start, examples: Sequence[Prompted]) -> Job:
+        """The job of a training with these settings, model and examples."""
+        named = {"model": start.model.partition(":")[2] or SMOLLM2, "adapter": start.adapter}
+        places = {key: str(adapter_folder(name)) if key == "adapter" else name for key, name in named.items() if name}
+        weights = {key: found for key, name in places.items() if (found := weights_digest(name)) is not None}
+        return cls(
+            config=config,
+            seed=seed,
+            start=start,
+            pairs=digest(examples),
+            keys=config.setting_keys,
+            weights=weights,
+        )
+
+    def changes(self, folder: Path) -> list[str] | None:
+        """What differs from the training that was begun in a folder; None where no readable one was."""
         try:
             earlier = Job.model_validate_json(read_text(folder / JOB))
         except (UserError, ValidationError):
-            return False
-        alike = (earlier.seed, earlier.start, earlier.pairs) == (self.seed, self.start, self.pairs)
-        return alike and earlier.config.identity == self.config.identity
+            return None
+        settings = differing(earlier.config.identity, self.config.identity)
+        changed = {
+            f"settings ({', '.join(settings)})": bool(settings),
+            "seed": earlier.seed != self.seed,
+            f"model ({earlier.start.model})": not self._starts_like(earlier, "model"),
+            f"adapter ({earlier.start.adapter})": not self._starts_like(earlier, "adapter"),
+            "examples": earlier.pairs != self.pairs,
+        }
+        return [what for what, differs in changed.items() if differs]
+
+    def _starts_like(self, earlier: Job, key: str) -> bool:
+        """Whether training goes on from the same model, or the same adapter, wherever it is."""
+        then, now = earlier.weights.get(key), self.weights.get(key)
+        if then is not None and now is not None:
+            return then == now
+        if same_setting(getattr(earlier.start, key), getattr(self.start, key)):
+            return True
+        # Of earlier versions the name alone is known, which is that of an adapter everywhere.
+        before, after = (job.start.places.get(key) for job in (earlier, self))
+        moved = before is not None and after is not None and before.name == after.name and not before.exists()
+        return moved and key == "model"
 
 
-def digest(examples: Sequence[BaseModel]) -> str:
-    """Tells what is learned from anything else."""
-    return hashlib.sha256("\n".join(example.model_dump_json() for example in examples).encode()).hexdigest()
+def digest(examples: Sequence[Prompted]) -> str:
+    """Tells what is learned from anything else; fields that earlier versions did not have count where they are set."""
+    lines = (
+        each.model_dump_json(exclude={name for name in each.added if not getattr(each, name)}) for each in examples
+    )
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 def launched(folder: Path, parent: int) -> tuple[PreferenceConfig | TrainingConfig, int, Start]:

@@ -18,22 +18,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
-from pydantic import BaseModel
-
 from housewise.core.console import print_note
 from housewise.core.errors import UserError
 from housewise.core.files import remove_partial, write_json, write_text
-from housewise.language.local.adapters import with_adapter
+from housewise.language.local.adapters import lora_settings, save_base_weights, with_adapter
+from housewise.language.local.context import context_length
 from housewise.language.local.libraries import first_line, out_of_memory, quiet, saving_weights
 from housewise.language.local.smollm2 import SMOLLM2
 from housewise.language.local.weights import load
+from housewise.selftrain.datasets import Prompted
 from housewise.selftrain.personalize.pairs import Pair, read_pairs, write_pairs
 from housewise.selftrain.personalize.settings import TrainingConfig
-from housewise.selftrain.trainers.base import ADAPTER, MODEL, MODEL_FILE, Progress, Start, TrainedModel
+from housewise.selftrain.trainers.base import ADAPTER, MODEL, MODEL_FILE, Progress, Start, TrainedModel, refuse_finished
 from housewise.selftrain.trainers.card import curve_csv, model_card
 from housewise.selftrain.trainers.checks import check_trainable
-from housewise.selftrain.trainers.examples import pair_tokens, row_length
-from housewise.selftrain.trainers.jobs import JOB, Job, digest, launched
+from housewise.selftrain.trainers.examples import learnable_rows, pair_tokens, row_length
+from housewise.selftrain.trainers.jobs import JOB, Job, launched
 from housewise.selftrain.trainers.launching import environment_for_launcher, single_process
 
 INSTALL = "pip install 'housewise[train]'"
@@ -42,7 +42,7 @@ CURVE = ("step", "epoch", "loss", "mean_token_accuracy", "learning_rate", "grad_
 _WRITTEN = "trained.json"
 """What ``model.json`` becomes when the checkpoints are removed: the weights are there, all of them."""
 
-E = TypeVar("E", bound=BaseModel)
+E = TypeVar("E", bound=Prompted)
 
 
 class LocalTraining(ABC, Generic[E]):
@@ -58,9 +58,13 @@ class LocalTraining(ABC, Generic[E]):
 
     Attributes:
         curve: columns of ``curve.csv``.
+        called: What an example is called.
+        section: Of the settings, for messages.
     """
 
     curve: ClassVar[Sequence[str]] = CURVE
+    called: ClassVar[str] = "pair"
+    section: ClassVar[str] = "training"
 
     def __init__(self, config: TrainingConfig, seed: int = 0, progress: Progress | None = None) -> None:
         self.config = config
@@ -95,17 +99,18 @@ class LocalTraining(ABC, Generic[E]):
 
     def train(self, examples: Sequence[E], start: Start, folder: Path) -> TrainedModel:
         """See Trainer.train."""
-        finished = TrainedModel.load(folder)
+        job = Job.of(self.config, self.seed, start, examples)
+        changes, finished = job.changes(folder), TrainedModel.load(folder, start.model)
         if finished is not None:
+            refuse_finished(folder, changes or ())
             return finished
         self.check(start)
-        job = Job(
-            config=self.config, seed=self.seed, start=start, pairs=digest(examples), keys=self.config.setting_keys
-        )
         remove_partial(folder)
-        if not job.same(folder):
+        if changes is None or changes:
             if (folder / _CHECKPOINTS).exists():
-                print_note(f"{folder}: training begins anew, as it was begun with other settings, model or examples")
+                print_note(
+                    f"{folder}: training begins anew, as it was begun with other {', '.join(changes or ['settings'])}"
+                )
             (folder / _WRITTEN).unlink(missing_ok=True)
             shutil.rmtree(folder / _CHECKPOINTS, ignore_errors=True)
         elif (folder / _WRITTEN).exists():
@@ -136,6 +141,29 @@ class LocalTraining(ABC, Generic[E]):
             if importlib.util.find_spec(package) is None:
                 raise UserError(f"{package} is not installed; run {INSTALL}")
         check_trainable(name or SMOLLM2, start.adapter, self.config)
+        self._check_adapter_settings(start)
+
+    def _check_adapter_settings(self, start: Start) -> None:
+        """Check that nobody set what the adapter that training goes on from has settled already.
+
+        Raises:
+            UserError: when somebody did.
+        """
+        for key, value in self._settled(start).items():
+            wanted = getattr(self.config, key)
+            wanted = tuple(sorted(wanted)) if isinstance(wanted, tuple) else wanted
+            # Which layers all-linear means, the model tells; the card has those of the adapter.
+            if key in self.config.set_by_user and wanted not in (value, "all-linear"):
+                raise UserError(
+                    f"{self.config.key(key)}={wanted}: training goes on from adapter {start.adapter}, whose {key} is "
+                    f"{value}; leave {self.config.key(key)} out, or train without an adapter to begin with"
+                )
+
+    def _settled(self, start: Start) -> dict[str, Any]:
+        """The settings that an adapter has from the one that training goes on from."""
+        if start.adapter is None or self.config.method != "lora":
+            return {}
+        return lora_settings(start.adapter)
 
     def carry_out(self, examples: Sequence[E], start: Start, folder: Path) -> TrainedModel:
         """Train in this process; see Trainer.train."""
@@ -157,10 +185,13 @@ class LocalTraining(ABC, Generic[E]):
     def _train(self, examples: Sequence[E], start: Start, folder: Path) -> TrainedModel:
         network, tokenizer = self._network(start)
         rows = self.rows(tokenizer, examples, start.model)
-        fitting = [row for row in rows if row_length(row) <= self.config.most_tokens]
-        if not fitting:
-            most = f"{self.config.key('most_tokens')}={self.config.most_tokens}"
-            raise UserError(f"every pair is longer than {most}; raise it")
+        context, setting = context_length(network.config), self.config.key("most_tokens")
+        fitting, notes = learnable_rows(
+            rows, self.called, f"model {start.model}", context, setting, self.config.most_tokens
+        )
+        if os.environ.get("RANK", "0") == "0":
+            for note in notes:
+                print_note(note)
         began = time.perf_counter()
         trainer = self._optimised(network, tokenizer, fitting, start, folder)
         seconds = time.perf_counter() - began
@@ -174,11 +205,12 @@ class LocalTraining(ABC, Generic[E]):
             "last_loss": loss[-1] if loss else 0.0,
             "seconds": seconds,
         }
-        trained = self._named(start, folder, metrics)
+        trained = self._named(start, folder, metrics, notes)
         trainer.accelerator.wait_for_everyone()
         if trainer.is_world_process_zero():
             network = trainer.accelerator.unwrap_model(trainer.model)
-            self._save(network, tokenizer, model_card(self.config, self.seed, start, metrics), folder)
+            as_trained = self.config.model_copy(update=self._settled(start))
+            self._save(network, tokenizer, model_card(as_trained, self.seed, start, metrics), folder, start)
             trained.save(folder, _WRITTEN)
             _finish(folder)
         trainer.accelerator.wait_for_everyone()
@@ -254,12 +286,12 @@ class LocalTraining(ABC, Generic[E]):
             return with_adapter(network, model, start.adapter, trainable=True).train(), tokenizer
         return fresh_adapter(network, self.config, self.seed).train(), tokenizer
 
-    def _named(self, start: Start, folder: Path, metrics: dict[str, float]) -> TrainedModel:
+    def _named(self, start: Start, folder: Path, metrics: dict[str, float], notes: tuple[str, ...]) -> TrainedModel:
         if self.config.method == "full":
-            return TrainedModel(model=f"local:{folder / MODEL}", metrics=metrics)
-        return TrainedModel(model=start.model, adapter=str(folder / ADAPTER), metrics=metrics)
+            return TrainedModel(model=f"local:{folder / MODEL}", metrics=metrics, notes=notes)
+        return TrainedModel(model=start.model, adapter=str(folder / ADAPTER), metrics=metrics, notes=notes)
 
-    def _save(self, network: Any, tokenizer: Any, card: str, folder: Path) -> None:
+    def _save(self, network: Any, tokenizer: Any, card: str, folder: Path, start: Start) -> None:
         """Write the weights and their card, in a folder that has its name when it is whole."""
         from housewise.selftrain.trainers.recipe import save
 
@@ -269,6 +301,8 @@ class LocalTraining(ABC, Generic[E]):
             if self.config.method == "full":
                 tokenizer.save_pretrained(partial)
             save(network, str(partial))
+            if self.config.method == "lora":
+                save_base_weights(partial, start.model.partition(":")[2] or SMOLLM2)
             write_text(partial / "README.md", card)
         shutil.rmtree(weights, ignore_errors=True)
         partial.rename(weights)

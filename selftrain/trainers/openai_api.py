@@ -15,6 +15,7 @@ from openai import OpenAI
 from openai.types.fine_tuning import FineTuningJob
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from housewise.core.console import print_note
 from housewise.core.errors import UserError
 from housewise.core.files import read_bytes, write_json, write_text
 from housewise.core.reading import read_text
@@ -26,7 +27,8 @@ from housewise.selftrain.personalize.pairs import Pair
 from housewise.selftrain.personalize.settings import PreferenceConfig, TrainingConfig
 from housewise.selftrain.preferences import Preference
 from housewise.selftrain.trainers.api_client import MOST_TRIES, ApiClient, each_once
-from housewise.selftrain.trainers.base import Progress, Start, TrainedModel
+from housewise.selftrain.trainers.base import Progress, Start, TrainedModel, refuse_finished
+from housewise.selftrain.trainers.selection import CUT, SAME_REPLIES, LeftOut, select
 
 FEWEST = 10
 """Examples that the API asks for."""
@@ -114,6 +116,10 @@ class FineTuning(ABC, Generic[E]):
             said: its replies as the assistant's turns, with the prefix.
         """
 
+    def unfit(self, example: E) -> LeftOut | None:
+        """Give the reason to leave an example out, None where there is none."""
+        return None
+
     def lines(self, examples: Sequence[E]) -> str:
         """Examples as the API takes them, one a line.
 
@@ -153,17 +159,29 @@ class FineTuning(ABC, Generic[E]):
 
     def train(self, examples: Sequence[E], start: Start, folder: Path) -> TrainedModel:
         """See Trainer.train."""
+        learned, notes = select(examples, self.unfit, self.kind)
+        lines, how = self.lines(learned), json.dumps(self._method(), sort_keys=True)
+        digest = hashlib.sha256(f"{start.model}\n{how}\n{self.seed}\n{lines}".encode()).hexdigest()
         finished = TrainedModel.load(folder)
         if finished is not None:
+            refuse_finished(folder, self._changes(folder / "job.json", digest))
             return finished
         self.check(start)
-        lines, how = self.lines(examples), json.dumps(self._method(), sort_keys=True)
+        for note in notes:
+            print_note(note)
         write_text(folder / "training.jsonl", lines)
-        digest = hashlib.sha256(f"{start.model}\n{how}\n{self.seed}\n{lines}".encode()).hexdigest()
-        job = self._follow(self._submit(folder, start, digest, len(examples)), folder)
+        job = self._follow(self._submit(folder, start, digest, len(learned)), folder)
         write_text(folder / "curve.csv", self._curve(job.id))
-        metrics = {"pairs": float(len(examples)), "tokens": float(count(job.trained_tokens))}
-        return TrainedModel(model=job.fine_tuned_model or "", metrics=metrics).save(folder)
+        metrics = {"pairs": float(len(learned)), "tokens": float(count(job.trained_tokens))}
+        return TrainedModel(model=job.fine_tuned_model or "", metrics=metrics, notes=notes).save(folder)
+
+    def _changes(self, path: Path, digest: str) -> list[str]:
+        """What differs from a job that is over, as far as its file tells."""
+        try:
+            earlier = _Submitted.model_validate_json(read_text(path))
+        except (UserError, ValidationError):
+            return []
+        return [] if earlier.digest == digest else [f"{self.kind}s, model, seed or settings"]
 
     def _submit(self, folder: Path, start: Start, digest: str, examples: int) -> str:
         """The job for this training: the one that was started before, or a new one.
@@ -354,6 +372,10 @@ class OpenAITrainer(FineTuning[Pair]):
         """See FineTuning.replies."""
         return (example.reply,)
 
+    def unfit(self, example: Pair) -> LeftOut | None:
+        """See FineTuning.unfit: the API puts the end of a turn behind every reply."""
+        return CUT if example.cut else None
+
     def line(self, example: Pair, said: Sequence[Turn]) -> dict[str, Any]:
         """See FineTuning.line: a conversation."""
         # The API learns all that the assistant says, unless it is told otherwise.
@@ -383,6 +405,10 @@ class OpenAIPreferenceTrainer(FineTuning[Preference]):
     def replies(self, example: Preference) -> tuple[str, ...]:
         """See FineTuning.replies."""
         return example.chosen, example.rejected
+
+    def unfit(self, example: Preference) -> LeftOut | None:
+        """See FineTuning.unfit."""
+        return SAME_REPLIES if example.chosen == example.rejected else None
 
     def line(self, example: Preference, said: Sequence[Turn]) -> dict[str, Any]:
         """See FineTuning.line: a conversation, and the better and the worse way to go on with it."""

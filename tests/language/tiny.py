@@ -11,7 +11,9 @@ WORDS = (
 SPECIAL = ["<unk>", "<|end|>"]
 
 
-def save_tiny_model(folder: Path, kind: Literal["bytes", "words"] = "bytes", positions: int = 2048) -> Path:
+def save_tiny_model(
+    folder: Path, kind: Literal["bytes", "words"] = "bytes", positions: int = 2048, seed: int = 0
+) -> Path:
     """Make a model that LocalChatModel opens.
 
     Args:
@@ -19,6 +21,7 @@ def save_tiny_model(folder: Path, kind: Literal["bytes", "words"] = "bytes", pos
         kind: whether tokens are of bytes, as in GPT-2 and SmolLM2, or of words led by a mark with single bytes to fall
             back on, as in Llama 2.
         positions: how many tokens it reads.
+        seed: of its weights.
     """
     import torch
     import transformers
@@ -26,7 +29,7 @@ def save_tiny_model(folder: Path, kind: Literal["bytes", "words"] = "bytes", pos
     tokenizer = transformers.PreTrainedTokenizerFast(
         tokenizer_object=_bytes() if kind == "bytes" else _words(), eos_token=SPECIAL[1], unk_token=SPECIAL[0]
     )
-    torch.manual_seed(0)
+    torch.manual_seed(seed)
     config = transformers.LlamaConfig(
         # More than the tokenizer has, as in models whose vocabulary was rounded up.
         vocab_size=len(tokenizer) + 5,

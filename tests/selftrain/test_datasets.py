@@ -62,6 +62,19 @@ def test_a_reply_without_its_prefix_is_told(tmp_path: Path) -> None:
         read_pairs(tmp_path / "pairs.jsonl")
 
 
+@pytest.mark.parametrize("kind", [Pair, Preference])
+def test_a_byte_order_mark_and_empty_lines_are_no_matter(tmp_path: Path, kind: type[Prompted]) -> None:
+    path = tmp_path / "data.jsonl"
+    examples: list[Any] = TAUGHT[:2] if kind is Pair else PREFERRED[:2]
+    write_dataset(path, examples)
+    first, second = path.read_text().splitlines()
+    path.write_bytes(b"\xef\xbb\xbf" + f"{first}\r\n\r\n  \n{second}\n".encode())
+    assert read_dataset(path, kind) == examples
+    path.write_text(f"{first}\n\n\n{second}\n\n[3]\n")
+    with pytest.raises(UserError, match="line 6 is not a"):
+        read_dataset(path, kind)
+
+
 def dataset(folder: Path, examples: list[Any]) -> Any:
     """What ``datasets`` makes of a file."""
     datasets = pytest.importorskip("datasets", reason="the extra housewise[train] is not installed")

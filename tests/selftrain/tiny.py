@@ -25,9 +25,9 @@ laden_receptacle: "{receptacle} with {objects}"
 """
 
 
-def save_learner(folder: Path, context: int = 16384) -> Path:
+def save_learner(folder: Path, context: int = 16384, seed: int = 0) -> Path:
     """A tiny model that reads long prompts, of so many tokens."""
-    save_tiny_model(folder)
+    save_tiny_model(folder, seed=seed)
     path = folder / "config.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "max_position_embeddings": context}))
     return folder

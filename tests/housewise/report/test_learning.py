@@ -47,7 +47,13 @@ def learned(run_folder: Path, tmp_path: Path) -> Path:
     phases = [
         # The first was written by a version that had percent here.
         {"phase": "imitate", "model": EVIL, "metrics": {"pairs": 4}, "evaluation": {"test": figures}},
-        {"version": 2, "phase": "iteration-1", "metrics": {"pairs": 3}, "evaluation": {"test": shares}},
+        {
+            "version": 2,
+            "phase": "iteration-1",
+            "metrics": {"pairs": 3},
+            "evaluation": {"test": shares},
+            "notes": [f"2 of 5 pairs left out as longer than 9 tokens, all that model {EVIL} reads"],
+        },
     ]
     write_json(folder / "summary.json", {"phases": phases})
     settings: dict[str, Any] = {"run": {"model": "local", "person": EVIL}, "iterations": 1}
@@ -59,6 +65,7 @@ def test_phases_curves_filters_and_examples(learned: Path) -> None:
     assert is_selftraining(learned)
     page = Page(write_learning(learned, Options(film=False)))
     assert not page.all("script") and EVIL in page.text
+    assert f"2 of 5 pairs left out as longer than 9 tokens, all that model {EVIL} reads" in page.text
     assert "40.0 ± 2.0 %" in page.text and "70.0 ± 2.0 %" in page.text
     kept, thrown = (page.text.index(words) for words in ("Kept, the best first", "Thrown away, the worst first"))
     records = list(read_house_records(learned / "iteration-1" / "grow" / "episodes"))

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from housewise.core.errors import UserError
-from housewise.selftrain.personalize.pairs import Pair, drawn, pairs_of, read_pairs, write_pairs
+from housewise.selftrain.personalize.pairs import Pair, Wording, drawn, pairs_of, read_pairs, write_pairs
 from housewise.worlds.house.env import Task
 from tests.selftrain.tiny import pair
 from tests.systems.personalize.test_episode import BEGINNING, MUG_TO_COUNTER, Played
@@ -86,3 +86,11 @@ def test_a_damaged_file_is_told_of_by_line(tmp_path: Path) -> None:
     path.write_text(path.read_text() + '{"reply": 3}\n')
     with pytest.raises(UserError, match="line 2 is not a pair"):
         read_pairs(path)
+
+
+@pytest.mark.parametrize("wording", ["said", "done", "proven"])
+def test_pairs_of_replies_that_were_cut_say_so(toy: Task, tmp_path: Path, wording: Wording) -> None:
+    record = Played(toy, tmp_path, BEGINNING, MUG_TO_COUNTER).record
+    assert [each.cut for each in pairs_of(record, "step 1:", wording)] == [False] * len(record.plans)
+    record.plans[1] = record.plans[1].model_copy(update={"finish_reason": "length"})
+    assert [each.plan for each in pairs_of(record, "step 1:", wording) if each.cut] == [1]

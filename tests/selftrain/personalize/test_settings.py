@@ -14,6 +14,7 @@ import pytest
 pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 
 from housewise.core.errors import UserError
+from housewise.core.settings import configs
 from housewise.rollout.executors import Silent, Watcher
 from housewise.rollout.failures import FailedEpisodesError
 from housewise.rollout.run import Run
@@ -50,6 +51,37 @@ def test_tasks_that_do_not_exist_are_named_before_anything_is_played(
 def test_what_does_not_fit_is_said(setting: str, message: str) -> None:
     with pytest.raises(UserError, match=message):
         load_selftraining(overrides=[setting])
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (["lessons=[{houses: 1, each: 1},{houses: 3, each: 1, seed: 3}]"], r"lessons\[1\]: house 3 .* test .*2 are"),
+        (["lessons=[{houses: 9, each: 1, seed: 1996}]"], r"lessons\[0\]: house 2000 .* train .*5 are"),
+        (["demonstrations.seed=4"], r"demonstrations: house 4 .* test .*1 are"),
+        (["training_tasks.seed=2003"], r"training_tasks: house 2003 .* train .*2 are"),
+        (["training_tasks.seed=2003", "iterations=0"], None),
+        (["lessons=[{houses: 5, each: 1, seed: 5}]"], None),
+    ],
+)
+def test_houses_that_test_teach_nothing(tmp_path: Path, settings: list[str], message: str | None) -> None:
+    config = load_selftraining(overrides=["run.data=null", *settings])
+    if message is None:
+        config.check_houses()
+        return
+    with pytest.raises(UserError, match=message):
+        SelfTraining(config, tmp_path / "out", Unheard())
+
+
+@pytest.mark.parametrize("name", [name for name, path in configs().items() if "evaluation:" in path.read_text()])
+def test_no_recipe_that_comes_along_teaches_the_houses_that_test(name: str) -> None:
+    load_selftraining(Path(name), overrides=["run.data=null"]).check_houses()
+
+
+def test_trainings_that_are_not_over_may_read_longer_examples() -> None:
+    before, now = (load_selftraining(overrides=[f"training.most_tokens={most}"]) for most in (300, 600))
+    assert before.identity(imitated=True, improved=True) == now.identity(imitated=True, improved=True)
+    assert before.training.identity != now.training.identity
 
 
 def test_the_command_line_teaches() -> None:

@@ -74,6 +74,7 @@ def test_what_is_preferred_becomes_likelier(model: str, tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "adapter").iterdir() if path.suffix != ".md") == [
         "adapter_config.json",
         "adapter_model.safetensors",
+        "base_model.json",
     ]
 
 

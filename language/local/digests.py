@@ -1,0 +1,104 @@
+"""Digests of models' weights, by which an adapter knows its base and a training what it began with."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from housewise.core.errors import UserError
+from housewise.core.files import open_regular
+from housewise.core.homes import expand_user
+from housewise.core.reading import read_json
+from housewise.language.local.smollm2 import SMOLLM2, smollm2_folder
+
+# In the order in which transformers looks for them; those of an adapter are beside no others.
+_WHOLE = ("model.safetensors", "pytorch_model.bin", "adapter_model.safetensors")
+_INDEX = "{}.index.json"
+_BLOCK, _BLOCKS = 4096, 8
+_LONGEST_HEADER = 100_000_000  # as the format's own library has it
+_LARGEST = 1 << 50
+
+
+def weights_digest(model: str | Path) -> str | None:
+    """Compute a digest of the weights of a model or an adapter, without reading all of them.
+
+    It covers the name, type and shape of every tensor, and its bytes: all of them up to 32 KiB, eight blocks of 4 KiB
+    of a larger one. A model of 135M parameters takes 30 ms. The digest is the same wherever the files are and however
+    the tensors are divided among them. It differs where any tensor was trained or had an adapter merged into it. It
+    misses a change of a few numbers in a large tensor, such as the embedding of a single token. It differs for the same
+    weights in another type or under other names. Pickled weights are covered by the checksums in their archives.
+
+    Args:
+        model: ``"smollm2"``, a folder, or a Hugging Face name whose files this machine has.
+
+    Returns:
+        32 hexadecimal digits; None where the weights cannot be found or read.
+    """
+    try:
+        folder = _folder(str(model))
+        found = sorted(digest for path in _files(folder) for digest in _tensors(path)) if folder else []
+    except (UserError, OSError, ValueError, LookupError, TypeError, AttributeError, zipfile.BadZipFile):
+        return None
+    return hashlib.sha256("\n".join(found).encode()).hexdigest()[:32] if found else None
+
+
+def _folder(model: str) -> Path | None:
+    """Where the files of a model are on this machine."""
+    folder = smollm2_folder() if model == SMOLLM2 else expand_user(model)
+    if folder.is_dir():
+        return folder
+    with contextlib.suppress(ImportError, ValueError):
+        from huggingface_hub import try_to_load_from_cache
+
+        for name in (*_WHOLE, *map(_INDEX.format, _WHOLE)):
+            kept = try_to_load_from_cache(model, name)
+            if isinstance(kept, str):
+                return Path(kept).parent
+    return None
+
+
+def _files(folder: Path) -> list[Path]:
+    """The files that a model's weights are read from."""
+    for name in _WHOLE:
+        if (folder / name).is_file():
+            return [folder / name]
+        index = folder / _INDEX.format(name)
+        if index.is_file():
+            return [folder / Path(part).name for part in sorted(set(read_json(index)["weight_map"].values()))]
+    return []
+
+
+def _tensors(path: Path) -> Iterator[str]:
+    """A digest of each tensor in a file."""
+    with open_regular(path, _LARGEST) as stream:
+        if path.suffix != ".safetensors":
+            with zipfile.ZipFile(stream) as archive:
+                yield from (f"{Path(part.filename).name} {part.file_size} {part.CRC}" for part in archive.infolist())
+            return
+        length = int.from_bytes(stream.read(8), "little")
+        if length > _LONGEST_HEADER:
+            raise ValueError(f"{path}: a header of {length} bytes")
+        header: dict[str, dict[str, Any]] = json.loads(stream.read(length))
+        header.pop("__metadata__", None)
+        for name, about in header.items():
+            begin, end = (8 + length + int(offset) for offset in about["data_offsets"])
+            told = json.dumps([name, about["dtype"], about["shape"]])
+            yield hashlib.sha256(told.encode() + _sampled(stream, begin, end)).hexdigest()
+
+
+def _sampled(stream: IO[bytes], begin: int, end: int) -> bytes:
+    """Bytes from all parts of a tensor, or all of a small one."""
+    if end - begin <= _BLOCK * _BLOCKS:
+        stream.seek(begin)
+        return stream.read(max(end - begin, 0))
+    step = (end - begin - _BLOCK) // (_BLOCKS - 1)
+    found = []
+    for number in range(_BLOCKS):
+        stream.seek(begin + number * step)
+        found.append(stream.read(_BLOCK))
+    return b"".join(found)
