@@ -59,12 +59,10 @@ class LocalTraining(ABC, Generic[E]):
     Attributes:
         curve: columns of ``curve.csv``.
         called: What an example is called.
-        section: Of the settings, for messages.
     """
 
     curve: ClassVar[Sequence[str]] = CURVE
     called: ClassVar[str] = "pair"
-    section: ClassVar[str] = "training"
 
     def __init__(self, config: TrainingConfig, seed: int = 0, progress: Progress | None = None) -> None:
         self.config = config

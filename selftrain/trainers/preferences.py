@@ -37,7 +37,6 @@ class PreferenceTrainer(LocalTraining[Preference]):
 
     curve: ClassVar[Sequence[str]] = CURVE
     called: ClassVar[str] = "preference"
-    section: ClassVar[str] = "preference"
 
     def __init__(self, config: PreferenceConfig, seed: int = 0, progress: Progress | None = None) -> None:
         super().__init__(config, seed, progress)
