@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, Protocol, Self
+from typing import Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from typing_extensions import Self
 
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
@@ -140,7 +141,7 @@ def _study(folder: Path) -> Path:
 
 def _parts_now(places: Mapping[str, Path], study: Path) -> dict[str, Path]:
     """The folders that are parts of a study now, of those that a file of an earlier version names as they were then."""
-    found = {}
+    found: dict[str, Path] = {}
     for key, place in places.items():
         ends = (place.parts[start:] for start in range(place.is_absolute(), len(place.parts)))
         now = next((part for end in ends if (part := study.joinpath(*end)).is_dir()), None)
