@@ -171,7 +171,7 @@ def test_an_api_is_not_sent_what_it_would_learn_wrongly(
         trainer(settings(trainer="openai"), 0, server.url).train(examples[:1] * 12, API, tmp_path / "all")
 
 
-@pytest.mark.parametrize("other", [{"seed": 1}, {"pairs": CUT[:11]}, {"start": Start(model="gpt-4.1")}, {"epochs": 5}])
+@pytest.mark.parametrize("other", [{"seed": 1}, {"pairs": [*CUT[:11], pair(99)]}, {"start": Start(model="gpt-4.1")}, {"epochs": 5}])
 def test_an_api_job_that_is_over_stays_that_of_its_examples(
     server: Server, tmp_path: Path, other: dict[str, Any]
 ) -> None:
