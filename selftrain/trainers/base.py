@@ -116,16 +116,20 @@ class _KeptModel(TrainedModel):
     within: dict[Literal["model", "adapter"], str] | None = None
 
 
-def refuse_finished(folder: Path, changed: Sequence[str]) -> None:
+def refuse_finished(folder: Path, finished: TrainedModel, start: Start, changes: Sequence[str] | None) -> None:
     """Refuse a finished training in a folder that is now to hold another one.
 
     Args:
         folder: Of the training.
-        changed: What is no longer as it was in that training; none where it is the same.
+        finished: What the training left.
+        start: The model that is to be trained now.
+        changes: What is no longer as it was in that training; None where its file does not tell.
 
     Raises:
         UserError: When something has changed.
     """
+    was_local, is_local = (each.model.partition(":")[0] == "local" for each in (finished, start))
+    changed = changes or ([] if was_local == is_local else [f"model ({finished.model})"])
     if changed:
         raise UserError(
             f"{folder}: holds a finished training with other {' and '.join(changed)}; choose another folder, or give "
