@@ -51,10 +51,8 @@ def select(
         The others, and a sentence for each reason.
 
     Raises:
-        UserError: When there is none, none is left, or more than half are left out for their length.
+        UserError: When none is left, or more than half are left out for their length.
     """
-    if not examples:
-        raise UserError(f"there is no {called} to learn from")
     reasons = list(map(reason, examples))
     kept = [example for example, why in zip(examples, reasons, strict=True) if why is None]
     counted = Counter(why for why in reasons if why is not None)

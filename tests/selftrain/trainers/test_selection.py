@@ -105,6 +105,11 @@ def test_models_say_by_several_names_how_much_they_read(made: Any, length: int) 
     assert context_length(made) == length
 
 
+def test_without_examples_nothing_is_trained(models: Path, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="there is no pair to learn from"):
+        LocalTrainer(training()).train([], local(models, "long"), tmp_path)
+
+
 def test_a_cut_reply_teaches_no_end(tmp_path: Path) -> None:
     save_talker(tmp_path)
     tokenizer = AutoTokenizer.from_pretrained(tmp_path)
@@ -197,8 +202,8 @@ LENGTH, OTHER = LeftOut("long", "shorten it", too_long=True), LeftOut("odd", "me
 @given(st.lists(st.sampled_from([None, LENGTH, OTHER]), max_size=12))
 def test_what_is_kept_and_what_is_told_make_up_all(reasons: list[LeftOut | None]) -> None:
     long = reasons.count(LENGTH)
-    if 2 * long > len(reasons) or None not in reasons:
-        with pytest.raises(UserError, match="to learn from"):
+    if reasons and (2 * long > len(reasons) or None not in reasons):
+        with pytest.raises(UserError, match="too little to learn from"):
             select(range(len(reasons)), reasons.__getitem__, "pair")
         return
     kept, sentences = select(range(len(reasons)), reasons.__getitem__, "pair")
