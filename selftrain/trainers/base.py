@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, Protocol, Self
+from typing import Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from typing_extensions import Self
 
 from housewise.core.errors import UserError
 from housewise.core.files import read_bytes, write_bytes, write_json
@@ -124,16 +125,20 @@ class _KeptModel(TrainedModel):
     within: dict[Literal["model", "adapter"], str] | None = None
 
 
-def refuse_finished(folder: Path, changed: Sequence[str]) -> None:
+def refuse_finished(folder: Path, finished: TrainedModel, start: Start, changes: Sequence[str] | None) -> None:
     """Refuse a finished training in a folder that is now to hold another one.
 
     Args:
         folder: Of the training.
-        changed: What is no longer as it was in that training; none where it is the same.
+        finished: What the training left.
+        start: The model that is to be trained now.
+        changes: What is no longer as it was in that training; None where its file does not tell.
 
     Raises:
         UserError: When something has changed.
     """
+    was_local, is_local = (each.model.partition(":")[0] == "local" for each in (finished, start))
+    changed = changes or ([] if was_local == is_local else [f"model ({finished.model})"])
     if changed:
         raise UserError(
             f"{folder}: holds a finished training with other {' and '.join(changed)}; choose another folder, or give "
@@ -149,7 +154,7 @@ def _study(folder: Path) -> Path:
 
 def _parts_now(places: Mapping[str, Path], study: Path) -> dict[str, Path]:
     """The folders that are parts of a study now, of those that a file of an earlier version names as they were then."""
-    found = {}
+    found: dict[str, Path] = {}
     for key, place in places.items():
         ends = (place.parts[start:] for start in range(place.is_absolute(), len(place.parts)))
         now = next((part for end in ends if (part := study.joinpath(*end)).is_dir()), None)

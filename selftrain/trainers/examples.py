@@ -82,9 +82,11 @@ def learnable_rows(
         The others, and a sentence for each reason to leave rows out.
 
     Raises:
-        UserError: When more than half of them are too long, or none is left.
+        UserError: When there is none or none is left, or more than half of them are too long.
     """
-    longest = max(map(context_needed, rows), default=0)
+    if not rows:
+        raise UserError(f"there is no {called} to learn from")
+    longest = max(map(context_needed, rows))
     beyond_model = LeftOut(
         f"longer than {context} tokens, all that {model} reads",
         f"the longest has {longest} tokens, and {setting} is {most_tokens}; train a model that reads more, or choose a "
@@ -93,7 +95,7 @@ def learnable_rows(
     )
     beyond_setting = LeftOut(
         f"longer than {most_tokens} tokens ({setting}={most_tokens})",
-        f"the longest has {max(map(row_length, rows), default=0)} tokens; raise {setting}",
+        f"the longest has {max(map(row_length, rows))} tokens; raise {setting}",
         too_long=True,
     )
 

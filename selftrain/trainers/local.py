@@ -100,7 +100,7 @@ class LocalTraining(ABC, Generic[E]):
         job = Job.of(self.config, self.seed, start, examples)
         changes, finished = job.changes(folder), TrainedModel.load(folder, start.model)
         if finished is not None:
-            refuse_finished(folder, changes or ())
+            refuse_finished(folder, finished, start, changes)
             return finished
         self.check(start)
         remove_partial(folder)

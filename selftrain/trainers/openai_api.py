@@ -164,7 +164,7 @@ class FineTuning(ABC, Generic[E]):
         digest = hashlib.sha256(f"{start.model}\n{how}\n{self.seed}\n{lines}".encode()).hexdigest()
         finished = TrainedModel.load(folder)
         if finished is not None:
-            refuse_finished(folder, self._changes(folder / "job.json", digest))
+            refuse_finished(folder, finished, start, self._changes(folder / "job.json", digest))
             return finished
         self.check(start)
         for note in notes:
@@ -175,12 +175,12 @@ class FineTuning(ABC, Generic[E]):
         metrics = {"pairs": float(len(learned)), "tokens": float(count(job.trained_tokens))}
         return TrainedModel(model=job.fine_tuned_model or "", metrics=metrics, notes=notes).save(folder)
 
-    def _changes(self, path: Path, digest: str) -> list[str]:
-        """What differs from a job that is over, as far as its file tells."""
+    def _changes(self, path: Path, digest: str) -> list[str] | None:
+        """What differs from a job that is over; None where its file does not tell."""
         try:
             earlier = _Submitted.model_validate_json(read_text(path))
         except (UserError, ValidationError):
-            return []
+            return None
         return [] if earlier.digest == digest else [f"{self.kind}s, model, seed or settings"]
 
     def _submit(self, folder: Path, start: Start, digest: str, examples: int) -> str:

@@ -104,8 +104,10 @@ def test_kept_preferences_teach_a_model_behind_a_server(server: FineTuning, tmp_
     done = run_module("housewise.selftrain.prefer", [*words, "preference.poll_seconds=0.01"], env)
     assert done.returncode == 0, done.stderr
     assert done.stdout == f"{out}: ft:gpt-4o-mini:house\n" and "succeeded" in done.stderr
+    again = run_module("housewise.selftrain.prefer", words, env)
+    assert again.returncode == 0 and len(server.jobs) == 1, "what is finished is not done again"
     refused = run_module("housewise.selftrain.prefer", [kept, "--model", "local", *words[3:]], env)
-    assert refused.returncode == 0, "what is finished is not done again"
+    assert refused.returncode == 2 and "holds a finished training with other preferences, model" in refused.stderr
     words[4] = tmp_path / "other"
     refused = run_module("housewise.selftrain.prefer", [kept, "--model", "local", *words[3:]], env)
     assert refused.returncode == 2 and "cannot train local models" in refused.stderr

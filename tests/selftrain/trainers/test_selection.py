@@ -105,6 +105,11 @@ def test_models_say_by_several_names_how_much_they_read(made: Any, length: int) 
     assert context_length(made) == length
 
 
+def test_without_examples_nothing_is_trained(models: Path, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="there is no pair to learn from"):
+        LocalTrainer(training()).train([], local(models, "long"), tmp_path)
+
+
 def test_a_cut_reply_teaches_no_end(tmp_path: Path) -> None:
     save_talker(tmp_path)
     tokenizer = AutoTokenizer.from_pretrained(tmp_path)
@@ -171,7 +176,9 @@ def test_an_api_is_not_sent_what_it_would_learn_wrongly(
         trainer(settings(trainer="openai"), 0, server.url).train(examples[:1] * 12, API, tmp_path / "all")
 
 
-@pytest.mark.parametrize("other", [{"seed": 1}, {"pairs": CUT[:11]}, {"start": Start(model="gpt-4.1")}, {"epochs": 5}])
+@pytest.mark.parametrize(
+    "other", [{"seed": 1}, {"pairs": [*CUT[:11], pair(99)]}, {"start": Start(model="gpt-4.1")}, {"epochs": 5}]
+)
 def test_an_api_job_that_is_over_stays_that_of_its_examples(
     server: Server, tmp_path: Path, other: dict[str, Any]
 ) -> None:
@@ -183,6 +190,8 @@ def test_an_api_job_that_is_over_stays_that_of_its_examples(
     assert learned() == first and len(server.jobs) == 1
     with pytest.raises(UserError, match=f"{tmp_path.name}: holds a finished training with other pairs, model, seed or"):
         learned(**other)
+    with pytest.raises(UserError, match=f"holds a finished training with other model .{first.model}"):
+        LocalTrainer(training()).train(CUT, Start(model="local"), tmp_path)
     (tmp_path / "job.json").unlink()
     assert learned(**other) == first
 
