@@ -186,8 +186,8 @@ def appearing(path: Path) -> Iterator[Path]:
 
 
 def remove_partial(folder: Path) -> None:
-    """Remove what killed programs left unfinished in a folder, and in those in it, to which nobody else writes now."""
-    for path in [*folder.rglob(".*.partial")]:
+    """Remove what killed programs left unfinished in a folder, to which nobody else writes now; not in those in it."""
+    for path in [*folder.glob(".*.partial")]:
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path, ignore_errors=True)
         else:

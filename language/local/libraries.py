@@ -50,8 +50,10 @@ def saving_weights(folder: Path, target: Path | None = None) -> Iterator[None]:
     try:
         yield
         settle_files(folder)
-    except (OSError, RuntimeError, SafetensorError) as error:
-        if out_of_memory(error):
+    except Exception as error:
+        # The tokenizers library raises a bare Exception.
+        is_of_disk = isinstance(error, (OSError, RuntimeError, SafetensorError)) or type(error) is Exception
+        if not is_of_disk or out_of_memory(error):
             raise
         raise UserError(
             f"{target or folder}: cannot be written ({_disk_error(folder, error)}); make room and run the same command "

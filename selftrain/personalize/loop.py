@@ -163,7 +163,8 @@ class SelfTraining:
             return self._go()
 
     def _go(self) -> dict[str, Any]:
-        remove_partial(self.folder)
+        for folder in (self.folder, *self.folder.glob("*/evaluation")):
+            remove_partial(folder)
         write_json(self.folder / "config.json", self.config.model_dump())
         keep_files(Personalize(self.config.run).files(), self.folder, anew=not self._begun)
         phases: list[dict[str, Any]] = []

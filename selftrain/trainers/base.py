@@ -102,10 +102,10 @@ class TrainedModel(Start):
     def save(self, folder: Path, name: str = MODEL_FILE) -> TrainedModel:
         """Write ``model.json``, which says that the training in this folder is finished.
 
-        The folder's ``housewise.json``, how an adapter is meant to be asked, is copied into the adapter first.
+        The folder's ``housewise.json``, how an adapter is meant to be asked, is copied into an adapter there first.
         """
         asked = folder / ASKED_WITH
-        if self.adapter is not None and asked.exists():
+        if self.adapter is not None and folder in Path(self.adapter).parents and asked.exists():
             write_bytes(Path(self.adapter) / ASKED_WITH, read_bytes(asked))
         study, here = _study(folder).resolve(), folder.resolve()
         places = {key: place.resolve() for key, place in self.places.items() if place.is_dir()}

@@ -245,7 +245,7 @@ class LocalTraining(ABC, Generic[E]):
             trainer = self.trainer(network, tokenizer, rows, folder / _CHECKPOINTS, self._reporter(folder))
             trainer.add_callback(FiniteNumbers(self.config))
             untrained = weights_digest(trainer.model)
-            checkpoint, *checkpoints = checkpoints or [None]
+            checkpoint = checkpoints.pop(0) if checkpoints else None
             try:
                 trainer.train(resume_from_checkpoint=checkpoint)
                 break
