@@ -29,6 +29,8 @@ KEPT = 16
 SCORE_TOKENS = 1024
 # As many tokens of a prompt are read together with what is scored behind it.
 TRUNK_TOKENS = 32
+# Kinds of layers that keep nothing but keys and values, as configurations call them.
+_ATTENTIONS = frozenset({"full_attention", "sliding_attention"})
 
 
 def check_architecture(model: Any) -> None:
@@ -39,7 +41,8 @@ def check_architecture(model: Any) -> None:
     """
     config = model.config.get_text_config()
     # Architectures with a recurrent state may have none in this model; then it lists its layers.
-    may_carry = getattr(model, "_is_stateful", False) and not getattr(config, "layer_types", None)
+    listed = set(getattr(config, "layer_types", None) or ["unknown"])
+    may_carry = getattr(model, "_is_stateful", False) and not listed <= _ATTENTIONS
     if may_carry or not all(isinstance(layer, DynamicLayer) for layer in DynamicCache(config=model.config).layers):
         raise ValueError(f"a {model.config.model_type} model keeps a recurrent state between tokens")
     _windows(config)
@@ -327,6 +330,6 @@ def _windows(config: Any) -> dict[str, int]:
     """How many tokens each kind of attention of a model sees; 0 for all."""
     window = getattr(config, "sliding_window", None) if getattr(config, "use_sliding_window", True) else None
     kinds = getattr(config, "layer_types", None) or ["sliding_attention" if window else "full_attention"]
-    if unknown := set(kinds) - {"full_attention", "sliding_attention"}:
+    if unknown := set(kinds) - _ATTENTIONS:
         raise ValueError(f"a {config.model_type} model has {min(unknown).replace('_', ' ')}")
     return {kind: window or 0 if kind == "sliding_attention" else 0 for kind in sorted(set(kinds))}
