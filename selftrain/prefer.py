@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from housewise.core.files import alone
 from housewise.selftrain.adapt.settings import load_training
 from housewise.selftrain.preferences import read_preferences
 from housewise.selftrain.trainers import Start, open_preference_trainer
@@ -29,7 +30,8 @@ def main(
     """Learn which of two replies is the better one (DPO)."""
     config = load_training(overrides=overrides or ())
     trainer = open_preference_trainer(config.preference, config.run.tasks.seed, base_url, _Told())
-    trained = trainer.train(read_preferences(preferences), Start(model=model, adapter=adapter), out)
+    with alone(out):
+        trained = trainer.train(read_preferences(preferences), Start(model=model, adapter=adapter), out)
     typer.echo(f"{out}: {trained.model}" + (f" with {trained.adapter}" if trained.adapter else ""))
 
 

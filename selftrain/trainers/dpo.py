@@ -17,7 +17,15 @@ from trl.trainer.utils import use_adapter
 
 from housewise.selftrain.trainers.checkpoints import Checkpointing
 from housewise.selftrain.trainers.packing import IGNORED, shared_row
-from housewise.selftrain.trainers.recipe import Report, Reporting, foretold, groups, save, shares_rows
+from housewise.selftrain.trainers.recipe import (
+    Report,
+    Reporting,
+    foretold,
+    groups,
+    keep_routers_quiet,
+    save,
+    shares_rows,
+)
 
 _REFERENCE = "ref"
 """The adapter in which TRL keeps what the trained one was."""
@@ -63,6 +71,7 @@ class SharedPromptDPO(Checkpointing, DPOTrainer):  # type: ignore[misc]
             callbacks=[Reporting(report)],
         )
         self.remove_callback(PrinterCallback)
+        keep_routers_quiet(network)
 
     def _prepare_dataset(self, dataset: Dataset, *args: Any, **kwargs: Any) -> Dataset:
         """Nothing: these are tokens as the model is asked with them, which no chat template would give."""

@@ -179,6 +179,13 @@ def foretold(model: Any, row: dict[str, Any], dtype: torch.dtype) -> tuple[Any, 
     return outputs, outputs.logits[0].float(), row["labels"][0, 1:]
 
 
+def keep_routers_quiet(network: Any) -> None:
+    """Have a model with experts not compute how evenly it uses them: TRL asks for that, and no loss here has it."""
+    config = network.config.get_text_config()
+    if hasattr(config, "output_router_logits"):
+        config.output_router_logits = False
+
+
 class PairTrainer(Checkpointing, SFTTrainer):  # type: ignore[misc]
     """TRL's trainer, with each pass one row and the vocabulary's logits for replies only.
 
@@ -213,6 +220,7 @@ class PairTrainer(Checkpointing, SFTTrainer):  # type: ignore[misc]
             callbacks=[Reporting(report)],
         )
         self.remove_callback(PrinterCallback)
+        keep_routers_quiet(network)
 
     def compute_loss(
         self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, num_items_in_batch: Any = None

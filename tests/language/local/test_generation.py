@@ -45,6 +45,16 @@ CONFIGS = {
     "mistral with a window": lambda: transformers.MistralConfig(**SIZES, sliding_window=12),
     "gemma": lambda: transformers.GemmaConfig(**SIZES, head_dim=8),
     "gemma2": lambda: transformers.Gemma2Config(**SIZES, head_dim=8, sliding_window=12),
+    "granitemoehybrid without a recurrent state": lambda: transformers.GraniteMoeHybridConfig(
+        **SIZES,
+        layer_types=["full_attention"] * 3,
+        num_local_experts=0,
+        num_experts_per_tok=0,
+        mamba_n_heads=8,
+        mamba_d_head=8,
+        shared_intermediate_size=48,
+        position_embedding_type="rope",
+    ),
     "gpt2": lambda: transformers.GPT2Config(
         vocab_size=97, n_embd=32, n_layer=3, n_head=4, n_positions=256, bos_token_id=1, eos_token_id=2
     ),

@@ -267,6 +267,22 @@ def test_other_settings_are_refused_by_name(learner: Learner, whole: Path) -> No
     assert content(whole) == before
 
 
+def test_phases_that_are_not_over_learn_at_another_rate(learner: Learner, tmp_path: Path) -> None:
+    out = tmp_path
+    assert learner.run(out, "iterations=1")[0] == 0
+    before = {name: (out / name / "adapter/adapter_model.safetensors").read_bytes() for name in PHASES[1:3]}
+    status, _, errors = learner.run(out, "training.learning_rate=1e-4")
+    assert status == 0, errors
+    assert "training.learning_rate=0.0001 instead of 0.0003 for iteration-2; the others stay" in errors
+    assert before == {name: (out / name / "adapter/adapter_model.safetensors").read_bytes() for name in before}
+    assert '"learning_rate": 5e-05,' in (out / "iteration-2/adapter/README.md").read_text()
+    # Nothing is left that could be learned at yet another rate; imitation was learned at the first one.
+    assert learner.run(out, "training.learning_rate=1e-4")[0] == 0
+    for change in ("training.learning_rate=1e-5", "imitation_learning_rate=1e-5"):
+        status, _, errors = learner.run(out, "training.learning_rate=1e-4", change)
+        assert status == 2 and f"other settings ({change.partition('=')[0]})" in errors
+
+
 @pytest.mark.parametrize(
     "done",
     ["", "demonstrate/episodes/a.jsonl", "untrained/evaluation/test/episodes/a.jsonl.failed", "imitate/model.json"],

@@ -93,6 +93,17 @@ def test_the_same_command_goes_on_and_learns_nothing_twice(model: Path, taught: 
     assert json.loads((again / "config.json").read_text())["system"] == "stars"
 
 
+def test_until_something_is_learned_it_may_be_learned_otherwise(model: Path, taught: Path, tmp_path: Path) -> None:
+    again = tmp_path / "again"
+    shutil.copytree(taught, again)
+    (again / "imitate" / "model.json").unlink()
+    teach(model, again, "training.learning_rate=0.01")
+    card = (again / "imitate" / "adapter" / "README.md").read_text()
+    assert '"learning_rate": 0.01,' in card and weights(again) != weights(taught)
+    complaint = teach(model, again, code=2)
+    assert "other settings (training.learning_rate)" in complaint
+
+
 def test_the_robot_is_run_with_what_was_learned(model: Path, taught: Path, tmp_path: Path) -> None:
     path, adapter = tmp_path / "attic.yaml", taught / "imitate" / "adapter"
     path.write_text(ATTIC)
