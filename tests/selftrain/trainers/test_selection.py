@@ -71,7 +71,7 @@ TRAINERS: list[tuple[Callable[..., Any], Callable[[int, int], list[Any]], str]] 
     ("model", "most", "words"),
     [
         ("short", 2048, "longer than 128 tokens, all that model {model} reads"),
-        ("long", 150, "longer than 150 tokens (most_tokens=150)"),
+        ("long", 150, "longer than 150 tokens ({key}=150)"),
     ],
 )
 def test_what_is_too_long_is_told_and_refused_where_it_is_most(
@@ -79,7 +79,8 @@ def test_what_is_too_long_is_told_and_refused_where_it_is_most(
     model: str, most: int, words: str,
 ) -> None:  # fmt: skip
     start = local(models, model)
-    sentence = f"of 4 {called} left out as {words.format(model=start.model)}"
+    key = trainer().config.key("most_tokens")
+    sentence = f"of 4 {called} left out as {words.format(model=start.model, key=key)}"
     learned = trainer(most_tokens=most).train(examples(2, 2), start, tmp_path / "half")
     assert learned.notes == (f"2 {sentence}",) and f"2 {sentence}" in capsys.readouterr().err
     assert (learned.metrics["pairs"], learned.metrics["left_out"]) == (2, 2)
@@ -87,7 +88,7 @@ def test_what_is_too_long_is_told_and_refused_where_it_is_most(
     with pytest.raises(UserError) as refused:
         trainer(most_tokens=most).train(examples(3, 1), start, tmp_path / "most")
     line = str(refused.value)
-    assert f"3 {sentence}" in line and "the longest has" in line and "most_tokens" in line
+    assert f"3 {sentence}" in line and "the longest has" in line and key in line
     assert not (tmp_path / "most" / "model.json").exists()
 
 
