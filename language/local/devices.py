@@ -29,7 +29,7 @@ def find_device(setting: str, device: str) -> Any:
     except RuntimeError:
         raise ChatModelError(f"{setting}: is not a device; use auto, cpu or cuda") from None
     # Each kind of device has a module of its own, but for those that compute nothing, such as meta.
-    kind = getattr(torch, place.type, None)
+    kind: Any = getattr(torch, place.type, None)
     count = kind.device_count() if hasattr(kind, "device_count") else 0
     if count <= (place.index or 0):
         name = place.type.upper()
