@@ -10,6 +10,9 @@ from typing import Any
 # Others (soft caps, sinks, biases by distance) keep their own attention.
 PLAIN_ATTENTION = frozenset({"llama", "mistral", "olmo2", "phi3", "qwen2", "qwen3", "smollm3"})
 
+# Kinds of attention, as configurations call them: to all earlier tokens, and to the last ones.
+KNOWN_ATTENTION = frozenset({"full_attention", "sliding_attention"})
+
 
 @dataclass(frozen=True)
 class Ways:
@@ -49,7 +52,7 @@ def attention_windows(config: Any) -> dict[str, int]:
     """
     window = getattr(config, "sliding_window", None) if getattr(config, "use_sliding_window", True) else None
     kinds = getattr(config, "layer_types", None) or ["sliding_attention" if window else "full_attention"]
-    if unknown := set(kinds) - {"full_attention", "sliding_attention"}:
+    if unknown := set(kinds) - KNOWN_ATTENTION:
         raise ValueError(f"a {config.model_type} model has {min(unknown).replace('_', ' ')}")
     return {kind: window or 0 if kind == "sliding_attention" else 0 for kind in sorted(set(kinds))}
 

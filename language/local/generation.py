@@ -16,6 +16,7 @@ from transformers.masking_utils import sdpa_mask
 
 from housewise.language.local.agreement import agreed_ways
 from housewise.language.local.architecture import (
+    KNOWN_ATTENTION,
     PLAIN_ATTENTION,
     Ways,
     added_masks,
@@ -36,8 +37,6 @@ KEPT = 16
 SCORE_TOKENS = 1024
 # As many tokens of a prompt are read together with what is scored behind it.
 TRUNK_TOKENS = 32
-# Kinds of layers that keep nothing but keys and values, as configurations call them.
-_ATTENTIONS = frozenset({"full_attention", "sliding_attention"})
 
 
 def check_architecture(model: Any) -> None:
@@ -49,7 +48,7 @@ def check_architecture(model: Any) -> None:
     config = model.config.get_text_config()
     # Architectures with a recurrent state may have none in this model; then it lists its layers.
     listed = set(getattr(config, "layer_types", None) or ["unknown"])
-    may_carry = getattr(model, "_is_stateful", False) and not listed <= _ATTENTIONS
+    may_carry = getattr(model, "_is_stateful", False) and not listed <= KNOWN_ATTENTION
     if may_carry or not all(isinstance(layer, DynamicLayer) for layer in DynamicCache(config=model.config).layers):
         raise ValueError(f"a {model.config.model_type} model keeps a recurrent state between tokens")
     attention_windows(config)

@@ -13,8 +13,8 @@ from housewise.core.homes import expand_user
 from housewise.language.base import ChatModelError
 from housewise.language.local.adapters import check_adapter, put_on
 from housewise.language.local.devices import find_device
-from housewise.language.local.folders import folder_problem
 from housewise.language.local.libraries import INSTALL, NO_REMOTE_CODE, UNREADABLE, first_line, quiet
+from housewise.language.local.problems import kind_problem, tokenizer_problem
 from housewise.language.local.smollm2 import INSTALL_SMOLLM2, SMOLLM2, smollm2_folder
 
 _T = TypeVar("_T")
@@ -91,7 +91,7 @@ def _found(model: str, read: Callable[[str, bool], _T]) -> _T:
                 f"model {model}: it takes programs of its own (auto_map in its config.json), which are never run; name "
                 "a model of a kind that transformers has, or serve it, see base_url"
             ) from None
-        if local and (problem := folder_problem(folder)):
+        if problem := (local and tokenizer_problem(folder)) or kind_problem(source):
             raise ChatModelError(f"model {model}: {problem}") from error
         reason = "it cannot be read" if local else "there is no such folder, and the Hugging Face Hub does not give it"
         raise ChatModelError(

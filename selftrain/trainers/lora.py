@@ -20,12 +20,13 @@ def fresh_adapter(network: Any, config: TrainingConfig, seed: int) -> Any:
 
 
 def _lora_config(network: Any, config: TrainingConfig) -> LoraConfig:
+    beside = _modules_beside_text(network)
     return LoraConfig(
         task_type="CAUSAL_LM",
         r=config.rank,
         lora_alpha=config.alpha,
         target_modules=config.targets if isinstance(config.targets, str) else list(config.targets),
-        exclude_modules=_modules_beside_text(network),
+        **({} if beside is None else {"exclude_modules": beside}),
     )
 
 

@@ -168,7 +168,8 @@ def foretold(model: Any, row: dict[str, Any], dtype: torch.dtype) -> tuple[Any, 
     if "attention_mask" in given:
         # Some attentions take masks of truth values only, others only what is to be added.
         given["attention_mask"] = added_masks(
-            attention_windows(model.config.get_text_config()),
+            # Several processes wrap the model in another that has no configuration.
+            attention_windows(getattr(model, "module", model).config.get_text_config()),
             given["position_ids"],
             given["position_ids"][0],
             given["attention_mask"][:, 0],

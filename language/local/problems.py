@@ -1,4 +1,4 @@
-"""Says what is wrong with a folder that should hold a model."""
+"""Says in plain words why the library could not open a model; empty where it is something else."""
 
 from __future__ import annotations
 
@@ -11,16 +11,8 @@ _FAST_TOKENIZERS = ("tokenizer.json", "vocab.*", "tekken.json", "*.tiktoken")
 _SENTENCEPIECE = "*.model"
 
 
-def folder_problem(folder: Path) -> str:
-    """Say in plain words why the model in a folder cannot be opened, and what to do; empty where it is something else.
-
-    Args:
-        folder: Of a model that the library could not open.
-    """
-    return _tokenizer_problem(folder) or _kind_problem(folder)
-
-
-def _tokenizer_problem(folder: Path) -> str:
+def tokenizer_problem(folder: Path) -> str:
+    """Say what is wrong with the tokenizer of the model in a folder."""
     if not (folder / "config.json").is_file() or any(any(folder.glob(name)) for name in _FAST_TOKENIZERS):
         return ""
     names = sorted(path.name for path in folder.glob(_SENTENCEPIECE))
@@ -43,12 +35,17 @@ def _is_installed(package: str) -> bool:
         return False
 
 
-def _kind_problem(folder: Path) -> str:
+def kind_problem(source: str) -> str:
+    """Say why a model is of no kind that goes on with texts.
+
+    Args:
+        source: A folder, or a Hugging Face name of which this machine has the configuration.
+    """
     from transformers import MODEL_FOR_CAUSAL_LM_MAPPING, AutoConfig
 
     try:
         with quiet():
-            config = AutoConfig.from_pretrained(str(folder), local_files_only=True, **NO_REMOTE_CODE)
+            config = AutoConfig.from_pretrained(source, local_files_only=True, **NO_REMOTE_CODE)
     except UNREADABLE:
         return ""
     if type(config) in MODEL_FOR_CAUSAL_LM_MAPPING:
