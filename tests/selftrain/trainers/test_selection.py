@@ -22,8 +22,9 @@ from housewise.selftrain.personalize.pairs import read_pairs, write_pairs
 from housewise.selftrain.preferences import Preference, write_preferences
 from housewise.selftrain.trainers.base import Start, TrainedModel
 from housewise.selftrain.trainers.examples import pair_tokens
+from housewise.selftrain.trainers.fine_tuning import FineTuning
 from housewise.selftrain.trainers.local import LocalTrainer
-from housewise.selftrain.trainers.openai_api import FineTuning, OpenAIPreferenceTrainer, OpenAITrainer
+from housewise.selftrain.trainers.openai_api import OpenAIPreferenceTrainer, OpenAITrainer
 from housewise.selftrain.trainers.preferences import PreferenceTrainer
 from housewise.selftrain.trainers.selection import LeftOut, select
 from tests.commands import run_module
