@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +39,19 @@ class Ways:
         }
         found = [words for words, is_together in alone.items() if not is_together]
         return f"{' and '.join(found)}, since together they would differ" if found else ""
+
+
+def possible_ways(config: Any, arguments: Container[str]) -> Ways:
+    """The ways of computing that an architecture may be able to do; whether it is has to be measured.
+
+    Args:
+        config: The text model's configuration.
+        arguments: Of the model's forward pass.
+    """
+    # Local layers that see the last columns, whatever stands in them, and distances that are counted by column.
+    has_local_columns = "local" in (getattr(config, "attention_layers", None) or ())
+    has_positions = "position_ids" in arguments
+    return Ways(batches=not has_local_columns, trees=has_positions and not has_local_columns)
 
 
 def attention_windows(config: Any) -> dict[str, int]:

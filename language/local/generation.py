@@ -18,9 +18,9 @@ from housewise.language.local.agreement import agreed_ways
 from housewise.language.local.architecture import (
     KNOWN_ATTENTION,
     PLAIN_ATTENTION,
-    Ways,
     added_masks,
     attention_windows,
+    possible_ways,
     rope_switch,
 )
 from housewise.language.local.key_values import KeyValues, shared_prefix_attention
@@ -67,6 +67,7 @@ class Reader:
     Attributes:
         rows: how many rows are being written; they are in the first slots.
         ways: what may be computed together; measured at the first use of a model.
+        cache_name: the model's argument for what it has read.
 
     Raises:
         ValueError: when the model carries a recurrent state, which cannot be shared between prompts, or has attention
@@ -79,7 +80,7 @@ class Reader:
         self.reuse_prefix = reuse_prefix
         # As transformers called it before 5.24.
         takes = inspect.signature(model.forward).parameters
-        self._cache_name = "cache" if "cache" in takes else "past_key_values"
+        self.cache_name = "cache" if "cache" in takes else "past_key_values"
         config = model.config.get_text_config()
         self._windows, self._switch = attention_windows(config), rope_switch(config)
         self._split = model.config.model_type in PLAIN_ATTENTION and not any(self._windows.values())
@@ -93,7 +94,7 @@ class Reader:
             lambda _, inputs: (inputs[0].clone(memory_format=torch.contiguous_format),)
         )
         self._pass_tokens = READ_TOKENS if model.device.type == "cpu" else READ_TOKENS * PASS_FACTOR
-        self.ways = Ways()
+        self.ways = possible_ways(config, takes)
         self.forget()
         with torch.inference_mode():
             self.ways = agreed_ways(self)
@@ -342,7 +343,7 @@ class Reader:
             attention_mask=mask,
             use_cache=True,
             logits_to_keep=keep,
-            **{self._cache_name: self._cache},
+            **{self.cache_name: self._cache},
             **({"key_values": self._cache} if self._split else {}),
         ).logits
 

@@ -106,6 +106,11 @@ def test_what_keeps_a_state_is_refused(name: str) -> None:
         Reader(network(name))
 
 
+@pytest.mark.parametrize("name", ["llama", "gpt neo", "mpt", "bloom"])
+def test_half_precision_hides_nothing(name: str) -> None:
+    assert Reader(network(name).bfloat16()).ways == Reader(network(name)).ways
+
+
 def test_what_may_be_shared_is_measured_once(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = network("gpt neo")
     ways = Reader(model).ways
