@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +22,8 @@ UNREADABLE = (
     *(ImportError, OSError, ValueError, TypeError, AttributeError, LookupError, EOFError, RuntimeError),
     UnpicklingError,
 )
+
+_OF_WRITING = re.compile(r"writ(e|ing)\b|unexpected pos|os error|iostream|no space", re.IGNORECASE)
 
 
 def out_of_memory(error: Exception) -> bool:
@@ -51,9 +54,8 @@ def saving_weights(folder: Path, target: Path | None = None) -> Iterator[None]:
         yield
         settle_files(folder)
     except Exception as error:
-        # The tokenizers library raises a bare Exception.
-        is_of_disk = isinstance(error, (OSError, RuntimeError, SafetensorError)) or type(error) is Exception
-        if not is_of_disk or out_of_memory(error):
+        # torch raises a RuntimeError, as for all that goes wrong in it, and the tokenizers library a bare Exception.
+        if not isinstance(error, (OSError, SafetensorError)) and not _OF_WRITING.search(str(error)):
             raise
         raise UserError(
             f"{target or folder}: cannot be written ({_disk_error(folder, error)}); make room and run the same command "

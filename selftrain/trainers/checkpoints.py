@@ -21,6 +21,7 @@ from housewise.core.errors import UserError
 from housewise.core.files import open_regular, read_bytes, write_json
 from housewise.language.local.libraries import saving_weights
 from housewise.selftrain.personalize.settings import TrainingConfig
+from housewise.selftrain.trainers.launching import wait_for_all_processes
 
 WARM_UP = 0.05
 """Share of the steps in which the learning rate rises."""
@@ -56,7 +57,7 @@ class Checkpointing:
         with saving_weights(folder):
             super()._save_checkpoint(model, trial)  # type: ignore[misc]
             # Each process writes a file of its own.
-            self.accelerator.wait_for_everyone()  # type: ignore[attr-defined]
+            wait_for_all_processes()
         if self.is_world_process_zero():  # type: ignore[attr-defined]
             write_json(folder / _DIGESTS, _file_digests(folder))
 

@@ -42,3 +42,14 @@ def single_process(setting: str) -> Iterator[None]:
         yield
     finally:
         os.environ.update(hidden)
+
+
+def wait_for_all_processes() -> None:
+    """Wait until all processes of a launcher are here.
+
+    accelerate names the device of each, which it does not have where several train on a CPU beside a GPU.
+    """
+    import torch
+
+    if torch.distributed.is_available() and torch.distributed.is_initialized():
+        torch.distributed.barrier()

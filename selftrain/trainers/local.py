@@ -34,7 +34,7 @@ from housewise.selftrain.trainers.card import curve_csv, model_card
 from housewise.selftrain.trainers.checks import check_trainable
 from housewise.selftrain.trainers.examples import learnable_rows, pair_tokens, row_length
 from housewise.selftrain.trainers.jobs import JOB, Job, launched
-from housewise.selftrain.trainers.launching import environment_for_launcher, single_process
+from housewise.selftrain.trainers.launching import environment_for_launcher, single_process, wait_for_all_processes
 
 INSTALL = "pip install 'housewise[train]'"
 _CHECKPOINTS = "checkpoints"
@@ -204,14 +204,14 @@ class LocalTraining(ABC, Generic[E]):
             "seconds": seconds,
         }
         trained = self._named(start, folder, metrics, notes)
-        trainer.accelerator.wait_for_everyone()
+        wait_for_all_processes()
         if trainer.is_world_process_zero():
             network = trainer.accelerator.unwrap_model(trainer.model)
             as_trained = self.config.model_copy(update=self._settled(start))
             self._save(network, tokenizer, model_card(as_trained, self.seed, start, metrics), folder, start)
             trained.save(folder, _WRITTEN)
             _finish(folder)
-        trainer.accelerator.wait_for_everyone()
+        wait_for_all_processes()
         return trained
 
     def _optimised(

@@ -58,11 +58,11 @@ def test_training_of_replies_ends_where_numbers_break(model: str, tmp_path: Path
 
 
 def test_training_of_preferences_ends_where_numbers_break(model: str, tmp_path: Path) -> None:
-    overrides = [f"preference.{key}={value}" for key, value in {**SMALL, "epochs": 8, "learning_rate": 1e12}.items()]
+    overrides = [f"preference.{key}={value}" for key, value in {**SMALL, "epochs": 8, "learning_rate": 1e30}.items()]
     trainer = PreferenceTrainer(load_training(overrides=overrides).preference)
     asked = {"prompt": ({"role": "user", "content": "kitchen 0"},), "prefix": "step 1:"}
     preferences = [Preference(**asked, chosen=f" go to mug {n}", rejected=f" look at mug {n}") for n in range(6)]  # type: ignore[arg-type]
-    with pytest.raises(UserError, match=r"not a finite number; lower preference\.learning_rate=1e\+12") as error:
+    with pytest.raises(UserError, match=r"not a finite number; lower preference\.learning_rate=1e\+30") as error:
         trainer.train(preferences, Start(model=model), tmp_path)
     check_ended(tmp_path, str(error.value))
 
