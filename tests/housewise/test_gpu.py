@@ -59,7 +59,7 @@ def opened(beside: Path, *words: object, code: int = 0) -> list[tuple[str, str]]
     """Processes and devices of the simulators that a command opens."""
     (beside / "devices").write_text("")
     env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
-    done = run_module("housewise", words, env | {"PYTHONPATH": str(beside)})
+    done = run_module("housewise", words, env, beside=beside)
     assert done.returncode == code, done.stdout + done.stderr
     return plugins.devices(beside)
 
