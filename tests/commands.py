@@ -12,6 +12,7 @@ import multiprocessing
 import multiprocessing.forkserver
 import os
 import runpy
+import signal
 import subprocess
 import sys
 import tempfile
@@ -147,6 +148,8 @@ def _main(
     os.environ.update(env)
     os.chdir(cwd or Path.cwd())
     sys.argv = [module, *words]
+    # In the background of a shell interrupts are ignored; here they do what they do at a terminal.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     # Its workers are forks of the same process; Python would start another one.
     multiprocessing.forkserver._forkserver.ensure_running = lambda: None  # type: ignore[method-assign]
     multiprocessing.forkserver.ensure_running = lambda: None
