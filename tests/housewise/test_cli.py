@@ -77,7 +77,8 @@ def test_the_same_seed_gives_the_same_episode(tmp_path: Path) -> None:
 
 def test_replaying_a_run_ends_in_the_same_places(tmp_path: Path) -> None:
     out = tmp_path / "run"
-    assert housewise("run", "--houses", "1", "--planner", "scripted", "--out", out).returncode == 0
+    words = ("--houses", "1", "--planner", "scripted", "max_steps=300")
+    assert housewise("run", *words, "--out", out).returncode == 0
     result = housewise("replay", out)
     assert result.returncode == 0, result.stderr
     assert "same final placements: 1 of 1" in result.stdout
@@ -85,7 +86,7 @@ def test_replaying_a_run_ends_in_the_same_places(tmp_path: Path) -> None:
 
 def test_kill_and_resume(tmp_path: Path) -> None:
     out = tmp_path / "run"
-    arguments = ["run", "--houses", "3", "--planner", "scripted", "max_steps=250", "--out", str(out)]
+    arguments = ["run", "--houses", "3", "--planner", "scripted", "max_steps=120", "--out", str(out)]
     env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
     first = out / "episodes" / "generated-0-0000-run0.jsonl"
     second = out / "episodes" / "generated-1-0001-run0.jsonl.partial"

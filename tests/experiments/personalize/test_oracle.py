@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,6 @@ from housewise.experiments.personalize.oracle import GENERATED, SCENES, Played, 
 from housewise.systems.personalize.record import ActionEvent, HouseRecord, HouseSetting, PlanEvent
 from housewise.systems.personalize.tasks import task_names
 from housewise.worlds.house.housekeep.reader import HousekeepData
-from tests.commands import run_module
 
 
 def record(placements: dict[str, str], actions: list[ActionEvent], ended: str = "complete") -> HouseRecord:
@@ -109,7 +109,8 @@ def test_of_any_scene_a_sample_is_played_that_spreads_over_its_episodes(housekee
 def oracle(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     """Run the module in a process of its own."""
     env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
-    return run_module("housewise.experiments.personalize.oracle", arguments, env)
+    command = [sys.executable, "-m", "housewise.experiments.personalize.oracle", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, env=env, check=False)
 
 
 def test_a_real_run_writes_its_figures(tmp_path: Path) -> None:
