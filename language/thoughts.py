@@ -32,7 +32,10 @@ _PAIRS = (  # what begins and what ends thoughts
     (r"(?!)", r"<\|START_RESPONSE\|>|<\|begin_of_solution\|>"),
 )
 _MARK = re.compile(
-    "|".join(f"(?P<b{number}>{begin})|(?P<e{number}>{end})" for number, (begin, end) in enumerate(_PAIRS)),
+    # Trying every alternative at every letter of a long text takes twenty times longer than ruling it out first.
+    r"(?=[<\[◁HT.])(?:"
+    + "|".join(f"(?P<b{number}>{begin})|(?P<e{number}>{end})" for number, (begin, end) in enumerate(_PAIRS))
+    + ")",
     re.IGNORECASE | re.MULTILINE,
 )
 _DROPPED = re.compile(r"<\|(?:begin|end)_of_box\|>")

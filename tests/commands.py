@@ -2,8 +2,8 @@
 
 Starting Python and importing the simulator takes most commands of the tests longer than what they do. So one process
 imports that once, and each command is a fork of it, with an environment, a folder and files of its own. What depends on
-how Python itself starts (PYTHON* variables), on packages beside the installed ones, or is to be killed half-way is
-started anew, and so is what sends classes of its main module to other processes.
+how Python itself starts (PYTHON* variables) or on packages in the place of installed ones, is started anew, and so is
+what sends classes of its main module to other processes or whose own processes are looked for.
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ import multiprocessing
 import multiprocessing.forkserver
 import os
 import runpy
+import signal
 import subprocess
 import sys
 import tempfile
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 PRELOADED = ["tests.preloaded"]
@@ -29,6 +32,7 @@ def run_module(
     cwd: Path | None = None,
     timeout: float = 300,
     input: str = "",
+    beside: Path | str | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """What ``python -m module`` does, with arguments.
 
@@ -39,6 +43,7 @@ def run_module(
         cwd: where it is run.
         timeout: seconds after which it is killed.
         input: what it reads.
+        beside: folders, as in PYTHONPATH, of packages that the forked process has not imported.
 
     Raises:
         subprocess.TimeoutExpired: when it was killed.
@@ -49,18 +54,73 @@ def run_module(
         return subprocess.run(
             command, capture_output=True, text=True, timeout=timeout, env=known, cwd=cwd, input=input, check=False
         )
+    with started_module(module, words, known, cwd, input, beside) as program:
+        code = program.wait(timeout)
+        return subprocess.CompletedProcess(command, code, program.out, program.err)
+
+
+class Program:
+    """A command that is running, or has ended; a part of ``subprocess.Popen``."""
+
+    def __init__(self, process: ForkServerProcess, files: Sequence[str]) -> None:
+        self._process, self._files = process, files
+        self.pid = process.pid or 0
+
+    @property
+    def out(self) -> str:
+        """What it has written to standard output."""
+        return Path(self._files[1]).read_text(encoding="utf-8")
+
+    @property
+    def err(self) -> str:
+        """What it has written to standard error."""
+        return Path(self._files[2]).read_text(encoding="utf-8")
+
+    def poll(self) -> int | None:
+        """Its exit code, or None while it runs."""
+        return self._process.exitcode
+
+    def send_signal(self, number: int) -> None:
+        """Send it a signal."""
+        os.kill(self.pid, number)
+
+    def wait(self, timeout: float = 300) -> int:
+        """Wait for its end; its exit code.
+
+        Raises:
+            subprocess.TimeoutExpired: when it runs longer than that many seconds.
+        """
+        self._process.join(timeout)
+        code = self._process.exitcode
+        if code is None:
+            raise subprocess.TimeoutExpired(str(self._process.name), timeout)
+        return code
+
+
+@contextmanager
+def started_module(
+    module: str,
+    arguments: Sequence[object],
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    input: str = "",
+    beside: Path | str | None = None,
+) -> Iterator[Program]:
+    """Start what ``python -m module`` does; it is killed at the end. See run_module for the arguments."""
+    known = dict(os.environ if env is None else env)
+    if beside is not None:
+        known["PYTHONPATH"] = str(beside)
     with tempfile.TemporaryDirectory() as folder:
         files = [str(Path(folder) / name) for name in ("in", "out", "err")]
-        Path(files[0]).write_text(input, encoding="utf-8")
-        child = _context().Process(target=_main, args=(module, words, known, cwd, files))
-        child.start()
-        child.join(timeout)
-        if child.is_alive():
-            child.kill()
-            child.join()
-            raise subprocess.TimeoutExpired(command, timeout)
-        out, err = (Path(path).read_text(encoding="utf-8") for path in files[1:])
-    return subprocess.CompletedProcess(command, child.exitcode or 0, out, err)
+        for path, text in zip(files, (input, "", ""), strict=True):
+            Path(path).write_text(text, encoding="utf-8")
+        process = _context().Process(target=_main, args=(module, [*map(str, arguments)], known, cwd, files, beside))
+        process.start()
+        try:
+            yield Program(process, files)
+        finally:
+            process.kill()
+            process.join()
 
 
 def preload() -> None:
@@ -73,7 +133,9 @@ def _context() -> multiprocessing.context.ForkServerContext:
     return multiprocessing.get_context("forkserver")
 
 
-def _main(module: str, words: list[str], env: dict[str, str], cwd: Path | None, files: list[str]) -> None:
+def _main(
+    module: str, words: list[str], env: dict[str, str], cwd: Path | None, files: list[str], beside: Path | str | None
+) -> None:
     for number, path in enumerate(files):
         opened = os.open(path, os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT, 0o600)
         os.dup2(opened, number)
@@ -86,10 +148,12 @@ def _main(module: str, words: list[str], env: dict[str, str], cwd: Path | None, 
     os.environ.update(env)
     os.chdir(cwd or Path.cwd())
     sys.argv = [module, *words]
+    # In the background of a shell interrupts are ignored; here they do what they do at a terminal.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     # Its workers are forks of the same process; Python would start another one.
     multiprocessing.forkserver._forkserver.ensure_running = lambda: None  # type: ignore[method-assign]
     multiprocessing.forkserver.ensure_running = lambda: None
-    sys.path[0] = ""
+    sys.path[:1] = ["", *(str(beside).split(os.pathsep) if beside else [])]
     os._exit(_exit_code(module))
 
 

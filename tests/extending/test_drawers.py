@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from housewise.rollout.records import read_records
+from tests.commands import run_module, started_module
 
 DOCS = Path(__file__).parents[2] / "docs"
 LIKED = ["33", "67", "100"]
@@ -32,18 +33,14 @@ def beside(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
-def started(beside: Path | None, *words: str | Path) -> subprocess.Popen[str]:
-    env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"} | {"COLUMNS": "200"}
-    env |= {"PYTHONPATH": str(beside)} if beside else {}
-    command = [sys.executable, "-m", "housewise", *map(str, words)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
+def environment() -> dict[str, str]:
+    return {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"} | {"COLUMNS": "200"}
 
 
 def housewise(beside: Path | None, *words: str | Path, code: int = 0) -> str:
-    program = started(beside, *words)
-    out, errors = program.communicate(timeout=300)
-    assert program.returncode == code, errors
-    return errors if code else out
+    done = run_module("housewise", words, environment(), beside=beside)
+    assert done.returncode == code, done.stderr
+    return done.stderr if code else done.stdout
 
 
 def liked(folder: Path) -> dict[str, str]:
@@ -75,11 +72,11 @@ def test_it_is_played_and_learns_from_what_is_remembered(played: Path) -> None:
 def test_it_is_resumed_after_a_kill_with_the_memory_that_it_had(beside: Path, tmp_path: Path) -> None:
     people = ",".join(f"p{number}" for number in range(25))
     words = ("run", "--system", "drawers", "runs=3", f"people=[{people}]")
-    program, end = started(beside, *words, "--out", tmp_path / "killed"), time.monotonic() + 120
-    while time.monotonic() < end and len(list(tmp_path.glob("killed/episodes/*.jsonl"))) < 7:
-        time.sleep(0.005)
-    program.send_signal(signal.SIGKILL)
-    program.communicate()
+    with started_module("housewise", [*words, "--out", tmp_path / "killed"], environment(), beside=beside) as program:
+        while program.poll() is None and len(list(tmp_path.glob("killed/episodes/*.jsonl"))) < 7:
+            time.sleep(0.005)
+        program.send_signal(signal.SIGKILL)
+        assert program.wait() == -signal.SIGKILL
     before = set(liked(tmp_path / "killed"))
     assert 7 <= len(before) < 75
     housewise(beside, *words, "--out", tmp_path / "killed")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -14,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from housewise.systems.personalize.record import read_house_record, read_house_records
-from tests.commands import run_module
+from tests.commands import run_module, started_module
 from tests.language.conftest import ChatServer, Handler, completion
 from tests.servers import serving
 
@@ -78,7 +77,8 @@ def test_the_same_seed_gives_the_same_episode(tmp_path: Path) -> None:
 
 def test_replaying_a_run_ends_in_the_same_places(tmp_path: Path) -> None:
     out = tmp_path / "run"
-    assert housewise("run", "--houses", "1", "--planner", "scripted", "--out", out).returncode == 0
+    words = ("--houses", "1", "--planner", "scripted", "max_steps=300")
+    assert housewise("run", *words, "--out", out).returncode == 0
     result = housewise("replay", out)
     assert result.returncode == 0, result.stderr
     assert "same final placements: 1 of 1" in result.stdout
@@ -86,17 +86,13 @@ def test_replaying_a_run_ends_in_the_same_places(tmp_path: Path) -> None:
 
 def test_kill_and_resume(tmp_path: Path) -> None:
     out = tmp_path / "run"
-    arguments = ["run", "--houses", "3", "--planner", "scripted", "max_steps=250", "--out", str(out)]
+    arguments = ["run", "--houses", "3", "--planner", "scripted", "max_steps=120", "--out", str(out)]
     env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
-    command = [sys.executable, "-m", "housewise.cli", *arguments]
-    process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL)
     first = out / "episodes" / "generated-0-0000-run0.jsonl"
     second = out / "episodes" / "generated-1-0001-run0.jsonl.partial"
-    deadline = time.monotonic() + 90
-    while not (first.exists() and second.exists()) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    with started_module("housewise.cli", arguments, env) as program:
+        while not (first.exists() and second.exists()) and program.poll() is None:
+            time.sleep(0.02)
     kept = first.read_bytes()
     result = housewise(*arguments)
     assert result.returncode == 0, result.stderr

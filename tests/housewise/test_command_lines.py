@@ -57,9 +57,8 @@ def lines() -> Iterator[tuple[str, ...]]:
             continue
         options = [each for each in command.params if each.param_type_name == "option" and not each.is_flag]
         for number, option in enumerate(options):
-            # Some of them for each option, all of them for all.
-            for value in (ODD[number % len(ODD)], ODD[(5 * number + 1) % len(ODD)]):
-                yield (*words, *SHORT.get(name, ()), option.opts[-1], value)
+            # One of them for each option, all of them for all.
+            yield (*words, *SHORT.get(name, ()), option.opts[-1], ODD[(5 * number + 1) % len(ODD)])
         arguments = [each for each in command.params if each.param_type_name == "argument"]
         for value in ODD if arguments else ():
             yield (*words, *SHORT.get(name, ())[1:], *[value] * len(arguments))

@@ -13,6 +13,7 @@ from housewise.core.errors import UserError
 from housewise.rollout.run import read_settings
 from housewise.systems.personalize.settings import house_settings
 from tests.commands import run_module
+from tests.systems.stars.playing import ATTIC
 from tests.worlds.house import plugins
 
 
@@ -59,7 +60,7 @@ def opened(beside: Path, *words: object, code: int = 0) -> list[tuple[str, str]]
     """Processes and devices of the simulators that a command opens."""
     (beside / "devices").write_text("")
     env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
-    done = run_module("housewise", words, env | {"PYTHONPATH": str(beside)})
+    done = run_module("housewise", words, env, beside=beside)
     assert done.returncode == code, done.stdout + done.stderr
     return plugins.devices(beside)
 
@@ -90,7 +91,11 @@ def test_commands_that_play_a_run_again_take_it(beside: Path, run: Path, tmp_pat
 
 
 def test_stars_takes_it_too(beside: Path, tmp_path: Path) -> None:
-    words = ("--system", "stars", "--simulator", "listing", "--gpu", "1", "condition=TBP")
+    (tmp_path / "attic.yaml").write_text(ATTIC)
+    words = (
+        *("--system", "stars", "--simulator", "listing", "--gpu", "1", "condition=TBP"),
+        f"task={tmp_path / 'attic.yaml'}",
+    )
     found = opened(beside, "run", *words, "--out", tmp_path / "run")
     assert [gpu for _, gpu in found] == ["1"]
 

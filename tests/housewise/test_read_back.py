@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -16,7 +14,7 @@ import pytest
 from housewise.core.record import Record
 from housewise.export import export_run
 from housewise.rollout.records import read_records
-from tests.commands import run_module
+from tests.commands import run_module, started_module
 from tests.housewise.tracking.reading import event_files, offline
 
 HOUSES = 5
@@ -35,12 +33,11 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The folders of both runs, which have one name."""
     folder = tmp_path_factory.mktemp("runs")
     found = {name: folder / name / "run" for name in ("whole", "killed")}
-    killed = [sys.executable, "-m", "housewise.cli", *command(found["killed"])]
-    with subprocess.Popen(killed, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        while process.poll() is None and len(list(found["killed"].glob("episodes/*.jsonl"))) < 2:
+    with started_module("housewise.cli", command(found["killed"])) as program:
+        while program.poll() is None and len(list(found["killed"].glob("episodes/*.jsonl"))) < 2:
             time.sleep(0.002)
-        process.kill()
-    assert process.returncode == -signal.SIGKILL
+        program.send_signal(signal.SIGKILL)
+        assert program.wait() == -signal.SIGKILL
     for out in found.values():
         done = run_module("housewise.cli", command(out))
         assert done.returncode == 0 and "no longer logged" not in done.stdout, done.stderr

@@ -1,14 +1,13 @@
 """People's files: what is read, and what is refused in one line with its remedy."""
 
 import copy
-import subprocess
-import sys
 
 import pytest
 import yaml
 
 from housewise.core.errors import DataError
 from housewise.people.person import PEOPLE, load_people
+from tests.commands import run_module
 from tests.people.breakfasts import KITCHEN
 
 WISH = {
@@ -195,12 +194,7 @@ def test_a_file_that_is_not_there(tmp_path):
 
 def test_the_command_says_it_in_one_line(tmp_path):
     file = written(tmp_path, changed(wants="drunk(milk)"))
-    run = subprocess.run(
-        [sys.executable, "-m", "housewise.experiments.adapt.verifiers", "--people", str(file)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    run = run_module("housewise.experiments.adapt.verifiers", ["--people", file])
     assert run.returncode != 0
     assert "unknown predicate 'drunk'" in run.stderr + run.stdout
     assert "Traceback" not in run.stderr

@@ -12,10 +12,10 @@ from housewise.worlds.house.vocabulary import Vocabulary
 
 @pytest.fixture(scope="module")
 def records(tmp_path_factory: pytest.TempPathFactory) -> list[HouseRecord]:
-    """What is recorded of demonstrations in two generated houses, with full names and with short ones."""
+    """What is recorded of demonstrations in a generated house, with full names and with short ones."""
     folder = tmp_path_factory.mktemp("demonstrations")
     for order, prompt in (("nearest", "planner"), ("listed", "compact")):
-        shown = {"planner": "demonstrator", "houses": 2, "demonstrator": {"order": order}, "prompt": prompt}
+        shown = {"planner": "demonstrator", "houses": 1, "demonstrator": {"order": order}, "prompt": prompt}
         Run(Personalize(house_settings(settings=shown)), folder / order).play()
     return [record for path in sorted(folder.glob("*/episodes")) for record in read_house_records(path)]
 

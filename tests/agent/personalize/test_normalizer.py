@@ -297,7 +297,7 @@ from housewise.agent.personalize.parser import parse_plan
 from housewise.worlds.house.vocabulary import Vocabulary
 for unit in sys.argv[1:]:
     for start in ("", "go to a ", '{"action":"go to",', "| 1 |"):
-        parse_plan((start + unit * 20_000)[:20_000], Vocabulary())
+        parse_plan((start + unit * 10_000)[:10_000], Vocabulary())
 """
 
 

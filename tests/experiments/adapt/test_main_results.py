@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from housewise.experiments.documents.tables import TABLES
 from housewise.language.embedder import has_minilm
 from housewise.selftrain.personalize.pairs import read_pairs
 from housewise.selftrain.preferences import read_preferences
-from tests.commands import run_module
+from tests.commands import run_module, started_module
 from tests.people.sixteen import SIXTEEN
 from tests.selftrain.tiny import save_talker
 
@@ -56,11 +55,9 @@ class Small:
 
     def killed_after_a_row(self) -> None:
         """Begin, and be killed once there are figures."""
-        command = [sys.executable, "-m", "housewise.experiments.adapt.main_results", *self.words()]
-        with subprocess.Popen(command, env=self.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as begun:
+        with started_module("housewise.experiments.adapt.main_results", self.words(), self.env) as begun:
             while begun.poll() is None and not self.json.exists():
                 time.sleep(0.1)
-            begun.kill()
 
     def words(self, *more: str) -> list[str]:
         chosen = [word for name in PLAYED for word in ("--agent", name)]

@@ -1,10 +1,9 @@
 """The verifiers' command, run as a user runs it."""
 
 import json
-import subprocess
-import sys
 
 from housewise.experiments.adapt.verifiers import cook_for
+from tests.commands import run_module
 from tests.people.sixteen import SIXTEEN
 
 MINE = """
@@ -33,12 +32,7 @@ preferences:
 
 
 def run(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "housewise.experiments.adapt.verifiers", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    return run_module("housewise.experiments.adapt.verifiers", arguments)
 
 
 def test_people_of_one_s_own(tmp_path):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -14,12 +13,12 @@ import pytest
 from housewise.core.errors import UserError
 from housewise.experiments.bench.engines import OURS, Sizes, rows, tasks
 from housewise.experiments.bench.peers import LlamaServer, tell_apart
+from tests.commands import run_module
 from tests.servers import serving
 
 
 def compare(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "housewise.experiments.bench.engines", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+    return run_module("housewise.experiments.bench.engines", arguments)
 
 
 def test_engines_take_turns_at_the_same_work(tmp_path: Path) -> None:

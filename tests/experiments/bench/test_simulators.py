@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from housewise.experiments.bench.simulators import SENSORS, Agreement, compare, 
 from housewise.worlds.house.env import Task
 from housewise.worlds.house.simulator.base import BodyPose, Observation
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
+from tests.commands import run_module
 
 
 @pytest.fixture(scope="module")
@@ -62,18 +61,10 @@ def test_pictures_stand_side_by_side(task: Task) -> None:
 
 
 def test_the_command_writes_figures_and_pictures(tmp_path: Path) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "housewise.experiments.bench.simulators",
-        "--against",
-        "raycast",
-        "--quick",
-        "--tasks",
-    ]
-    command += ["--json", str(tmp_path / "f.json"), "--pictures", str(tmp_path)]
+    words = ["--against", "raycast", "--quick", "--tasks", "--json", tmp_path / "f.json", "--pictures", tmp_path]
     env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=env)
+    done = run_module("housewise.experiments.bench.simulators", words, env)
+    assert done.returncode == 0, done.stderr
     assert "success_rate generated" in done.stdout
     content = json.loads((tmp_path / "f.json").read_text())
     assert content["scenes"]["generated"]["mask_iou"] == 1.0 and content["seed"] == 0
@@ -82,6 +73,5 @@ def test_the_command_writes_figures_and_pictures(tmp_path: Path) -> None:
 
 
 def test_an_unknown_simulator_is_refused() -> None:
-    command = [sys.executable, "-m", "housewise.experiments.bench.simulators", "--against", "unreal"]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = run_module("housewise.experiments.bench.simulators", ["--against", "unreal"])
     assert done.returncode == 2 and "setting simulator" in done.stderr

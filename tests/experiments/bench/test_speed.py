@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +13,7 @@ from housewise.experiments.bench.speed import SENSORS, Peer, Rate, Robot, best, 
 from housewise.worlds.house.env import RearrangementEnv, Task
 from housewise.worlds.house.simulator.base import BodyPose, Camera
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
+from tests.commands import run_module
 
 
 def test_a_rate_counts_what_was_done() -> None:
@@ -74,15 +73,7 @@ def test_a_robot_goes_about_and_is_compared(toy: Task) -> None:
 
 def test_a_real_run_writes_its_figures(tmp_path: Path) -> None:
     env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
-    command = [
-        sys.executable,
-        "-m",
-        "housewise.experiments.bench.speed",
-        "--quick",
-        "--json",
-        str(tmp_path / "speed.json"),
-    ]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=300, env=env, check=False)
+    result = run_module("housewise.experiments.bench.speed", ["--quick", "--json", tmp_path / "speed.json"], env)
     assert result.returncode == 0, result.stderr
     content = json.loads((tmp_path / "speed.json").read_text())
     assert {"sensor_fps", "agent_steps_per_second", "memory_mb"} <= content.keys()

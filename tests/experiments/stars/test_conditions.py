@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -25,7 +22,7 @@ from housewise.rollout.records import read_record
 from housewise.selftrain.stars.settings import load_goal_training
 from housewise.selftrain.stars.share import held_out
 from housewise.systems.stars.record import RepairEvent, RetrievedEvent, SelectionEvent
-from tests.commands import run_module
+from tests.commands import run_module, started_module
 from tests.language.conftest import ChatServer, fails
 from tests.systems.stars.playing import ATTIC, environment
 from tests.systems.stars.server import housekeeper
@@ -163,13 +160,9 @@ def test_what_an_adapter_was_taught_is_compared_in_meaning_as_well(tmp_path: Pat
 def test_a_run_that_was_killed_is_gone_on_with_and_asks_nothing_twice(server: ChatServer, tmp_path: Path) -> None:
     server.play(housekeeper(also="bookshelf"))
     words = ("--model", "m", "--base-url", server.url, *OFFICE, "--out", tmp_path, *chosen("STARS+O", "STARS", "ST"))
-    program = subprocess.Popen(
-        [sys.executable, "-m", MODULE, *map(str, words)], stdout=subprocess.DEVNULL, env=environment()
-    )
-    while len(server.requests) < 40 and program.poll() is None:
-        time.sleep(0.005)
-    program.send_signal(signal.SIGKILL)
-    program.wait()
+    with started_module(MODULE, words, environment()) as program:
+        while len(server.requests) < 40 and program.poll() is None:
+            time.sleep(0.005)
     conditions(*words)
     asked = [body["messages"][-1]["content"].rpartition("Seen: ") for body in server.requests]
     again = {seen.split()[0] for (_, _, seen), count in Counter(asked).items() if count > 1}

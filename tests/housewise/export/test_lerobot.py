@@ -3,8 +3,6 @@ from __future__ import annotations
 import json
 import shutil
 import socket
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +13,7 @@ from housewise.core.errors import UserError
 from housewise.export import export_run
 from housewise.export.playback import Playback
 from housewise.systems.personalize.record import HouseRecord
+from tests.commands import run_module
 from tests.housewise.export.conftest import STEPS
 
 pytest.importorskip("lerobot", reason="lerobot is not installed: pip install 'housewise[lerobot]'")
@@ -71,18 +70,7 @@ def test_where_it_comes_from_is_told(dataset: Any, records: list[HouseRecord]) -
 
 
 def test_the_command_says_what_it_wrote_and_no_codec_does(run: Path, tmp_path: Path) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "housewise.cli",
-        "export",
-        str(run),
-        "--to",
-        "lerobot",
-        "--out",
-        str(tmp_path / "o"),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+    done = run_module("housewise.cli", ["export", run, "--to", "lerobot", "--out", tmp_path / "o"])
     assert (done.returncode, done.stderr, done.stdout.split()) == (0, "", ["lerobot:", str(tmp_path / "o")])
     assert all(path.stat().st_mode & 0o044 == 0o044 for path in (tmp_path / "o").rglob("*"))
 

@@ -3,8 +3,6 @@ from __future__ import annotations
 import io
 import json
 import shutil
-import subprocess
-import sys
 import warnings
 from itertools import pairwise
 from pathlib import Path
@@ -18,6 +16,7 @@ from housewise.core.errors import UserError
 from housewise.export import export_run
 from housewise.export.playback import Playback
 from housewise.systems.personalize.record import HouseRecord
+from tests.commands import run_module
 from tests.housewise.export.conftest import HOSTILE, STEPS
 from tests.housewise.report.conftest import play
 
@@ -175,10 +174,7 @@ def test_an_interrupted_export_leaves_nothing_and_a_whole_one_is_not_replaced(ru
 def test_the_command_exports_into_the_runs_folder(run: Path, tmp_path: Path) -> None:
     folder = tmp_path / "odd [b] run"
     shutil.copytree(run / "episodes", folder / "episodes")
-    command = [sys.executable, "-m", "housewise.cli", "export", str(folder)]
-    first, second = (
-        subprocess.run(command, capture_output=True, text=True, timeout=240, check=False) for _ in range(2)
-    )
+    first, second = (run_module("housewise.cli", ["export", folder]) for _ in range(2))
     assert first.returncode == 0 and first.stdout.splitlines()[-1] == f"rerun: {folder / 'rerun'}"
     assert len(list((folder / "rerun").glob("*.rrd"))) == 2
     assert second.returncode == 2 and "is there already" in second.stderr

@@ -90,7 +90,7 @@ def test_a_page_that_needs_nothing_else(run_folder: Path, tmp_path: Path) -> Non
 
 
 def test_the_index_links_a_page_for_each_episode_and_the_page_its_film(two_runs: Path) -> None:
-    index = Page(write_report(two_runs, workers=2))
+    index = Page(write_report(two_runs))
     rows = [row for row in index.all("tr") if "data-keys" in row]
     hrefs = [link["href"] for link in index.all("a")]
     assert len(rows) == len(hrefs) == 2
@@ -190,11 +190,17 @@ def test_what_an_end_means_is_said(ended: str, correct: int, said: str) -> None:
     assert HouseView().ending(record.header, result) == said
 
 
+@pytest.fixture(scope="module")
+def cut_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same episode cut early."""
+    return play(tmp_path_factory.mktemp("runs") / "cut", max_steps=60)
+
+
 @pytest.fixture
-def two_runs(run_folder: Path, tmp_path: Path) -> Path:
-    """The same episode played to its end and cut early."""
+def two_runs(run_folder: Path, cut_folder: Path, tmp_path: Path) -> Path:
+    """An episode played to its end and cut early."""
     shutil.copytree(run_folder / "episodes", tmp_path / "two" / "whole" / "episodes")
-    play(tmp_path / "two" / "cut", max_steps=60)
+    shutil.copytree(cut_folder, tmp_path / "two" / "cut")
     return tmp_path / "two"
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -13,32 +11,21 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import started_module
 from tests.language.conftest import Body, ChatServer, Handler
 from tests.selftrain.tiny import save_learner, save_prompt
 from tests.servers import serving
 
-# In the background of a shell interrupts are ignored; here they shall do what they do at a terminal.
-PROGRAM = """
-import signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)
-from housewise.cli import main
-main()
-"""
-
 
 def interrupted(out: Path, *arguments: str, once: Callable[[], bool]) -> int:
     """The exit code of a run that is interrupted once it is in the middle of its work."""
-    command = [sys.executable, "-c", PROGRAM, "run", "--out", str(out), "--houses", "4", "--workers", "4", *arguments]
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as run:
-        try:
-            while not once():
-                assert run.poll() is None
-                time.sleep(0.05)
-            run.send_signal(signal.SIGINT)
-            return run.wait(60)
-        finally:
-            run.kill()
+    words = ["run", "--out", out, "--houses", "4", "--workers", "4", *arguments]
+    with started_module("housewise.cli", words, os.environ | {"OMP_NUM_THREADS": "1"}) as program:
+        while not once():
+            assert program.poll() is None, program.err
+            time.sleep(0.05)
+        program.send_signal(signal.SIGINT)
+        return program.wait(60)
 
 
 def partial(out: Path) -> list[Path]:

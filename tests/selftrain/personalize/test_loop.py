@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from housewise.selftrain.personalize.loop import Observer, SelfTraining
 from housewise.selftrain.personalize.pairs import read_pairs
 from housewise.selftrain.personalize.settings import SelfTrainingConfig, load_selftraining
 from housewise.systems.personalize.record import read_house_records
-from tests.commands import run_module
+from tests.commands import Program, run_module, started_module
 from tests.core.test_plots import without_matplotlib
 from tests.selftrain.tiny import save_learner, save_prompt
 
@@ -54,11 +55,9 @@ class Learner:
         options = ["--houses", "2", "--runs", "1", "--model", f"local:{self.model}", "--out", str(out)]
         return [sys.executable, "-m", "housewise.cli", "selftrain", *options, *settings]
 
-    def start(self, out: Path, *more: str) -> subprocess.Popen[str]:
+    def start(self, out: Path, *more: str) -> AbstractContextManager[Program]:
         command = self.command(out, *more)
-        return subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment
-        )
+        return started_module(command[2], command[3:], self.environment)
 
     @property
     def environment(self) -> dict[str, str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +20,7 @@ from housewise.selftrain.personalize.loop import Observer, SelfTraining, play
 from housewise.selftrain.personalize.settings import load_selftraining
 from housewise.systems.personalize.settings import house_settings
 from housewise.worlds.house.housekeep.reader import HousekeepData
+from tests.commands import run_module
 from tests.worlds.house.housekeep_folder import EPISODES, episode, make_folder, write_episodes
 
 Unheard: type[Observer] = type("Unheard", (), {})
@@ -85,9 +84,7 @@ def test_trainings_that_are_not_over_may_read_longer_examples() -> None:
 
 
 def test_the_command_line_teaches() -> None:
-    help_text = subprocess.run(
-        [sys.executable, "-m", "housewise", "selftrain", "--help"], capture_output=True, text=True, check=True
-    ).stdout
+    help_text = run_module("housewise", ["selftrain", "--help"]).stdout
     assert "housewise selftrain --houses 4" in help_text and "--person" in help_text
 
 

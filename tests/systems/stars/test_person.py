@@ -17,6 +17,7 @@ pytest.importorskip("openai")
 
 from housewise.people.memory import MemoryFolder
 from housewise.systems.stars.record import AnswerEvent
+from tests.commands import started_module
 from tests.language.conftest import ChatServer, fails
 from tests.systems.stars.playing import ATTIC, GOAL, asking, environment, record_of, stars
 from tests.systems.stars.server import housekeeper
@@ -94,12 +95,9 @@ def test_models_are_not_asked_again_for_what_is_in_the_record_of_a_killed_run(
     server: ChatServer, tmp_path: Path
 ) -> None:
     words = asking(server, "condition=STARS", "--out", tmp_path / "run")
-    command = [sys.executable, "-m", "housewise", "run", "--system", "stars", *map(str, words)]
-    program = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=environment())
-    while len(server.requests) < 30:
-        time.sleep(0.005)
-    program.send_signal(signal.SIGKILL)
-    program.wait()
+    with started_module("housewise", ["run", "--system", "stars", *words], environment()) as program:
+        while len(server.requests) < 30 and program.poll() is None:
+            time.sleep(0.005)
     stars(*words)
     asked = [body["messages"][-1]["content"].rpartition("Seen: ") for body in server.requests]
     again = {seen.split()[0] for (_, _, seen), count in Counter(asked).items() if count > 1}

@@ -88,7 +88,7 @@ def test_a_server_without_log_probabilities_is_drawn_from(server: ChatServer, tm
 
 
 def test_endless_text_of_a_server_is_cut_and_not_understood(server: ChatServer, tmp_path: Path) -> None:
-    server.play(lambda handler, body: handler.reply(200, {"choices": [{"message": {"content": "mug " * 200_000}}]}))
+    server.play(lambda handler, body: handler.reply(200, {"choices": [{"message": {"content": "mug " * 100_000}}]}))
     stars(*asking(server, "condition=STAR", "--out", tmp_path / "run"))
     record = record_of(tmp_path / "run")
     assert record.result.scores["viable_percent"] == 0 and record.result.scores["objects_percent"] == 0

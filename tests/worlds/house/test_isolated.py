@@ -152,13 +152,13 @@ def test_whoever_is_killed_nothing_is_left_in_the_temporary_folder(tmp_path: Pat
 
 def test_a_killed_simulator_fails_its_episode_and_the_rest_is_played(tmp_path: Path) -> None:
     beside = plugins.install(tmp_path / "beside")
-    words = ["run", "--simulator", "mortal", "--planner", "scripted", "--houses", 3, "--out", tmp_path / "run"]
-    env = os.environ | {"PYTHONPATH": str(beside)}
-    done = run_module("housewise", words, env)
+    short = ["--planner", "scripted", "--houses", 3, "max_steps=60"]
+    words = ["run", "--simulator", "mortal", *short, "--out", tmp_path / "run"]
+    done = run_module("housewise", words, beside=beside)
     assert done.returncode == 3
     assert "1 of 3 episodes failed: 1 x the simulator's process ended (SIGKILL): about to be killed" in done.stderr
     assert "render" not in done.stderr and len(list(tmp_path.glob("run/episodes/*.jsonl"))) == 2
-    again = run_module("housewise", words, env)
+    again = run_module("housewise", words, beside=beside)
     assert again.returncode == 0, again.stderr
     assert len(list(tmp_path.glob("run/episodes/*.jsonl"))) == 3
 
