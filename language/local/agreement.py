@@ -21,7 +21,6 @@ import transformers
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
 from housewise.core.reading import read_json
-from housewise.language.base import ChatModelError
 from housewise.language.local.architecture import PLAIN_ATTENTION, Ways, rope_switch
 from housewise.language.local.libraries import out_of_memory
 from housewise.language.local.smollm2 import cache_folder
@@ -80,7 +79,7 @@ def agreed_ways(reader: Any) -> Ways:
 def _kept_ways(path: Path) -> Ways:
     kept = read_json(path)
     names = {field.name for field in fields(Ways)}
-    if not isinstance(kept, dict) or kept.keys() != names or not all(isinstance(is_so, bool) for is_so in kept.values()):
+    if not isinstance(kept, dict) or kept.keys() != names or {type(each) for each in kept.values()} != {bool}:
         raise ValueError(f"{path}: does not tell all ways")
     return Ways(**kept)
 
