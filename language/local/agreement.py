@@ -11,7 +11,8 @@ import json
 import logging
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -21,7 +22,6 @@ from transformers import DynamicCache
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
 from housewise.core.reading import read_json
-from housewise.language.base import ChatModelError
 from housewise.language.local.architecture import PLAIN_ATTENTION, Ways, rope_switch
 from housewise.language.local.libraries import out_of_memory
 from housewise.language.local.smollm2 import cache_folder
@@ -75,8 +75,8 @@ def agreed_ways(reader: Any) -> Ways:
     """
     path = cache_folder() / "ways" / f"{_digest(reader.model)}.json"
     try:
-        return Ways(**read_json(path))
-    except (UserError, ChatModelError, OSError, ValueError, TypeError):
+        return _kept_ways(path)
+    except (UserError, OSError, ValueError):
         ways = _Measurement(reader).ways()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -85,6 +85,14 @@ def agreed_ways(reader: Any) -> Ways:
         # Then it is measured again the next time.
         logger.debug("cannot keep %s", path)
     return ways
+
+
+def _kept_ways(path: Path) -> Ways:
+    kept = read_json(path)
+    names = {field.name for field in fields(Ways)}
+    if not isinstance(kept, dict) or kept.keys() != names or {type(each) for each in kept.values()} != {bool}:
+        raise ValueError(f"{path}: does not tell all ways")
+    return Ways(**kept)
 
 
 def _digest(model: Any) -> str:

@@ -28,7 +28,7 @@ def encode(tokenizer: Any, contents: Sequence[str], render: Render = "".join, *,
         contents: Untrusted texts.
         render: Makes one text of them. What looks like a control token in what it adds is one. It is given stand-ins
             for the control strings of the contents, so that a template cannot act on those either.
-        begins: The text begins here: the token follows with which the tokenizer begins every text, if it does.
+        begins: The text begins here: it follows what the tokenizer begins every text with, if it does.
 
     Returns:
         Token ids.
@@ -80,8 +80,7 @@ class _ContentEncoder:
         tokens = [token for token in tokenizer.added_tokens_decoder.values() if is_control(token)]
         self._controls = [token.content for token in tokens]
         self._pattern = _any_of(self._controls)
-        # Some tokenizers put a token at the end of every text as well, which would end it.
-        self.start = [token for token in tokenizer("").input_ids[:1] if token == tokenizer.bos_token_id]
+        self.start = _start(tokenizer)
         self._nonce = secrets.randbelow(10**18)
         # Some tokens are looked for in the normalized text, which may have them where the content has not.
         self._normalizer = self._backend.normalizer if self._backend else None
@@ -157,6 +156,13 @@ def _encoder(tokenizer: Any) -> _ContentEncoder:
     if encoder is None:
         encoder = _encoders[tokenizer] = _ContentEncoder(tokenizer)
     return encoder
+
+
+def _start(tokenizer: Any) -> list[int]:
+    """The tokens that a tokenizer puts before every text; some put one behind it as well, which would end it."""
+    whole, text = tokenizer("a").input_ids, tokenizer("a", add_special_tokens=False).input_ids
+    places = [place for place in range(len(whole)) if whole[place : place + len(text)] == text]
+    return list(whole[: min(places, default=0)])
 
 
 def is_control(token: Any) -> bool:

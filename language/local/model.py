@@ -6,6 +6,7 @@ import logging
 import random
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
 from itertools import chain, pairwise
@@ -374,5 +375,8 @@ def _silent_tokens(tokenizer: Any) -> frozenset[int]:
 def _ends(network: Any, tokenizer: Any) -> frozenset[int]:
     """Tokens that end a turn."""
     ends = network.generation_config.eos_token_id
-    listed = ends if isinstance(ends, list) else [ends]
-    return frozenset(token for token in [*listed, tokenizer.eos_token_id, end_of_turn(tokenizer)] if token is not None)
+    listed = [*(ends if isinstance(ends, list) else [ends]), tokenizer.eos_token_id]
+    # A template is a program and may raise anything; whether it takes a prompt's messages is seen when there are some.
+    with suppress(Exception):
+        listed.append(end_of_turn(tokenizer))
+    return frozenset(token for token in listed if token is not None)

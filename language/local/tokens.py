@@ -10,7 +10,9 @@ from housewise.language.base import ChatModelError, Message
 from housewise.language.local.encoding import encode, is_control
 from housewise.language.messages import fold_system
 
-_PROBE, _SYSTEM_PROBE = "step", "rule 8c1f52"
+PROBE, _SYSTEM_PROBE = "step 3b9d07", "rule 8c1f52"
+"""Something to say that no template says by itself."""
+
 _system_roles: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 
 
@@ -64,7 +66,7 @@ def _takes_system_role(tokenizer: Any) -> bool:
     """Whether a chat template writes what the system says: some refuse that role, and some leave it out silently."""
     found = _system_roles.get(tokenizer)
     if found is None:
-        turns = [{"role": "system", "content": _SYSTEM_PROBE}, {"role": "user", "content": _PROBE}]
+        turns = [{"role": "system", "content": _SYSTEM_PROBE}, {"role": "user", "content": PROBE}]
         try:
             found = _SYSTEM_PROBE in tokenizer.apply_chat_template(turns, tokenize=False)
         except Exception:  # a template is a program and may raise anything
@@ -103,12 +105,21 @@ def end_of_turn(tokenizer: Any) -> int:
     end: int = tokenizer.eos_token_id
     if not templated(tokenizer):
         return end
-    turns = [{"role": "user", "content": _PROBE}, {"role": "assistant", "content": _PROBE}]
-    tail = tokenizer.apply_chat_template(turns, tokenize=False).rpartition(_PROBE)[2]
-    after = tokenizer(tail.strip(), add_special_tokens=False).input_ids
+    _, found, tail = _finished_turn(tokenizer).rpartition(PROBE)
+    after = tokenizer(tail.strip(), add_special_tokens=False).input_ids if found else []
     # It may be any added token: those that a tokenizer has names for are but a few of them.
     added = tokenizer.added_tokens_decoder.get(after[0]) if after else None
     return after[0] if added is not None and is_control(added) else end
+
+
+def _finished_turn(tokenizer: Any) -> str:
+    """A conversation that ends with the assistant's turn."""
+    turns = [{"role": "user", "content": PROBE}, {"role": "assistant", "content": PROBE}]
+    try:
+        text: str = tokenizer.apply_chat_template(turns, tokenize=False)
+    except Exception:  # some templates want the system's turn first
+        text = tokenizer.apply_chat_template([{"role": "system", "content": PROBE}, *turns], tokenize=False)
+    return text
 
 
 def templated(tokenizer: Any) -> bool:

@@ -16,6 +16,7 @@ from housewise.language.local.devices import find_device
 from housewise.language.local.libraries import INSTALL, NO_REMOTE_CODE, UNREADABLE, first_line, quiet
 from housewise.language.local.problems import kind_problem, tokenizer_problem
 from housewise.language.local.smollm2 import INSTALL_SMOLLM2, SMOLLM2, smollm2_folder
+from housewise.language.local.tokens import PROBE
 
 _T = TypeVar("_T")
 
@@ -104,12 +105,14 @@ def _check_template(model: str, tokenizer: Any) -> None:
     """Check that a chat template parses; whether it takes the messages of a prompt is seen when there are some.
 
     Raises:
-        ChatModelError: when it has a syntax error.
+        ChatModelError: when it has a syntax error, or writes nothing of what the user says.
     """
     if not tokenizer.chat_template:
         return
     try:
-        tokenizer.apply_chat_template([{"role": "user", "content": ""}], tokenize=False)
+        text = tokenizer.apply_chat_template(
+            [{"role": "user", "content": PROBE}], tokenize=False, add_generation_prompt=True
+        )
     except TemplateSyntaxError as error:
         raise ChatModelError(
             f"model {model}: its chat template (chat_template.jinja, or chat_template in tokenizer_config.json) does "
@@ -117,6 +120,11 @@ def _check_template(model: str, tokenizer: Any) -> None:
         ) from error
     except Exception:  # a template is a program, and may raise anything at messages that it does not know
         return
+    if PROBE not in text.lower():
+        raise ChatModelError(
+            f"model {model}: its chat template leaves out what the user says, as those do that take lists of texts and "
+            "images; name a model whose template takes texts"
+        )
 
 
 def _outline(source: str, offline: bool) -> tuple[Any, Any]:

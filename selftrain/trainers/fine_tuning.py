@@ -6,7 +6,7 @@ import hashlib
 import json
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
@@ -188,6 +188,8 @@ class FineTuning(ABC, Generic[E]):
         there is known to have begun it.
         """
         path, data = folder / "job.json", folder / "training.jsonl"
+        size = data.stat().st_size
+        too_large = {413: f"{data} has {size:,} bytes and {examples} {self.kind}s; learn from fewer or shorter ones"}
         earlier = self._earlier(path, digest)
         state = earlier or _Submitted(digest=digest)
         if state.job is not None:
@@ -196,10 +198,10 @@ class FineTuning(ABC, Generic[E]):
         if job is None:
             write_json(path, state.model_dump())
             if state.file is None:
-                state.file = (self._find_file(digest) if earlier else None) or self._upload(data, digest, examples)
+                state.file = (self._find_file(digest) if earlier else None) or self._upload(data, digest, too_large)
                 write_json(path, state.model_dump())
             self._await_file(state.file, path)
-            job = self._start(state, start.model, path)
+            job = self._start(state, start.model, path, too_large)
         state.job = job
         write_json(path, state.model_dump())
         return job
@@ -227,7 +229,7 @@ class FineTuning(ABC, Generic[E]):
 
         def search() -> str | None:
             for job in each_once(self._api.fine_tuning.jobs.list(limit=_PAGE)):
-                label = (job.metadata or {}).get(_LABEL)
+                label = job.metadata.get(_LABEL) if isinstance(job.metadata, dict) else None
                 is_same_file = label is None and state.file is not None and job.training_file == state.file
                 if job.status not in ("failed", "cancelled") and (label == state.digest or is_same_file):
                     return job.id
@@ -235,7 +237,7 @@ class FineTuning(ABC, Generic[E]):
 
         return self._client.ask(search)
 
-    def _start(self, state: _Submitted, model: str, path: Path) -> str:
+    def _start(self, state: _Submitted, model: str, path: Path, too_large: Mapping[int, str]) -> str:
         assert state.file is not None
         file = state.file
         advice = (
@@ -256,16 +258,15 @@ class FineTuning(ABC, Generic[E]):
             ),
             lambda: self._find_job(state),
             is_new=is_fine_tuned(model),
-            advice={400: advice, 404: advice},
+            advice={400: advice, 404: advice, **too_large},
         )
 
-    def _upload(self, data: Path, digest: str, examples: int) -> str:
+    def _upload(self, data: Path, digest: str, too_large: Mapping[int, str]) -> str:
         content = read_bytes(data)
-        too_large = f"{data} has {len(content):,} bytes and {examples} {self.kind}s; learn from fewer or shorter ones"
         return self._client.make(
             lambda: _named(self._api.files.create(file=(_file_name(digest), content), purpose="fine-tune")).id,
             lambda: self._find_file(digest),
-            advice={413: too_large},
+            advice=too_large,
         )
 
     def _find_file(self, digest: str) -> str | None:
@@ -309,13 +310,14 @@ class FineTuning(ABC, Generic[E]):
         while True:
             job = self._client.ask(lambda: _named(self._api.fine_tuning.jobs.retrieve(name)), is_new=True)
             self._progress(0, 1, f"{name} {job.status}")
-            if job.status == "succeeded" and job.fine_tuned_model:
+            if job.status == "succeeded" and isinstance(job.fine_tuned_model, str) and job.fine_tuned_model:
                 return job
             if job.status in ("failed", "cancelled"):
-                told = " ".join((job.error.message if job.error and job.error.message else "no reason given").split())
+                # Servers other than OpenAI's may tell it without its parts.
+                told = getattr(job.error, "message", job.error) or "no reason given"
                 raise UserError(
-                    f"fine-tuning job {name} has {job.status} ({told}) and left no model; mend what it says and delete "
-                    f"{folder / 'job.json'} to start another"
+                    f"fine-tuning job {name} has {job.status} ({self._client.excerpt(told)}) and left no model; mend what "
+                    f"it says and delete {folder / 'job.json'} to start another"
                 )
             nameless += job.status == "succeeded"
             if nameless >= MOST_TRIES:

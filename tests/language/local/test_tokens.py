@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from housewise.language import ChatRequest, Message, Sampling
+from housewise.language import ChatModelError, ChatRequest, Message, Sampling
 from housewise.language.local.continuer import LocalContinuer
 from housewise.language.local.model import LocalChatModel
 from housewise.language.local.tokens import end_of_turn, prompt_tokens, reply_tokens
@@ -21,20 +21,25 @@ TURNS = (
 )
 
 
-def saved(folder: Path, template: str | None = TURNS, begins: bool = False) -> Any:
-    """A tiny model whose turns end with an added token that has no name, and its tokenizer."""
+def saved(folder: Path, template: str | None = TURNS, begins: str = "") -> Any:
+    """A tiny model whose turns end with an added token that has no name, and its tokenizer.
+
+    Args:
+        folder: where it goes.
+        template: of chats.
+        begins: what every text begins with; then the tokenizer ends every text as well.
+    """
     from tokenizers import AddedToken, processors
 
     save_tiny_model(folder)
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     marks = [AddedToken(each, special=True, normalized=False) for each in ("<turn_end>", "<role>", "<start>")]
     tokenizer.add_tokens(marks, special_tokens=True)
-    if begins:
-        tokenizer.bos_token = "<start>"
-        start = ("<start>", tokenizer.convert_tokens_to_ids("<start>"))
-        end = (tokenizer.eos_token, tokenizer.eos_token_id)
+    if begins or template is None:
+        tokenizer.bos_token = begins.partition(" ")[0] or tokenizer.eos_token
+        ids = {each: tokenizer.convert_tokens_to_ids(each) for each in (*begins.split(), tokenizer.eos_token)}
         tokenizer.backend_tokenizer.post_processor = processors.TemplateProcessing(
-            single=f"{start[0]} $A {end[0]}", special_tokens=[start, end]
+            single=f"{begins} $A {tokenizer.eos_token}".strip(), special_tokens=list(ids.items())
         )
     tokenizer.chat_template = template
     tokenizer.save_pretrained(folder)
@@ -66,10 +71,10 @@ def test_words_and_blanks_that_were_added_end_no_turn(tmp_path: Path) -> None:
     assert end_of_turn(tokenizer) == tokenizer.eos_token_id
 
 
-@pytest.mark.parametrize("begins", [True, False])
-def test_a_text_begins_as_the_tokenizer_begins_every_text(tmp_path: Path, begins: bool) -> None:
+@pytest.mark.parametrize("begins", ["<start>", "<start> <role>", ""])
+def test_a_text_begins_as_the_tokenizer_begins_every_text(tmp_path: Path, begins: str) -> None:
     tokenizer = saved(tmp_path, begins=begins)
-    start = [tokenizer.bos_token_id] if begins else []
+    start = tokenizer.convert_tokens_to_ids(begins.split())
     plain = tokenizer("go to shelf", add_special_tokens=False).input_ids
     assert prompt_tokens(tokenizer, (), "go to shelf", "tiny") == [*start, *plain]
     # A control string in it changes nothing about that.
@@ -78,8 +83,36 @@ def test_a_text_begins_as_the_tokenizer_begins_every_text(tmp_path: Path, begins
     assert prompt_tokens(tokenizer, [Message("user", "go")], "", "tiny")[0] == tokenizer.convert_tokens_to_ids("<role>")
 
 
+def test_a_token_that_ends_texts_begins_none(tmp_path: Path) -> None:
+    tokenizer = saved(tmp_path, template=None)
+    assert tokenizer("").input_ids == [tokenizer.bos_token_id] == [tokenizer.eos_token_id]
+    plain = tokenizer("go", add_special_tokens=False).input_ids
+    assert prompt_tokens(tokenizer, (), "go", "tiny") == plain
+
+
+def test_a_template_that_wants_a_system_turn_first(tmp_path: Path) -> None:
+    check = "{% if messages[0].role != 'system' %}{{ raise_exception('no system') }}{% endif %}"
+    tokenizer = saved(tmp_path, check + TURNS)
+    assert end_of_turn(tokenizer) == tokenizer.convert_tokens_to_ids("<turn_end>")
+
+
+def test_a_template_that_refuses_turns_of_the_assistant(tmp_path: Path) -> None:
+    refuse = "{% if messages[-1].role == 'assistant' %}{{ raise_exception('no') }}{% endif %}"
+    tokenizer = saved(tmp_path, refuse + TURNS)
+    model = LocalChatModel(str(tmp_path), device="cpu")
+    assert model.ends == {tokenizer.eos_token_id}
+    model.close()
+
+
+@pytest.mark.parametrize("template", [" ", TURNS.replace("turn.content", "turn.content.text")])
+def test_a_template_that_leaves_out_what_is_said(tmp_path: Path, template: str) -> None:
+    saved(tmp_path, template)
+    with pytest.raises(ChatModelError, match="its chat template leaves out what the user says"):
+        LocalChatModel(str(tmp_path), device="cpu")
+
+
 def test_texts_that_are_rated_and_continued_begin_so_too(tmp_path: Path) -> None:
-    tokenizer = saved(tmp_path, begins=True)
+    tokenizer = saved(tmp_path, begins="<start>")
     model = LocalChatModel(str(tmp_path), device="cpu")
     try:
         prompt = prompt_tokens(tokenizer, (), "go to ", "tiny")

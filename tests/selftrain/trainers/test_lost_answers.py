@@ -7,6 +7,7 @@ import multiprocessing
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -163,12 +164,25 @@ def test_a_model_that_was_made_a_minute_ago_is_waited_for(
     assert len(server.jobs) == 1
 
 
-def test_what_is_too_large_is_told(server: FineTuning, tmp_path: Path) -> None:
-    server.troubles = {FILES: [Trouble(413, "Request Entity Too Large")]}
+@pytest.mark.parametrize("request_", [FILES, JOBS])
+def test_what_is_too_large_is_told(server: FineTuning, tmp_path: Path, request_: str) -> None:
+    server.troubles = {request_: [Trouble(413, "Request Entity Too Large")]}
     line = refusal(server, tmp_path)
     size = (tmp_path / "training.jsonl").stat().st_size
     assert "answered 413" in line and f"{size:,} bytes" in line and "12 pairs" in line
-    assert server.requests.count(FILES) == 1
+    assert server.requests.count(request_) == 1
+
+
+def test_jobs_of_others_may_be_described_in_any_way(server: FineTuning, tmp_path: Path) -> None:
+    server.jobs = [{"id": "ftjob-0", "status": "succeeded", "training_file": "", "metadata": "theirs"}]
+    assert train(server.url, tmp_path).model == "ft:gpt-4o-mini:house"
+    assert len(server.jobs) == 2
+
+
+@pytest.mark.parametrize(("error", "said"), [("out of\nluck", "out of luck"), ({}, "no reason given")])
+def test_a_failure_may_be_told_in_any_way(server: FineTuning, tmp_path: Path, error: Any, said: str) -> None:
+    server.states, server.error = ["failed"], error
+    assert f"ftjob-1 has failed ({said})" in refusal(server, tmp_path)
 
 
 def test_a_job_is_found_behind_many_others(server: FineTuning, tmp_path: Path) -> None:
