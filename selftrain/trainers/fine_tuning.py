@@ -316,8 +316,8 @@ class FineTuning(ABC, Generic[E]):
                 # Servers other than OpenAI's may tell it without its parts.
                 told = getattr(job.error, "message", job.error) or "no reason given"
                 raise UserError(
-                    f"fine-tuning job {name} has {job.status} ({self._client.excerpt(told)}) and left no model; mend what "
-                    f"it says and delete {folder / 'job.json'} to start another"
+                    f"fine-tuning job {name} has {job.status} ({self._client.excerpt(told)}) and left no model; mend "
+                    f"what it says and delete {folder / 'job.json'} to start another"
                 )
             nameless += job.status == "succeeded"
             if nameless >= MOST_TRIES:
