@@ -11,6 +11,7 @@ import json
 import logging
 import random
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,9 @@ from housewise.language.local.smollm2 import cache_folder
 
 logger = logging.getLogger(__name__)
 
-_VERSION = 2
+_VERSION = 3
+# Beyond so many weights a model is not computed in float32 to measure it.
+_MOST_WEIGHTS = 2_000_000_000
 # Long enough for the windows of local layers that a configuration calls by names of its own.
 _LENGTH, _LENGTH_IF_PLAIN = 600, 48
 # Between log-probabilities that two ways of computing give: the largest difference, and in half precision, where
@@ -77,7 +80,7 @@ def agreed_ways(reader: Any) -> Ways:
     try:
         return _kept_ways(path)
     except (UserError, OSError, ValueError):
-        ways = _Measurement(reader).ways()
+        ways = _measured_ways(reader)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_json(path, asdict(ways))
@@ -85,6 +88,34 @@ def agreed_ways(reader: Any) -> Ways:
         # Then it is measured again the next time.
         logger.debug("cannot keep %s", path)
     return ways
+
+
+def _measured_ways(reader: Any) -> Ways:
+    with suppress(ValueError, MemoryError, torch.cuda.OutOfMemoryError), _in_float32(reader.model):
+        return _Measurement(reader).ways()
+    return _Measurement(reader).ways()
+
+
+@contextmanager
+def _in_float32(network: Any) -> Iterator[None]:
+    """Have a model compute in float32 for a while, where nothing wrong can be taken for rounding.
+
+    Models with plain attention, quantized ones, and those for which memory might not suffice stay as they are.
+    """
+    tensors = [tensor for tensor in (*network.parameters(), *network.buffers()) if tensor.dtype in _MEAN]
+    is_plain = network.config.get_text_config().model_type in PLAIN_ATTENTION
+    is_large = sum(tensor.numel() for tensor in tensors) > _MOST_WEIGHTS
+    if is_plain or is_large or getattr(network, "is_quantized", False):
+        tensors = []
+    as_loaded = [tensor.data for tensor in tensors]
+    try:
+        with torch.inference_mode(False):
+            for tensor in tensors:
+                tensor.data = tensor.data.float()
+        yield
+    finally:
+        for tensor, data in zip(tensors, as_loaded, strict=True):
+            tensor.data = data
 
 
 def _kept_ways(path: Path) -> Ways:
@@ -130,7 +161,7 @@ class _Measurement:
         """See agreed_ways."""
         kind = self._model.config.model_type
         self._noise = self._own_noise()
-        possible = self._reader.ways
+        possible: Ways = self._reader.ways
         for ways in (possible, replace(possible, masks=False, batches=False, trees=False)):
             if self._agrees(ways, self._reads_alone):
                 break

@@ -9,7 +9,7 @@ import hashlib
 import json
 import math
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ WARM_UP = 0.05
 
 _STATE, _DIGESTS = "trainer_state.json", "digests.json"
 _CHUNK = 1 << 22
+_COMPARED = 16
 _LOGGED = {"loss": "loss", "grad_norm": "gradient"}
 
 
@@ -83,7 +84,10 @@ class FiniteNumbers(TrainerCallback):  # type: ignore[misc]
             return
         remedy = f"lower {self._config.key('learning_rate')}={self._config.learning_rate:g}"
         if broken and state.global_step == 1:
-            remedy = f"nothing was learned before it, so try {self._config.key('dtype')}=float32 or another model"
+            remedy = (
+                f"nothing was learned before it, so try {self._config.key('dtype')}=float32, or begin with another "
+                "model or adapter"
+            )
         what = broken[0] if broken else "weight"
         raise UserError(f"step {state.global_step} of {state.max_steps}: the {what} is not a finite number; {remedy}")
 
@@ -94,12 +98,36 @@ def has_finite_weights(network: Any) -> bool:
     return bool(torch.stack(finite).all())
 
 
-def weights_digest(network: Any) -> str:
-    """Tells the weights that are trained from others."""
+def learned_state(network: Any, row: Mapping[str, list[int]]) -> set[str]:
+    """Tell a model from what it is before or after training: the sets of two that are the same have a digest in common.
+
+    They are those of the weights that are trained and, in float32, of what the model says. In half precision it may say
+    the same where weights have changed.
+
+    Args:
+        network: the model.
+        row: an example that it is trained with.
+    """
+    weights = (weight for weight in network.parameters() if weight.requires_grad)
+    return {_digest(weights)} | ({_digest([_answer(network, row)])} if network.dtype == torch.float32 else set())
+
+
+def _answer(network: Any, row: Mapping[str, list[int]]) -> torch.Tensor:
+    """The logits behind the last tokens of an example."""
+    tokens = row["input_ids"] if "input_ids" in row else row["prompt"] + row["chosen"]
+    was_training = network.training
+    network.eval()
+    with torch.no_grad():
+        ids = torch.tensor([tokens], device=network.device)
+        logits: torch.Tensor = network(input_ids=ids, use_cache=False, logits_to_keep=_COMPARED).logits
+    network.train(was_training)
+    return logits
+
+
+def _digest(tensors: Iterable[torch.Tensor]) -> str:
     digest = hashlib.sha256()
-    for weight in network.parameters():
-        if weight.requires_grad:
-            digest.update(weight.detach().cpu().reshape(-1).view(torch.uint8).numpy())
+    for tensor in tensors:
+        digest.update(tensor.detach().cpu().reshape(-1).view(torch.uint8).numpy())
     return digest.hexdigest()
 
 

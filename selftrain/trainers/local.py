@@ -234,9 +234,9 @@ class LocalTraining(ABC, Generic[E]):
         """
         from housewise.selftrain.trainers.checkpoints import (
             FiniteNumbers,
+            learned_state,
             next_words,
             usable_checkpoints,
-            weights_digest,
         )
 
         is_main = int(os.environ.get("RANK", "0")) == 0
@@ -244,7 +244,7 @@ class LocalTraining(ABC, Generic[E]):
         while True:
             trainer = self.trainer(network, tokenizer, rows, folder / _CHECKPOINTS, self._reporter(folder))
             trainer.add_callback(FiniteNumbers(self.config))
-            untrained = weights_digest(trainer.model)
+            untrained = learned_state(trainer.model, rows[0])
             checkpoint = checkpoints.pop(0) if checkpoints else None
             try:
                 trainer.train(resume_from_checkpoint=checkpoint)
@@ -261,9 +261,9 @@ class LocalTraining(ABC, Generic[E]):
             print_note(f"{reason}; {next_words(checkpoints)}")
             del trainer, network
             network, _ = self._network(start)
-        if weights_digest(trainer.model) == untrained:
+        if learned_state(trainer.model, rows[0]) & untrained:
             raise UserError(
-                f"{folder}: {trainer.state.max_steps} steps of training have changed no weight, so that there is no "
+                f"{folder}: {trainer.state.max_steps} steps of training have changed nothing, so that there is no "
                 f"trained model; raise {self.config.key('learning_rate')}={self.config.learning_rate:g}, or teach "
                 "something else"
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -123,6 +124,19 @@ def test_what_may_be_shared_is_measured_once(cache: Path, monkeypatch: pytest.Mo
     for damaged in ("{", "{}", "null", '{"masks": true, "batches": "no", "holds": true, "trees": true}'):
         kept.write_text(damaged)
         assert Reader(model).ways == ways
+
+
+@pytest.mark.parametrize("name", ["gpt neo", "mpt"])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_rounding_hides_nothing(cache: Path, name: str, dtype: torch.dtype) -> None:
+    model = network(name)
+    ways = Reader(model).ways
+    shutil.rmtree(cache / "ways")
+    with torch.inference_mode(False):
+        halved = network(name).to(dtype)
+    weights = [weight.clone() for weight in halved.parameters()]
+    assert Reader(halved).ways == ways != agreement.Ways()
+    assert all(map(torch.equal, halved.parameters(), weights))
 
 
 def test_what_answers_otherwise_than_in_transformers_is_refused() -> None:

@@ -105,10 +105,11 @@ def test_many_steps_are_warmed_up_as_before(model: str, tmp_path: Path) -> None:
     assert len(rates) == 24 and rates[:3] == [0, 0.01, 0.02]
 
 
+@pytest.mark.parametrize("rate", [1e-60, 1e-30, 1e-12])
 @pytest.mark.parametrize("method", ["lora", "full"])
-def test_what_has_learned_nothing_is_no_result(model: str, tmp_path: Path, method: str) -> None:
-    config = training(method=method, learning_rate=1e-60)
+def test_what_has_learned_nothing_is_no_result(model: str, tmp_path: Path, method: str, rate: float) -> None:
+    config = training(method=method, learning_rate=rate)
     for _ in range(2):
-        with pytest.raises(UserError, match=r"changed no weight, .*raise training\.learning_rate=1e-60"):
+        with pytest.raises(UserError, match=rf"changed nothing, .*raise training\.learning_rate={rate:g}"):
             LocalTrainer(config).train(PAIRS, Start(model=model), tmp_path)
         assert not any((tmp_path / name).exists() for name in ("model.json", "adapter", "model"))
