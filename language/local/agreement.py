@@ -91,9 +91,10 @@ def agreed_ways(reader: Any) -> Ways:
 
 
 def _measured_ways(reader: Any) -> Ways:
-    with suppress(ValueError, MemoryError, torch.cuda.OutOfMemoryError), _in_float32(reader.model):
-        return _Measurement(reader).ways()
-    return _Measurement(reader).ways()
+    possible = reader.ways
+    with suppress(MemoryError, torch.cuda.OutOfMemoryError), _in_float32(reader.model):
+        return _Measurement(reader, possible).ways()
+    return _Measurement(reader, possible).ways()
 
 
 @contextmanager
@@ -105,7 +106,8 @@ def _in_float32(network: Any) -> Iterator[None]:
     tensors = [tensor for tensor in (*network.parameters(), *network.buffers()) if tensor.dtype in _MEAN]
     is_plain = network.config.get_text_config().model_type in PLAIN_ATTENTION
     is_large = sum(tensor.numel() for tensor in tensors) > _MOST_WEIGHTS
-    if is_plain or is_large or getattr(network, "is_quantized", False):
+    is_fixed = getattr(network, "is_quantized", False) or any(tensor.is_inference() for tensor in tensors)
+    if is_plain or is_large or is_fixed:
         tensors = []
     as_loaded = [tensor.data for tensor in tensors]
     try:
@@ -142,8 +144,8 @@ class _Measurement:
     length at which positions are encoded otherwise, which the reader knows of.
     """
 
-    def __init__(self, reader: Any) -> None:
-        self._reader, self._model = reader, reader.model
+    def __init__(self, reader: Any, possible: Ways) -> None:
+        self._reader, self._model, self._possible = reader, reader.model, possible
         config = reader.model.config.get_text_config()
         length = _LENGTH_IF_PLAIN if config.model_type in PLAIN_ATTENTION else _LENGTH
         longest = min(getattr(config, "max_position_embeddings", None) or length, rope_switch(config) or length)
@@ -161,8 +163,7 @@ class _Measurement:
         """See agreed_ways."""
         kind = self._model.config.model_type
         self._noise = self._own_noise()
-        possible: Ways = self._reader.ways
-        for ways in (possible, replace(possible, masks=False, batches=False, trees=False)):
+        for ways in (self._possible, replace(self._possible, masks=False, batches=False, trees=False)):
             if self._agrees(ways, self._reads_alone):
                 break
         else:

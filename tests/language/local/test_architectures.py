@@ -108,8 +108,12 @@ def test_what_keeps_a_state_is_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["llama", "gpt neo", "mpt", "bloom"])
-def test_half_precision_hides_nothing(name: str) -> None:
-    assert Reader(network(name).bfloat16()).ways == Reader(network(name)).ways
+@pytest.mark.parametrize("is_cast", [True, False])
+def test_half_precision_hides_nothing(name: str, is_cast: bool) -> None:
+    """Neither where a model is measured in float32 nor where it has to stay as it is."""
+    with torch.inference_mode(not is_cast):
+        half = network(name).bfloat16()
+    assert Reader(half).ways == Reader(network(name)).ways
 
 
 def test_what_may_be_shared_is_measured_once(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,7 +121,7 @@ def test_what_may_be_shared_is_measured_once(cache: Path, monkeypatch: pytest.Mo
     ways = Reader(model).ways
     assert not ways.batches and not ways.trees and ways.masks
     [kept] = (cache / "ways").iterdir()
-    monkeypatch.setattr(agreement, "_Measurement", lambda reader: pytest.fail("it was measured again"))
+    monkeypatch.setattr(agreement, "_Measurement", lambda *args: pytest.fail("it was measured again"))
     assert Reader(model).ways == ways
     monkeypatch.undo()
     monkeypatch.setenv("HOUSEWISE_CACHE", str(cache))
