@@ -24,6 +24,7 @@ from housewise.core.errors import UserError
 from housewise.core.files import write_json
 from housewise.core.reading import read_json
 from housewise.language.local.architecture import PLAIN_ATTENTION, Ways, rope_switch
+from housewise.language.local.context import context_length
 from housewise.language.local.libraries import out_of_memory
 from housewise.language.local.smollm2 import cache_folder
 
@@ -32,7 +33,7 @@ logger = logging.getLogger(__name__)
 _VERSION = 3
 # Beyond so many weights a model is not computed in float32 to measure it.
 _MOST_WEIGHTS = 2_000_000_000
-# Long enough for the windows of local layers that a configuration calls by names of its own.
+# At least; as models with plain attention have none but known windows, a short text tells as much of them.
 _LENGTH, _LENGTH_IF_PLAIN = 600, 48
 # Between log-probabilities that two ways of computing give: the largest difference, and in half precision, where
 # single ones may differ by more than a wrong mask changes others, the mean.
@@ -137,6 +138,13 @@ def _digest(model: Any) -> str:
     return hashlib.sha256(json.dumps([machine, config], sort_keys=True, default=str).encode()).hexdigest()
 
 
+def _own_window(config: Any) -> int:
+    """How many tokens local layers see of which a configuration tells by a name of its own, such as ``window_size``."""
+    known = {"sliding_window", "max_window_layers"}
+    sizes = [size for name, size in vars(config).items() if "window" in name and name not in known]
+    return max((size for size in sizes if isinstance(size, int)), default=0)
+
+
 class _Measurement:
     """Compares a reader with the model that it runs.
 
@@ -147,8 +155,10 @@ class _Measurement:
     def __init__(self, reader: Any, possible: Ways) -> None:
         self._reader, self._model, self._possible = reader, reader.model, possible
         config = reader.model.config.get_text_config()
-        length = _LENGTH_IF_PLAIN if config.model_type in PLAIN_ATTENTION else _LENGTH
-        longest = min(getattr(config, "max_position_embeddings", None) or length, rope_switch(config) or length)
+        length = (
+            _LENGTH_IF_PLAIN if config.model_type in PLAIN_ATTENTION else max(_LENGTH, 3 * _own_window(config) // 2)
+        )
+        longest = min(context_length(config), rope_switch(config) or length)
         length = max(min(length, longest - 8), 8)
         draw = random.Random(0)
         # Special tokens stand at the beginning of a vocabulary or at its end.

@@ -53,7 +53,8 @@ def arguments(
     """
     # TRL still calls gradient checkpointing by the name that transformers is about to change.
     warnings.filterwarnings("ignore", message=r".*gradient_checkpointing.* is deprecated", category=FutureWarning)
-    on_gpu = config.device != "cpu" and torch.cuda.is_available()
+    is_cpu = config.device.partition(":")[0] == "cpu"
+    on_gpu = not is_cpu and torch.cuda.is_available()
     # Launchers tell every process how many there are; together they read the batch.
     share, rest = divmod(config.batch, int(os.environ.get("WORLD_SIZE", "1")))
     if rest:
@@ -75,7 +76,7 @@ def arguments(
         gradient_checkpointing=config.gradient_checkpointing,
         # The weights are in the precision in which they are computed with, except where all are trained.
         bf16=config.method == "full" and torch.cuda.is_available() and torch.cuda.is_bf16_supported(),
-        use_cpu=config.device == "cpu",
+        use_cpu=is_cpu,
         logging_steps=1,
         logging_nan_inf_filter=False,
         save_strategy="steps",

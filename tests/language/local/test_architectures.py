@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 torch = pytest.importorskip("torch")
-pytest.importorskip("transformers")
+transformers = pytest.importorskip("transformers")
 
 from housewise.language.local import agreement  # noqa: E402
 from housewise.language.local.generation import Reader  # noqa: E402
-from tests.language.architectures import EACH, LONGROPE_SWITCH, STATEFUL, VOCABULARY, network  # noqa: E402
+from tests.language.architectures import ARCHITECTURES, EACH, LONGROPE_SWITCH, STATEFUL, VOCABULARY, network  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 LENGTHS = (5, 60, LONGROPE_SWITCH - 2, 300)
@@ -141,6 +141,20 @@ def test_rounding_hides_nothing(cache: Path, name: str, dtype: torch.dtype) -> N
     weights = [weight.clone() for weight in halved.parameters()]
     assert Reader(halved).ways == ways != agreement.Ways()
     assert all(map(torch.equal, halved.parameters(), weights))
+
+
+@pytest.mark.parametrize("sizes", [{"window_size": 700}, {"window_size": 20, "max_position_embeddings": 64}])
+def test_windows_of_any_size_are_found(sizes: dict[str, int]) -> None:
+    config = ARCHITECTURES["gpt neo"]()
+    config.update(sizes)
+    assert not Reader(transformers.AutoModelForCausalLM.from_config(config).eval()).ways.batches
+
+
+def test_a_model_that_reads_few_tokens_is_measured_with_few() -> None:
+    config = ARCHITECTURES["mpt"]()
+    config.update({"max_seq_len": 64})
+    ways = Reader(transformers.AutoModelForCausalLM.from_config(config).eval()).ways
+    assert ways.batches and not ways.trees
 
 
 def test_what_answers_otherwise_than_in_transformers_is_refused() -> None:

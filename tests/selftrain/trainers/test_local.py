@@ -219,6 +219,15 @@ def test_a_pass_takes_what_the_batch_can_be_divided_into(tmp_path: Path, shared:
     assert per_pass * settings.gradient_accumulation_steps == batch
 
 
+@pytest.mark.parametrize("device", ["cpu", "cpu:0"])
+def test_a_cpu_has_the_recipe_of_cpus_beside_a_gpu(
+    tmp_path: Path, device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    settings = arguments(training(device=device, batch=8, pairs_per_pass=None), tmp_path, 0)
+    assert (settings.per_device_train_batch_size, settings.device.type) == (1, "cpu")
+
+
 def test_a_batch_that_processes_cannot_share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WORLD_SIZE", "3")
     with pytest.raises(UserError, match=r"training\.batch=8 .* 3 processes"):
