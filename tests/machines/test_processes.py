@@ -46,7 +46,7 @@ def test_processes_do_without_a_socket_in_the_temporary_folder(tmp_path: Path, w
 def test_without_semaphores_one_process_plays_and_makes_the_report(tmp_path: Path) -> None:
     env = failing(tmp_path, "sem_open", "const char *name, int flags, ...", "EROFS", value="0")
     out = tmp_path / "run"
-    for words in ([*PLAYED, "--workers", "2", "--out", out], ["report", out, "--workers", "2"]):
+    for words in ([*PLAYED, "--workers", "2", "--out", out], ["report", out, "--no-film", "--workers", "2"]):
         done = housewise(*words, env=env)
         assert done.returncode == 0, done.stderr
         assert len(done.stderr.splitlines()) == 1 and "one process does it all" in done.stderr

@@ -23,8 +23,9 @@ def test_a_self_training_that_goes_on_goes_on_with_its_curves(tmp_path: Path) ->
     with learner.start(out, *more) as process:
         while process.poll() is None and not (out / "imitate" / "curve.csv").exists():
             time.sleep(0.01)
-        process.kill()
-    assert process.returncode == -signal.SIGKILL and not (out / "imitate" / "model.json").exists()
+        process.send_signal(signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL
+    assert not (out / "imitate" / "model.json").exists()
     status, told, errors = learner.run(out, *more)
     assert status == 0 and "no longer logged" not in told, errors
     points = event_files(out / "tensorboard")
