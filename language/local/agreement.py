@@ -30,11 +30,11 @@ from housewise.language.local.smollm2 import cache_folder
 
 logger = logging.getLogger(__name__)
 
-_VERSION = 3
+_VERSION = 4
 # Beyond so many weights a model is not computed in float32 to measure it.
 _MOST_WEIGHTS = 2_000_000_000
 # At least; as models with plain attention have none but known windows, a short text tells as much of them.
-_LENGTH, _LENGTH_IF_PLAIN = 600, 48
+_LENGTH, _MOST_LENGTH, _LENGTH_IF_PLAIN = 600, 6000, 48
 # Between log-probabilities that two ways of computing give: the largest difference, and in half precision, where
 # single ones may differ by more than a wrong mask changes others, the mean.
 _LARGEST = 1e-3
@@ -156,7 +156,9 @@ class _Measurement:
         self._reader, self._model, self._possible = reader, reader.model, possible
         config = reader.model.config.get_text_config()
         length = (
-            _LENGTH_IF_PLAIN if config.model_type in PLAIN_ATTENTION else max(_LENGTH, 3 * _own_window(config) // 2)
+            _LENGTH_IF_PLAIN
+            if config.model_type in PLAIN_ATTENTION
+            else min(max(_LENGTH, 3 * _own_window(config) // 2), _MOST_LENGTH)
         )
         longest = min(context_length(config), rope_switch(config) or length)
         length = max(min(length, longest - 8), 8)
