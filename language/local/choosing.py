@@ -7,6 +7,8 @@ from typing import Any
 
 import torch
 
+from housewise.language.base import ChatModelError
+
 # Likeliest tokens that a nucleus is looked for in before the whole vocabulary is sorted.
 NUCLEUS = 1024
 
@@ -30,9 +32,17 @@ def choose(
     Returns:
         The tokens, and their log-probabilities under the model as it is (before temperature, nucleus and what is not
         allowed).
+
+    Raises:
+        ChatModelError: when the logits are no numbers.
     """
     logits = logits.float()
     normalisers = logits.logsumexp(-1, keepdim=True)
+    if not normalisers.isfinite().all():
+        raise ChatModelError(
+            "the model's logits are not finite numbers; its weights or those of its adapter are damaged, or they need "
+            "dtype=float32"
+        )
     if allowed is not None:
         logits = logits.masked_fill(~torch.as_tensor(allowed, device=logits.device), float("-inf"))
     tokens = logits.argmax(-1, keepdim=True)

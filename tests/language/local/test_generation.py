@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
+from housewise.language.base import ChatModelError  # noqa: E402
 from housewise.language.local.architecture import PLAIN_ATTENTION  # noqa: E402
 from housewise.language.local.choosing import choose  # noqa: E402
 from housewise.language.local.generation import Reader  # noqa: E402
@@ -305,3 +306,11 @@ def test_a_nucleus_wider_than_the_first_look(monkeypatch: pytest.MonkeyPatch) ->
     draws = [(index + 0.5) / 100 for index in range(100)]
     chosen, _ = choose(torch.zeros(100, 8), [1.0] * 100, [0.99] * 100, draws)
     assert len(set(chosen)) == 8
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_logits_that_are_no_numbers_are_told_in_a_line(temperature: float) -> None:
+    logits = torch.zeros(2, 5)
+    logits[1, 3] = float("nan")
+    with pytest.raises(ChatModelError, match="not finite numbers"):
+        choose(logits, [temperature] * 2, [1.0] * 2, [0.5] * 2)
