@@ -16,7 +16,7 @@ from tests.commands import preload
 from tests.worlds.house.toy import toy_task
 
 # Shared machines stall now and then; what is slow shows in the suite's time, not in one example's.
-settings.register_profile("housewise", deadline=None)
+settings.register_profile("housewise", deadline=None, max_examples=50)
 settings.load_profile("housewise")
 
 
