@@ -104,6 +104,11 @@ class TokenLogprob(NamedTuple):
     logprob: float
 
 
+def ended_at_limit(finish_reason: str | None) -> bool:
+    """Whether a reply was cut at its limit of tokens, by the reason for its end that it or a record of it has."""
+    return finish_reason == "length"
+
+
 @dataclass(frozen=True)
 class Reply:
     """One answer of a model, as language.replies makes it.
@@ -133,7 +138,7 @@ class Reply:
     @property
     def is_cut(self) -> bool:
         """Whether it ended at its limit of tokens."""
-        return self.finish_reason == "length"
+        return ended_at_limit(self.finish_reason)
 
     @property
     def complete_lines(self) -> str:

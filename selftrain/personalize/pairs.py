@@ -12,6 +12,7 @@ import numpy as np
 
 from housewise.agent.personalize.judgement import apart
 from housewise.agent.personalize.wording import unnumbered
+from housewise.language.base import ended_at_limit
 from housewise.selftrain.datasets import Prompted, read_dataset, write_dataset
 from housewise.systems.personalize.record import HouseRecord, PlanEvent, TriedLine, moved_by
 
@@ -109,7 +110,7 @@ def pair_of(record: HouseRecord, plan: PlanEvent, tried: TriedLine, prefix: str,
         moved=tuple(tried.moved),
         discovered=tried.discovered,
         complete=tried.complete,
-        cut=tried.finish_reason == "length",
+        cut=ended_at_limit(tried.finish_reason),
     )
 
 

@@ -256,8 +256,8 @@ class Reads:
             self.texts += [*(message.content for message in request.messages), request.prefix, request.grammar or ""]
             return ids
 
-        def checked_tokens(model: LocalChatModel, text: str) -> list[int]:
-            ids = tokens(model, text)
+        def checked_tokens(model: LocalChatModel, text: str, begins: bool = False) -> list[int]:
+            ids = tokens(model, text, begins)
             assert model.ends.isdisjoint(ids)
             self.texts.append(text)
             return ids

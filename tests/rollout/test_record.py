@@ -81,6 +81,12 @@ def test_an_adapter_is_the_same_however_its_folder_is_named(tmp_path: Path) -> N
     (tmp_path / "episodes").mkdir()
     (tmp_path / "episodes" / "generated-0-0000-run0.jsonl").touch()
     Run(Personalize(house_settings(settings={"adapter": os.path.relpath(folder)})), tmp_path)
+    # A copy is the same adapter, and another one of that name is not.
+    Run(Personalize(house_settings(settings={"adapter": str(other)})), tmp_path)
+    weights = other / "adapter_model.safetensors"
+    learned = bytearray(weights.read_bytes())
+    learned[-4096:] = bytes(4096)
+    weights.write_bytes(learned)
     with pytest.raises(UserError, match="other settings \\(adapter\\)"):
         Run(Personalize(house_settings(settings={"adapter": str(other)})), tmp_path)
     folder.rename(tmp_path / "gone")
