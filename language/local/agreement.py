@@ -39,8 +39,8 @@ _LENGTH, _MOST_LENGTH, _LENGTH_IF_PLAIN = 600, 6000, 48
 # single ones may differ by more than a wrong mask changes others, the mean.
 _LARGEST = 1e-3
 _MEAN = {torch.bfloat16: 0.25, torch.float16: 0.05}
-# Where it is known how much a model's own results differ with the length of what it reads, that mean is this many times
-# as much, or this much at least.
+# Where it is known how much transformers' own results differ with how a text is read, that mean is this many times as
+# much, or this much at least.
 _TIMES_NOISE, _LEAST_MEAN = 10, 0.02
 
 

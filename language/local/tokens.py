@@ -77,7 +77,12 @@ def _takes_system_role(tokenizer: Any) -> bool:
 
 def reply_tokens(tokenizer: Any, text: str, cut: bool = False) -> list[int]:
     """What a model writes after a prompt: the text, and the token that ends its turn unless the text was cut."""
-    return [*encode(tokenizer, [text]), *([] if cut else [end_of_turn(tokenizer)])]
+    tokens = encode(tokenizer, [text])
+    if cut:
+        return tokens
+    end = end_of_turn(tokenizer)
+    assert end is not None, "models without such a token are refused before they are trained"
+    return [*tokens, end]
 
 
 def token_texts(tokenizer: Any, before: Sequence[int], tokens: Sequence[int]) -> list[str]:
@@ -100,16 +105,16 @@ def token_texts(tokenizer: Any, before: Sequence[int], tokens: Sequence[int]) ->
     return [decoded([*anchor, token])[start:] for token in tokens]
 
 
-def end_of_turn(tokenizer: Any) -> int:
-    """The token with which the chat template ends an assistant's turn, else the one that ends a text."""
-    end: int = tokenizer.eos_token_id
+def end_of_turn(tokenizer: Any) -> int | None:
+    """The token with which the chat template ends an assistant's turn, else the one that ends a text, if any."""
+    end: int | None = tokenizer.eos_token_id
     if not templated(tokenizer):
         return end
     _, found, tail = _finished_turn(tokenizer).rpartition(PROBE)
     after = tokenizer(tail.strip(), add_special_tokens=False).input_ids if found else []
     # It may be any added token: those that a tokenizer has names for are but a few of them.
     added = tokenizer.added_tokens_decoder.get(after[0]) if after else None
-    return after[0] if added is not None and is_control(added) else end
+    return int(after[0]) if added is not None and is_control(added) else end
 
 
 def _finished_turn(tokenizer: Any) -> str:

@@ -9,7 +9,8 @@ import hashlib
 import json
 import math
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -115,13 +116,22 @@ def learned_state(network: Any, row: Mapping[str, list[int]]) -> set[str]:
 def _answer(network: Any, row: Mapping[str, list[int]]) -> torch.Tensor:
     """The logits behind the last tokens of an example."""
     tokens = row["input_ids"] if "input_ids" in row else row["prompt"] + row["chosen"]
-    was_training = network.training
-    network.eval()
-    with torch.no_grad():
+    with answering(network):
         ids = torch.tensor([tokens], device=network.device)
         logits: torch.Tensor = network(input_ids=ids, use_cache=False, logits_to_keep=_COMPARED).logits
-    network.train(was_training)
     return logits
+
+
+@contextmanager
+def answering(network: Any) -> Iterator[None]:
+    """Have a model that is being trained answer as it is: without gradients, and without what training draws."""
+    was_training = network.training
+    network.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        network.train(was_training)
 
 
 def _digest(tensors: Iterable[torch.Tensor]) -> str:

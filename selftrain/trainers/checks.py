@@ -34,7 +34,7 @@ def check_trainable(model: str, adapter: str | None, config: TrainingConfig) -> 
     except ValueError as error:
         raise ChatModelError(f"model {model}: {error}, which cannot be trained or run here") from None
     try:
-        end: int | None = end_of_turn(tokenizer)
+        end = end_of_turn(tokenizer)
     except Exception as error:  # a template is a program and may raise anything
         raise ChatModelError(
             f"model {model}: its chat template refuses a turn of the user and one of the assistant "

@@ -16,7 +16,8 @@ from trl import DPOConfig, DPOTrainer
 from trl.trainer.utils import use_adapter
 
 from housewise.selftrain.trainers.checkpoints import Checkpointing
-from housewise.selftrain.trainers.packing import IGNORED, shared_row
+from housewise.selftrain.trainers.examples import IGNORED
+from housewise.selftrain.trainers.packing import shared_row
 from housewise.selftrain.trainers.recipe import (
     Report,
     Reporting,

@@ -11,14 +11,15 @@ from housewise.language.local.tokens import prompt_tokens, reply_tokens
 from housewise.selftrain.personalize.pairs import Pair
 from housewise.selftrain.trainers.selection import NOTHING_LEARNED, SAME_REPLIES, LeftOut, select
 
-_IGNORED = -100
+IGNORED = -100
+"""Label of a token that is read and not learned; that of torch's cross entropy."""
 
 
 def pair_tokens(tokenizer: Any, pair: Pair, name: str) -> dict[str, list[int]]:
     """A pair as tokens: the prompt as the model will be given it, the reply as it will write it."""
     prompt = prompt_tokens(tokenizer, pair.messages, pair.prefix, name)
     reply = reply_tokens(tokenizer, pair.reply, pair.cut)
-    before = _earlier(tokenizer, pair, prompt, name) if pair.turns else [_IGNORED] * len(prompt)
+    before = _earlier(tokenizer, pair, prompt, name) if pair.turns else [IGNORED] * len(prompt)
     return {"input_ids": prompt + reply, "labels": before + _learned(tokenizer, pair, reply)}
 
 
@@ -28,7 +29,7 @@ def _earlier(tokenizer: Any, pair: Pair, prompt: list[int], name: str) -> list[i
     Raises:
         UserError: when the model reads earlier turns otherwise than it writes them.
     """
-    labels = [_IGNORED] * len(prompt)
+    labels = [IGNORED] * len(prompt)
     for index, message in enumerate(pair.messages):
         if message.role == "assistant":
             before = prompt_tokens(tokenizer, pair.messages[:index], pair.prefix, name)
@@ -50,7 +51,7 @@ def _learned(tokenizer: Any, pair: Pair, reply: list[int]) -> list[int]:
     spans = token_spans(tokenizer, pair.reply)
     given = [any(start <= first and last <= end for start, end in pair.given) for first, last in spans]
     ends = [False] * (len(reply) - len(given))
-    return [_IGNORED if known else token for token, known in zip(reply, [*given, *ends], strict=True)]
+    return [IGNORED if known else token for token, known in zip(reply, [*given, *ends], strict=True)]
 
 
 def row_length(row: dict[str, list[int]]) -> int:
@@ -105,7 +106,7 @@ def learnable_rows(
         if row_length(row) > most_tokens:
             return beyond_setting
         if "labels" in row:
-            return None if any(label != _IGNORED for label in row["labels"]) else NOTHING_LEARNED
+            return None if any(label != IGNORED for label in row["labels"]) else NOTHING_LEARNED
         return SAME_REPLIES if row["chosen"] == row["rejected"] else None
 
     return select(rows, reason, called)

@@ -44,6 +44,11 @@ def single_process(setting: str) -> Iterator[None]:
         os.environ.update(hidden)
 
 
+def is_main_process() -> bool:
+    """Whether this process is the one of a training that speaks and removes files."""
+    return os.environ.get("RANK", "0") == "0"
+
+
 def wait_for_all_processes() -> None:
     """Wait until all processes of a launcher are here.
 

@@ -34,7 +34,12 @@ from housewise.selftrain.trainers.card import curve_csv, model_card
 from housewise.selftrain.trainers.checks import check_trainable
 from housewise.selftrain.trainers.examples import learnable_rows, pair_tokens, row_length
 from housewise.selftrain.trainers.jobs import JOB, Job, launched
-from housewise.selftrain.trainers.launching import environment_for_launcher, single_process, wait_for_all_processes
+from housewise.selftrain.trainers.launching import (
+    environment_for_launcher,
+    is_main_process,
+    single_process,
+    wait_for_all_processes,
+)
 
 INSTALL = "pip install 'housewise[train]'"
 _CHECKPOINTS = "checkpoints"
@@ -187,7 +192,7 @@ class LocalTraining(ABC, Generic[E]):
         fitting, notes = learnable_rows(
             rows, self.called, f"model {start.model}", context, setting, self.config.most_tokens
         )
-        if os.environ.get("RANK", "0") == "0":
+        if is_main_process():
             for note in notes:
                 print_note(note)
         began = time.perf_counter()
@@ -239,8 +244,7 @@ class LocalTraining(ABC, Generic[E]):
             usable_checkpoints,
         )
 
-        is_main = int(os.environ.get("RANK", "0")) == 0
-        checkpoints = usable_checkpoints(folder / _CHECKPOINTS, remove=is_main)
+        checkpoints = usable_checkpoints(folder / _CHECKPOINTS, remove=is_main_process())
         while True:
             trainer = self.trainer(network, tokenizer, rows, folder / _CHECKPOINTS, self._reporter(folder))
             trainer.add_callback(FiniteNumbers(self.config))

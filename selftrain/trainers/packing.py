@@ -8,8 +8,7 @@ from typing import Any
 import torch
 
 from housewise.language.local.tree import Tree
-
-IGNORED = -100
+from housewise.selftrain.trainers.examples import IGNORED
 
 
 def common_length(rows: Sequence[Sequence[int]]) -> int:

@@ -23,7 +23,7 @@ from housewise.core.errors import UserError
 from housewise.language.local.agreement import agrees
 from housewise.language.local.architecture import PLAIN_ATTENTION, added_masks, attention_windows, rope_switch
 from housewise.selftrain.personalize.settings import TrainingConfig
-from housewise.selftrain.trainers.checkpoints import WARM_UP, Checkpointing
+from housewise.selftrain.trainers.checkpoints import WARM_UP, Checkpointing, answering
 from housewise.selftrain.trainers.packing import grouped, shared_row
 
 Report = Callable[[int, int, list[dict[str, Any]]], None]
@@ -133,11 +133,8 @@ def _same_in_one_row(network: Any, examples: Sequence[dict[str, list[int]]]) -> 
         _, logits, targets = foretold(network, row, network.dtype)
         return -functional.cross_entropy(logits, targets, reduction="none")
 
-    was_training = network.training
-    network.eval()
-    with torch.no_grad():
+    with answering(network):
         together, alone = logprobs(shared_row(examples)), [logprobs(shared_row([example])) for example in examples]
-    network.train(was_training)
     return agrees(together, torch.cat(alone), network.dtype)
 
 

@@ -13,7 +13,8 @@ pytest.importorskip("trl")
 from torch.nn import functional  # noqa: E402
 
 from housewise.selftrain.trainers.dpo import reply_logprobs, rows_of_preferences  # noqa: E402
-from housewise.selftrain.trainers.packing import IGNORED, shared_row  # noqa: E402
+from housewise.selftrain.trainers.examples import IGNORED  # noqa: E402
+from housewise.selftrain.trainers.packing import shared_row  # noqa: E402
 from housewise.selftrain.trainers.recipe import foretold, shares_rows  # noqa: E402
 from tests.language.architectures import EACH, LONGROPE_SWITCH, VOCABULARY, WINDOW, network  # noqa: E402
 

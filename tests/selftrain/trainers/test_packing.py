@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch", reason="the extra housewise[train] is not installed")
 
-from housewise.selftrain.trainers.packing import IGNORED, grouped, shared_row  # noqa: E402
+from housewise.selftrain.trainers.examples import IGNORED  # noqa: E402
+from housewise.selftrain.trainers.packing import grouped, shared_row  # noqa: E402
 from housewise.selftrain.trainers.recipe import foretold  # noqa: E402
 from tests.selftrain.tiny import save_learner  # noqa: E402
 
