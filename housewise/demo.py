@@ -1,4 +1,4 @@
-"""``housewise demo``: the local model, trained and untrained, and the scripted planner tidy the same house."""
+"""``housewise demo``: the local model with and without its adapter, and the scripted planner, tidy the same house."""
 
 from __future__ import annotations
 
@@ -7,24 +7,31 @@ from typing import Any
 
 from rich.console import Console
 
-from housewise.core.tables import Fitted, table
-from housewise.language.adapters import PERSONALIZE, packaged_adapters
-from housewise.systems.personalize.settings import house_settings
+from housewise.commands.folders import shown
+from housewise.language.adapters import BUNDLED
+from housewise.systems.personalize.settings import PersonalizeSettings, house_settings
 from housewise.systems.personalize.system import Personalize
 
-# The untrained model seldom says anything that can be done; there is no need to ask it 150 times.
-_UNTRAINED = {"most_plans": 6, "most_idle_plans": 3, "sampling": {"temperature": 0.3, "max_tokens": 90}}
-_TRAINED = {"most_plans": 40, "most_idle_plans": 4}
+SCRIPTED, TRAINED, UNTRAINED = "scripted", "trained", "untrained"
 
 
-def planners() -> dict[str, dict[str, Any]]:
-    """Settings of each planner that the demo shows, by the name that its table gives it."""
-    trained = {f"trained ({name})": {"adapter": name, **_TRAINED} for name in packaged_adapters(PERSONALIZE)}
-    return {"scripted": {"planner": "scripted"}, **trained, "untrained": _UNTRAINED}
+def demo_runs(houses: int, seed: int) -> dict[str, PersonalizeSettings]:
+    """The settings of each run of the demo, by its folder: those of the model differ in the adapter alone.
+
+    Args:
+        houses: how many generated houses.
+        seed: of the first house.
+    """
+    trained = house_settings(settings={"houses": houses, "seed": seed, "adapter": BUNDLED})
+    return {
+        SCRIPTED: house_settings(settings={"houses": houses, "seed": seed, "planner": "scripted"}),
+        TRAINED: trained,
+        UNTRAINED: trained.changed(adapter=None),
+    }
 
 
 def run_demo(out: Path, houses: int, seed: int, console: Console) -> Path:
-    """Play all planners on generated houses and write a report of them.
+    """Play all runs of the demo and write a report of them.
 
     Args:
         out: folder for the runs and the report.
@@ -36,31 +43,37 @@ def run_demo(out: Path, houses: int, seed: int, console: Console) -> Path:
         The report's path.
     """
     from housewise.report import write_report
-    from housewise.terminal import play
+    from housewise.terminal import play_quietly, told
 
-    common = {"houses": houses, "seed": seed}
-    figures: dict[str, Any] = {}
-    for name, settings in planners().items():
-        console.rule(name)
-        figures[name] = play(
-            Personalize(house_settings(settings={**common, **settings})), out / name.split()[0], console
-        )
+    figures: dict[str, dict[str, Any]] = {}
+    runs = demo_runs(houses, seed)
+    for number, (name, settings) in enumerate(runs.items(), start=1):
+        console.rule(f"{number} of {len(runs)}: {_WORDS[name]}")
+        figures[name] = play_quietly(Personalize(settings), out / name, console)["overall"]
     with console.status("making the report and the films"):
         path = write_report(out)
-    console.print(_comparison(figures))
-    console.print(
-        "The model is SmolLM2-135M: untrained as it comes, trained in other houses. The "
-        "scripted planner knows what people want, and shows what is possible."
-    )
-    console.print(f"report: {path}", soft_wrap=True)
+    told(console, "", *summary_lines(figures), f"report: {path}; {shown('report', out)} --open shows it")
     return path
 
 
-def _comparison(figures: dict[str, Any]) -> Fitted:
-    columns = ("planner", "success %", "executable %", "plans", "steps", "seconds")
-    rows = []
-    for name, figure in figures.items():
-        row = figure["overall"]
-        shares = (100 * row["success_rate"], 100 * row["executability"], row["plans"], row["steps"], row["seconds"])
-        rows.append((name, *(f"{share:.0f}" for share in shares)))
-    return table("the same houses", columns, rows)
+_WORDS = {
+    SCRIPTED: "the scripted planner, which knows what people want",
+    TRAINED: f"SmolLM2-135M with its adapter, {BUNDLED}",
+    UNTRAINED: "SmolLM2-135M without an adapter, all else the same",
+}
+
+
+def summary_lines(figures: dict[str, dict[str, Any]]) -> list[str]:
+    """What came of the demo, in two lines.
+
+    Args:
+        figures: of each run over all of its episodes, as in ``metrics.json``.
+    """
+    success = {name: f"{100 * row['success_rate']:.0f} %" for name, row in figures.items()}
+    own = {name: f"{100 * row.get('own_choice', 0):.0f} %" for name, row in figures.items()}
+    return [
+        f"success: scripted {success[SCRIPTED]}, the model with its adapter {success[TRAINED]}, without it "
+        f"{success[UNTRAINED]} (below 0: more was misplaced than put right)",
+        f"the two differ in the adapter alone; they chose {own[TRAINED]} and {own[UNTRAINED]} of their steps "
+        "themselves, helpers for small models the others",
+    ]

@@ -36,6 +36,13 @@ def play(system: System[Any], out: Path, console: Console, log_to: Sequence[str]
         return _play(Run(system, out), curves, console)
 
 
+def play_quietly(system: System[Any], out: Path, console: Console) -> dict[str, Any]:
+    """Play a run with live progress and a line for each episode, without its table; see play."""
+    session = Run(system, out)
+    with going_on(console, out), bars(console) as progress:
+        return session.play(Live(progress, session))
+
+
 def _play(session: Run, curves: Curves, console: Console) -> dict[str, Any]:
     system, out = session.system, session.folder
     told(console, f"run: {out}", f"look at it, now or later: {shown('report', out)}")

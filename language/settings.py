@@ -10,6 +10,7 @@ from pydantic_core import PydanticCustomError
 from housewise.core.address import redacted
 from housewise.core.settings import MOST_COUNTED, Settings
 from housewise.language import open_model
+from housewise.language.adapters import AUTO, NONE
 from housewise.language.base import ChatModel
 from housewise.language.gbnf import GrammarDialect
 from housewise.language.replies import DEFAULT_THINKING_TOKENS
@@ -41,7 +42,8 @@ class ModelSettings(Settings):
     Attributes:
         model: ``local``, ``local:<folder or Hugging Face name>``, or a model's name at an OpenAI-compatible server.
         base_url: the server's address; a password in it is used and kept nowhere.
-        adapter: of a local model: a folder, or the name of one that comes with the package.
+        adapter: of a local model: a folder, or the name of one that comes with the package. None or ``none`` for the
+            model without one, as ``auto`` is where the system has no bundled adapter.
         sampling: how replies are drawn.
         grammar_dialect: the server's.
         continue_prefix: whether the server goes on with an assistant's turn that has begun.
@@ -76,6 +78,12 @@ class ModelSettings(Settings):
     def _without_password(self, base_url: str | None) -> str | None:
         """What is kept and compared; the connection is made with the address itself."""
         return base_url and redacted(base_url)
+
+    @field_validator("adapter")
+    @classmethod
+    def _without_adapter(cls, adapter: str | None) -> str | None:
+        # OmegaConf reads null on the command line, and options do not.
+        return None if adapter in (AUTO, NONE, "null") else adapter
 
     @field_validator("extra_body")
     @classmethod

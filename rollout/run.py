@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
@@ -15,6 +16,7 @@ from housewise.core.marks import differences, mark_as_set
 from housewise.core.reading import read_json
 from housewise.core.record import FAILED, FINISHED, Event, Header
 from housewise.core.settings import known_only, merged, placed, short_name, validated
+from housewise.language.adapters import NONE
 from housewise.language.local.digests import weights_digest
 from housewise.people.memory import Memory, Note
 from housewise.rollout.attempts import earlier_events
@@ -165,9 +167,10 @@ class Run:
                 "with --out"
             )
         if changed := differing(earlier.identity, self.settings.identity):
+            same = f"the same settings{_of_adapter(earlier) if 'adapter' in changed else ''}"
             raise UserError(
                 f"{self.folder}: holds a run with other settings ({', '.join(changed)}); choose another folder with "
-                "--out, or use the same settings to resume it"
+                f"--out, or use {same} to resume it"
             )
         check_files(self.system.files(), self.folder)
 
@@ -251,14 +254,20 @@ def settings_from(
 
 @lru_cache
 def _defaults(system: type[System[Any]]) -> dict[str, Any]:
-    """Every setting with its default: for reading only."""
-    values: dict[str, Any] = system.load().model_dump(mode="json")
+    """Every setting with its default before there were bundled adapters by default: for reading only."""
+    without_adapter = {"models": {"agent": {"adapter": None}}}
+    values: dict[str, Any] = system.load(settings=without_adapter).model_dump(mode="json")
     return values
 
 
 def begun(episodes: Path) -> bool:
     """Whether a folder of records has an episode that was played to its end, or that failed."""
     return any(path.name.endswith((FINISHED, FAILED)) for path in find_paths(episodes, "*"))
+
+
+def _of_adapter(settings: RunSettings) -> str:
+    """The option that brings back an adapter, from which other settings follow."""
+    return f" (--adapter {shlex.quote(settings.models.agent.adapter or NONE)})"
 
 
 def differing(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

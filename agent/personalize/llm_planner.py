@@ -135,13 +135,14 @@ class LLMPlanner:
         options = outlook(told, knowledge, failed, likeness=not words.note_alike)
         judged = self._judge.judge(told, options, messages, attempts)
         thoughts = f"{written(judged.judgements, told, words.called(told))}\nstep 1:"
+        grammar, choices = self._grammar(told, judging=False) if self.habits.grounded else None, None
         if self.habits.consistent:
-            grammar: str | None = self._consistent(told, options, judged.judgements, attempts)
-        else:
-            grammar = self._grammar(told, judging=False) if self.habits.grounded else None
+            plans_allowed = self._consistent(told, options, judged.judgements, attempts)
+            grammar, choices = choice_grammar(plans_allowed), len(plans_allowed)
         replies = self._asker.ask_all(messages, f"{words.prefix}{thoughts}", grammar)
         plans = [self._read(told, messages, replace(reply, text=f"{thoughts}{reply.text}")) for reply in replies]
-        return replace(plans[0], earlier=judged.exchanges, scores=judged.ratings, others=tuple(plans[1:]))
+        others = tuple(plans[1:])
+        return replace(plans[0], earlier=judged.exchanges, scores=judged.ratings, others=others, choices=choices)
 
     def _checked(self, told: SceneGraph, attempts: Sequence[Attempt], plan: Plan) -> Plan:
         """The plan without steps that cannot be done, asked for again where there are any."""
@@ -198,13 +199,13 @@ class LLMPlanner:
 
     def _consistent(
         self, graph: SceneGraph, options: Mapping[str, Options], judgements: Judgements, attempts: Sequence[Attempt]
-    ) -> str:
-        """Lets through what follows from judgements."""
+    ) -> list[str]:
+        """The plans that follow from judgements, each once; at least one."""
         held, called = graph.holding, self.context.template.called(graph)
         places = options[held].places if held is not None else ()
         follows = consistent(judgements, unentered(graph, attempts), places, graph)
         plans = [[action.renamed(called) for action in plan[: self.context.most_steps]] for plan in follows]
-        return choice_grammar([as_steps(plan) for plan in plans] or [COMPLETE])
+        return list(dict.fromkeys(as_steps(plan) for plan in plans)) or [COMPLETE]
 
     def _grammar(self, graph: SceneGraph, judging: bool) -> str:
         words = self.context.template

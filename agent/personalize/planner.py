@@ -36,6 +36,7 @@ class Plan:
         scores: how likely the model found each action that it could choose, where it was asked that.
         others: what the model answered to the same words as well, where it was asked for several replies.
         shown: of a demonstration, where each object belongs, as in judgement.Judgements.
+        choices: how many plans the model chose among; None where it was free to write any.
     """
 
     steps: tuple[ParsedStep, ...]
@@ -46,6 +47,7 @@ class Plan:
     scores: Mapping[str, float] = field(default_factory=dict)
     others: tuple[Plan, ...] = ()
     shown: Mapping[str, str | None] = field(default_factory=dict)
+    choices: int | None = None
 
     @property
     def replies(self) -> tuple[Reply, ...]:

@@ -122,7 +122,7 @@ AdapterOption = Annotated[
     str | None,
     typer.Option(
         metavar="NAME|FOLDER",
-        help="PEFT adapter of a local model: a folder, or tidy.",
+        help="PEFT adapter of a local model: auto (the bundled one where it fits), none, a name or a folder.",
         autocompletion=completing("adapters"),
         rich_help_panel=MODEL,
     ),

@@ -68,11 +68,11 @@ def run(
 
     Examples:
 
-      # three generated houses and a planner that knows what people want
-      housewise run --houses 3 --planner scripted
+      # the bundled model with its adapter in three generated houses; --adapter none is the model alone
+      housewise run
 
-      # the local model with the adapter that comes along, three at a time
-      housewise run --houses 3 --adapter tidy --workers 3
+      # a planner that knows what people want
+      housewise run --houses 3 --planner scripted
 
       # any OpenAI-compatible server, test tasks of the Housekeep data
       housewise run --data ~/housekeep --scene Merom_1_int --episodes test \\

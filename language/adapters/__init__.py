@@ -37,6 +37,12 @@ Familiar = Annotated[
 
 PERSONALIZE = "personalize"
 
+AUTO, NONE = "auto", "none"
+"""In place of an adapter's name: the bundled one where it fits, and no adapter."""
+
+BUNDLED = "tidy"
+"""The adapter that AUTO stands for: of the bundled model, in houses."""
+
 
 class AskedWith(BaseModel):
     """How a model with an adapter is meant to be asked: keys of a run's settings (``housekeep_configs/run.yaml``).

@@ -35,6 +35,9 @@ class HouseWorld:
         self.robot, self._person = robot, person
         self._places = places_of(robot.env.world.scene)
         self.plans = 0
+        self.chosen_by_model: bool | None = None
+        """Whether the model chose the plan that is being carried out; None for a planner that asks no model."""
+        self._chosen: Counter[bool | None] = Counter()
         self._statuses: Counter[Status] = Counter()
         self._placed: set[tuple[str, str]] = set()
 
@@ -46,6 +49,7 @@ class HouseWorld:
         """See World.step."""
         carried = self.robot.carry_out(action.action, action.problem)
         self._statuses[carried.outcome.status] += 1
+        self._chosen[self.chosen_by_model] += 1
         self._placed |= {(name, place) for name, (_, place) in carried.moved.items() if place != ROBOT}
         return Step(
             self.robot.graph,
@@ -79,7 +83,11 @@ class HouseWorld:
             **{status.value: self._statuses[status] for status in Status},
             "unique_placements": len(self._placed),
         }
-        return found | ({"executability": self._statuses[Status.SUCCEEDED] / actions} if actions else {})
+        if actions:
+            found["executability"] = self._statuses[Status.SUCCEEDED] / actions
+        if answered := self._chosen[True] + self._chosen[False]:
+            found["own_choice"] = self._chosen[True] / answered
+        return found
 
     def final(self) -> Mapping[str, Any]:
         """See World.final."""
@@ -94,11 +102,15 @@ class PlannerAgent:
         world: in which replies are tried that are not followed.
         person: who shows where things belong where the planner demonstrates that, in notes; None where nobody is
             remembered, or nothing but what is moved.
+        asks_model: whether the planner asks a model, of whose plans it is counted which the model chose.
     """
 
-    def __init__(self, planner: Planner, world: HouseWorld, person: Householder | None = None) -> None:
+    def __init__(
+        self, planner: Planner, world: HouseWorld, person: Householder | None = None, asks_model: bool = False
+    ) -> None:
         self.name = planner.name
         self._planner, self._world, self._person = planner, world, person
+        self._asks_model = asks_model
         self._shown: set[tuple[str, str]] = set()
 
     def decide(self, observation: SceneGraph, past: Past[SceneGraph]) -> Decision[ParsedStep]:
@@ -119,11 +131,13 @@ class PlannerAgent:
             completion_tokens=usage.completion_tokens,
             model_seconds=seconds,
             complete=plan.complete,
+            choices=plan.choices,
             known=observation.tree,
             earlier=[_exchange(exchange) for exchange in plan.earlier],
             scores={action: round(score, 3) for action, score in plan.scores.items()},
             tried=[_tried(other, self._world.robot) for other in plan.others],
         )
+        self._world.chosen_by_model = event.chosen_by_model if self._asks_model else None
         for other in plan.others:
             usage = usage.plus(usage_of(other.replies))
         usage = usage.model_copy(update={"model_seconds": seconds})

@@ -99,6 +99,8 @@ class PlanEvent(Event):
     above."""
     scores: dict[str, float] = Field(default_factory=dict)
     """Log-probability of each action that the planner could choose."""
+    choices: Count | None = None
+    """How many plans the model chose among; None where it was free to write any, and in earlier records."""
     tried: list[TriedLine] = Field(default_factory=list)
     """Other replies to the same prompt, where several were asked for."""
 
@@ -111,6 +113,11 @@ class PlanEvent(Event):
     def second_look(self) -> bool:
         """Whether the model had taken the task as done, and the robot looked where it had not been."""
         return bool(self.earlier) and not self.prompt
+
+    @property
+    def chosen_by_model(self) -> bool:
+        """Whether the model chose it: not what follows from its judgements alone, nor what was done instead."""
+        return bool(self.prompt) and self.choices != 1
 
 
 class ActionEvent(Event):

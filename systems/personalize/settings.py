@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from omegaconf import DictConfig, OmegaConf
 from pydantic import Field, field_validator, model_validator
 
 from housewise.agent.personalize.scripted import Order
 from housewise.core.code import CodeName, is_code
 from housewise.core.plugins import PLANNERS, SIMULATORS, plugins
-from housewise.core.settings import MOST_COUNTED, Settings, load_as_advised, one_of, packaged
-from housewise.language.adapters import Familiar, asked_with
+from housewise.core.settings import MOST_COUNTED, Settings, load_as_advised, merged, one_of, packaged
+from housewise.language.adapters import AUTO, BUNDLED, Familiar, asked_with
 from housewise.rollout.settings import RunSettings, TaskSettings
 
 
@@ -121,6 +122,18 @@ class PersonalizeSettings(RunSettings):
 
     @model_validator(mode="before")
     @classmethod
+    def _bundled_adapter(cls, given: Any) -> Any:
+        """AUTO is the bundled adapter for the bundled model and the planner that it learned to be; else no adapter."""
+        if _adapter(given) != AUTO:
+            return given
+        acting = given["models"]["agent"]
+        planner = (given.get("agent") or {}).get("planner", "llm")
+        fits = acting.get("model", "local") == "local" and planner == "llm"
+        found: dict[str, Any] = merged(given, {"models": {"agent": {"adapter": BUNDLED if fits else None}}})
+        return found
+
+    @model_validator(mode="before")
+    @classmethod
     def _prompt_of_the_adapter(cls, given: Any) -> Any:
         agent = given.get("agent") if isinstance(given, dict) else None
         if not isinstance(agent, dict) or agent.get("prompt") is not None:
@@ -176,11 +189,17 @@ def house_settings(
     """Put a run's settings together; see core.settings.load_settings.
 
     What an adapter says of how it is meant to be asked wins over the packaged defaults, and what is given over both.
+    The model has no adapter unless one is named: what is measured or trained begins with the model itself. ``housewise
+    run`` begins with ``auto``; see Personalize.load.
     """
-    return load_as_advised(PersonalizeSettings, packaged("run"), lambda found: found.advice, file, settings, overrides)
+    base = OmegaConf.merge(packaged("run"), {"models": {"agent": {"adapter": None}}})
+    assert isinstance(base, DictConfig)
+    return load_as_advised(PersonalizeSettings, base, lambda found: found.advice, file, settings, overrides)
 
 
-def _adapter(given: dict[str, Any]) -> Any:
+def _adapter(given: Any) -> Any:
+    if not isinstance(given, dict):
+        return None
     models = given.get("models")
     acting = models.get("agent") if isinstance(models, dict) else None
     return acting.get("adapter") if isinstance(acting, dict) else None

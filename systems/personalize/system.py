@@ -48,6 +48,7 @@ class Personalize(System[PersonalizeSettings]):
     scores = (
         Score("success_rate", "success", "success", "%", "higher", scale=100, error=True),
         Score("executability", "executable", "exec", "%", "higher", scale=100, weight="actions"),
+        Score("own_choice", "steps the model chose", unit="%", scale=100),
         Score("unique_placements", "unique placements", "put", decimals=2),
         Score("plans", column="plans"),
         Score("steps", column="steps", decimals=0),
@@ -152,7 +153,7 @@ class Personalize(System[PersonalizeSettings]):
         limits = Limits(chosen.most_plans, chosen.most_idle_plans, chosen.replan_when_blocked)
         setting = setting_of(task, settings.world.simulator, name.episode, name.task_set)
         shows = person if chosen.demonstrator.verdicts else None
-        return Opened(world, PlannerAgent(planner, world, shows), setting, limits)
+        return Opened(world, PlannerAgent(planner, world, shows, self._planner.asks), setting, limits)
 
     def knowledge(self, memory: Memory, scene: Scene) -> Remembered:
         """What a memory tells its planners in a house."""
