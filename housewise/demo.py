@@ -71,9 +71,10 @@ def summary_lines(figures: dict[str, dict[str, Any]]) -> list[str]:
     """
     success = {name: f"{100 * row['success_rate']:.0f} %" for name, row in figures.items()}
     own = {name: f"{100 * row.get('own_choice', 0):.0f} %" for name, row in figures.items()}
+    worse = any(row["success_rate"] < 0 for row in figures.values())
     return [
         f"success: scripted {success[SCRIPTED]}, the model with its adapter {success[TRAINED]}, without it "
-        f"{success[UNTRAINED]} (below 0: more was misplaced than put right)",
+        f"{success[UNTRAINED]}{' (below 0: more was misplaced than put right)' if worse else ''}",
         f"the two differ in the adapter alone; they chose {own[TRAINED]} and {own[UNTRAINED]} of their steps "
         "themselves, helpers for small models the others",
     ]

@@ -15,15 +15,17 @@ from housewise.commands.folders import shown
 from housewise.core.errors import UserError
 from housewise.core.plots import new_figure, save_figure
 from housewise.core.tables import Fitted, bars, table
+from housewise.phases import Phases
 from housewise.rollout.executors import Watcher
 from housewise.rollout.run import Run
 from housewise.selftrain.personalize.loop import SelfTraining
+from housewise.selftrain.personalize.outline import outline
 from housewise.selftrain.personalize.settings import SelfTrainingConfig
 from housewise.selftrain.stars.settings import GoalTrainingConfig
 from housewise.selftrain.stars.training import GoalTraining
 from housewise.selftrain.trainers import Progress as TrainingProgress
 from housewise.selftrain.trainers import TrainedModel
-from housewise.terminal import Live, going_on, told
+from housewise.terminal import Live, counted, going_on, told
 from housewise.tracking import following
 from housewise.tracking.training import TrackedTraining
 
@@ -43,8 +45,9 @@ def run_selftraining(
         What ``summary.json`` holds.
     """
     with following(log_to, out, lambda line: told(console, line)) as curves:
-        training = SelfTraining(config, out, TrackedTraining(Terminal(console), curves, out))
-        told(console, f"self-training: {out}", f"look at it, now or later: {shown('report', out)}")
+        phases = Phases(outline(config, out))
+        training = SelfTraining(config, out, TrackedTraining(Terminal(console, phases), curves, out))
+        told(console, f"self-training: {out}", f"look at it, now or later: {shown('report', out)}", phases.announcement)
         with going_on(console, out):
             summary = training.go()
     curve = _drawn(summary["phases"], out / "learning_curve.png")
@@ -85,22 +88,32 @@ def run_goal_training(
 
 
 class Terminal:
-    """Shows each phase with a bar while it lasts, and in a line when it is over."""
+    """Shows each phase with a bar while it lasts, and in a line when it is over.
 
-    def __init__(self, console: Console) -> None:
-        self._console = console
+    Args:
+        console: where it is shown.
+        phases: that are ahead, where that is known.
+    """
+
+    def __init__(self, console: Console, phases: Phases | None = None) -> None:
+        self._console, self._phases = console, phases or Phases([])
 
     @contextmanager
     def playing(self, name: str, session: Run) -> Iterator[Watcher]:
         """See Observer.playing."""
-        self._console.rule(f"{name} ({len(session.jobs)} episodes)")
+        position = self._phases.begin(name)
+        left = len(session.open)
+        many = counted(len(session.jobs)) + (f", {left} of them open" if left < len(session.jobs) else "")
+        self._console.rule(f"{position}{name} ({many}){self._phases.time_left}")
         with bars(self._console) as shown:
             yield Live(shown, session)
+        self._phases.end(left)
 
     @contextmanager
     def training(self, name: str) -> Iterator[TrainingProgress]:
         """See Observer.training."""
-        self._console.rule(name)
+        position = self._phases.begin(name)
+        self._console.rule(f"{position}{name}{self._phases.time_left}")
         with bars(self._console) as shown:
             bar = shown.add_task("training", total=None)
 
@@ -108,6 +121,7 @@ class Terminal:
                 shown.update(bar, completed=done, total=total, description=f"training {words}")
 
             yield progress
+        self._phases.end()
 
     def reached(self, phase: dict[str, Any]) -> None:
         """See Observer.reached."""

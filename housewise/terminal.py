@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import Progress, TaskID
 
 from housewise.commands.folders import shown
+from housewise.core.durations import roughly
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths
 from housewise.core.record import Failure, Result
@@ -46,11 +47,7 @@ def play_quietly(system: System[Any], out: Path, console: Console) -> dict[str, 
 def _play(session: Run, curves: Curves, console: Console) -> dict[str, Any]:
     system, out = session.system, session.folder
     told(console, f"run: {out}", f"look at it, now or later: {shown('report', out)}")
-    done = len(session.finished)
-    if done:
-        console.print(
-            f"{done} of {len(session.jobs)} episodes are there already; playing the other {len(session.open)}"
-        )
+    told(console, *announcement(session))
     try:
         with going_on(console, out), bars(console, shown=not system.talks) as progress:
             tracked = TrackedEpisodes(Live(progress, session), curves, session)
@@ -62,6 +59,50 @@ def _play(session: Run, curves: Curves, console: Console) -> dict[str, Any]:
         raise
     _show(figures, system, out, console)
     return figures
+
+
+def announcement(session: Run) -> list[str]:
+    """What is about to be played, by which models, and roughly how long that takes, a line each."""
+    system, done, left = session.system, len(session.finished), len(session.open)
+    if done:
+        yet_to_play = f"{done} of {counted(len(session.jobs))} are there already; playing the other {left}"
+    else:
+        yet_to_play = f"playing {counted(left)}"
+    each = system.expected_seconds
+    if left and each is not None:
+        yet_to_play += f", roughly {roughly(left * each)} on two CPU cores"
+        if left > 1 and left * each > _LONG_SECONDS and not session.left_out:
+            yet_to_play += "; --quick plays the first ones alone"
+    elif left > 1:
+        yet_to_play += "; the time left is shown once some are over"
+    lines = [f"model: {_model(system)}"] if system.roles else []
+    if session.left_out:
+        yet_to_play += f"; {session.left_out} are left out, which the same command plays without --quick (max_episodes)"
+    return [*lines, yet_to_play]
+
+
+_LONG_SECONDS = 10 * 60
+QUICK_SECONDS = 2 * 60
+"""What a quick run is to take, with the loading of a model beside it."""
+
+
+def quick_episodes(system: System[Any]) -> int:
+    """How many episodes a quick run plays."""
+    each = system.expected_seconds
+    return 2 if each is None else max(1, int(QUICK_SECONDS / each))
+
+
+def counted(number: int) -> str:
+    """So many episodes, in words."""
+    return f"{number} episode{'' if number == 1 else 's'}"
+
+
+def _model(system: System[Any]) -> str:
+    """The models that are asked, each with its adapter."""
+    asked = [getattr(system.settings.models, role) for role in system.roles]
+    return " and ".join(
+        dict.fromkeys(f"{each.model}{f' with the adapter {each.adapter}' if each.adapter else ''}" for each in asked)
+    )
 
 
 def _show(figures: dict[str, Any], system: System[Any], out: Path, console: Console) -> None:

@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 
 from housewise.agent.base import Agent, Decision, Past
 from housewise.core.record import Header, Result, Usage, Writer
+from housewise.core.settings import MOST_COUNTED
 from housewise.worlds.base import World
 
 O = TypeVar("O")  # noqa: E741 - observations, as the field writes them
@@ -85,7 +86,8 @@ class Episode(Generic[O, A]):
         return result
 
     def _decide(self) -> Decision[A]:
-        self._progress(self._past.decisions, self._limits.plans, f"plan {self._past.decisions}")
+        if self._limits.plans < MOST_COUNTED:
+            self._progress(self._past.decisions, self._limits.plans, f"plan {self._past.decisions}")
         decision = self._agent.decide(self._observation, self._past)
         for event in decision.events:
             self._writer.write(event)

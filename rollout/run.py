@@ -47,7 +47,11 @@ class Run:
         self.episodes = folder / "episodes"
         self._check_folder()
         system.check()
-        self.jobs = system.jobs()
+        jobs = system.jobs()
+        self.jobs = jobs[: self.settings.execution.max_episodes]
+        """What is played."""
+        self.left_out = len(jobs) - len(self.jobs)
+        """How many episodes max_episodes leaves out."""
 
     @property
     def settings(self) -> RunSettings:

@@ -69,11 +69,14 @@ class ExecutionSettings(Settings):
         workers: episodes played at the same time.
         ray: address of a Ray cluster on whose machines they are played; None for this one.
         gpu: CUDA devices that the simulator renders on, which workers take in turn.
+        max_episodes: play the first so many episodes alone; None for all. The others are played in the same folder
+            without it.
     """
 
     workers: int = Field(default=1, ge=1, le=MOST_COUNTED)
     ray: str | None = None
     gpu: Annotated[Gpu, BeforeValidator(as_gpu)] = ANY
+    max_episodes: int | None = Field(default=None, ge=1, le=MOST_COUNTED)
 
 
 class RunSettings(Settings):

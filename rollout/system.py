@@ -110,6 +110,8 @@ class System(ABC, Generic[S]):
         roles: the models that its episodes ask.
         asks_at_need: whether episodes may do without their models, which are opened when one asks.
         remembers: whether its episodes go by a person's memory, and add to it.
+        seconds_each: roughly how long an episode takes on two CPU cores without a model, and with the bundled one;
+            None where nobody knows.
         talks: whether somebody at this terminal is asked, where nothing else may be written meanwhile.
     """
 
@@ -117,6 +119,7 @@ class System(ABC, Generic[S]):
     Settings: ClassVar[type[RunSettings]] = RunSettings
     events: ClassVar[Sequence[type[Event]]] = ()
     scores: ClassVar[Sequence[Score]] = ()
+    seconds_each: ClassVar[tuple[float | None, float | None]] = (None, None)
 
     def __init__(self, settings: S) -> None:
         self.settings = settings
@@ -171,6 +174,13 @@ class System(ABC, Generic[S]):
     def agent(self) -> str:
         """Who acts, for records."""
         return self.name
+
+    @property
+    def expected_seconds(self) -> float | None:
+        """Roughly how long an episode takes on two CPU cores; None where it asks models that nobody here has timed."""
+        models = {getattr(self.settings.models, role).model for role in self.roles}
+        without, bundled = self.seconds_each
+        return without if not models else bundled if models == {"local"} else None
 
     @property
     def asks_at_need(self) -> bool:

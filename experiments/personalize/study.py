@@ -14,6 +14,7 @@ from housewise.experiments.results import Cell, Figure, published
 from housewise.selftrain.personalize.loop import Observer, SelfTraining, play
 from housewise.selftrain.personalize.memories import IMITATE, UNTRAINED
 from housewise.selftrain.personalize.pairs import read_pairs
+from housewise.selftrain.personalize.quick import QUICK, first_tasks
 from housewise.selftrain.personalize.settings import (
     EvaluationConfig,
     NamedTasksConfig,
@@ -43,17 +44,6 @@ TASKS = ("train", "test")
 
 Measure = Callable[[Result], float]
 
-# Learns whatever was tried: in so few steps nothing deserves a reward.
-_QUICK: Mapping[str, Any] = {
-    "run": {"max_steps": 120, "most_plans": 3, "sampling": {"max_tokens": 48}},
-    "demonstrations": {"houses": 1},
-    "training_tasks": {"houses": 1},
-    "imitation_epochs": 1.0,
-    "grow": {"runs": 1},
-    "filter": {"name": "rising", "thresholds": [-1000.0]},
-    "rehearse": 0.0,
-    "training": {"epochs": 1.0, "batch": 2, "most_tokens": 3000},
-}
 _HOUSES = {"train": {"houses": 20, "seed": 2000}, "test": {"houses": 5, "seed": 0}}
 _RUNS = 5
 """How often tests are played; the four times as many training tasks are measured once."""
@@ -92,7 +82,7 @@ def recipe(
     measured = [{"name": name, "episodes": name, **_HOUSES[name], **number} for name in TASKS]
     runs = {"train": 1, "test": 1 if quick else _RUNS}
     evaluation = {"tasks": [{**tasks, "runs": runs[str(tasks["name"])]} for tasks in measured], "runs": 1}
-    settings = {**(_QUICK if quick else {}), "evaluation": evaluation}
+    settings = {**(QUICK if quick else {}), "evaluation": evaluation}
     for key, value in (given or {}).items():
         settings[key] = {**settings.get(key, {}), **value}
     return load_selftraining(config, settings, overrides)
@@ -118,7 +108,7 @@ def placed(recipe: SelfTrainingConfig, scene: str, few: bool) -> SelfTrainingCon
         )
     else:
         config = recipe.model_copy(update={"run": recipe.run.changed(scenes=[scene])})
-        config = _first(config) if few else config
+        config = first_tasks(config) if few else config
     _keep_apart(config)
     return config
 
@@ -130,20 +120,6 @@ def _once(evaluation: EvaluationConfig) -> EvaluationConfig:
         return tasks.model_copy(update={"houses": tasks.houses * (tasks.runs or evaluation.runs), "runs": 1})
 
     return evaluation.model_copy(update={"tasks": [more(tasks) for tasks in evaluation.tasks]})
-
-
-def _first(config: SelfTrainingConfig) -> SelfTrainingConfig:
-    """Only the first episode of each of some tasks."""
-
-    def first(tasks: TasksConfig) -> list[int]:
-        return [task_names(config.playing(tasks).tasks)[0].episode]
-
-    changed = {
-        key: tasks.model_copy(update={"episodes": first(tasks)})
-        for key, tasks in (("demonstrations", config.demonstrations), ("training_tasks", config.training_tasks))
-    }
-    measured = [tasks.model_copy(update={"episodes": first(tasks)}) for tasks in config.evaluation.tasks]
-    return config.model_copy(update={**changed, "evaluation": config.evaluation.model_copy(update={"tasks": measured})})
 
 
 def _keep_apart(config: SelfTrainingConfig) -> None:

@@ -29,7 +29,7 @@ from housewise.commands.options import (
     WorkersOption,
 )
 from housewise.commands.settings import check, data_folder, given, named_system
-from housewise.core.console import Console
+from housewise.core.console import Console, print_note
 from housewise.core.errors import UserError
 
 
@@ -78,6 +78,14 @@ def selftrain(
             rich_help_panel=TASK,
         ),
     ] = None,
+    quick: Annotated[
+        bool,
+        typer.Option(
+            "--quick",
+            help="One task of each kind for a few steps: shows the way in minutes.",
+            rich_help_panel=EXECUTION,
+        ),
+    ] = False,
     log_to: LogToOption = None,
     out: OutOption = None,
 ) -> None:
@@ -111,11 +119,13 @@ def selftrain(
         _refuse_houses(
             {"--data": data_folder(data, houses, taught), "--scene": scene or None, "--houses": houses, "--runs": runs}
             | {"--person": person, "--base-url": base_url, "--iterations": iterations, "--simulator": simulator}
-            | {"--gpu": gpu, "--workers": workers, "--ray": ray}
+            | {"--gpu": gpu, "--workers": workers, "--ray": ray, "--quick": quick or None}
         )
         return _goals(config, model, adapter, overrides or [], log_to or [], out)
     if taught != "personalize":
         raise UserError(f"--system {taught}: nothing is trained for it; choose personalize or stars")
+    from housewise.core.settings import merged
+    from housewise.selftrain.personalize.quick import LEFT_OUT, QUICK, quick_config
     from housewise.selftrain.personalize.settings import generated_tasks, load_selftraining
     from housewise.selftraining import run_selftraining
 
@@ -136,8 +146,12 @@ def selftrain(
         "grow": {"runs": runs},
         **({} if houses is None else generated_tasks(houses)),
     }
-    settings = load_selftraining(config, given(options), overrides or [])
+    chosen = merged(given(options), QUICK) if quick else given(options)
+    settings = load_selftraining(config, chosen, overrides or [])
     check(settings.run)
+    if quick:
+        settings = quick_config(settings)
+        print_note(LEFT_OUT)
     with run_folder(out, dated("selftrain")) as folder:
         run_selftraining(settings, folder, Console(), log_to or [])
 

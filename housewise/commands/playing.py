@@ -9,6 +9,7 @@ import typer
 
 from housewise.commands.folders import dated, newest, run_folder
 from housewise.commands.options import (
+    EXECUTION,
     AdapterOption,
     BaseUrlOption,
     ConfigOption,
@@ -57,6 +58,10 @@ def run(
     ray: RayOption = None,
     memory: MemoryOption = None,
     system: SystemOption = None,
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="The first episodes alone, some two minutes of them.", rich_help_panel=EXECUTION),
+    ] = False,
     log_to: LogToOption = None,
     out: OutOption = None,
 ) -> None:
@@ -83,7 +88,7 @@ def run(
     """
     from housewise.rollout.system import find_system
     from housewise.systems.personalize.settings import PersonalizeSettings
-    from housewise.terminal import play
+    from housewise.terminal import play, quick_episodes
 
     played = system or named_system(config, overrides or [])
     options = {
@@ -110,6 +115,8 @@ def run(
     if isinstance(settings, PersonalizeSettings):
         check(settings)
     plays = chosen(settings)
+    if quick and settings.execution.max_episodes is None:
+        plays = chosen(settings.changed(max_episodes=quick_episodes(plays)))
     with run_folder(out, dated(plays.agent)) as folder:
         play(plays, folder, Console(), log_to or [])
 

@@ -27,6 +27,7 @@ from housewise.selftrain.personalize.filters import FilterSettings, apply, find_
 from housewise.selftrain.personalize.hindsight import Experience, corrected
 from housewise.selftrain.personalize.lessons import lessons_about, lessons_in
 from housewise.selftrain.personalize.memories import DEMONSTRATE, IMITATE, UNTRAINED, PhaseMemories
+from housewise.selftrain.personalize.outline import iteration_name
 from housewise.selftrain.personalize.pairs import Pair, drawn, pairs_of, write_pairs
 from housewise.selftrain.personalize.settings import (
     LessonsConfig,
@@ -182,7 +183,7 @@ class SelfTraining:
     @property
     def _unlearned(self) -> list[str]:
         """The phases whose models are still to be trained."""
-        names = [IMITATE, *map(_iteration, range(self.config.iterations))]
+        names = [IMITATE, *map(iteration_name, range(self.config.iterations))]
         return [name for name in names if not (self.folder / name / "model.json").exists()]
 
     @property
@@ -201,7 +202,7 @@ class SelfTraining:
         model = self._finished(IMITATE) or self._imitating()
         yield IMITATE, model
         for iteration in range(self.config.iterations):
-            name = _iteration(iteration)
+            name = iteration_name(iteration)
             model = self._finished(name) or self._iterated(iteration, model)
             yield name, model
 
@@ -218,7 +219,7 @@ class SelfTraining:
         kept = self._filtered(iteration, model)
         reviewed = self._reviewed(iteration + 1, self.config.review)
         pairs = [*kept, *reviewed, *self._rehearsed(iteration)]
-        return self._improved(_iteration(iteration), model, pairs, self.config.improvement(iteration))
+        return self._improved(iteration_name(iteration), model, pairs, self.config.improvement(iteration))
 
     @cached_property
     def _shown(self) -> list[Pair]:
@@ -262,7 +263,7 @@ class SelfTraining:
 
     def _filtered(self, iteration: int, model: Start) -> list[Pair]:
         """What is worth learning of what the model tries."""
-        name, before = _iteration(iteration), _iteration(iteration - 1) if iteration else IMITATE
+        name, before = iteration_name(iteration), iteration_name(iteration - 1) if iteration else IMITATE
         grow, settings = self.config.grow, self.config.filter
         drawn_as = {"temperature": grow.temperature, "top_p": grow.top_p, "n": grow.replies}
         sampling = self.config.run.models.agent.sampling.model_copy(update=drawn_as)
@@ -312,7 +313,7 @@ class SelfTraining:
         return Experience((record for folder in folders for record in read_house_records(folder)), self._context)
 
     def _grown(self, iteration: int) -> Path:
-        return self.folder / _iteration(iteration) / "grow" / "episodes"
+        return self.folder / iteration_name(iteration) / "grow" / "episodes"
 
     def _improved(self, name: str, start: Start, pairs: Sequence[Pair], training: TrainingConfig) -> TrainedModel:
         folder = self.folder / name
@@ -392,8 +393,3 @@ def _familiar(start: Start, pairs: Sequence[Pair]) -> list[str] | None:
     """The kinds of things that a model has been taught to judge, with what it learns now."""
     kinds = set(asked_with(start.adapter).get("familiar", ())).union(*(judged_kinds(pair.reply) for pair in pairs))
     return sorted(kinds) or None
-
-
-def _iteration(iteration: int) -> str:
-    """Name of an iteration that is counted from 0."""
-    return f"iteration-{iteration + 1}"

@@ -55,6 +55,8 @@ class Adapt(System[AdaptSettings]):
         Score("failed", "failed actions", "failed", better="lower"),
     )
 
+    seconds_each = (1.0, 25.0)
+
     def __init__(self, settings: AdaptSettings) -> None:
         super().__init__(settings)
         chosen = settings.tasks

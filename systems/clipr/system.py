@@ -62,6 +62,8 @@ class Clipr(System[CliprSettings]):
         Score("unreadable", "unreadable replies"),
     )
 
+    seconds_each = (15.0, None)
+
     @classmethod
     def advice(cls, settings: CliprSettings) -> Mapping[str, Any]:
         """See System.advice: a model that is named is asked."""

@@ -55,6 +55,8 @@ class Personalize(System[PersonalizeSettings]):
         Score("complete", "taken as done", total=True, decimals=0),
     )
 
+    seconds_each = (3.0, 25.0)
+
     def __init__(self, settings: PersonalizeSettings) -> None:
         super().__init__(settings)
         self._planner = open_planner(settings.agent)

@@ -61,6 +61,8 @@ class Stars(System[StarsSettings]):
         Score("calls", "calls of models", decimals=0),
     )
 
+    seconds_each = (None, 60.0)
+
     def __init__(self, settings: StarsSettings) -> None:
         super().__init__(settings)
         chosen = settings.agent

@@ -63,7 +63,7 @@ def test_examples_can_be_copied_from_80_columns(command: str) -> None:
     shown = housewise(command, "--help", COLUMNS="80").stdout
     lines = [line.strip() for line in shown.splitlines() if line.startswith("   housewise ")]
     assert len(lines) >= 3
-    assert all(line.startswith(f"housewise {command} ") for line in lines)
+    assert all(f"{line} ".startswith(f"housewise {command} ") for line in lines)
     assert max(map(len, shown.splitlines())) <= 80
 
 

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
-
-from housewise import demo
-from housewise.language.adapters import packaged_adapters
-from housewise.systems.personalize.settings import house_settings
+from housewise.demo import demo_runs, summary_lines
+from housewise.rollout.settings import flat
 
 
-def test_every_adapter_that_comes_along_is_shown_between_the_possible_and_the_untrained(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(
-        demo, "packaged_adapters", lambda system: {"neat": Path("neat")} if system == "personalize" else {}
-    )
-    shown = demo.planners()
-    assert list(shown) == ["scripted", "trained (neat)", "untrained"]
-    assert shown["trained (neat)"]["adapter"] == "neat"
+def test_the_models_two_runs_differ_in_the_adapter_alone() -> None:
+    runs = demo_runs(houses=2, seed=7)
+    trained, untrained = (flat(runs[name].model_dump()) for name in ("trained", "untrained"))
+    assert {key for key in trained if trained[key] != untrained[key]} == {"models.agent.adapter"}
+    assert untrained["models.agent.adapter"] is None
+    assert {(run.tasks.houses, run.tasks.seed) for run in runs.values()} == {(2, 7)}
 
 
-def test_the_settings_fit() -> None:
-    for settings in demo.planners().values():
-        config = house_settings(settings=settings)
-        adapter = config.models.agent.adapter
-        assert adapter is None or adapter in packaged_adapters()
+def test_its_last_lines_say_what_came_of_each_run_and_who_chose_the_steps() -> None:
+    figures = {
+        "scripted": {"success_rate": 1.0},
+        "trained": {"success_rate": 0.8, "own_choice": 0.72},
+        "untrained": {"success_rate": -0.25, "own_choice": 0.34},
+    }
+    came_out, who_chose = summary_lines(figures)
+    assert all(share in came_out for share in ("scripted 100 %", "its adapter 80 %", "without it -25 %", "below 0"))
+    assert "72 % and 34 %" in who_chose
+    figures["untrained"]["success_rate"] = 0.0
+    assert "below 0" not in summary_lines(figures)[0]

@@ -1,0 +1,98 @@
+"""When a run begins with the bundled adapter, and when with the model alone."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from housewise.core.errors import UserError
+from housewise.language.adapters import BUNDLED
+from housewise.rollout.run import Run, read_settings
+from housewise.selftrain.personalize.settings import load_selftraining
+from housewise.systems.personalize.settings import house_settings
+from housewise.systems.personalize.system import Personalize
+from housewise.systems.stars.system import Stars
+from tests.commands import run_module
+
+LLM_AS_IT_COMES = {"prompt": "planner", "grounded": False}
+
+
+def adapter_of(*overrides: str, **settings: Any) -> str | None:
+    return Personalize.load(settings=settings, overrides=overrides).models.agent.adapter
+
+
+def test_the_bundled_model_and_our_own_planner_begin_with_the_bundled_adapter() -> None:
+    settings = Personalize.load()
+    assert settings == house_settings(settings={"adapter": BUNDLED})
+    assert settings.agent.prompt == "remembering"
+    assert adapter_of(adapter="auto") == adapter_of("adapter=auto") == BUNDLED
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"adapter": "none"},
+        {"adapter": "null"},
+        {"adapter": None},
+        {"planner": "sayplan"},
+        {"planner": "saycan"},
+        {"planner": "scripted"},
+        {"model": "gpt-4o"},
+        {"model": "local:somewhere/else"},
+    ],
+)
+def test_all_others_begin_without_an_adapter(settings: dict[str, Any]) -> None:
+    loaded = Personalize.load(settings=settings)
+    assert loaded.models.agent.adapter is None
+    assert loaded == house_settings(settings=settings)
+
+
+def test_null_in_a_file_or_behind_the_command_is_no_adapter(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("adapter: null\n")
+    assert Personalize.load(file).models.agent.adapter is None
+    assert adapter_of("adapter=null") is None and adapter_of("adapter=none") is None
+
+
+def test_trainings_experiments_and_other_systems_begin_without_an_adapter_unless_told() -> None:
+    assert house_settings().models.agent.adapter is None
+    assert load_selftraining().run.models.agent.adapter is None
+    assert load_selftraining(Path("paper")).run.models.agent.adapter is None
+    assert Stars.load(settings={"adapter": "auto"}).models.agent.adapter is None
+    told = load_selftraining(overrides=["run.adapter=auto"]).run
+    assert (told.models.agent.adapter, told.agent.prompt) == (BUNDLED, "remembering")
+
+
+def test_what_earlier_runs_kept_is_as_it_was(tmp_path: Path) -> None:
+    kept = house_settings().model_dump(mode="json")
+    assert kept["models"]["agent"]["adapter"] is None
+    # Earlier versions knew fewer settings, an adapter's among them.
+    del kept["models"]["agent"]["adapter"]
+    del kept["agent"]["prompt"]
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps(kept))
+    assert read_settings(file) == house_settings()
+
+
+def test_a_run_that_was_begun_without_an_adapter_says_how_it_is_resumed(tmp_path: Path) -> None:
+    settings = house_settings()
+    (tmp_path / "config.json").write_text(settings.model_dump_json())
+    (tmp_path / "episodes").mkdir()
+    (tmp_path / "episodes" / "generated-0-0000-run0.jsonl").touch()
+    with pytest.raises(UserError, match="use the same settings \\(--adapter none\\) to resume it"):
+        Run(Personalize(Personalize.load()), tmp_path)
+    Run(Personalize(Personalize.load(settings={"adapter": "none"})), tmp_path)
+    shutil.rmtree(tmp_path / "episodes")
+    Run(Personalize(Personalize.load()), tmp_path)
+
+
+def test_a_run_says_which_adapter_it_begins_with(tmp_path: Path) -> None:
+    done = run_module("housewise", ["run", "--houses", "1", "max_steps=3", "--out", "run"], cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert f"model: local with the adapter {BUNDLED}" in " ".join(done.stdout.split())
+    kept = json.loads((tmp_path / "run" / "config.json").read_text())
+    assert kept["models"]["agent"]["adapter"] == BUNDLED
