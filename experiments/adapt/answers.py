@@ -23,6 +23,7 @@ from housewise.core.errors import DataError, UserError
 from housewise.core.files import find_paths, writable_file, write_json
 from housewise.core.machine import provenance
 from housewise.core.reading import read_text, text_lines
+from housewise.experiments.quick import QuickOption, say_left_out
 from housewise.language.embedder import Embedder, shared_minilm
 from housewise.people.answering import LONGEST, AnsweringPerson, Thresholds
 from housewise.people.judging import Judge
@@ -32,6 +33,7 @@ OWN = CONFIGS / "adapt" / "questions"
 DEVELOPMENT = "development"
 """How the files of those questions are called by which thresholds are chosen; all others are used for no choice."""
 FOLDS = 5
+_QUICK_QUESTIONS = 20
 _LEAST = (0.4, 0.45, 0.5, 0.55, 0.6, 0.65)
 _SLACK = (-0.02, 0.0, 0.02, 0.05, 0.08, 0.12)
 _NAMED = (0.1, 0.15, 0.2, 0.25, 0.3)
@@ -164,6 +166,7 @@ def main(
     questions: Annotated[Path | None, typer.Option(help="JSON lines; Housewise's own without it.")] = None,
     people: Annotated[Path | None, typer.Option(help="File or folder of people; the sixteen of ADAPT.")] = None,
     choose_: Annotated[bool, typer.Option("--choose", help="Look for the best thresholds as well.")] = False,
+    quick: QuickOption = False,
     json_file: Annotated[
         Path | None, typer.Option("--json", callback=writable_file, help="Write the figures there.")
     ] = None,
@@ -183,6 +186,8 @@ def main(
     listeners = Listeners(found, shared_minilm())
     files = {questions.stem: questions} if questions else {path.stem: path for path in find_paths(OWN, "*.jsonl")}
     sets = {name: read_questions(path, found) for name, path in files.items()}
+    say_left_out(quick, f"of each file the first {_QUICK_QUESTIONS} questions")
+    sets = {name: asked[:_QUICK_QUESTIONS] for name, asked in sets.items()} if quick else sets
     if not questions:
         known = [name for name in sets if name.startswith(DEVELOPMENT)]
         sets[_ALL_UNSEEN] = [asked for name, each in sets.items() if name not in known for asked in each]

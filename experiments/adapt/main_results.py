@@ -28,6 +28,7 @@ from housewise.experiments.adapt.figures import in_words
 from housewise.experiments.adapt.pictures import draw
 from housewise.experiments.adapt.rows import OURS, PARAPHRASED, Rows
 from housewise.experiments.adapt.study import AGENTS, PUBLISHED, Agent, Study
+from housewise.experiments.quick import say_left_out
 from housewise.people.person import PEOPLE, load_people, people_files
 from housewise.selftrain.adapt.settings import AdaptTrainingConfig, load_training
 from housewise.selftraining import Terminal
@@ -163,6 +164,7 @@ def main(
       python -m housewise.experiments.adapt.main_results --quick --json quick.json
     """
     console, began, made = Console(highlight=False), perf_counter(), provenance()
+    say_left_out(quick, "two people, one task, one fold, few steps")
     config = _settings(people, quick, model, warm_up, overrides or ())
     study = Study(config, out or _folder(config), Terminal(console))
     folds = _checked(study, fold or list(range(1 if quick else len(study.splits))))

@@ -24,6 +24,7 @@ from housewise.core.machine import provenance
 from housewise.core.record import Record
 from housewise.core.tables import Fitted, table
 from housewise.experiments.adapt.figures import figures, in_words, more
+from housewise.experiments.quick import QuickOption, say_left_out
 from housewise.selftrain.adapt.loop import Observer, play
 from housewise.selftraining import Terminal
 from housewise.systems.adapt.settings import AdaptSettings
@@ -37,6 +38,7 @@ AFTER_FIRST = "after the first"
 SCRIPTED, MODEL = "scripted", "model"
 OUT = Path("runs/adapt-remembering")
 _NOTHING: Mapping[str, Any] = {"learn": "never"}
+_QUICK_PEOPLE, _QUICK_TASKS = ("maya", "ron"), (1, 2)
 _SERIES = 2  # in other scenes than those of trainings (0) and of the main results (1)
 
 
@@ -157,7 +159,10 @@ def main(
     adapter: Annotated[str | None, typer.Option(help="Of the local model, as in breakfast.")] = None,
     base_url: Annotated[str | None, typer.Option(help="Server of the chat model.")] = None,
     workers: Annotated[int, typer.Option(min=1, help="Breakfasts at a time, which a local model cooks together.")] = 16,
-    out: Annotated[Path, typer.Option(help="Folder of everything; the same one goes on.")] = OUT,
+    quick: QuickOption = False,
+    out: Annotated[
+        Path | None, typer.Option(help=f"Folder of everything, gone on with; {OUT}, or {OUT}-quick.")
+    ] = None,
     json_file: Annotated[
         Path | None, typer.Option("--json", callback=writable_file, help="Write the figures there.")
     ] = None,
@@ -172,12 +177,16 @@ def main(
       python -m housewise.experiments.adapt.remembering --adapter breakfast --person maya --person ron
     """
     console, made = Console(highlight=False), provenance()
+    if quick:
+        person, task = person or list(_QUICK_PEOPLE), task or list(_QUICK_TASKS)
+        say_left_out(quick, f"{' and '.join(person)}, and tasks {', '.join(map(str, task))}, unless others are named")
     asked = {key: value for key, value in (("model", model), ("adapter", adapter), ("base_url", base_url)) if value}
     tasks = {"people": str(people) if people else None, "person": person or (), "task": task or (), "series": _SERIES}
     settings = {"tasks": tasks, "models": {"agent": asked}, "execution": {"workers": workers}}
     base = Adapt.load(settings=settings, overrides=overrides or ())
     if len({each.person for each in Adapt(base).tasks()}) < 2:
         raise UserError("--person: memories are swapped, which takes two people or more")
+    out = out or (OUT.with_name(f"{OUT.name}-quick") if quick else OUT)
     cooks = _cooks(base, asked, out, Terminal(console))
     found = {
         cook.name: {"other_tasks": cook.other_tasks(), "same_task": cook.same_task(), "whose": cook.whose()}
@@ -185,7 +194,7 @@ def main(
     }
     console.print(shown(found))
     if json_file is not None:
-        write_json(json_file, {**found, "settings": _shareable(base), **made})
+        write_json(json_file, {**found, "quick": quick, "settings": _shareable(base), **made})
 
 
 if __name__ == "__main__":

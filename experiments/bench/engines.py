@@ -40,8 +40,10 @@ from housewise.experiments.bench.peers import (
     opened,
     tell_apart,
 )
+from housewise.experiments.quick import QuickOption, say_left_out
 
 OURS = "housewise"
+_QUICK_TOKENS = 64
 SHORT = 16
 """Tokens of the prompts behind which replies are written."""
 
@@ -223,6 +225,7 @@ def main(
     read: Annotated[int, typer.Option(min=1, help="Tokens of a prompt that is read.")] = Sizes.read,
     written: Annotated[int, typer.Option(min=1, help="Tokens of a reply that is written.")] = Sizes.written,
     plans: Annotated[int, typer.Option(min=1, help="Plans asked one after another.")] = Sizes.plans,
+    quick: QuickOption = False,
     json_file: Annotated[
         Path | None, typer.Option("--json", callback=writable_file, help="Write the figures there, after every round.")
     ] = None,
@@ -241,6 +244,12 @@ def main(
 
     from housewise.language.local.weights import load
 
+    if quick:
+        rounds, peer, conversations = 1, peer or [PLAIN], conversations or [1]
+        read, written, plans = (min(each, _QUICK_TOKENS) for each in (read, written, plans))
+    say_left_out(
+        quick, f"one round, {PLAIN} alone and {_QUICK_TOKENS} tokens and plans at most, unless others are named"
+    )
     torch.set_num_threads(threads)
     peers = tell_apart(peer or [PLAIN, CONTINUOUS])
     counts, sizes = conversations or [1, 16], Sizes(read, written, plans)

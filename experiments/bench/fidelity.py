@@ -39,6 +39,7 @@ from housewise.core.processes import process_pool
 from housewise.core.reading import read_json
 from housewise.experiments.bench.recorded_player import Player, RememberingSimulator
 from housewise.experiments.bench.recordings import MissingEpisodeError, Recording, Step, place_of, recordings_in
+from housewise.experiments.quick import say_left_out
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.env import MAX_STEPS
 from housewise.worlds.house.housekeep.reader import HousekeepData
@@ -316,6 +317,7 @@ def main(
 ) -> None:
     """Play recorded LLM-Personalize episodes in a simulator and compare."""
     chosen = simulator_choice(simulator, gpu)
+    say_left_out(quick, f"every {_QUICK}th recording")
     paths = recordings_in(recordings)[:: _QUICK if quick else 1]
     if not paths:
         raise UserError(

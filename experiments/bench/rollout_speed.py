@@ -19,6 +19,7 @@ from housewise.core.console import Console
 from housewise.core.files import writable_file, write_json
 from housewise.core.machine import provenance
 from housewise.core.tables import table
+from housewise.experiments.quick import say_left_out
 from housewise.rollout.executors import Silent
 from housewise.rollout.run import Run
 from housewise.rollout.system import Job
@@ -116,6 +117,7 @@ def main(
     """
     console, made = Console(), provenance()
     chosen: dict[str, Any] = {"model": model, "adapter": adapter, "seed": seed}
+    say_left_out(quick, f"{_QUICK['houses']} short episodes")
     config = house_settings(settings={**chosen, **(_QUICK if quick else _FULL)})
     rows = []
     with TemporaryDirectory() as folder:

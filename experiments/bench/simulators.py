@@ -36,6 +36,7 @@ from housewise.core.files import writable_file, write_json
 from housewise.core.machine import provenance
 from housewise.core.tables import table
 from housewise.experiments.personalize import oracle
+from housewise.experiments.quick import say_left_out
 from housewise.rollout.run import Run
 from housewise.systems.personalize.record import HouseRecord, read_house_records
 from housewise.systems.personalize.settings import PersonalizeSettings, house_settings
@@ -203,6 +204,7 @@ def main(
       python -m housewise.experiments.bench.simulators --data ~/housekeep --tasks --json simulators.json
     """
     console, made = Console(), provenance()
+    say_left_out(quick, f"{QUICK_POSES} places in place of {POSES}, the test tasks alone")
     other_one = simulator_choice(against, gpu)
     scenes = SCENES if data else (oracle.GENERATED,)
     content: dict[str, Any] = {"scenes": {}}

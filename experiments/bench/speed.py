@@ -40,6 +40,7 @@ from housewise.core.machine import provenance
 from housewise.core.record import Header, RecordWriter
 from housewise.core.tables import table
 from housewise.experiments.bench.recordings import walked_as_recorded
+from housewise.experiments.quick import say_left_out
 from housewise.rollout.episode import Episode
 from housewise.systems.personalize.house import HouseWorld, PlannerAgent
 from housewise.systems.personalize.planners import scripted_planner
@@ -329,6 +330,7 @@ def main(
       python -m housewise.experiments.bench.speed --data ~/housekeep --json speed.json
     """
     console, made = Console(), provenance()
+    say_left_out(quick, f"one round of {_QUICK_STEPS} steps, at most 100 objects")
     rounds, counts, steps = (1, COUNTS[:2], _QUICK_STEPS) if quick else (rounds, COUNTS, MAX_STEPS)
     with console.status("measuring") as status:
         task, simulator = load(data, episode), RaycastSimulator(sensors=SENSORS)

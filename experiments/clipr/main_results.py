@@ -43,6 +43,7 @@ from housewise.core.machine import provenance
 from housewise.core.yamls import read_yaml
 from housewise.experiments.clipr.components import Components, KeptOption, language_opener, learned_opener
 from housewise.experiments.clipr.controls import CONTROLS
+from housewise.experiments.quick import QuickOption, say_left_out
 from housewise.experiments.results import nested
 from housewise.language.adapters import fingerprint
 from housewise.language.embedder import Embedder, MiniLM
@@ -75,6 +76,7 @@ LEARNED: dict[str, Method] = {"Adaptive CLIPR, learned": adaptive_clipr, "CLIPR,
 ITERATIVE = ("Adaptive CLIPR", "Adaptive CLIPR, learned", "CIPHER Levenshtein", "CIPHER embeddings")
 """Methods that learn while they choose, of which the paper compares the efficiency."""
 EXAMPLES = 10
+_QUICK_METHODS = ("CLIPR", "TidyBot")
 BUDGET = {"ambik": 10, "introplan": 10, "housekeep": 10, "kitchen": 15}
 """Most questions of an interview, as printed for each data set."""
 CRITICS = {HOUSES: CriticSettings(interval=50)}
@@ -264,10 +266,14 @@ def main(
     ] = None,
     only: Annotated[list[str] | None, typer.Option("--method", help="Only these methods.")] = None,
     kept: KeptOption = None,
+    quick: QuickOption = False,
     out: Annotated[Path | None, typer.Option("--json", callback=writable_file, help="Where the figures go.")] = None,
 ) -> None:
     """Measure every method on every data set that is there."""
     console, started, made = Console(), perf_counter(), provenance()
+    if quick:
+        seeds, data, only = 1, data or [OWN], only or list(_QUICK_METHODS)
+    say_left_out(quick, f"one seed in place of five, {' and '.join(_QUICK_METHODS)} and our kitchen unless named")
     if not console.is_terminal:
         console.width = 200
     try:
@@ -293,7 +299,8 @@ def main(
                     run_seed(choices, methods, language_of, embedder, seed, figures, keys)
             result = as_json(figures, name, embedder.name, seed + 1, perf_counter() - started)
             if out is not None:
-                write_json(out, {**result, "adapter": fingerprint(adapter) if adapter else None, **made})
+                adapted = fingerprint(adapter) if adapter else None
+                write_json(out, {**result, "adapter": adapted, "quick": quick, **made})
     except UserError as error:
         console.print(str(error), style="red", markup=False, soft_wrap=True)
         raise typer.Exit(2) from error

@@ -29,6 +29,7 @@ from housewise.core.machine import provenance
 from housewise.core.tables import table
 from housewise.experiments.personalize.oracle import in_percent
 from housewise.experiments.personalize.study import success
+from housewise.experiments.quick import say_left_out
 from housewise.experiments.results import Figure
 from housewise.language import ChatModel, ChatRequest, Message, Sampling, open_model
 from housewise.rollout.run import Run
@@ -164,6 +165,7 @@ def main(
         workers=workers,
         **house,
     )
+    say_left_out(quick, f"{_QUICK['houses']} houses, {_QUICK['most_plans']} plans in each")
     console, made = Console(), provenance()
     played: dict[str, list[HouseRecord]] = {}
     speeds: dict[str, float] = {}

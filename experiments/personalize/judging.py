@@ -24,6 +24,7 @@ from housewise.core.console import Console
 from housewise.core.files import writable_file, write_json
 from housewise.core.machine import provenance
 from housewise.core.tables import table
+from housewise.experiments.quick import QuickOption, say_left_out
 from housewise.language import ChatModel, ChatRequest, Sampling, open_model
 from housewise.selftrain.personalize.lessons import Lesson, lessons_in
 from housewise.selftrain.personalize.settings import LessonsConfig
@@ -33,6 +34,7 @@ SEED = 500_000
 """Of the first house; far from those of every recipe."""
 
 _EACH = 8
+_QUICK_LESSONS = 2
 _AT_ONCE = 16
 _ROWS = {
     "in its place": ("fine", "taken away"),
@@ -101,6 +103,7 @@ def main(
     adapter: Annotated[str | None, typer.Option(help="Folder or name of an adapter to compare with.")] = None,
     number: Annotated[int, typer.Option("--lessons", min=1, help="How many lessons; about 17 things each.")] = 48,
     person: Annotated[str, typer.Option(help="Whose idea of order counts.")] = "majority",
+    quick: QuickOption = False,
     json_file: Annotated[
         Path | None, typer.Option("--json", callback=writable_file, help="Write the figures there.")
     ] = None,
@@ -115,6 +118,8 @@ def main(
           --json judging.json
     """
     console, made = Console(), provenance()
+    say_left_out(quick, f"{_QUICK_LESSONS} lessons in place of {number}")
+    number = min(number, _QUICK_LESSONS) if quick else number
     context = ContextGenerator(PromptTemplate.load("judging"))
     kind = LessonsConfig(houses=-(-number // _EACH), each=_EACH, seed=SEED)
     houses = range(SEED, SEED + kind.houses)
@@ -135,6 +140,7 @@ def main(
     console.print(table(f"{number} lessons, what is said of a thing, %", ("a thing", "said", *arms), rows))
     if json_file is not None:
         settings: dict[str, Any] = {"model": model, "adapter": adapter, "lessons": number, "person": person}
+        settings["quick"] = quick
         write_json(json_file, {**settings, "seed": SEED, "arms": arms, **made})
 
 

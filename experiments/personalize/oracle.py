@@ -30,6 +30,7 @@ from housewise.core.machine import provenance
 from housewise.core.processes import process_pool
 from housewise.core.record import Result
 from housewise.core.tables import table
+from housewise.experiments.quick import say_left_out
 from housewise.rollout.run import Run
 from housewise.rollout.scores import summary
 from housewise.systems.personalize.record import HouseRecord, read_house_records
@@ -202,6 +203,7 @@ def main(
     """
     console, made = Console(), provenance()
     chosen = simulator_choice(simulator, gpu)
+    say_left_out(quick, f"of the data's tasks the tests alone, and at most {_QUICK_HOUSES} generated houses")
     planned = list(episodes(data, houses, quick, chosen, scenes or SCENES, sample))
     if not planned:
         raise UserError("no episode to play; give --houses a number above 0, or name the Housekeep folder with --data")

@@ -27,6 +27,7 @@ from housewise.core.reading import read_json
 from housewise.core.tables import table
 from housewise.experiments.personalize.obstacles import DISTURBED, FATES
 from housewise.experiments.personalize.study import ALL_SCENES, GENERATED, RECOVERED, SCENES, Study, placed, recipe
+from housewise.experiments.quick import QuickOption, say_left_out
 from housewise.experiments.results import Results, write
 from housewise.selftrain.personalize.loop import Observer
 from housewise.selftrain.personalize.settings import (
@@ -99,6 +100,7 @@ def carry_out(
     new_figure(1, 1)
     if not only_show:
         check_writable(out)
+        say_left_out(bool(setup["quick"]), "one task of each kind, played once, for a few steps")
     try:
         if not only_show:
             experiment.play(Terminal(console))
@@ -178,7 +180,6 @@ AdapterOption = Annotated[
 RecoveredOption = Annotated[
     Path | None, typer.Option(help=f"JSON file of recovered tasks, for {' and '.join(RECOVERED)} as well.")
 ]
-QuickOption = Annotated[bool, typer.Option(help="One task each, once, a few steps: shows the way, not the figures.")]
 ShowOption = Annotated[bool, typer.Option("--show", help="Play nothing: show what is there, and write the files anew.")]
 
 

@@ -32,6 +32,7 @@ from housewise.core.files import writable_file, write_text
 from housewise.core.plots import new_figure
 from housewise.core.record import Record
 from housewise.core.yamls import read_yaml
+from housewise.experiments.quick import QuickOption, say_left_out
 from housewise.experiments.results import Cell, Figure, Results, write
 from housewise.experiments.stars.breakdown import category
 from housewise.experiments.stars.rows import ASKING_CONTROL, CONTROL, NO_ADAPTER, TRIAL_2, Arm, Row, rows
@@ -58,6 +59,7 @@ MEASURES = {
     "total_tokens": "tokens",
 }
 NOTHING = "doing nothing"
+_QUICK_TASK, _QUICK_CONDITION = "organize office", "STARS"
 _TEN_RUNS = ("completion_percent", "retrieved", "total_tokens")
 
 
@@ -269,9 +271,11 @@ def main(
     ] = None,
     workers: WorkersOption = None,
     show: Annotated[bool, typer.Option("--show", help="Play nothing: tabulate what is there.")] = False,
-    out: Annotated[Path, typer.Option(help="Folder for everything; what is there is gone on with.")] = Path(
-        "runs/conditions"
-    ),
+    quick: QuickOption = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for everything, gone on with; runs/conditions, or runs/conditions-quick."),
+    ] = None,
     json_file: Annotated[
         Path | None, typer.Option("--json", callback=writable_file, help="Write the JSON file there as well.")
     ] = None,
@@ -284,6 +288,10 @@ def main(
 
       python -m housewise.experiments.stars.conditions --adapter none --adapter 'runs/goals-{seed}/imitate/adapter'
     """
+    if quick:
+        task, condition, seeds = task or [_QUICK_TASK], condition or [CONTROL, _QUICK_CONDITION], seeds or [1]
+        say_left_out(quick, f"{task[0]}, {' and '.join(condition)} and one seed, unless others are named")
+    out = out or Path("runs/conditions-quick" if quick else "runs/conditions")
     options = {"task": task or list(TASKS), "model": model, "base_url": base_url, "workers": workers}
     settings = Stars.load(config, given(options), overrides or [])
     chosen = condition or [CONTROL, ASKING_CONTROL, *(name for name in CONDITIONS if name != CONTROL), TRIAL_2]
