@@ -247,9 +247,7 @@ def main(
     if quick:
         rounds, peer, conversations = 1, peer or [PLAIN], conversations or [1]
         read, written, plans = (min(each, _QUICK_TOKENS) for each in (read, written, plans))
-    say_left_out(
-        quick, f"one round, {PLAIN} alone and {_QUICK_TOKENS} tokens and plans at most, unless others are named"
-    )
+    say_left_out(quick, f"one round, {PLAIN} alone unless others are named, {_QUICK_TOKENS} tokens and plans at most")
     torch.set_num_threads(threads)
     peers = tell_apart(peer or [PLAIN, CONTINUOUS])
     counts, sizes = conversations or [1, 16], Sizes(read, written, plans)
