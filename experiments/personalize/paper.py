@@ -20,6 +20,7 @@ from housewise.commands.options import (
     WorkersOption,
 )
 from housewise.core.console import Console
+from housewise.core.durations import roughly
 from housewise.core.errors import UserError
 from housewise.core.files import check_writable, writable_file, write_text
 from housewise.core.plots import new_figure
@@ -34,6 +35,7 @@ from housewise.selftrain.personalize.settings import (
     SelfTrainingConfig,
 )
 from housewise.selftraining import Terminal
+from housewise.systems.personalize.system import Personalize
 from housewise.worlds.house.housekeep.recovered import read_tasks, recover
 
 
@@ -101,6 +103,7 @@ def carry_out(
     if not only_show:
         check_writable(out)
         say_left_out(bool(setup["quick"]), "one task of each kind, played once, for a few steps")
+        console.print(measured_ahead(experiment.results()), soft_wrap=True)
     try:
         if not only_show:
             experiment.play(Terminal(console))
@@ -115,6 +118,26 @@ def carry_out(
             paths.append(json_file)
             write_text(json_file, (out / f"{told.name}.json").read_text(encoding="utf-8"))
         console.print(f"written: {', '.join(map(str, paths))}", soft_wrap=True)
+
+
+_BUNDLED_SECONDS = Personalize.seconds_each[1] or 0.0
+
+
+def measured_ahead(results: Sequence[Results]) -> str:
+    """How many episodes some tables measure, and roughly how long those take that are missing, in a line.
+
+    Args:
+        results: the tables, as far as they have been played; rows and columns of one name are the same episodes.
+    """
+    cells = {(cell.row, cell.column): cell for each in results for cell in each.cells if cell.expected}
+    expected = sum(cell.expected or 0 for cell in cells.values())
+    done = sum((cell.ours.episodes or 0) if cell.ours else 0 for cell in cells.values())
+    left = max(expected - done, 0)
+    there = f", {done} of them there already" if done else ""
+    return (
+        f"{len(cells)} figures over {expected} episodes{there}; with the local model roughly "
+        f"{roughly(left * _BUNDLED_SECONDS)} on two CPU cores at most, besides what is learned from"
+    )
 
 
 def _check_quick(earlier: Path, quick: bool) -> None:

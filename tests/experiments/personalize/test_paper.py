@@ -17,9 +17,9 @@ from housewise.core.errors import UserError
 from housewise.experiments.personalize.ablations import Ablations
 from housewise.experiments.personalize.cross_scene import CrossScene
 from housewise.experiments.personalize.main_results import MainResults
-from housewise.experiments.personalize.paper import Experiment, carry_out
+from housewise.experiments.personalize.paper import Experiment, carry_out, measured_ahead
 from housewise.experiments.personalize.study import GENERATED, Study, placed, recipe, success
-from housewise.experiments.results import Figure, published
+from housewise.experiments.results import Cell, Figure, Results, published
 from housewise.selftrain.personalize.pairs import Pair, write_pairs
 from housewise.systems.personalize.tasks import task_names
 from housewise.worlds.house.housekeep.reader import HousekeepData
@@ -302,3 +302,11 @@ def test_what_is_taught_in_one_scene_is_tested_in_the_other(
         )
     shown = run("cross_scene", "--show", *options[:1], *options[3:])
     assert shown.returncode == 0, shown.stderr
+
+
+def test_it_is_said_beforehand_how_many_episodes_are_measured() -> None:
+    cells = [Cell("IL", "a test", None, expected=5), Cell("IL", "b test", Figure(1.0, 0.0, 3), expected=5)]
+    success, executability = Results("success", cells), Results("executability", cells)
+    said = measured_ahead([success, executability])
+    assert said.startswith("2 figures over 10 episodes, 3 of them there already; ")
+    assert "3 min" in said
