@@ -59,7 +59,7 @@ MEASURES = {
     "total_tokens": "tokens",
 }
 NOTHING = "doing nothing"
-_QUICK_TASK, _QUICK_CONDITION = "organize office", "STARS"
+_QUICK_TASK, _QUICK_CONDITION = "organize office", "STARS+O"
 _TEN_RUNS = ("completion_percent", "retrieved", "total_tokens")
 
 
