@@ -29,6 +29,10 @@ class SimulatorError(UserError):
     """A simulator has ended in the middle of an episode, which can't go on; another episode can be played."""
 
 
+class UserCodeError(UserError):
+    """Code of the user's own gave what cannot be used; it ends the episode in which it did."""
+
+
 def printable(text: str) -> str:
     """A text with nothing in it that would make a terminal do something: what is unseen becomes a space or ?."""
     if text.isprintable():

@@ -5,9 +5,10 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperOption
 
 from housewise.commands.cooking import COMMANDS as PLAY_COMMANDS
 from housewise.commands.learning import selftrain
@@ -17,7 +18,7 @@ from housewise.commands.remembering import COMMANDS as MEMORY_COMMANDS
 from housewise.commands.reporting import compare, export, report
 from housewise.commands.ruling import COMMANDS as RULE_COMMANDS
 from housewise.commands.ruling import learn
-from housewise.core.console import guarded
+from housewise.core.console import enable_debugging, guarded
 
 
 def _show_version(asked: bool) -> None:
@@ -34,6 +35,24 @@ def _paragraphs(text: str) -> str:
     return "\n\n".join(part if part.startswith(" ") else " ".join(part.splitlines()) for part in parts)
 
 
+_DEBUG_HELP = "Show the whole traceback of what fails."
+
+
+class _Command(TyperCommand):
+    """A command with the option ``--debug``, which may stand before the command as well."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        debug = TyperOption(
+            param_decls=["--debug"],
+            is_flag=True,
+            expose_value=False,
+            callback=lambda _context, _option, is_on: enable_debugging(is_on),
+            help=_DEBUG_HELP,
+        )
+        self.params.append(debug)
+
+
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 
 
@@ -42,8 +61,10 @@ def _housewise(
     asked: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help=_DEBUG_HELP)] = False,
 ) -> None:
     """A household robot in simulation that learns what its people want."""
+    enable_debugging(debug)
 
 
 _COMMANDS: dict[str, Callable[..., None]] = {
@@ -62,7 +83,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
 
 def _register(commands: dict[str, Callable[..., None]], place: typer.Typer) -> None:
     for name, command in commands.items():
-        place.command(name, help=_paragraphs(command.__doc__ or ""))(command)
+        place.command(name, cls=_Command, help=_paragraphs(command.__doc__ or ""))(command)
 
 
 _memory = typer.Typer(no_args_is_help=True, help="See, correct, forget and take along what is remembered of people.")

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from housewise.core.code import UntrustedCodeError
+from housewise.core.code import UntrustedCodeError, code_file
 from housewise.core.errors import UserError
 from housewise.core.files import alone, find_paths, read_bytes, write_bytes, write_json
 from housewise.core.marks import differences, mark_as_set
@@ -82,7 +82,7 @@ class Run:
     def _play(self, watcher: Watcher) -> dict[str, Any]:
         if jobs := self.open:
             write_json(self.folder / "config.json", self.settings.model_dump(mode="json"))
-            keep_files(self.system.files(), self.folder, anew=not begun(self.episodes))
+            keep_files(self.system.files(), self.folder, anew=not self.finished)
             with self._remembering() as memories:
                 learn = self.settings.memory.learn
                 lanes = Lanes(jobs, self.system.material, memories, self._person, self._learned, learn, self._earlier)
@@ -92,7 +92,7 @@ class Run:
         records = (each for each in read_records(self.episodes) if each.header.system == self.system.name)
         finished = [(record.header, record.result) for record in records]
         failures = read_failures(self.episodes)
-        figures = metrics(finished, self.system.scores, [each.reason for each in failures])
+        figures = metrics(finished, self.system.scores, {each.name: each.failure for each in failures})
         write_json(self.folder / "metrics.json", figures)
         mine = {job.name for job in self.jobs}
         if failed := [each for each in failures if each.name in mine]:
@@ -169,7 +169,8 @@ class Run:
                 f"{self.folder}: holds a run with other settings ({', '.join(changed)}); choose another folder with "
                 "--out, or use the same settings to resume it"
             )
-        check_files(self.system.files(), self.folder)
+        if find_paths(self.episodes, f"*{FINISHED}"):
+            check_files(self.system.files(), self.folder)
 
 
 def load_run(folder: Path | str, trust_code: bool = False) -> Run:
@@ -267,11 +268,15 @@ def differing(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
 
 def same_setting(earlier: Any, now: Any) -> bool:
-    """Whether a setting is what it was, or names a model whose folder was moved, copied or is seen from elsewhere."""
+    """Whether a setting is what it was, or names a model or code that was moved, copied or is seen from elsewhere."""
     if earlier == now:
         return True
     if not isinstance(earlier, str) or not isinstance(now, str):
         return False
+    if (code := code_file(now)) is not None:
+        # What is in the file is compared with the copy in the run's folder; see check_files.
+        there = code_file(earlier)
+        return there is not None and there.name == code.name and earlier.rpartition(":")[2] == now.rpartition(":")[2]
     before, after = (Path(name.removeprefix("local:")) for name in (earlier, now))
     if not after.is_dir():
         return False

@@ -69,11 +69,13 @@ class ExecutionSettings(Settings):
         workers: episodes played at the same time.
         ray: address of a Ray cluster on whose machines they are played; None for this one.
         gpu: CUDA devices that the simulator renders on, which workers take in turn.
+        fail_fast: Whether a run ends at the first episode that fails; the others are still to be played then.
     """
 
     workers: int = Field(default=1, ge=1, le=MOST_COUNTED)
     ray: str | None = None
     gpu: Annotated[Gpu, BeforeValidator(as_gpu)] = ANY
+    fail_fast: bool = False
 
 
 class RunSettings(Settings):

@@ -16,6 +16,7 @@ from housewise.commands.options import (
     TASK,
     ConfigOption,
     DataOption,
+    FailFastOption,
     GpuOption,
     LogToOption,
     OutOption,
@@ -78,6 +79,7 @@ def selftrain(
             rich_help_panel=TASK,
         ),
     ] = None,
+    fail_fast: FailFastOption = None,
     log_to: LogToOption = None,
     out: OutOption = None,
 ) -> None:
@@ -111,7 +113,7 @@ def selftrain(
         _refuse_houses(
             {"--data": data_folder(data, houses, taught), "--scene": scene or None, "--houses": houses, "--runs": runs}
             | {"--person": person, "--base-url": base_url, "--iterations": iterations, "--simulator": simulator}
-            | {"--gpu": gpu, "--workers": workers, "--ray": ray}
+            | {"--gpu": gpu, "--workers": workers, "--ray": ray, "--fail-fast": fail_fast}
         )
         return _goals(config, model, adapter, overrides or [], log_to or [], out)
     if taught != "personalize":
@@ -131,6 +133,7 @@ def selftrain(
             "gpu": gpu,
             "workers": workers,
             "ray": ray,
+            "fail_fast": fail_fast,
         },
         "iterations": iterations,
         "grow": {"runs": runs},

@@ -164,6 +164,12 @@ RayOption = Annotated[
         rich_help_panel=EXECUTION,
     ),
 ]
+FailFastOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--fail-fast", help="End at the first episode that fails; the same command goes on.", rich_help_panel=EXECUTION
+    ),
+]
 LogToOption = Annotated[
     list[str] | None,
     typer.Option(

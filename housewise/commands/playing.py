@@ -14,6 +14,7 @@ from housewise.commands.options import (
     ConfigOption,
     DataOption,
     EpisodesOption,
+    FailFastOption,
     GpuOption,
     HousesOption,
     LogToOption,
@@ -57,6 +58,7 @@ def run(
     ray: RayOption = None,
     memory: MemoryOption = None,
     system: SystemOption = None,
+    fail_fast: FailFastOption = None,
     log_to: LogToOption = None,
     out: OutOption = None,
 ) -> None:
@@ -103,6 +105,7 @@ def run(
         "runs": runs,
         "workers": workers,
         "ray": ray,
+        "fail_fast": fail_fast,
         "memory": {"start": memory} if memory else None,
     }
     chosen = find_system(played)
@@ -120,6 +123,7 @@ def replay(
     ] = None,
     simulator: SimulatorOption = None,
     gpu: GpuOption = None,
+    fail_fast: FailFastOption = None,
     out: OutOption = None,
 ) -> None:
     """Play the replies of an earlier run again, and say whether the same things end up in the same places.
@@ -137,4 +141,5 @@ def replay(
     records = records_of(earlier)
     place = earlier if earlier.name.strip(".") else earlier.resolve()
     with run_folder(out, f"{place.name}-replay", place.parent) as target:
-        play_again(earlier, records, given({"simulator": simulator, "gpu": gpu}), target, Console())
+        changes = given({"simulator": simulator, "gpu": gpu, "fail_fast": fail_fast})
+        play_again(earlier, records, changes, target, Console())

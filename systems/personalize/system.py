@@ -13,6 +13,7 @@ from housewise.agent.personalize.knowledge import Remembered
 from housewise.controller.published import PublishedController
 from housewise.controller.robot import RobotInHouse, room_anchors
 from housewise.controller.skills import Controller, ControllerSettings
+from housewise.core.code import code_file
 from housewise.core.errors import UserError
 from housewise.core.reading import is_file
 from housewise.core.record import FINISHED, Line
@@ -103,8 +104,10 @@ class Personalize(System[PersonalizeSettings]):
         check_person(self.settings.tasks)
 
     def files(self) -> dict[str, Path]:
-        """See System.files: its prompt and its person."""
+        """See System.files: its prompt, its person and its planner."""
         named = {"prompt": Path(self.settings.agent.prompt), "person": Path(self.settings.tasks.person)}
+        if (planner := code_file(self.settings.agent.planner)) is not None:
+            named["planner"] = planner
         return {setting: path for setting, path in named.items() if is_file(path)}
 
     def material(self, job: Job) -> ReplayChatModel | None:
