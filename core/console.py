@@ -131,7 +131,8 @@ def guarded(command: Callable[[], Any]) -> None:
         # Threads that wait for a server's reply would keep the user waiting.
         os._exit(_INTERRUPTED)
     except UserError as error:
-        _print_whole(error)
+        if not error.is_summary:
+            _print_whole(error)
         complain(str(error))
         sys.exit(error.exit_code)
     except BrokenPipeError:

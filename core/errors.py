@@ -13,9 +13,11 @@ class UserError(Exception):
 
     Attributes:
         exit_code: of a program that ends with it.
+        is_summary: Whether it sums up errors that were told before, so that its own traceback says nothing.
     """
 
     exit_code = 2
+    is_summary = False
 
     def __str__(self) -> str:
         return " ".join(printable(super().__str__()).splitlines())

@@ -66,7 +66,7 @@ def _owned_frames(error: BaseException) -> Iterator[tuple[FrameSummary, str]]:
 
 
 def _is_user_code(owner: str, filename: str) -> bool:
-    if owner == _PACKAGE or owner in sys.stdlib_module_names and owner != "__main__":
+    if owner == _PACKAGE or (owner in sys.stdlib_module_names and owner != "__main__"):
         return False
     return owner in _plugin_packages() or _is_user_file(filename)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import os
 from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand, TyperOption
 
 from housewise.commands.cooking import COMMANDS as PLAY_COMMANDS
 from housewise.commands.learning import selftrain
@@ -35,22 +35,22 @@ def _paragraphs(text: str) -> str:
     return "\n\n".join(part if part.startswith(" ") else " ".join(part.splitlines()) for part in parts)
 
 
-_DEBUG_HELP = "Show the whole traceback of what fails."
+_DebugOption = Annotated[bool, typer.Option("--debug", help="Show the whole traceback of what fails.")]
 
 
-class _Command(TyperCommand):
-    """A command with the option ``--debug``, which may stand before the command as well."""
+def _with_debug(command: Callable[..., None]) -> Callable[..., None]:
+    """A command with the option ``--debug`` behind its own; the option may stand before the command as well."""
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        debug = TyperOption(
-            param_decls=["--debug"],
-            is_flag=True,
-            expose_value=False,
-            callback=lambda _context, _option, is_on: enable_debugging(is_on),
-            help=_DEBUG_HELP,
-        )
-        self.params.append(debug)
+    @functools.wraps(command)
+    def run(*, debug: bool, **options: Any) -> None:
+        enable_debugging(debug)
+        command(**options)
+
+    # Typer evaluates no annotations of a signature that is set.
+    signature = inspect.signature(command, eval_str=True)
+    debug = inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=_DebugOption)
+    vars(run)["__signature__"] = signature.replace(parameters=[*signature.parameters.values(), debug])
+    return run
 
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
@@ -61,7 +61,7 @@ def _housewise(
     asked: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help=_DEBUG_HELP)] = False,
+    debug: _DebugOption = False,
 ) -> None:
     """A household robot in simulation that learns what its people want."""
     enable_debugging(debug)
@@ -83,7 +83,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
 
 def _register(commands: dict[str, Callable[..., None]], place: typer.Typer) -> None:
     for name, command in commands.items():
-        place.command(name, cls=_Command, help=_paragraphs(command.__doc__ or ""))(command)
+        place.command(name, help=_paragraphs(command.__doc__ or ""))(_with_debug(command))
 
 
 _memory = typer.Typer(no_args_is_help=True, help="See, correct, forget and take along what is remembered of people.")

@@ -61,6 +61,7 @@ class FailedEpisodesError(UserError):
     """
 
     exit_code = 3
+    is_summary = True
 
     def __init__(self, message: str, figures: dict[str, Any], share: float) -> None:
         super().__init__(message)
@@ -90,7 +91,8 @@ def failure_of(error: Exception) -> Failure:
     """What is recorded of an error that ended an episode.
 
     Data that is wrong, a request that is refused, a simulator that ends and what a user's own code returns concern one
-    episode, and so does a defect that it brings to light. Anything else that a user can do something about concerns all of them.
+    episode, and so does a defect that it brings to light. Anything else that a user can do something about concerns all
+    of them.
 
     Raises:
         UserError: when it concerns the run.
@@ -119,7 +121,9 @@ def _place(error: Exception) -> str:
         return describe_frame(frame)
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if Path(frame.filename).is_relative_to(_ROOT)] or list(frames)
-    return f"{own[-1].name} ({os.path.relpath(own[-1].filename, _ROOT)}:{own[-1].lineno})" if own else "an unknown place"
+    if not own:
+        return "an unknown place"
+    return f"{own[-1].name} ({os.path.relpath(own[-1].filename, _ROOT)}:{own[-1].lineno})"
 
 
 def read_failures(folder: Path) -> list[FailedEpisode]:

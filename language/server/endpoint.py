@@ -5,7 +5,15 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 
-from housewise.core.address import LEAST_SECRET, concealed, is_address, is_redacted, redacted, secrets, without_passwords
+from housewise.core.address import (
+    LEAST_SECRET,
+    concealed,
+    is_address,
+    is_redacted,
+    redacted,
+    secrets,
+    without_passwords,
+)
 from housewise.language.base import ChatModelError, PromptTooLongError, RequestError
 
 OPENAI_URL = "https://api.openai.com/v1"

@@ -42,6 +42,7 @@ class EarlyEndError(UserError):
     """A run has ended at its first failed episode, as it was asked to; the others are still to be played."""
 
     exit_code = 3
+    is_summary = True
 
 
 class Outcomes:

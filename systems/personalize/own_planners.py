@@ -82,9 +82,13 @@ class OwnPlanners:
     def __init__(self, found: Any, label: str, most_steps: int = MOST_STEPS) -> None:
         self._found, self._label, self._most_steps = found, label, most_steps
         self.asks = bool(getattr(found, "asks", False))
+        if not callable(getattr(found, "plan", None if inspect.isclass(found) else found)):
+            raise self._wrong(f"{_name_of(found)} has no method plan{_ARGUMENTS} that returns text")
         if inspect.isclass(found):
             if not (_binds(found, 0) or _binds(found, 1)):
-                raise self._wrong(f"{_name_of(found)} takes other arguments; it is called without any, or with a Situation")
+                raise self._wrong(
+                    f"{_name_of(found)} takes other arguments; it is called without any, or with a Situation"
+                )
             is_bound = isinstance(inspect.getattr_static(found, "plan"), staticmethod | classmethod)
             fits = _binds(found.plan, 2 if is_bound else 3)
         else:
@@ -110,7 +114,7 @@ class OwnPlanners:
 def is_own_planner(found: Any) -> bool:
     """Whether something plans itself, and is not what makes planners from settings (see PlannerFactory)."""
     if inspect.isclass(found):
-        return hasattr(found, "plan") and not any("__call__" in vars(each) for each in found.__mro__)
+        return not any("__call__" in vars(each) for each in found.__mro__)
     if callable(getattr(found, "plan", None)):
         return not callable(found)
     return inspect.isroutine(found) and _binds(found, 2) and not _binds(found, 1)

@@ -49,10 +49,15 @@ class Situation:
     knowledge: Knowledge | None = None
 
     def __repr__(self) -> str:
-        house, episode = self.task.scene.name, self.task.episode
-        model = "no model" if self.model is None else f"model {self.model.name}"
-        person = "nobody remembered" if self.knowledge is None else "a person remembered"
-        return f"<Situation: {house}, episode {episode.id}, {len(episode.objects)} objects, seed {self.seed}, {model}, {person}>"
+        episode = self.task.episode
+        parts = (
+            f"{self.task.scene.name}, episode {episode.id}",
+            f"{len(episode.objects)} objects",
+            f"seed {self.seed}",
+            "no model" if self.model is None else f"model {self.model.name}",
+            "no memory" if self.knowledge is None else "a person's memory",
+        )
+        return f"<Situation: {', '.join(parts)}>"
 
     @property
     def answers(self) -> ChatModel:
