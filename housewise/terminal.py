@@ -35,8 +35,10 @@ def play(system: System[Any], out: Path, console: Console, log_to: Sequence[str]
         console: where progress goes.
         log_to: trackers that the figures of episodes go to, by name.
     """
+    session = Run(system, out)
+    session.check_start()
     with following(log_to, out, lambda line: told(console, line)) as curves:
-        return _play(Run(system, out), curves, console)
+        return _play(session, curves, console)
 
 
 def _play(session: Run, curves: Curves, console: Console) -> dict[str, Any]:

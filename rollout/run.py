@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
@@ -21,6 +22,7 @@ from housewise.rollout.attempts import earlier_events
 from housewise.rollout.executors import Silent, Watcher, open_executor
 from housewise.rollout.failures import FailedEpisodesError, read_failures
 from housewise.rollout.lanes import Lanes
+from housewise.rollout.models import check_models
 from housewise.rollout.notes import notes_of
 from housewise.rollout.recall import Recollection
 from housewise.rollout.records import FIRST_SYSTEM, read_record, read_records
@@ -46,6 +48,7 @@ class Run:
         self._check_folder()
         system.check()
         self.jobs = system.jobs()
+        self._can_start = False
 
     @property
     def settings(self) -> RunSettings:
@@ -64,6 +67,19 @@ class Run:
         done = {job.name for job in self.finished}
         return [job for job in self.jobs if job.name not in done]
 
+    def check_start(self) -> None:
+        """Find what the episodes that are open cannot be played without, before a folder is made or a model is loaded.
+
+        Raises:
+            UserError: A simulator, a model or a server is not there.
+        """
+        # Machines of a cluster may have what this one lacks.
+        if self._can_start or self.settings.execution.ray is not None or not self.open:
+            return
+        self.system.check_start()
+        check_models(self.system)
+        self._can_start = True
+
     def play(self, watcher: Watcher | None = None) -> dict[str, Any]:
         """Play what is open.
 
@@ -74,10 +90,17 @@ class Run:
             FailedEpisodesError: when some episodes failed; the others are played, and it brings their figures.
             UserError: when something outside the program is wrong; finished episodes are kept.
         """
+        self.check_start()
+        is_new = not self.folder.exists()
         with alone(self.folder):
-            # Another program may have played here since.
-            self._check_folder()
-            return self._play(watcher or Silent())
+            try:
+                # Another program may have played here since.
+                self._check_folder()
+                return self._play(watcher or Silent())
+            except BaseException:
+                if is_new and not find_paths(self.episodes, "*"):
+                    shutil.rmtree(self.folder, ignore_errors=True)
+                raise
 
     def _play(self, watcher: Watcher) -> dict[str, Any]:
         if jobs := self.open:

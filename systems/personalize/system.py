@@ -34,7 +34,7 @@ from housewise.systems.personalize.tasks import HouseTask, check_person, load_ta
 from housewise.systems.personalize.version1 import upgraded
 from housewise.worlds.house.env import RearrangementEnv, Task
 from housewise.worlds.house.scene import Scene
-from housewise.worlds.house.simulator import open_simulator
+from housewise.worlds.house.simulator import check_simulator, open_simulator
 from housewise.worlds.house.simulator.base import Simulator
 
 _REPLAY = "replay"
@@ -102,6 +102,10 @@ class Personalize(System[PersonalizeSettings]):
     def check(self) -> None:
         """See System.check."""
         check_person(self.settings.tasks)
+
+    def check_start(self) -> None:
+        """See System.check_start: its simulator."""
+        check_simulator(self.settings.world.simulator)
 
     def files(self) -> dict[str, Path]:
         """See System.files: its prompt, its person and its planner."""

@@ -63,7 +63,7 @@ class Handler(BaseHTTPRequestHandler):
         if self.server.raw_models is not None:
             self.reply(200, self.server.raw_models)
         elif self.server.models is None:
-            self.reply(404, {"error": {"message": "not found"}})
+            self.reply(501, {"error": {"message": "models are not listed"}})
         else:
             self.reply(
                 200, {"object": "list", "data": [{"id": name, "object": "model"} for name in self.server.models]}
