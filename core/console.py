@@ -73,11 +73,16 @@ def complain(words: str) -> None:
         Console(stderr=True, soft_wrap=True).print(line, highlight=False)
 
 
+def print_event(words: str) -> None:
+    """Say in one line what is happening."""
+    with suppress(OSError):
+        Console(stderr=True, soft_wrap=True).print(Text.assemble(("note: ", "bold"), words), highlight=False)
+
+
 @cache
 def print_note(words: str) -> None:
     """Say once, in one line, that something is done in another way than usual."""
-    with suppress(OSError):
-        Console(stderr=True, soft_wrap=True).print(Text.assemble(("note: ", "bold"), words), highlight=False)
+    print_event(words)
 
 
 def prepare_streams() -> None:

@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from housewise.core.errors import UserError, alternatives, shown
@@ -67,7 +67,7 @@ def chat_server(choice: ServerChoice) -> list[Finding]:
             # A server may well answer without listing its models, if it is told which one is meant.
             if choice.model is None:
                 raise
-            listed = Finding(SERVER, "models", "missing", told(SERVER, "models", "missing", error).details)
+            listed = _without_remedy("models", error, model)
         else:
             listed = _models(names, choice.model)
     name = choice.model or (names[0] if len(names) == 1 else None)
@@ -88,6 +88,16 @@ def _models(names: list[str], model: str | None) -> Finding:
     return Finding(SERVER, "models", "missing", f"it does not list {model}; {alternatives(model, names[:_MOST_NAMES])}")
 
 
+def _without_remedy(what: str, error: UserError, model: OpenAIChatModel) -> Finding:
+    """Something that the server lacks: a run can do without."""
+    return replace(_brief(told(SERVER, what, "missing", error), model), remedy="")
+
+
+def _brief(finding: Finding, model: OpenAIChatModel) -> Finding:
+    """A finding that does not repeat which model at which address is asked."""
+    return replace(finding, details=finding.details.removeprefix(f"model {model.name} at {model.endpoint.address}: "))
+
+
 class _Examination:
     """Asks a model one question after the other, until the time is up.
 
@@ -106,7 +116,7 @@ class _Examination:
         try:
             yield self._speed()
         except UserError as error:
-            yield told(SERVER, "replies", "broken", error)
+            yield _brief(told(SERVER, "replies", "broken", error), self._model)
             return
         for what, ask in (
             ("log-probabilities", self._log_probabilities),
@@ -118,7 +128,7 @@ class _Examination:
             except _TimeUp:
                 yield Finding(SERVER, what, "missing", "not asked, since the time was up; raise --timeout")
             except UserError as error:
-                yield Finding(SERVER, what, "missing", told(SERVER, what, "missing", error).details)
+                yield _without_remedy(what, error, self._model)
 
     def _speed(self) -> Finding:
         start = time.perf_counter()

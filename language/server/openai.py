@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import openai
 from pydantic import ValidationError
 
-from housewise.core.console import print_note
+from housewise.core.console import print_event, print_note
 from housewise.language.base import ChatModelError, ChatRequest, Reply
 from housewise.language.gbnf import GrammarDialect
 from housewise.language.replies import DEFAULT_THINKING_TOKENS, NEXT_SEED, ThinkingBudget
@@ -24,6 +24,7 @@ from housewise.language.server.failure import Adaptation, Failure
 from housewise.language.server.parameters import Parameters, ServerOptions
 from housewise.language.server.reading import AnswerReader
 from housewise.language.server.refusals import SAMPLING
+from housewise.language.server.retries import RetryReporter
 from housewise.language.server.statuses import StatusReader, is_fine_tuned
 
 LONGEST_PAUSE = 8.0
@@ -111,6 +112,7 @@ class OpenAIChatModel:
         self._statuses = StatusReader(self.endpoint, self.options)
         is_openai = self.endpoint.url.startswith(OPENAI_URL.removesuffix("/v1"))
         self._parameters = Parameters(model, self.options, self._budget, is_openai)
+        self._retries = RetryReporter(lambda line: print_event(f"model {self.name} at {self.endpoint.address}: {line}"))
         self._connection: Connection | None = None
         self._closed = False
         self._lock = threading.Lock()
@@ -227,6 +229,8 @@ class OpenAIChatModel:
                 late = time.perf_counter() + pause >= end
                 if not failure.again or retries > self.max_retries or late:
                     break
+                if not failure.loading_seconds:
+                    self._retries.report(failure.what, retries + 1, self.max_retries + 1, pause)
                 await asyncio.sleep(pause)
         if unfolded is not None and failure.is_refusal:
             # It was not the system role: both ways are refused.
