@@ -6,7 +6,7 @@ folder or a record kept may be somebody else's: it is followed only where the us
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import re
 import sys
 from pathlib import Path
@@ -67,7 +67,7 @@ def load_part(group: str, name: str, what: str) -> Any:
     if file is not None and not file.is_file():
         raise UserError(f"{label}: {module}: no such file; {others}")
     with import_of(label, module, f"mend it, or {others}"):
-        found = _import_from(Path.cwd(), module) if file is None else _import_file(file)
+        found = _import_module(module) if file is None else _import_file(file)
     try:
         return getattr(found, attribute)
     except AttributeError:
@@ -81,8 +81,15 @@ def code_file(name: str) -> Path | None:
     return Path(module).expanduser().resolve() if is_code(name) and module.endswith(".py") else None
 
 
+def _import_module(name: str) -> ModuleType:
+    """Import a module that is installed, or else one in the working directory, as ``python -m`` would."""
+    if importlib.util.find_spec(name.partition(".")[0]) is None:
+        return _import_from(Path.cwd(), name)
+    return importlib.import_module(name)
+
+
 def _import_from(folder: Path, module: str) -> ModuleType:
-    """Import a module that is installed or lies in a folder, where other processes find it as well."""
+    """Import a module from a folder, where processes that episodes are played in find it as well."""
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
     return importlib.import_module(module)

@@ -1,4 +1,4 @@
-"""Tells that requests to a server are being tried again: a line for an outage, not one for each request that meets it."""
+"""Tells that requests to a server are being tried again: a line for an outage, not one for each of its requests."""
 
 from __future__ import annotations
 
