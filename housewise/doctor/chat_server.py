@@ -13,7 +13,7 @@ from housewise.core.errors import UserError, alternatives, shown
 from housewise.doctor.findings import SERVER, Finding, State, told
 
 if TYPE_CHECKING:
-    from housewise.language.server.answer import Completion
+    from housewise.language.server.answer import Choice, Completion
     from housewise.language.server.openai import OpenAIChatModel
 
 SECONDS = 60.0
@@ -59,8 +59,11 @@ def chat_server(choice: ServerChoice) -> list[Finding]:
     brief = choice.seconds / 4
     names: list[str] = []
     with closing(OpenAIChatModel(choice.model or "(any)", url, timeout=brief, max_retries=0)) as model:
-        if choice.model is not None:
-            model.check()
+        try:
+            if choice.model is not None:
+                model.check()
+        except UserError as error:
+            return [_brief(told(SERVER, "server", "broken", error), model)]
         try:
             names = model.served_models(min(brief, CHECK_SECONDS))
         except UserError as error:
@@ -134,6 +137,7 @@ class _Examination:
         start = time.perf_counter()
         completion = self._ask("Count from 1 to 40, in digits, with spaces between them.", 64)
         seconds = time.perf_counter() - start
+        _read_text(completion)
         usage = completion.usage if isinstance(completion.usage, dict) else {}
         from housewise.language.server.answer import count
 
@@ -147,7 +151,8 @@ class _Examination:
         from housewise.language.server.answer import alternatives as likeliest
         from housewise.language.server.answer import log_probabilities
 
-        offered = self._choice("Say hello.", 4, {"logprobs": True, "top_logprobs": 2}).logprobs
+        completion = self._ask("Say hello.", 4, {"logprobs": True, "top_logprobs": 2})
+        offered = _first(completion).logprobs
         if likeliest(offered, 2) is not None:
             return Finding(SERVER, "log-probabilities", "ok", "of every token, and of what else was likely")
         if log_probabilities(offered) is not None:
@@ -191,14 +196,7 @@ class _Examination:
         return Finding(SERVER, "pictures", "missing", details)
 
     def _text(self, content: object, tokens: int, more: Mapping[str, Any] | None = None) -> str:
-        try:
-            return self._choice(content, tokens, more).content[0] or ""
-        except ValueError as error:
-            raise UserError(f"it answered with a message that is no chat completion ({error})") from None
-
-    def _choice(self, content: object, tokens: int, more: Mapping[str, Any] | None = None) -> Any:
-        # Completions without a choice are refused where they are read.
-        return (self._ask(content, tokens, more).choices or [])[0]
+        return _read_text(self._ask(content, tokens, more))
 
     def _ask(self, content: object, tokens: int, more: Mapping[str, Any] | None = None) -> Completion:
         left = self._end - time.monotonic()
@@ -206,6 +204,21 @@ class _Examination:
             raise _TimeUp
         messages = [{"role": "user", "content": content}]
         return self._model.send({"messages": messages, self._length: tokens, **(more or {})}, left)
+
+
+def _first(completion: Completion) -> Choice:
+    # Completions without a choice are refused where they are read.
+    return (completion.choices or [])[0]
+
+
+def _read_text(completion: Completion) -> str:
+    try:
+        return _first(completion).content[0] or ""
+    except ValueError as error:
+        raise UserError(
+            f"it answered with a message that is no chat completion ({error}); use a server that speaks the OpenAI "
+            "protocol"
+        ) from None
 
 
 class _TimeUp(UserError):
