@@ -83,9 +83,10 @@ def code_file(name: str) -> Path | None:
 
 def _import_module(name: str) -> ModuleType:
     """Import a module that is installed, or else one in the working directory, as ``python -m`` would."""
-    if importlib.util.find_spec(name.partition(".")[0]) is None:
-        return _import_from(Path.cwd(), name)
-    return importlib.import_module(name)
+    here, first = Path.cwd(), name.partition(".")[0]
+    spec = importlib.util.find_spec(first)
+    is_here = spec is not None and spec.origin is not None and Path(spec.origin).parent in (here, here / first)
+    return _import_from(here, name) if spec is None or is_here else importlib.import_module(name)
 
 
 def _import_from(folder: Path, module: str) -> ModuleType:

@@ -99,7 +99,7 @@ def going_on(console: Console, out: Path) -> Iterator[None]:
     try:
         yield
     except (KeyboardInterrupt, UserError):
-        if find_paths(out, "**/*.jsonl"):
+        if find_paths(out, "**/*.jsonl*"):
             told(console, f"to go on: the same command with --out {shlex.quote(str(out))}")
         raise
 

@@ -79,7 +79,7 @@ def test_a_function_in_the_working_directory_is_a_planner(name: str, tmp_path: P
         (
             "class P:\n  def __init__(self, a, b): ...\n  def plan(self, g, a): ...\n",
             "P",
-            "called with none, or with a S",
+            "without any, or with a Situation",
         ),
         ("P = 3\n", "P", "cannot be called"),
     ],
