@@ -82,9 +82,9 @@ class OwnPlanners:
     def __init__(self, found: Any, label: str, most_steps: int = MOST_STEPS) -> None:
         self._found, self._label, self._most_steps = found, label, most_steps
         self.asks = bool(getattr(found, "asks", False))
-        if not callable(getattr(found, "plan", None if inspect.isclass(found) else found)):
+        if not callable(getattr(found, "plan", None if isinstance(found, type) else found)):
             raise self._wrong(f"{_name_of(found)} has no method plan{_ARGUMENTS} that returns text")
-        if inspect.isclass(found):
+        if isinstance(found, type):
             if not (_binds(found, 0) or _binds(found, 1)):
                 raise self._wrong(
                     f"{_name_of(found)} takes other arguments; it is called without any, or with a Situation"
@@ -99,7 +99,7 @@ class OwnPlanners:
     def __call__(self, situation: Situation) -> TextPlanner:
         """See PlannerFactory."""
         made = self._found
-        if inspect.isclass(made):
+        if isinstance(made, type):
             made = made() if _binds(made, 0) else made(situation)
         decide = getattr(made, "plan", made)
         name = getattr(made, "name", None)
@@ -113,7 +113,7 @@ class OwnPlanners:
 
 def is_own_planner(found: Any) -> bool:
     """Whether something plans itself, and is not what makes planners from settings (see PlannerFactory)."""
-    if inspect.isclass(found):
+    if isinstance(found, type):
         return not any("__call__" in vars(each) for each in found.__mro__)
     if callable(getattr(found, "plan", None)):
         return not callable(found)
