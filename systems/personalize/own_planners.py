@@ -82,7 +82,8 @@ class OwnPlanners:
     def __init__(self, found: Any, label: str, most_steps: int = MOST_STEPS) -> None:
         self._found, self._label, self._most_steps = found, label, most_steps
         self.asks = bool(getattr(found, "asks", False))
-        if not callable(getattr(found, "plan", None if isinstance(found, type) else found)):
+        plan = getattr(found, "plan", None if isinstance(found, type) else found)
+        if not callable(plan):
             raise self._wrong(f"{_name_of(found)} has no method plan{_ARGUMENTS} that returns text")
         if isinstance(found, type):
             if not (_binds(found, 0) or _binds(found, 1)):
@@ -90,9 +91,9 @@ class OwnPlanners:
                     f"{_name_of(found)} takes other arguments; it is called without any, or with a Situation"
                 )
             is_bound = isinstance(inspect.getattr_static(found, "plan"), staticmethod | classmethod)
-            fits = _binds(found.plan, 2 if is_bound else 3)
+            fits = _binds(plan, 2 if is_bound else 3)
         else:
-            fits = _binds(getattr(found, "plan", found), 2)
+            fits = _binds(plan, 2)
         if not fits:
             raise self._wrong(f"{_name_of(found)} takes other arguments; it is called with {_ARGUMENTS}")
 
