@@ -294,10 +294,11 @@ class OpenAIChatModel:
         failure: Failure | None = None
         try:
             names = await self._served_models(seconds)
-            is_doubtful = bool(names) and self.name not in names and not is_fine_tuned(self.name)
+            is_doubtful = bool(names) and self.name not in names
         except Failure as caught:
             failure, is_doubtful = caught, caught.is_missing
-        if is_doubtful:
+        # What was just fine-tuned is waited for when it is first asked.
+        if is_doubtful and not is_fine_tuned(self.name):
             # Some servers list no models, and some take other names than they list; only an answer tells.
             try:
                 await self._attempt(
