@@ -70,6 +70,7 @@ def check_models(system: System[Any]) -> None:
         ChatModelError: One is not; the message says what to do.
     """
     if system.asks_at_need:
+        # They may never be asked.
         return
     chosen = model_settings(system)
     for settings in {repr(dict(each)): each for each in chosen.values()}.values():

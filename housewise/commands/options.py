@@ -83,8 +83,8 @@ PersonOption = Annotated[
 PlannerOption = Annotated[
     str | None,
     typer.Option(
-        metavar="NAME",
-        help="llm, sayplan, saycan, scripted, store, nearest, demonstrator or replay; llm by default.",
+        metavar="NAME|FILE:CLASS",
+        help="llm (the default), sayplan, saycan, scripted, store, nearest, demonstrator, replay, or ./FILE.py:CLASS.",
         autocompletion=completing("planners"),
         rich_help_panel=MODEL,
     ),

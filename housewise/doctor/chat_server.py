@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from housewise.language.server.answer import Choice, Completion
     from housewise.language.server.openai import OpenAIChatModel
 
-SECONDS = 60.0
-"""How long the server is asked, all questions together."""
-
 _MOST_NAMES = 20
 _WORDS = ("blue-7", "green-8")
 _GRAMMAR = 'reply ::= "blue-7" | "green-8"'
@@ -40,9 +37,9 @@ class ServerChoice:
         seconds: how long it is asked, all questions together.
     """
 
-    base_url: str | None = None
-    model: str | None = None
-    seconds: float = SECONDS
+    base_url: str | None
+    model: str | None
+    seconds: float
 
 
 def chat_server(choice: ServerChoice) -> list[Finding]:

@@ -63,7 +63,7 @@ class Situation:
     def answers(self) -> ChatModel:
         """The model of a planner that asks one."""
         if self.model is None:
-            raise UserCodeError("no model is open for this planner; say asks = True in its class")
+            raise UserCodeError("no model is open for this planner: for one in a run, say asks = True in its class")
         return self.model
 
     @property
