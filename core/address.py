@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import base64
 import ipaddress
+import os
 import re
 from collections.abc import Iterable
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 HIDDEN = "***"
 """Stands for what is secret where an address is shown or kept."""
+
+LEAST_SECRET = 8
+"""Characters of a key that is hidden: one such as "x", which servers of one's own may want, is in many words."""
 
 _LONGEST = 2000
 # A password may hold what ends the host's part of an address elsewhere, so that all goes up to the last @.
@@ -48,6 +52,12 @@ def redacted(url: str) -> str:
 def without_passwords(text: str) -> str:
     """A text in which addresses have lost user and password."""
     return _IN_TEXT.sub(f"{HIDDEN}@", text)
+
+
+def without_secrets(text: str) -> str:
+    """A text without the key in ``$OPENAI_API_KEY`` and without passwords in addresses."""
+    key = os.environ.get("OPENAI_API_KEY", "").strip()
+    return without_passwords(text.replace(key, "[secret]") if len(key) >= LEAST_SECRET else text)
 
 
 def is_redacted(url: str) -> bool:

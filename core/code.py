@@ -6,7 +6,7 @@ folder or a record kept may be somebody else's: it is followed only where the us
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import re
 import sys
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, ValidationInfo
 
-from housewise.core.errors import UserError, shown
+from housewise.core.errors import UserError, alternatives, shown
 from housewise.core.plugins import import_of, load_plugin, plugins
 
 _CODE = re.compile(r"(?:[A-Za-z_][\w.]*|.+\.py):[A-Za-z_]\w*")
@@ -62,24 +62,47 @@ def load_part(group: str, name: str, what: str) -> Any:
     if not is_code(name):
         return load_plugin(group, name, what)
     module, _, attribute = name.rpartition(":")
-    remedy = f"name one of {', '.join(plugins(group))}, or MODULE:NAME or ./FILE.py:NAME of your own"
-    with import_of(f"{what} {name!r}", module, remedy):
-        found = _import_file(Path(module)) if module.endswith(".py") else importlib.import_module(module)
+    label, file = f"{what} {name!r}", code_file(name)
+    others = f"name one of {', '.join(plugins(group))}, or MODULE:NAME or ./FILE.py:NAME of your own"
+    if file is not None and not file.is_file():
+        raise UserError(f"{label}: {module}: no such file; {others}")
+    with import_of(label, module, f"mend it, or {others}"):
+        found = _import_module(module) if file is None else _import_file(file)
+    try:
         return getattr(found, attribute)
+    except AttributeError:
+        own = [each for each, value in vars(found).items() if getattr(value, "__module__", None) == found.__name__]
+        raise UserError(f"{label}: {module} has no attribute {attribute!r}; {alternatives(attribute, own)}") from None
+
+
+def code_file(name: str) -> Path | None:
+    """The file that a name in settings refers to as ``./file.py:Class``; None for ``module:Class`` and for plugins."""
+    module = name.rpartition(":")[0]
+    return Path(module).expanduser().resolve() if is_code(name) and module.endswith(".py") else None
+
+
+def _import_module(name: str) -> ModuleType:
+    """Import a module that is installed, or else one in the working directory, as ``python -m`` would."""
+    here, first = Path.cwd(), name.partition(".")[0]
+    spec = importlib.util.find_spec(first)
+    is_here = spec is not None and spec.origin is not None and Path(spec.origin).parent in (here, here / first)
+    return _import_from(here, name) if spec is None or is_here else importlib.import_module(name)
+
+
+def _import_from(folder: Path, module: str) -> ModuleType:
+    """Import a module from a folder, where processes that episodes are played in find it as well."""
+    if str(folder) not in sys.path:
+        sys.path.append(str(folder))
+    return importlib.import_module(module)
 
 
 def _import_file(path: Path) -> ModuleType:
-    """Import a file under its own name, from its folder: processes that episodes are played in find it there as well.
+    """Import a file under its own name, from its folder.
 
     Raises:
-        ImportError: when there is none, or another module is called so.
+        ImportError: Another module is called so.
     """
-    path = path.expanduser().resolve()
-    if not path.is_file():
-        raise ImportError("no such file")
-    if str(path.parent) not in sys.path:
-        sys.path.append(str(path.parent))
-    module = importlib.import_module(path.stem)
+    module = _import_from(path.parent, path.stem)
     if Path(module.__file__ or "").resolve() != path:
         raise ImportError(f"another module is called {path.stem}; rename the file")
     return module

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+import traceback
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cache
@@ -15,7 +16,9 @@ from rich.console import ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
+from housewise.core.address import without_secrets
 from housewise.core.errors import UserError, printable
+from housewise.core.frames import describe_error, user_frame
 from housewise.core.homes import provide_cache_folders
 
 # What typer makes of an interrupt.
@@ -44,6 +47,24 @@ class Console(rich.console.Console):
             yield segment if segment.control else segment._replace(text=printable(segment.text))
 
 
+class _Debugging:
+    """Whether whole tracebacks are printed, as the option ``--debug`` asks for."""
+
+    is_on = False
+
+
+def enable_debugging(is_on: bool = True) -> None:
+    """Have whole tracebacks printed from now on; False changes nothing, so that options may stand in several places."""
+    _Debugging.is_on = _Debugging.is_on or is_on
+
+
+def print_traceback(text: str) -> None:
+    """Print a traceback where debugging is on."""
+    if _Debugging.is_on and text:
+        with suppress(OSError):
+            Console(stderr=True, soft_wrap=True).print(text.rstrip(), highlight=False)
+
+
 def complain(words: str) -> None:
     """Say in one line what keeps a command from its work."""
     line = Text.assemble(("error: ", "bold red"), " ".join(words.split()))
@@ -52,11 +73,16 @@ def complain(words: str) -> None:
         Console(stderr=True, soft_wrap=True).print(line, highlight=False)
 
 
+def print_event(words: str) -> None:
+    """Say in one line what is happening."""
+    with suppress(OSError):
+        Console(stderr=True, soft_wrap=True).print(Text.assemble(("note: ", "bold"), words), highlight=False)
+
+
 @cache
 def print_note(words: str) -> None:
     """Say once, in one line, that something is done in another way than usual."""
-    with suppress(OSError):
-        Console(stderr=True, soft_wrap=True).print(Text.assemble(("note: ", "bold"), words), highlight=False)
+    print_event(words)
 
 
 def prepare_streams() -> None:
@@ -110,22 +136,36 @@ def guarded(command: Callable[[], Any]) -> None:
         # Threads that wait for a server's reply would keep the user waiting.
         os._exit(_INTERRUPTED)
     except UserError as error:
+        if not error.is_summary:
+            _print_whole(error)
         complain(str(error))
         sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.exit(1)
-    except OSError as error:
-        complain(_describe_failure(error))
-        sys.exit(2)
-    except RuntimeError as error:
-        # Python raises no error of its own where the system gives it no thread.
-        if "start new thread" not in str(error):
+    except Exception as error:
+        words = _describe_failure(error)
+        if words is None:
             raise
-        complain(f"{error}; {_REMEDIES[errno.EAGAIN]}")
+        _print_whole(error)
+        complain(words)
         sys.exit(2)
 
 
-def _describe_failure(error: OSError) -> str:
+def _print_whole(error: BaseException) -> None:
+    print_traceback(without_secrets("".join(traceback.format_exception(error))))
+
+
+def _describe_failure(error: Exception) -> str | None:
+    """What failed and the remedy; None for a defect of ours, of which the traceback is wanted."""
+    # Python raises no error of its own where the system gives it no thread.
+    if isinstance(error, RuntimeError) and "start new thread" in str(error):
+        return f"{error}; {_REMEDIES[errno.EAGAIN]}"
+    if user_frame(error) is not None:
+        return f"{without_secrets(describe_error(error))}; mend it, or see the whole traceback with --debug"
+    return _describe_os_error(error) if isinstance(error, OSError) else None
+
+
+def _describe_os_error(error: OSError) -> str:
     """What failed and the remedy; an error that names no file is the output's, unless a limit of the system is met."""
     reason = error.strerror or str(error)
     if remedy := _REMEDIES.get(error.errno or 0):

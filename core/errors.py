@@ -13,9 +13,11 @@ class UserError(Exception):
 
     Attributes:
         exit_code: of a program that ends with it.
+        is_summary: Whether it sums up errors that were told before, so that its own traceback says nothing.
     """
 
     exit_code = 2
+    is_summary = False
 
     def __str__(self) -> str:
         return " ".join(printable(super().__str__()).splitlines())
@@ -27,6 +29,10 @@ class DataError(UserError):
 
 class SimulatorError(UserError):
     """A simulator has ended in the middle of an episode, which can't go on; another episode can be played."""
+
+
+class UserCodeError(UserError):
+    """Code of the user's own gave what cannot be used; it ends the episode in which it did."""
 
 
 def printable(text: str) -> str:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from housewise.core.console import Console, complain
 from housewise.core.errors import UserError, alternatives, shown
+from housewise.core.frames import describe_error
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -30,7 +31,7 @@ VIEWS, EXPORTS, TRACKERS = "housewise.views", "housewise.exports", "housewise.tr
 _PACKAGE = __name__.partition(".")[0]
 # Seconds after which it is told what is being imported.
 _PATIENCE, _OWN_PATIENCE = 10.0, 600.0
-_LONGEST = 500
+_LONGEST = 700
 
 
 def plugins(group: str) -> list[str]:
@@ -143,7 +144,7 @@ def _tell_waiting(line: str) -> None:
 
 
 def _words(error: BaseException) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST]
+    return describe_error(error)[:_LONGEST]
 
 
 @lru_cache(maxsize=16)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import os
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -17,7 +18,7 @@ from housewise.commands.remembering import COMMANDS as MEMORY_COMMANDS
 from housewise.commands.reporting import compare, export, report
 from housewise.commands.ruling import COMMANDS as RULE_COMMANDS
 from housewise.commands.ruling import learn
-from housewise.core.console import guarded
+from housewise.core.console import enable_debugging, guarded
 
 
 def _show_version(asked: bool) -> None:
@@ -34,6 +35,24 @@ def _paragraphs(text: str) -> str:
     return "\n\n".join(part if part.startswith(" ") else " ".join(part.splitlines()) for part in parts)
 
 
+_DebugOption = Annotated[bool, typer.Option("--debug", help="Show the whole traceback of what fails.")]
+
+
+def _with_debug(command: Callable[..., None]) -> Callable[..., None]:
+    """A command with the option ``--debug`` behind its own; the option may stand before the command as well."""
+
+    @functools.wraps(command)
+    def run(*, debug: bool, **options: Any) -> None:
+        enable_debugging(debug)
+        command(**options)
+
+    # Typer evaluates no annotations of a signature that is set.
+    signature = inspect.signature(command, eval_str=True)
+    debug = inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=_DebugOption)
+    vars(run)["__signature__"] = signature.replace(parameters=[*signature.parameters.values(), debug])
+    return run
+
+
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 
 
@@ -42,8 +61,10 @@ def _housewise(
     asked: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
+    debug: _DebugOption = False,
 ) -> None:
     """A household robot in simulation that learns what its people want."""
+    enable_debugging(debug)
 
 
 _COMMANDS: dict[str, Callable[..., None]] = {
@@ -62,7 +83,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
 
 def _register(commands: dict[str, Callable[..., None]], place: typer.Typer) -> None:
     for name, command in commands.items():
-        place.command(name, help=_paragraphs(command.__doc__ or ""))(command)
+        place.command(name, help=_paragraphs(command.__doc__ or ""))(_with_debug(command))
 
 
 _memory = typer.Typer(no_args_is_help=True, help="See, correct, forget and take along what is remembered of people.")

@@ -7,17 +7,18 @@ from contextlib import closing, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from housewise.agent.personalize.planner import Planner
 from housewise.controller.robot import RobotInHouse
 from housewise.controller.skills import Controller
 from housewise.core.devices import ANY, Gpu
 from housewise.core.record import Header, Record, RecordWriter
+from housewise.language.base import Sampling
 from housewise.rollout import compare as comparing
 from housewise.rollout.episode import Episode, Limits
 from housewise.rollout.records import read_records
 from housewise.rollout.scores import Finished
 from housewise.systems.personalize.house import HouseWorld, PlannerAgent
-from housewise.systems.personalize.planners import scripted_planner
+from housewise.systems.personalize.own_planners import Decide, OwnPlanner, OwnPlanners
+from housewise.systems.personalize.planners import Situation, scripted_planner
 from housewise.systems.personalize.record import HouseRecord, read_house_record
 from housewise.systems.personalize.system import setting_of
 from housewise.worlds.house.env import MAX_STEPS, RearrangementEnv, Task
@@ -33,7 +34,7 @@ Episodes = Path | str | Iterable[Record | HouseRecord]
 
 def play(
     task: Task | int,
-    planner: Planner | None = None,
+    planner: OwnPlanner | Decide | type[OwnPlanner] | None = None,
     *,
     seed: int = 0,
     simulator: SimulatorName = "raycast",
@@ -46,7 +47,8 @@ def play(
 
     Args:
         task: a house with what is to be done in it, or the number of a generated one.
-        planner: decides; None for the scripted one, which knows what is wanted.
+        planner: An object that plans, a class of such objects or a function that returns its plan as text (see
+            docs/extending.md); None for the scripted planner, which knows what is wanted.
         seed: of what the scripted planner draws.
         simulator: by name.
         gpu: CUDA devices that ``habitat`` may render on; see housewise.core.devices.
@@ -58,13 +60,15 @@ def play(
         The episode's record.
 
     Raises:
-        UserError: when the simulator is not there, or the folder cannot be written to.
+        UserError: The simulator is not there, the folder cannot be written to, or the planner returns no plan.
     """
+    own = None if planner is None else OwnPlanners(planner, "planner")
     chosen = generated_task(task, "majority") if isinstance(task, int) else task
     with closing(open_simulator(simulator, ("instance",), gpu=gpu)) as opened:
         env = RearrangementEnv(opened, [chosen], max_steps)
         env.reset()
-        decides = planner or scripted_planner(chosen, env, seed)
+        situation = Situation(chosen, env, seed, None, Sampling())
+        decides = scripted_planner(chosen, env, seed) if own is None else own(situation)
         world = HouseWorld(RobotInHouse(env, Controller(env)))
         setting = setting_of(chosen, simulator)
         header = Header(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import Progress, TaskID
 
 from housewise.commands.folders import shown
+from housewise.core.console import print_traceback
 from housewise.core.durations import roughly
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths
@@ -23,6 +24,8 @@ from housewise.rollout.scores import USAGE, Score, cut_replies
 from housewise.rollout.system import Job, System
 from housewise.tracking import Curves, TrackedEpisodes, following
 
+_MOST_FAILURES = 5
+
 
 def play(system: System[Any], out: Path, console: Console, log_to: Sequence[str] = ()) -> dict[str, Any]:
     """Play a run with live progress, print its table, and return its figures.
@@ -33,8 +36,10 @@ def play(system: System[Any], out: Path, console: Console, log_to: Sequence[str]
         console: where progress goes.
         log_to: trackers that the figures of episodes go to, by name.
     """
+    session = Run(system, out)
+    session.check_start()
     with following(log_to, out, lambda line: told(console, line)) as curves:
-        return _play(Run(system, out), curves, console)
+        return _play(session, curves, console)
 
 
 def play_quietly(system: System[Any], out: Path, console: Console) -> dict[str, Any]:
@@ -109,12 +114,25 @@ def _show(figures: dict[str, Any], system: System[Any], out: Path, console: Cons
     """The figures of a run, and where its files are."""
     scores, max_tokens = system.scores, system.settings.models.agent.sampling.max_tokens
     console.print(summary_table(figures, scores))
-    if failed := figures["failed"]["episodes"]:
-        told(console, f"not among them: {failed} that failed")
+    told(console, *failure_lines(figures["failed"]))
     if cut := cut_replies(figures["overall"], max_tokens):
         told(console, cut)
     told(console, f"records:    {out / 'episodes'}", f"figures:    {out / 'metrics.json'}")
     told(console, f"look at it: {shown('report', out)}")
+
+
+def failure_lines(failed: Mapping[str, Any]) -> list[str]:
+    """What keeps a run's failed episodes out of its table: how many they are, and why the first ones failed.
+
+    Args:
+        failed: as in ``metrics.json``.
+    """
+    errors = list(failed["errors"].items())
+    if not errors:
+        return []
+    more = [f"  and {len(errors) - _MOST_FAILURES} more, in metrics.json"] if len(errors) > _MOST_FAILURES else []
+    causes = [f"  {name}: {error}" for name, error in errors[:_MOST_FAILURES]]
+    return [f"not among them: {len(errors)} that failed", *causes, *more]
 
 
 def told(console: Console, *lines: str) -> None:
@@ -129,7 +147,7 @@ def going_on(console: Console, out: Path) -> Iterator[None]:
     try:
         yield
     except (KeyboardInterrupt, UserError):
-        if find_paths(out, "**/*.jsonl"):
+        if find_paths(out, "**/*.jsonl*"):
             told(console, f"to go on: the same command with --out {shlex.quote(str(out))}")
         raise
 
@@ -161,7 +179,8 @@ class Live:
     def failed(self, job: Job, failure: Failure) -> None:
         """See Watcher.failed."""
         self._over(job)
-        self._progress.console.print(f"{job.name}: failed: {failure.error}")
+        self._progress.console.print(f"{job.name}: failed: {failure.error}", soft_wrap=True)
+        print_traceback(failure.traceback)
 
     def _over(self, job: Job) -> None:
         self._progress.remove_task(self._bars.pop(job.name))

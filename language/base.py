@@ -173,6 +173,19 @@ class TokenScorer(Protocol):
 
 
 @runtime_checkable
+class ServedModel(Protocol):
+    """A model behind a server, which may be down or not have it."""
+
+    def check(self) -> None:
+        """See that the server is there and has the model.
+
+        Raises:
+            ChatModelError: It is not, or does not; the message says what to do.
+        """
+        ...
+
+
+@runtime_checkable
 class ChatModel(Protocol):
     """Answers conversations; any number of threads may ask.
 

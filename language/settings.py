@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Any, Literal
 
 from pydantic import Field, field_serializer, field_validator
 from pydantic_core import PydanticCustomError
 
 from housewise.core.address import redacted
+from housewise.core.plugins import MODELS, plugins
 from housewise.core.settings import MOST_COUNTED, Settings
 from housewise.language import open_model
-from housewise.language.adapters import AUTO, NONE
-from housewise.language.base import ChatModel
+from housewise.language.adapters import AUTO, NONE, check_adapter_exists
+from housewise.language.base import ChatModel, ServedModel
 from housewise.language.gbnf import GrammarDialect
 from housewise.language.replies import DEFAULT_THINKING_TOKENS
 
@@ -100,6 +102,23 @@ class ModelSettings(Settings):
     def local(self) -> bool:
         """Whether it runs in this program."""
         return self.model.partition(":")[0] == "local"
+
+    def check(self) -> None:
+        """See that the model is there, without loading it; a server is asked which models it has.
+
+        Raises:
+            ChatModelError: It is not; the message says what to do.
+        """
+        if self.adapter is not None:
+            check_adapter_exists(self.adapter)
+        if self.local:
+            from housewise.language.local.weights import check_existence
+
+            check_existence(self.model.partition(":")[2])
+        elif self.model.partition(":")[0] not in plugins(MODELS):
+            with closing(self.open()) as model:
+                if isinstance(model, ServedModel):
+                    model.check()
 
     def open(self, workers: int = 1, **options: Any) -> ChatModel:
         """The model, ready to answer.

@@ -13,9 +13,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from housewise.core.address import without_passwords
-from housewise.core.errors import DataError, SimulatorError, UserError
+from housewise.core.address import without_secrets
+from housewise.core.errors import DataError, SimulatorError, UserCodeError, UserError
 from housewise.core.files import find_paths, read_bytes
+from housewise.core.frames import describe_error, describe_frame, user_frame
 from housewise.core.record import FAILED, Failure, Header, read_lines
 from housewise.language.base import RequestError
 from housewise.rollout.records import read_header
@@ -23,7 +24,6 @@ from housewise.rollout.records import read_header
 _ROOT = Path(__file__).parents[1]
 _LONGEST = 500
 _MOST_FRAMES = 30
-_LEAST_SECRET = 8
 _MOST_REASONS = 3
 # What the whole machine is short of.
 _SCARCE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EROFS})
@@ -61,6 +61,7 @@ class FailedEpisodesError(UserError):
     """
 
     exit_code = 3
+    is_summary = True
 
     def __init__(self, message: str, figures: dict[str, Any], share: float) -> None:
         super().__init__(message)
@@ -89,13 +90,14 @@ class FailedEpisodesError(UserError):
 def failure_of(error: Exception) -> Failure:
     """What is recorded of an error that ended an episode.
 
-    Data that is wrong, a request that is refused and a simulator that ends concern one episode, and so does a defect
-    that it brings to light. Anything else that a user can do something about concerns all of them.
+    Data that is wrong, a request that is refused, a simulator that ends and what a user's own code returns concern one
+    episode, and so does a defect that it brings to light. Anything else that a user can do something about concerns all
+    of them.
 
     Raises:
         UserError: when it concerns the run.
     """
-    if isinstance(error, DataError | RequestError | SimulatorError):
+    if isinstance(error, DataError | RequestError | SimulatorError | UserCodeError):
         reason = error.reason if isinstance(error, RequestError) else str(error)
         return Failure(reason=_clean(reason), error=_clean(str(error)))
     if isinstance(error, UserError):
@@ -106,15 +108,22 @@ def failure_of(error: Exception) -> Failure:
             f"the machine is short of something ({short}); make room or lower --workers, and run the same command "
             "again: finished episodes are kept"
         ) from error
+    return Failure(
+        reason=_clean(f"{type(error).__name__} in {_place(error)}"),
+        error=_clean(describe_error(error)),
+        traceback=without_secrets("".join(traceback.format_exception(error, limit=-_MOST_FRAMES))),
+    )
+
+
+def _place(error: Exception) -> str:
+    """Where a defect showed: in code of the user's own where that took part, else in ours."""
+    if (frame := user_frame(error)) is not None:
+        return describe_frame(frame)
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if Path(frame.filename).is_relative_to(_ROOT)] or list(frames)
-    where = f" in {own[-1].name} ({os.path.relpath(own[-1].filename, _ROOT)}:{own[-1].lineno})" if own else ""
-    whole = "".join(traceback.format_exception(error, limit=-_MOST_FRAMES))
-    return Failure(
-        reason=f"{type(error).__name__}{where}",
-        error=_clean(f"{type(error).__name__}: {error}"),
-        traceback=_without_secrets(whole),
-    )
+    if not own:
+        return "an unknown place"
+    return f"{own[-1].name} ({os.path.relpath(own[-1].filename, _ROOT)}:{own[-1].lineno})"
 
 
 def read_failures(folder: Path) -> list[FailedEpisode]:
@@ -134,13 +143,8 @@ def _read(path: Path) -> FailedEpisode:
 
 def _clean(text: str) -> str:
     """One line that can be shown."""
-    return _brief(" ".join(_without_secrets(text).split()))
+    return _brief(" ".join(without_secrets(text).split()))
 
 
 def _brief(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
-
-
-def _without_secrets(text: str) -> str:
-    key = os.environ.get("OPENAI_API_KEY", "").strip()
-    return without_passwords(text.replace(key, "[secret]") if len(key) >= _LEAST_SECRET else text)

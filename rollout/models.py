@@ -63,6 +63,20 @@ def model_settings(system: System[Any]) -> dict[str, ModelSettings]:
     return {role: getattr(system.settings.models, role) for role in system.roles}
 
 
+def check_models(system: System[Any]) -> None:
+    """See that the models that a system's episodes ask are there, without loading them.
+
+    Raises:
+        ChatModelError: One is not; the message says what to do.
+    """
+    if system.asks_at_need:
+        # They may never be asked.
+        return
+    chosen = model_settings(system)
+    for settings in {repr(dict(each)): each for each in chosen.values()}.values():
+        settings.check()
+
+
 def open_models(system: System[Any]) -> dict[str, ChatModel]:
     """The models that a system's episodes ask, by role; roles with the same settings share one.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from housewise.core.code import UntrustedCodeError
+from housewise.core.code import UntrustedCodeError, code_file
 from housewise.core.errors import UserError
 from housewise.core.files import alone, find_paths, read_bytes, write_bytes, write_json
 from housewise.core.marks import differences, mark_as_set
@@ -23,6 +24,7 @@ from housewise.rollout.attempts import earlier_events
 from housewise.rollout.executors import Silent, Watcher, open_executor
 from housewise.rollout.failures import FailedEpisodesError, read_failures
 from housewise.rollout.lanes import Lanes
+from housewise.rollout.models import check_models
 from housewise.rollout.notes import notes_of
 from housewise.rollout.recall import Recollection
 from housewise.rollout.records import FIRST_SYSTEM, read_record, read_records
@@ -52,6 +54,8 @@ class Run:
         """What is played."""
         self.left_out = len(jobs) - len(self.jobs)
         """How many episodes max_episodes leaves out."""
+        self.jobs = system.jobs()
+        self._can_start = False
 
     @property
     def settings(self) -> RunSettings:
@@ -70,6 +74,19 @@ class Run:
         done = {job.name for job in self.finished}
         return [job for job in self.jobs if job.name not in done]
 
+    def check_start(self) -> None:
+        """Find what the episodes that are open cannot be played without, before a folder is made or a model is loaded.
+
+        Raises:
+            UserError: A simulator, a model or a server is not there.
+        """
+        # Machines of a cluster may have what this one lacks.
+        if self._can_start or self.settings.execution.ray is not None or not self.open:
+            return
+        self.system.check_start()
+        check_models(self.system)
+        self._can_start = True
+
     def play(self, watcher: Watcher | None = None) -> dict[str, Any]:
         """Play what is open.
 
@@ -80,15 +97,22 @@ class Run:
             FailedEpisodesError: when some episodes failed; the others are played, and it brings their figures.
             UserError: when something outside the program is wrong; finished episodes are kept.
         """
+        self.check_start()
+        is_new = not self.folder.exists()
         with alone(self.folder):
-            # Another program may have played here since.
-            self._check_folder()
-            return self._play(watcher or Silent())
+            try:
+                # Another program may have played here since.
+                self._check_folder()
+                return self._play(watcher or Silent())
+            except BaseException:
+                if is_new and not find_paths(self.episodes, "*"):
+                    shutil.rmtree(self.folder, ignore_errors=True)
+                raise
 
     def _play(self, watcher: Watcher) -> dict[str, Any]:
         if jobs := self.open:
             write_json(self.folder / "config.json", self.settings.model_dump(mode="json"))
-            keep_files(self.system.files(), self.folder, anew=not begun(self.episodes))
+            keep_files(self.system.files(), self.folder, anew=not self.finished)
             with self._remembering() as memories:
                 learn = self.settings.memory.learn
                 lanes = Lanes(jobs, self.system.material, memories, self._person, self._learned, learn, self._earlier)
@@ -98,7 +122,7 @@ class Run:
         records = (each for each in read_records(self.episodes) if each.header.system == self.system.name)
         finished = [(record.header, record.result) for record in records]
         failures = read_failures(self.episodes)
-        figures = metrics(finished, self.system.scores, [each.reason for each in failures])
+        figures = metrics(finished, self.system.scores, {each.name: each.failure for each in failures})
         write_json(self.folder / "metrics.json", figures)
         mine = {job.name for job in self.jobs}
         if failed := [each for each in failures if each.name in mine]:
@@ -176,7 +200,8 @@ class Run:
                 f"{self.folder}: holds a run with other settings ({', '.join(changed)}); choose another folder with "
                 f"--out, or use {same} to resume it"
             )
-        check_files(self.system.files(), self.folder)
+        if find_paths(self.episodes, f"*{FINISHED}"):
+            check_files(self.system.files(), self.folder)
 
 
 def load_run(folder: Path | str, trust_code: bool = False) -> Run:
@@ -280,11 +305,15 @@ def differing(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
 
 def same_setting(earlier: Any, now: Any) -> bool:
-    """Whether a setting is what it was, or names a model whose folder was moved, copied or is seen from elsewhere."""
+    """Whether a setting is what it was, or names a model or code that was moved, copied or is seen from elsewhere."""
     if earlier == now:
         return True
     if not isinstance(earlier, str) or not isinstance(now, str):
         return False
+    if (code := code_file(now)) is not None:
+        # What is in the file is compared with the copy in the run's folder; see check_files.
+        there = code_file(earlier)
+        return there is not None and there.name == code.name and earlier.rpartition(":")[2] == now.rpartition(":")[2]
     before, after = (Path(name.removeprefix("local:")) for name in (earlier, now))
     if not after.is_dir():
         return False

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from housewise.core.record import Header, Result
+from housewise.core.record import Failure, Header, Result
 
 Finished = tuple[Header, Result]
 """First and last line of a record."""
@@ -94,20 +94,27 @@ def figures_of(result: Result) -> dict[str, float]:
     return {**result.scores, **counted, "tokens": usage.prompt_tokens + usage.completion_tokens}
 
 
-def metrics(episodes: Sequence[Finished], scores: Sequence[Score], failed: Sequence[str] = ()) -> dict[str, Any]:
+def metrics(
+    episodes: Sequence[Finished], scores: Sequence[Score], failed: Mapping[str, Failure] | None = None
+) -> dict[str, Any]:
     """The figures of ``metrics.json``: over all episodes, by scene or the like, and by that and task set.
 
     Args:
         episodes: first and last line of each record.
         scores: of their system.
-        failed: why other episodes failed, which are counted and are in no mean.
+        failed: why other episodes failed, by name; they are counted and are in no mean.
     """
+    failed = failed or {}
     return {
         "version": VERSION,
         "overall": _summary(episodes, scores),
         "by_scene": _grouped(episodes, scores, lambda header: header.group.partition("/")[0]),
         "by_task_set": _grouped(episodes, scores, lambda header: header.group),
-        "failed": {"episodes": len(failed), "reasons": dict(Counter(failed).most_common())},
+        "failed": {
+            "episodes": len(failed),
+            "reasons": dict(Counter(failure.reason for failure in failed.values()).most_common()),
+            "errors": {name: failure.error for name, failure in failed.items()},
+        },
     }
 
 

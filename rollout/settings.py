@@ -71,12 +71,14 @@ class ExecutionSettings(Settings):
         gpu: CUDA devices that the simulator renders on, which workers take in turn.
         max_episodes: play the first so many episodes alone; None for all. The others are played in the same folder
             without it.
+        fail_fast: Whether a run ends at the first episode that fails; the others are still to be played then.
     """
 
     workers: int = Field(default=1, ge=1, le=MOST_COUNTED)
     ray: str | None = None
     gpu: Annotated[Gpu, BeforeValidator(as_gpu)] = ANY
     max_episodes: int | None = Field(default=None, ge=1, le=MOST_COUNTED)
+    fail_fast: bool = False
 
 
 class RunSettings(Settings):

@@ -247,6 +247,15 @@ class System(ABC, Generic[S]):
             UserError: naming it.
         """
 
+    def check_start(self) -> None:
+        """Find what no episode can be played without on this machine, before a run's folder is made.
+
+        Models are checked beside; see rollout.models.check_models.
+
+        Raises:
+            UserError: naming it.
+        """
+
     def files(self) -> dict[str, Path]:
         """Files of the user's own that episodes depend on, by setting; copies are kept with a run."""
         return {}

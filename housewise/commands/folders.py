@@ -45,7 +45,8 @@ def run_folder(named: Path | None, name: str, parent: Path = RUNS) -> Iterator[P
 def dated(kind: str) -> str:
     """A name for a run that begins now, as in ``2026-11-23-1412-scripted``."""
     # Not all that agents are called goes well in a shell.
-    return f"{datetime.now():%Y-%m-%d-%H%M}-{re.sub(r'[^A-Za-z0-9_.+-]+', '-', kind)}".rstrip("-")
+    name = re.sub(r"[^A-Za-z0-9_.+-]+", "-", kind.rpartition("/")[2])
+    return f"{datetime.now():%Y-%m-%d-%H%M}-{name}".rstrip("-")
 
 
 def _new_folder(name: str, parent: Path) -> Path:

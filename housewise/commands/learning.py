@@ -16,6 +16,7 @@ from housewise.commands.options import (
     TASK,
     ConfigOption,
     DataOption,
+    FailFastOption,
     GpuOption,
     LogToOption,
     OutOption,
@@ -86,6 +87,7 @@ def selftrain(
             rich_help_panel=EXECUTION,
         ),
     ] = False,
+    fail_fast: FailFastOption = None,
     log_to: LogToOption = None,
     out: OutOption = None,
 ) -> None:
@@ -119,7 +121,7 @@ def selftrain(
         _refuse_houses(
             {"--data": data_folder(data, houses, taught), "--scene": scene or None, "--houses": houses, "--runs": runs}
             | {"--person": person, "--base-url": base_url, "--iterations": iterations, "--simulator": simulator}
-            | {"--gpu": gpu, "--workers": workers, "--ray": ray, "--quick": quick or None}
+            | {"--gpu": gpu, "--workers": workers, "--ray": ray, "--fail-fast": fail_fast, "--quick": quick or None}
         )
         return _goals(config, model, adapter, overrides or [], log_to or [], out)
     if taught != "personalize":
@@ -141,6 +143,7 @@ def selftrain(
             "gpu": gpu,
             "workers": workers,
             "ray": ray,
+            "fail_fast": fail_fast,
         },
         "iterations": iterations,
         "grow": {"runs": runs},

@@ -29,17 +29,36 @@ def demo(
 def doctor(
     data: DataOption = None,
     gpu: GpuOption = None,
+    base_url: Annotated[
+        str | None, typer.Option(metavar="URL", help="Ask this chat server what it can; its key is in OPENAI_API_KEY.")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The server's name of the model that is asked.")
+    ] = None,
+    timeout: Annotated[
+        float, typer.Option(min=1.0, max=3600.0, metavar="SECONDS", help="How long the server may take, in all.")
+    ] = 60.0,
     json_file: Annotated[
         Path | None, typer.Option("--json", callback=writable_file, help="Write the findings there as well.")
     ] = None,
 ) -> None:
     """Say what is here of simulators, accelerators, models and data, what is missing, and the command that gets it.
 
-    It fails when the embedded simulator does not work; everything else is optional.
+    With --base-url, --model or both it asks a chat server as well: which models it has, how fast it writes, whether it
+    gives log-probabilities, which grammars it follows (the setting grammar_dialect), and whether it sees pictures.
+
+    It fails when the embedded simulator does not work, or a server that it asks cannot be used; everything else is
+    optional.
+
+    Examples:
+
+      housewise doctor --base-url http://localhost:8000/v1 --model my-model
     """
     from housewise.doctor import run_doctor
+    from housewise.doctor.chat_server import ServerChoice
 
-    if not run_doctor(data, json_file, Console(), devices_named(gpu)):
+    asked = None if base_url is None and model is None else ServerChoice(base_url, model, timeout)
+    if not run_doctor(data, json_file, Console(), devices_named(gpu), asked):
         raise typer.Exit(1)
 
 

@@ -83,8 +83,8 @@ PersonOption = Annotated[
 PlannerOption = Annotated[
     str | None,
     typer.Option(
-        metavar="NAME",
-        help="llm, sayplan, saycan, scripted, store, nearest, demonstrator or replay; llm by default.",
+        metavar="NAME|FILE:CLASS",
+        help="llm (the default), sayplan, saycan, scripted, store, nearest, demonstrator, replay, or ./FILE.py:CLASS.",
         autocompletion=completing("planners"),
         rich_help_panel=MODEL,
     ),
@@ -162,6 +162,12 @@ RayOption = Annotated[
         metavar="ADDRESS",
         help="Play on a Ray cluster: HOST:PORT, or auto for this machine's.",
         rich_help_panel=EXECUTION,
+    ),
+]
+FailFastOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--fail-fast", help="End at the first episode that fails; the same command goes on.", rich_help_panel=EXECUTION
     ),
 ]
 LogToOption = Annotated[

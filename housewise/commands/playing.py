@@ -15,6 +15,7 @@ from housewise.commands.options import (
     ConfigOption,
     DataOption,
     EpisodesOption,
+    FailFastOption,
     GpuOption,
     HousesOption,
     LogToOption,
@@ -62,6 +63,7 @@ def run(
         bool,
         typer.Option("--quick", help="The first episodes alone, some two minutes of them.", rich_help_panel=EXECUTION),
     ] = False,
+    fail_fast: FailFastOption = None,
     log_to: LogToOption = None,
     out: OutOption = None,
 ) -> None:
@@ -108,6 +110,7 @@ def run(
         "runs": runs,
         "workers": workers,
         "ray": ray,
+        "fail_fast": fail_fast,
         "memory": {"start": memory} if memory else None,
     }
     chosen = find_system(played)
@@ -127,6 +130,7 @@ def replay(
     ] = None,
     simulator: SimulatorOption = None,
     gpu: GpuOption = None,
+    fail_fast: FailFastOption = None,
     out: OutOption = None,
 ) -> None:
     """Play the replies of an earlier run again, and say whether the same things end up in the same places.
@@ -144,4 +148,5 @@ def replay(
     records = records_of(earlier)
     place = earlier if earlier.name.strip(".") else earlier.resolve()
     with run_folder(out, f"{place.name}-replay", place.parent) as target:
-        play_again(earlier, records, given({"simulator": simulator, "gpu": gpu}), target, Console())
+        changes = given({"simulator": simulator, "gpu": gpu, "fail_fast": fail_fast})
+        play_again(earlier, records, changes, target, Console())

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from housewise.core.devices import ANY, Gpu, as_gpu
-from housewise.core.errors import UserError, alternatives
+from housewise.core.errors import UserError
 
 if TYPE_CHECKING:
     from housewise.systems.personalize.settings import PersonalizeSettings
@@ -64,16 +64,10 @@ def check(settings: PersonalizeSettings) -> None:
     if tasks.data is None and (tasks.scenes or tasks.episodes is not None):
         asked = f"scene {tasks.scenes[0]}" if tasks.scenes else f"episodes {tasks.episodes}"
         raise UserError(f"{asked}: of the Housekeep data; give its folder with --data or HOUSEKEEP_DATA")
-    _check_adapter(settings.models.agent.adapter)
+    if settings.models.agent.adapter is not None:
+        from housewise.language.adapters import check_adapter_exists
 
-
-def _check_adapter(name: str | None) -> None:
-    from housewise.language.adapters import adapter_folder, packaged_adapters
-
-    if name is not None and not adapter_folder(name).is_dir():
-        raise UserError(
-            f"adapter {name}: no such folder, and none of that name; {alternatives(name, packaged_adapters())}"
-        )
+        check_adapter_exists(settings.models.agent.adapter)
 
 
 def episode_numbers(text: str | None) -> list[int] | str | None:

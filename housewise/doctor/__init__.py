@@ -1,9 +1,9 @@
 """What is on this machine to simulate, think and learn with, what is missing, and the command that fixes it.
 
-    housewise doctor [--data HOUSEKEEP] [--json FILE]
+    housewise doctor [--data HOUSEKEEP] [--json FILE] [--base-url URL] [--model NAME] [--timeout SECONDS]
 
 ``python -m housewise.doctor`` says the same where the command line itself does not start: nothing that may be broken
-is imported before the check that tells of it. Nothing is asked of the network.
+is imported before the check that tells of it. Nothing is asked of the network but the server that is named.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from housewise.core.machine import machine
 from housewise.doctor.accelerators import cpu
 from housewise.doctor.accelerators import gpu as cards
 from housewise.doctor.apart import LIMIT, answered, started
+from housewise.doctor.chat_server import ServerChoice, chat_server
 from housewise.doctor.data import GET_DATA, housekeep
 from housewise.doctor.findings import (
     ACCELERATORS,
@@ -28,6 +29,7 @@ from housewise.doctor.findings import (
     DATA,
     MACHINES,
     MODELS,
+    SERVER,
     SIMULATORS,
     Check,
     Finding,
@@ -50,7 +52,9 @@ from housewise.doctor.simulators import (
 __all__ = ["Finding", "checks", "examine", "run_doctor", "works"]
 
 
-def run_doctor(data: Path | None, json_file: Path | None, console: Console, gpu: Gpu = ANY) -> bool:
+def run_doctor(
+    data: Path | None, json_file: Path | None, console: Console, gpu: Gpu = ANY, asked: ServerChoice | None = None
+) -> bool:
     """Look at everything and show it.
 
     Args:
@@ -58,33 +62,37 @@ def run_doctor(data: Path | None, json_file: Path | None, console: Console, gpu:
         json_file: where the findings go as well.
         console: to show them on.
         gpu: CUDA devices that habitat-sim is tried on.
+        asked: a chat server that is asked what it can; None asks none.
 
     Returns:
-        Whether the embedded simulator works.
+        Whether the embedded simulator works, and the server that is asked can be used.
 
     Raises:
         UserError: when the file cannot be written.
     """
     with console.status("looking around"):
-        findings = examine(data, gpu=gpu)
+        findings = examine(data, gpu=gpu, asked=asked)
     show(findings, works(findings), console)
     if json_file is not None:
         from housewise.core.files import write_json
 
         content = {"works": works(findings), "findings": [asdict(finding) for finding in findings]}
         write_json(json_file, {**content, "machine": machine()})
-    return works(findings)
+    return works(findings) and not any(found.topic == SERVER and found.state == "broken" for found in findings)
 
 
-def examine(data: Path | None, limit: float = LIMIT, gpu: Gpu = ANY) -> list[Finding]:
+def examine(
+    data: Path | None, limit: float = LIMIT, gpu: Gpu = ANY, asked: ServerChoice | None = None
+) -> list[Finding]:
     """Look at everything; what is broken is told of and never raised.
 
     Args:
         data: the Housekeep folder, None where none is named.
         limit: seconds for a check that runs in a process of its own.
         gpu: CUDA devices that habitat-sim is tried on.
+        asked: a chat server that is asked what it can; None asks none.
     """
-    everything = checks(data, gpu)
+    everything = checks(data, gpu, asked)
     with ExitStack() as stack:
         apart = {check.what: stack.enter_context(started(check, data, gpu)) for check in everything if check.apart}
         found = [answered(check, apart[check.what], limit) if check.apart else tried(check) for check in everything]
@@ -96,12 +104,13 @@ def works(findings: Iterable[Finding]) -> bool:
     return all(found.state == "ok" for found in findings if found.topic == CORE or found.what == "raycast")
 
 
-def checks(data: Path | None, gpu: Gpu = ANY) -> tuple[Check, ...]:
+def checks(data: Path | None, gpu: Gpu = ANY, asked: ServerChoice | None = None) -> tuple[Check, ...]:
     """Everything that is looked at, in the order in which it is shown.
 
     Args:
         data: the Housekeep folder, None where none is named.
         gpu: CUDA devices that habitat-sim is tried on.
+        asked: a chat server that is asked what it can; None asks none.
     """
     again = "pip install --force-reinstall"
     return (
@@ -118,6 +127,7 @@ def checks(data: Path | None, gpu: Gpu = ANY) -> tuple[Check, ...]:
         Check(MODELS, "SmolLM2", smollm2),
         Check(MODELS, "adapters", adapters),
         Check(MODELS, "server", server),
+        *([] if asked is None else [Check(SERVER, "server", partial(chat_server, asked))]),
         _extra(MACHINES, "distributed"),
         Check(DATA, "Housekeep", partial(housekeep, data), GET_DATA, apart=True),
     )

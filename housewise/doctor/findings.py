@@ -11,7 +11,7 @@ from housewise.core.errors import UserError
 State = Literal["ok", "missing", "broken"]
 
 CORE, SIMULATORS, ACCELERATORS = "core", "simulators", "accelerators"
-MODELS, MACHINES, DATA = "models", "many machines", "data"
+MODELS, SERVER, MACHINES, DATA = "models", "chat server", "many machines", "data"
 
 
 @dataclass(frozen=True)

@@ -87,6 +87,18 @@ def adapter_folder(name: str | Path) -> Path:
     return folder if folder.exists() else packaged_adapters().get(str(name), folder)
 
 
+def check_adapter_exists(name: str) -> None:
+    """See that there is an adapter of a name, or a folder.
+
+    Raises:
+        ChatModelError: There is none; the message names those that come with the package.
+    """
+    if not adapter_folder(name).is_dir():
+        raise ChatModelError(
+            f"adapter {name}: no such folder, and none of that name; {alternatives(name, packaged_adapters())}"
+        )
+
+
 def fingerprint(name: str | Path) -> dict[str, str]:
     """The name of an adapter and SHA-256 of its weights by file, for files of results."""
     files = sorted(adapter_folder(name).glob("*.safetensors"))

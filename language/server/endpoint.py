@@ -5,13 +5,18 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 
-from housewise.core.address import concealed, is_address, is_redacted, redacted, secrets, without_passwords
+from housewise.core.address import (
+    LEAST_SECRET,
+    concealed,
+    is_address,
+    is_redacted,
+    redacted,
+    secrets,
+    without_passwords,
+)
 from housewise.language.base import ChatModelError, PromptTooLongError, RequestError
 
 OPENAI_URL = "https://api.openai.com/v1"
-
-# A key such as "x", as people give servers of their own that want one, is in many words of a reply.
-_LEAST_SECRET = 8
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,7 @@ class Endpoint:
 
     def redact(self, text: str) -> str:
         """What a model wrote, without the key."""
-        return concealed(text, [each for each in self._secrets if len(each) >= _LEAST_SECRET])
+        return concealed(text, [each for each in self._secrets if len(each) >= LEAST_SECRET])
 
     def excerpt(self, text: str, length: int = 200) -> str:
         """One printable line of what a server sent; redacted before it is cut, lest half a key remain."""

@@ -38,6 +38,8 @@ class Failure(Exception):
         loading_seconds: How long the server may still take until it has the model; 0 where that is not the reason.
         is_silent: Whether the server replied without saying anything, which another seed may mend.
         is_refusal: Whether the server refused the request as it is.
+        is_missing: Whether there is nothing at the address that was asked.
+        is_final: Whether no other request to this server for this model can be answered either.
     """
 
     what: str
@@ -51,3 +53,5 @@ class Failure(Exception):
     loading_seconds: float = 0.0
     is_silent: bool = False
     is_refusal: bool = False
+    is_missing: bool = False
+    is_final: bool = False

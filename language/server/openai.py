@@ -7,12 +7,13 @@ import os
 import random
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Coroutine, Mapping, Sequence
+from typing import Any, TypeVar
 
 import openai
+from pydantic import ValidationError
 
-from housewise.core.console import print_note
+from housewise.core.console import print_event, print_note
 from housewise.language.base import ChatModelError, ChatRequest, Reply
 from housewise.language.gbnf import GrammarDialect
 from housewise.language.replies import DEFAULT_THINKING_TOKENS, NEXT_SEED, ThinkingBudget
@@ -23,9 +24,15 @@ from housewise.language.server.failure import Adaptation, Failure
 from housewise.language.server.parameters import Parameters, ServerOptions
 from housewise.language.server.reading import AnswerReader
 from housewise.language.server.refusals import SAMPLING
-from housewise.language.server.statuses import StatusReader
+from housewise.language.server.retries import RetryReporter
+from housewise.language.server.statuses import StatusReader, is_fine_tuned
 
 LONGEST_PAUSE = 8.0
+CHECK_SECONDS = 10.0
+"""How long a server may take to say which models it has; what does not answer then may still work."""
+CONNECT_SECONDS = 5.0
+
+T = TypeVar("T")
 
 
 class OpenAIChatModel:
@@ -105,6 +112,7 @@ class OpenAIChatModel:
         self._statuses = StatusReader(self.endpoint, self.options)
         is_openai = self.endpoint.url.startswith(OPENAI_URL.removesuffix("/v1"))
         self._parameters = Parameters(model, self.options, self._budget, is_openai)
+        self._retries = RetryReporter(lambda line: print_event(f"model {self.name} at {self.endpoint.address}: {line}"))
         self._connection: Connection | None = None
         self._closed = False
         self._lock = threading.Lock()
@@ -128,6 +136,30 @@ class OpenAIChatModel:
                 to do.
         """
         return self._connect().run(self._complete(requests))
+
+    def check(self) -> None:
+        """See ServedModel.check: in one short request, or two where the server does not list the model."""
+        self._connect().run(self._check())
+
+    def served_models(self, seconds: float = CHECK_SECONDS) -> list[str]:
+        """Names of the models that the server says it has; servers may take others as well.
+
+        Raises:
+            ChatModelError: It does not say.
+        """
+        return self._connect().run(self._told(self._served_models(seconds)))
+
+    def send(self, parameters: Mapping[str, Any], seconds: float) -> Completion:
+        """Send a request once, as it is: nothing is adapted to the server or tried again.
+
+        Args:
+            parameters: as the client library takes them, without the model's name.
+            seconds: that it may take.
+
+        Raises:
+            ChatModelError: No chat completion came.
+        """
+        return self._connect().run(self._told(self._attempt({"model": self.name, **parameters}, 0, seconds)))
 
     def close(self) -> None:
         """Close the connections to the server."""
@@ -197,6 +229,8 @@ class OpenAIChatModel:
                 late = time.perf_counter() + pause >= end
                 if not failure.again or retries > self.max_retries or late:
                     break
+                if not failure.loading_seconds:
+                    self._retries.report(failure.what, retries + 1, self.max_retries + 1, pause)
                 await asyncio.sleep(pause)
         if unfolded is not None and failure.is_refusal:
             # It was not the system role: both ways are refused.
@@ -239,7 +273,7 @@ class OpenAIChatModel:
         except openai.APIStatusError as error:
             failure = self._statuses.failure(error, parameters, thinking_tokens)
             if error.status_code == 404:
-                failure.remedy = await self._known_models()
+                failure.remedy, failure.is_final = await self._known_models(), True
             raise failure from None
         except (ChatModelError, Failure):
             raise
@@ -247,14 +281,66 @@ class OpenAIChatModel:
             raise self._statuses.lost(error) from None
         return self._reader.parse(raw.http_response.content)
 
+    async def _told(self, work: Coroutine[Any, Any, T]) -> T:
+        try:
+            return await work
+        except Failure as failure:
+            error = self.endpoint.error(failure.what, failure.remedy)
+        # Out here without a cause: what the HTTP library knows includes the key.
+        raise error
+
+    async def _check(self) -> None:
+        seconds = min(self.timeout, CHECK_SECONDS)
+        failure: Failure | None = None
+        try:
+            names = await self._served_models(seconds)
+            is_doubtful = bool(names) and self.name not in names
+        except Failure as caught:
+            failure, is_doubtful = caught, caught.is_missing
+        # What was just fine-tuned is waited for when it is first asked.
+        if is_doubtful and not is_fine_tuned(self.name):
+            # Some servers list no models, and some take other names than they list; only an answer tells.
+            try:
+                await self._attempt(
+                    {"model": self.name, "messages": [{"role": "user", "content": "Hi"}], "max_tokens": 1}, 0, seconds
+                )
+            except Failure as caught:
+                failure = caught
+        # Anything else may be a peculiarity of the server: the first request of the work tells.
+        if failure is not None and failure.is_final:
+            raise self.endpoint.error(failure.what, failure.remedy)
+
+    async def _served_models(self, seconds: float) -> list[str]:
+        """What the server lists; a Failure of it is final where no request can be answered either."""
+        limit = openai.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS))
+        remedy = "check that the server runs and is not overloaded, or raise timeout"
+        try:
+            listed = await asyncio.wait_for(
+                self._connect().client.models.with_raw_response.list(timeout=limit), seconds + 1.0
+            )
+        except (asyncio.TimeoutError, openai.APITimeoutError) as error:
+            is_unconnected = type(error.__cause__).__name__ == "ConnectTimeout"
+            what = "no connection" if is_unconnected else "no list of its models"
+            told = limit.connect if is_unconnected else seconds
+            raise Failure(f"{what} within {told:.3g} s", remedy, is_final=is_unconnected) from None
+        except openai.APIStatusError as error:
+            failure = self._statuses.failure(error, {}, 0)
+            failure.is_final, failure.is_missing = error.status_code == 401, error.status_code == 404
+            raise failure from None
+        except Exception as error:  # the library's, and those of what it makes of an answer
+            failure = self._statuses.lost(error)
+            failure.is_final = type(error.__cause__).__name__ == "ConnectError"
+            raise failure from None
+        try:
+            return KnownModels.model_validate_json(listed.http_response.content).names
+        except ValidationError:
+            raise Failure("it answered with no list of models", "check base_url (it usually ends in /v1)") from None
+
     async def _known_models(self) -> str:
         remedy = "correct the model's name or base_url (it usually ends in /v1)"
         try:
-            listed = await asyncio.wait_for(
-                self._connect().client.models.with_raw_response.list(), min(self.timeout, 5.0)
-            )
-            names = KnownModels.model_validate_json(listed.http_response.content).names
-        except Exception:  # whatever comes in place of a list
+            names = await self._served_models(min(self.timeout, 5.0))
+        except Failure:
             return remedy
         more = f" and {len(names) - 8} more" if len(names) > 8 else ""
         return f"{remedy}; it has {self.endpoint.excerpt(', '.join(names[:8]))}{more}" if names else remedy

@@ -25,6 +25,12 @@ GRAMMAR_FIELDS: dict[GrammarDialect, str] = {
     "sglang": "ebnf",
 }
 
+
+def grammar_body(dialect: GrammarDialect, grammar: str) -> dict[str, Any]:
+    """Fields of a request that hold a reply to a whole grammar, for one kind of server."""
+    return {GRAMMAR_FIELDS[dialect]: {"grammar": grammar} if dialect == "vllm" else grammar}
+
+
 OTHER_DIALECT = f"set grammar_dialect to the kind of server ({', '.join(GRAMMAR_FIELDS)}), or grounded to false"
 
 
@@ -148,7 +154,5 @@ class Parameters:
             body |= {"add_generation_prompt": False, "continue_final_message": True}
         if request.grammar is not None:
             unsent = "" if self._options.continue_prefix else request.prefix
-            grammar = rooted(request.grammar, unsent)
-            dialect = self._options.grammar_dialect
-            body[GRAMMAR_FIELDS[dialect]] = {"grammar": grammar} if dialect == "vllm" else grammar
+            body |= grammar_body(self._options.grammar_dialect, rooted(request.grammar, unsent))
         return body

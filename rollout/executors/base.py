@@ -38,16 +38,24 @@ class Silent:
     def failed(self, job: Job, failure: Failure) -> None: ...
 
 
+class EarlyEndError(UserError):
+    """A run has ended at its first failed episode, as it was asked to; the others are still to be played."""
+
+    exit_code = 3
+    is_summary = True
+
+
 class Outcomes:
     """Tells lanes and a watcher what has become of episodes, and gives up where all of them fail alike.
 
     Args:
         lanes: whose episodes they are.
         watcher: told of it; several threads may tell.
+        fail_fast: Whether to give up at the first failed episode.
     """
 
-    def __init__(self, lanes: Lanes, watcher: Watcher) -> None:
-        self._lanes, self._watcher = lanes, watcher
+    def __init__(self, lanes: Lanes, watcher: Watcher, fail_fast: bool = False) -> None:
+        self._lanes, self._watcher, self._fail_fast = lanes, watcher, fail_fast
         self._lock = threading.Lock()
         self._finished, self._reason, self._alike = False, "", 0
 
@@ -63,6 +71,11 @@ class Outcomes:
             self._watcher.ended(job, outcome)
             return
         self._watcher.failed(job, outcome)
+        if self._fail_fast:
+            raise EarlyEndError(
+                f"{job.name} failed ({outcome.error}), and the run ended there, as --fail-fast says; the same command "
+                "goes on with it and the others"
+            )
         with self._lock:
             self._alike = self._alike + 1 if outcome.reason == self._reason else 1
             self._reason = outcome.reason

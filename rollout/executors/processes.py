@@ -40,7 +40,7 @@ class Processes:
 
     def _until_the_end(self, pool: ProcessPoolExecutor, lanes: Lanes, ahead: int) -> None:
         """Keep so many episodes ahead of what is known: where all fail alike, few are tried."""
-        outcomes = Outcomes(lanes, self._watcher)
+        outcomes = Outcomes(lanes, self._watcher, self._system.settings.execution.fail_fast)
         coming: dict[Future[Outcome], Job] = {}
         while True:
             while len(coming) < ahead and (assignment := lanes.take()) is not None:

@@ -67,7 +67,7 @@ class RayCluster:
 
     def _play(self, lanes: Lanes, stages: list[Any], desk: Any) -> None:
         pool, playing = ActorPool(stages), dict[str, Job]()
-        outcomes, failure = Outcomes(lanes, self._watcher), None
+        outcomes, failure = Outcomes(lanes, self._watcher, self._system.settings.execution.fail_fast), None
         while True:
             while failure is None and pool.has_free() and (assignment := lanes.take()) is not None:
                 pool.submit(lambda stage, chosen: stage.play.remote(chosen), assignment)

@@ -42,7 +42,7 @@ class Threads:
     def play(self, lanes: Lanes) -> None:
         """See Executor.play."""
         models = open_models(self._system)
-        outcomes = Outcomes(lanes, self._watcher)
+        outcomes = Outcomes(lanes, self._watcher, self._system.settings.execution.fail_fast)
         workers = lanes.most(self._system.settings.execution.workers)
         pool = ThreadPoolExecutor(workers)
         pending = [pool.submit(self._work, lanes, models, outcomes, workers == 1) for _ in range(workers)]

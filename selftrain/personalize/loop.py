@@ -147,6 +147,8 @@ class SelfTraining:
         for tasks in (config.demonstrations, *tried, *config.evaluation.tasks):
             task_names(config.playing(tasks).tasks)
         if self._unlearned:
+            if run.execution.ray is None:
+                Personalize(run).check_start()
             open_trainer(config.training, run.tasks.seed, run.models.agent.base_url, unheard).check(self._start)
 
     def go(self) -> dict[str, Any]:

@@ -19,15 +19,16 @@ from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.agent.personalize.scripted import Order, Route, ScriptedPlanner, Wants
 from housewise.controller.robot import room_anchors
 from housewise.core.code import load_part
-from housewise.core.errors import UserError, shown
+from housewise.core.errors import UserCodeError, UserError, shown
 from housewise.core.plugins import PLANNERS, call_part
 from housewise.language.base import ChatModel, Sampling
 from housewise.language.embedder import INSTALL, has_minilm
+from housewise.systems.personalize.own_planners import OwnPlanners, is_own_planner
 from housewise.systems.personalize.settings import AgentSettings
 from housewise.worlds.house.env import RearrangementEnv, Task
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Situation:
     """What a planner is made for.
 
@@ -47,10 +48,22 @@ class Situation:
     sampling: Sampling
     knowledge: Knowledge | None = None
 
+    def __repr__(self) -> str:
+        episode = self.task.episode
+        parts = (
+            f"{self.task.scene.name}, episode {episode.id}",
+            f"{len(episode.objects)} objects",
+            f"seed {self.seed}",
+            "no model" if self.model is None else f"model {self.model.name}",
+            "no memory" if self.knowledge is None else "a person's memory",
+        )
+        return f"<Situation: {', '.join(parts)}>"
+
     @property
     def answers(self) -> ChatModel:
         """The model of a planner that asks one."""
-        assert self.model is not None, "the planner says that it asks a model"
+        if self.model is None:
+            raise UserCodeError("no model is open for this planner: for one in a run, say asks = True in its class")
         return self.model
 
     @property
@@ -68,8 +81,6 @@ class PlannerFactory(Protocol):
 
     asks: bool
 
-    def __init__(self, settings: AgentSettings) -> None: ...
-
     def __call__(self, situation: Situation) -> Planner: ...
 
 
@@ -81,6 +92,8 @@ def open_planner(settings: AgentSettings) -> PlannerFactory:
     """
     label = f"planner {settings.planner!r}"
     found = load_part(PLANNERS, settings.planner, "planner")
+    if is_own_planner(found):
+        return OwnPlanners(found, label, settings.most_steps_per_plan)
     made: PlannerFactory = call_part(found, label, settings)
     if not callable(made) or not isinstance(getattr(made, "asks", None), bool):
         raise UserError(f"{label}: {shown(repr(found))} makes no planners; see docs/extending.md")

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from omegaconf import DictConfig, OmegaConf
 from pydantic import Field, field_validator, model_validator
+from pydantic_core import PydanticCustomError
 
 from housewise.agent.personalize.scripted import Order
 from housewise.core.code import CodeName, is_code
@@ -106,7 +107,13 @@ class AgentSettings(Settings):
     @field_validator("planner")
     @classmethod
     def _known(cls, name: str) -> str:
-        return name if is_code(name) else one_of(name, plugins(PLANNERS))
+        if is_code(name):
+            return name
+        if name.partition(":")[0].endswith(".py"):
+            raise PydanticCustomError(
+                "no_class", "{name} names no class or function of the file; say {name}:NAME", {"name": name.rstrip(":")}
+            )
+        return one_of(name, plugins(PLANNERS))
 
 
 class PersonalizeSettings(RunSettings):

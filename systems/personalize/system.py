@@ -13,6 +13,7 @@ from housewise.agent.personalize.knowledge import Remembered
 from housewise.controller.published import PublishedController
 from housewise.controller.robot import RobotInHouse, room_anchors
 from housewise.controller.skills import Controller, ControllerSettings
+from housewise.core.code import code_file
 from housewise.core.errors import UserError
 from housewise.core.reading import is_file
 from housewise.core.record import FINISHED, Line
@@ -33,7 +34,7 @@ from housewise.systems.personalize.tasks import HouseTask, check_person, load_ta
 from housewise.systems.personalize.version1 import upgraded
 from housewise.worlds.house.env import RearrangementEnv, Task
 from housewise.worlds.house.scene import Scene
-from housewise.worlds.house.simulator import open_simulator
+from housewise.worlds.house.simulator import check_simulator, open_simulator
 from housewise.worlds.house.simulator.base import Simulator
 
 _REPLAY = "replay"
@@ -105,9 +106,15 @@ class Personalize(System[PersonalizeSettings]):
         """See System.check."""
         check_person(self.settings.tasks)
 
+    def check_start(self) -> None:
+        """See System.check_start: its simulator."""
+        check_simulator(self.settings.world.simulator)
+
     def files(self) -> dict[str, Path]:
-        """See System.files: its prompt and its person."""
+        """See System.files: its prompt, its person and its planner."""
         named = {"prompt": Path(self.settings.agent.prompt), "person": Path(self.settings.tasks.person)}
+        if (planner := code_file(self.settings.agent.planner)) is not None:
+            named["planner"] = planner
         return {setting: path for setting, path in named.items() if is_file(path)}
 
     def material(self, job: Job) -> ReplayChatModel | None:

@@ -37,7 +37,7 @@ from housewise.systems.stars.record import EVENTS, AnswerEvent, StarsSetting
 from housewise.systems.stars.room import Room
 from housewise.systems.stars.settings import StarsSettings
 from housewise.systems.stars.told import Told
-from housewise.worlds.house.simulator import open_simulator
+from housewise.worlds.house.simulator import check_simulator, open_simulator
 from housewise.worlds.house.simulator.base import Simulator
 
 
@@ -139,6 +139,11 @@ class Stars(System[StarsSettings]):
         """A task of the run by name, and what the robot understands in it."""
         read, words = self._read[task]
         return read, Analyser(Language(words, self._grammar), self._robot)
+
+    def check_start(self) -> None:
+        """See System.check_start: its simulator, where a house in 3D is acted in."""
+        if self.settings.world.simulator is not None:
+            check_simulator(self.settings.world.simulator)
 
     def files(self) -> dict[str, Path]:
         """See System.files: data of the user's own."""

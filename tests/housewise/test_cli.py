@@ -25,9 +25,9 @@ def housewise(*arguments: str | Path, timeout: float = 120, **environment: str) 
 
 
 def one_line(result: subprocess.CompletedProcess[str]) -> str:
-    """The error of a command that failed as it should: exit code 2 and one line."""
+    """The error of a command that failed as it should: exit code 2 and one line, beside those on further tries."""
     assert result.returncode == 2, result.stdout + result.stderr
-    lines = [line for line in result.stderr.splitlines() if line.strip()]
+    lines = [line for line in result.stderr.splitlines() if line.strip() and "; trying again in " not in line]
     assert len(lines) == 1, result.stderr
     return lines[0]
 

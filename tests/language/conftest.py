@@ -60,10 +60,12 @@ class Handler(BaseHTTPRequestHandler):
                 self.server.under_way -= 1
 
     def do_GET(self) -> None:
-        if self.server.raw_models is not None:
+        if self.server.get_status is not None:
+            self.reply(self.server.get_status, {"error": {"message": "no"}})
+        elif self.server.raw_models is not None:
             self.reply(200, self.server.raw_models)
         elif self.server.models is None:
-            self.reply(404, {"error": {"message": "not found"}})
+            self.reply(501, {"error": {"message": "models are not listed"}})
         else:
             self.reply(
                 200, {"object": "list", "data": [{"id": name, "object": "model"} for name in self.server.models]}
@@ -98,6 +100,7 @@ class ChatServer(ThreadingHTTPServer):
         self.answers: list[Answer] = [says("hello")]
         self.models: list[str] | None = None
         self.raw_models: bytes | None = None
+        self.get_status: int | None = None
         self.under_way = self.most_under_way = 0
         self.ending = threading.Event()
 

@@ -54,6 +54,11 @@ class SceneGraph:
         for room in rooms:
             self._hang(room, NodeKind.ROOM, HOUSE)
 
+    def __repr__(self) -> str:
+        held = f"{self.holding} in the hand" if self.holding else "nothing in the hand"
+        known = f"{len(self.receptacles)} receptacles, {len(self.objects)} objects"
+        return f"<SceneGraph: rooms {', '.join(self.rooms) or 'unknown'}; {known}; {held}>"
+
     def copy(self) -> SceneGraph:
         """The same knowledge, which then grows by itself."""
         other = SceneGraph(())

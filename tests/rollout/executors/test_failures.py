@@ -171,8 +171,13 @@ def test_a_defect_ends_its_episode_alone(tmp_path: Path, monkeypatch: pytest.Mon
         session.play(watcher)
     assert caught.value.figures["overall"]["episodes"] == 2 and caught.value.share == pytest.approx(1 / 3)
     (failed,) = read_failures(session.episodes)
-    assert failed.reason.startswith("KeyError in progressed (tests/rollout/executors/test_failures.py:")
-    assert failed.failure.error == "KeyError: 'a key'" and "Traceback" in failed.failure.traceback
+    # The test's own line, though Housewise called it.
+    place = 'in tests/rollout/executors/test_failures.py:157 (progressed): {}["a key"]'
+    assert failed.reason == f"KeyError {place}"
+    assert failed.failure.error == f"KeyError: 'a key', {place}" and "Traceback" in failed.failure.traceback
+    assert json.loads((tmp_path / "metrics.json").read_text())["failed"]["errors"] == {
+        failed.name: failed.failure.error
+    }
     assert failed.header is not None and failed.header.group == "generated-1"
     assert [type(line) for line in watcher.told.values()] == [Result, Failure, Result]
     # How far it came is kept.

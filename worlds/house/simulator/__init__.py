@@ -8,7 +8,7 @@ from functools import partial
 from typing import Protocol
 
 from housewise.core.devices import ANY, Gpu, next_device
-from housewise.core.plugins import SIMULATORS, open_plugin
+from housewise.core.plugins import SIMULATORS, load_plugin, open_plugin
 from housewise.worlds.house.simulator.base import SENSORS, Camera, Sensor, Simulator
 
 SimulatorName = str
@@ -73,6 +73,19 @@ def open_simulator(
     device = next_device(choice.gpu)
     made: Simulator = open_plugin(SIMULATORS, choice.name, "simulator", sensors, camera, device, needs=needs)
     return made
+
+
+def check_simulator(name: SimulatorName) -> None:
+    """See that a simulator is installed; nothing is opened.
+
+    Raises:
+        UserError: It is not; the message says what to do.
+    """
+    opener = load_plugin(SIMULATORS, name, "simulator")
+    if opener is open_habitat:
+        from housewise.worlds.house.simulator.habitat import habitat_sim
+
+        habitat_sim()
 
 
 def open_raycast(sensors: Sequence[Sensor], camera: Camera | None, gpu: int) -> Simulator:

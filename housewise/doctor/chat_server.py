@@ -1,0 +1,222 @@
+"""A chat server that the user names: whether it answers, and what of it a run can use."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from housewise.core.errors import UserError, alternatives, shown
+from housewise.doctor.findings import SERVER, Finding, State, told
+
+if TYPE_CHECKING:
+    from housewise.language.server.answer import Choice, Completion
+    from housewise.language.server.openai import OpenAIChatModel
+
+_MOST_NAMES = 20
+_WORDS = ("blue-7", "green-8")
+_GRAMMAR = 'reply ::= "blue-7" | "green-8"'
+_SCHEMA = {"name": "word", "schema": {"type": "string", "enum": list(_WORDS)}, "strict": True}
+# 64 x 64 pixels, all red.
+_RED = (
+    "iVBORw0KGgoAAAANSUhEUgAAAEAAAABACAIAAAAlC+aJAAAAS0lEQVR42u3PQQkAAAgAsetfWiP4FgYrsKZeS0BAQEBAQEBAQEBAQEBAQEBAQEBA"
+    "QEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEDgsqnc8OJg6Ln3AAAAAElFTkSuQmCC"
+)
+
+
+@dataclass(frozen=True)
+class ServerChoice:
+    """The server that is asked.
+
+    Attributes:
+        base_url: its address; by default ``$OPENAI_BASE_URL``, then OpenAI's.
+        model: its name of a model; None for the only one that it has.
+        seconds: how long it is asked, all questions together.
+    """
+
+    base_url: str | None
+    model: str | None
+    seconds: float
+
+
+def chat_server(choice: ServerChoice) -> list[Finding]:
+    """What a server says when it is asked: models, a timed reply, log-probabilities, grammars, pictures.
+
+    Raises:
+        UserError: It cannot be used: nobody answers, the key is refused, or it does not have the model.
+    """
+    from housewise.language.server.openai import CHECK_SECONDS, OpenAIChatModel
+
+    end = time.monotonic() + choice.seconds
+    url = choice.base_url or os.environ.get("OPENAI_BASE_URL")
+    # The time has to suffice for three short questions, and for the rest.
+    brief = choice.seconds / 4
+    names: list[str] = []
+    with closing(OpenAIChatModel(choice.model or "(any)", url, timeout=brief, max_retries=0)) as model:
+        try:
+            if choice.model is not None:
+                model.check()
+        except UserError as error:
+            return [_brief(told(SERVER, "server", "broken", error), model)]
+        try:
+            names = model.served_models(min(brief, CHECK_SECONDS))
+        except UserError as error:
+            # A server may well answer without listing its models, if it is told which one is meant.
+            if choice.model is None:
+                raise
+            listed = _without_remedy("models", error, model)
+        else:
+            listed = _models(names, choice.model)
+    name = choice.model or (names[0] if len(names) == 1 else None)
+    if name is None:
+        return [listed]
+    with closing(OpenAIChatModel(name, url, timeout=choice.seconds, max_retries=0)) as model:
+        return [listed, *_Examination(model, end).findings()]
+
+
+def _models(names: list[str], model: str | None) -> Finding:
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    found = (shown(", ".join(names[:_MOST_NAMES])) or "none") + more
+    if model is None:
+        state: State = "ok" if len(names) == 1 else "broken"
+        return Finding(SERVER, "models", state, found if len(names) == 1 else f"name one of them with --model: {found}")
+    if model in names:
+        return Finding(SERVER, "models", "ok", f"{model} is one of {len(names)}: {found}")
+    return Finding(SERVER, "models", "missing", f"it does not list {model}; {alternatives(model, names[:_MOST_NAMES])}")
+
+
+def _without_remedy(what: str, error: UserError, model: OpenAIChatModel) -> Finding:
+    """Something that the server lacks: a run can do without."""
+    return replace(_brief(told(SERVER, what, "missing", error), model), remedy="")
+
+
+def _brief(finding: Finding, model: OpenAIChatModel) -> Finding:
+    """A finding that does not repeat which model at which address is asked."""
+    return replace(finding, details=finding.details.removeprefix(f"model {model.name} at {model.endpoint.address}: "))
+
+
+class _Examination:
+    """Asks a model one question after the other, until the time is up.
+
+    Args:
+        model: answers.
+        end: when the time is up, by time.monotonic.
+    """
+
+    def __init__(self, model: OpenAIChatModel, end: float) -> None:
+        self._model, self._end = model, end
+        # Recent models of OpenAI's refuse max_tokens.
+        self._length = "max_completion_tokens" if "api.openai.com" in model.endpoint.url else "max_tokens"
+
+    def findings(self) -> Iterator[Finding]:
+        """What each question shows; where there is no reply at all, nothing else is asked."""
+        try:
+            yield self._speed()
+        except UserError as error:
+            yield _brief(told(SERVER, "replies", "broken", error), self._model)
+            return
+        for what, ask in (
+            ("log-probabilities", self._log_probabilities),
+            ("grammars", self._grammars),
+            ("pictures", self._pictures),
+        ):
+            try:
+                yield ask()
+            except _TimeUp:
+                yield Finding(SERVER, what, "missing", "not asked, since the time was up; raise --timeout")
+            except UserError as error:
+                yield _without_remedy(what, error, self._model)
+
+    def _speed(self) -> Finding:
+        start = time.perf_counter()
+        completion = self._ask("Count from 1 to 40, in digits, with spaces between them.", 64)
+        seconds = time.perf_counter() - start
+        _read_text(completion)
+        usage = completion.usage if isinstance(completion.usage, dict) else {}
+        from housewise.language.server.answer import count
+
+        tokens = count(usage.get("completion_tokens"))
+        if not tokens:
+            return Finding(SERVER, "replies", "ok", f"in {seconds:.1f} s; it does not say of how many tokens")
+        speed = tokens / max(seconds, 1e-3)
+        return Finding(SERVER, "replies", "ok", f"{speed:.0f} tokens a second ({tokens} in {seconds:.1f} s, one reply)")
+
+    def _log_probabilities(self) -> Finding:
+        from housewise.language.server.answer import alternatives as likeliest
+        from housewise.language.server.answer import log_probabilities
+
+        completion = self._ask("Say hello.", 4, {"logprobs": True, "top_logprobs": 2})
+        offered = _first(completion).logprobs
+        if likeliest(offered, 2) is not None:
+            return Finding(SERVER, "log-probabilities", "ok", "of every token, and of what else was likely")
+        if log_probabilities(offered) is not None:
+            return Finding(SERVER, "log-probabilities", "ok", "of every token, but not of what else was likely")
+        return Finding(SERVER, "log-probabilities", "missing", "not given: leave out what rates places (rated=true)")
+
+    def _grammars(self) -> Finding:
+        from housewise.language.gbnf import rooted
+        from housewise.language.server.parameters import GRAMMAR_FIELDS, grammar_body
+
+        for dialect in GRAMMAR_FIELDS:
+            if self._is_held({"extra_body": grammar_body(dialect, rooted(_GRAMMAR))}):
+                return Finding(SERVER, "grammars", "ok", f"followed: grounded=true grammar_dialect={dialect}")
+        if self._is_held({"response_format": {"type": "json_schema", "json_schema": _SCHEMA}}):
+            details = "not followed, though JSON schemas are, which are not used: grounded=false"
+        else:
+            details = f"not followed in any dialect ({', '.join(GRAMMAR_FIELDS)}): grounded=false"
+        return Finding(SERVER, "grammars", "missing", details)
+
+    def _is_held(self, constraint: Mapping[str, Any]) -> bool:
+        """Whether a reply is held to one of two words that nobody would say."""
+        try:
+            return self._text("Say hello.", 32, constraint).strip().strip('"') in _WORDS
+        except _TimeUp:
+            raise
+        except UserError:
+            # It is refused, which is an answer as well.
+            return False
+
+    def _pictures(self) -> Finding:
+        content = [
+            {"type": "text", "text": "Which colour is this picture? Answer with one word."},
+            {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{_RED}"}},
+        ]
+        said = self._text(content, 32)
+        if "red" in said.lower():
+            return Finding(SERVER, "pictures", "ok", "seen in messages")
+        details = (
+            f"taken in messages, but not seen: of a red one it said {shown(repr(self._model.endpoint.redact(said)))}"
+        )
+        return Finding(SERVER, "pictures", "missing", details)
+
+    def _text(self, content: object, tokens: int, more: Mapping[str, Any] | None = None) -> str:
+        return _read_text(self._ask(content, tokens, more))
+
+    def _ask(self, content: object, tokens: int, more: Mapping[str, Any] | None = None) -> Completion:
+        left = self._end - time.monotonic()
+        if left <= 0:
+            raise _TimeUp
+        messages = [{"role": "user", "content": content}]
+        return self._model.send({"messages": messages, self._length: tokens, **(more or {})}, left)
+
+
+def _first(completion: Completion) -> Choice:
+    # Completions without a choice are refused where they are read.
+    return (completion.choices or [])[0]
+
+
+def _read_text(completion: Completion) -> str:
+    try:
+        return _first(completion).content[0] or ""
+    except ValueError as error:
+        raise UserError(
+            f"it answered with a message that is no chat completion ({error}); use a server that speaks the OpenAI "
+            "protocol"
+        ) from None
+
+
+class _TimeUp(UserError):
+    """There is no time left to ask anything else."""

@@ -1,0 +1,125 @@
+"""The doctor asks a chat server: one that can everything, ones that can little, and ones that are none."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from housewise.doctor.chat_server import ServerChoice, chat_server
+from housewise.doctor.findings import SERVER, Check, Finding, tried
+from housewise.language.gbnf import GrammarDialect
+from housewise.language.server.parameters import GRAMMAR_FIELDS
+from tests.housewise.doctor.asking import KEY, doctor
+from tests.language.conftest import Answer, Body, ChatServer, Handler, completion, fails, sends
+from tests.servers import serving
+
+LIKELY = {"content": [{"token": "a", "logprob": -0.5, "top_logprobs": [{"token": "b", "logprob": -1.0}]}]}
+
+
+@pytest.fixture
+def server() -> Iterator[ChatServer]:
+    with serving(ChatServer()) as running:
+        running.models = ["m"]
+        yield running
+        running.ending.set()
+
+
+def able(field: str | None = None, sees: bool = False, logprobs: Any = None) -> Answer:
+    """A server that holds replies to what it finds in one field of a request."""
+
+    def answer(handler: Handler, body: Body) -> None:
+        content = body["messages"][0]["content"]
+        if isinstance(content, list):
+            url = content[1]["image_url"]["url"]
+            assert base64.b64decode(url.partition(",")[2]).startswith(b"\x89PNG")
+            handler.reply(200, completion("It is Red." if sees else "I cannot see pictures."))
+        else:
+            text = "green-8" if field and field in body else "Hello! How can I help?"
+            whole = completion(text)
+            whole["choices"][0]["logprobs"] = logprobs if body.get("logprobs") else None
+            handler.reply(200, whole)
+
+    return answer
+
+
+def examine(server: ChatServer, model: str | None = "m", seconds: float = 20.0) -> dict[str, Finding]:
+    """What the doctor finds of a server, by what was looked at."""
+    check = Check(SERVER, "server", lambda: chat_server(ServerChoice(server.url, model, seconds)))
+    return {finding.what: finding for finding in tried(check)}
+
+
+@pytest.mark.parametrize("dialect", list(GRAMMAR_FIELDS))
+def test_the_grammar_dialect_is_found_out(server: ChatServer, dialect: GrammarDialect) -> None:
+    server.play(able(GRAMMAR_FIELDS[dialect], sees=True, logprobs=LIKELY))
+    found = examine(server)
+    assert {finding.state for finding in found.values()} == {"ok"}, found
+    assert found["grammars"].details == f"followed: grounded=true grammar_dialect={dialect}"
+    assert found["models"].details == "m is one of 1: m"
+    assert "tokens a second (7 in " in found["replies"].details
+    assert found["log-probabilities"].details == "of every token, and of what else was likely"
+
+
+def test_a_server_that_can_little_says_what_to_leave_out(server: ChatServer) -> None:
+    server.models = ["n", "o"]
+    server.play(able("response_format"))
+    found = examine(server)
+    assert (found["models"].state, found["replies"].state) == ("missing", "ok")
+    assert "JSON schemas are" in found["grammars"].details and "grounded=false" in found["grammars"].details
+    assert "rated=true" in found["log-probabilities"].details
+    assert "it said 'I cannot see pictures.'" in found["pictures"].details
+    server.play(able())
+    assert "not followed in any dialect (vllm, vllm-guided, llama.cpp, sglang)" in examine(server)["grammars"].details
+
+
+def test_without_a_model_the_only_one_is_asked(server: ChatServer) -> None:
+    server.play(able())
+    assert examine(server, None)["replies"].state == "ok" and server.requests[-1]["model"] == "m"
+    server.models = ["m", "n"]
+    assert examine(server, None) == {
+        "models": Finding(SERVER, "models", "broken", "name one of them with --model: m, n")
+    }
+
+
+def _hangs(handler: Handler, body: Body) -> None:
+    handler.server.ending.wait(30)
+    handler.drop()
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "said"),
+    [
+        (fails(401, "bad key"), 401, "it answered 401 (no)"),
+        (fails(401, "bad key"), None, "it answered 401 (bad key)"),
+        (fails(404, "no such model"), 404, "it answered 404 (no such model)"),
+        (fails(500, "out of memory"), None, "it answered 500 (out of memory)"),
+        (fails(503, "the model is loading"), 503, "it answered 503 (the model is loading)"),
+        (sends(b"<html>sign in</html>", Content_Type="text/html"), None, "no chat completion: <html>sign in</html>"),
+        (sends(b"\x00\xff\x1b[31m{{"), None, "no chat completion"),
+        (sends(b'{"choices": [{"message": {"content": 3}}]}'), None, "no chat completion"),
+        (sends(b""), None, "an empty body"),
+        (_hangs, None, "no answer within"),
+    ],
+)
+def test_a_server_that_cannot_be_used_is_told_in_a_line(
+    server: ChatServer, answer: Answer, status: int | None, said: str, tmp_path: Path
+) -> None:
+    server.play(answer)
+    server.get_status = status
+    words = ("--base-url", server.url, "--model", "m", "--timeout", "4", "--json", tmp_path / "doctor.json")
+    result = doctor(*words, OPENAI_API_KEY=KEY)
+    assert result.returncode == 1 and not result.stderr
+    found = [each for each in json.loads((tmp_path / "doctor.json").read_text())["findings"] if each["topic"] == SERVER]
+    (broken,) = (each for each in found if each["state"] == "broken")
+    assert said in broken["details"] and broken["remedy"] and broken["remedy"] in result.stdout
+    assert KEY not in result.stdout + (tmp_path / "doctor.json").read_text()
+
+
+def test_an_address_where_nobody_answers(tmp_path: Path) -> None:
+    result = doctor("--base-url", "http://me:hunter2@127.0.0.1:9/v1", "--model", "m")
+    assert result.returncode == 1 and "the connection failed" in result.stdout and "hunter2" not in result.stdout
+    assert "there is no API key" in " ".join(doctor("--model", "gpt-4o").stdout.split())
