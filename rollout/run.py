@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from housewise.core.code import UntrustedCodeError
+from housewise.core.console import print_note
 from housewise.core.errors import UserError
 from housewise.core.files import alone, find_paths, read_bytes, write_bytes, write_json
 from housewise.core.marks import differences, mark_as_set
@@ -28,6 +29,8 @@ from housewise.rollout.scores import metrics
 from housewise.rollout.settings import RunSettings
 from housewise.rollout.system import Job, System, find_system
 
+_MOST_NAMED = 3
+
 
 class Run:
     """A run in its folder: ``config.json``, ``episodes/*.jsonl``, ``metrics.json``, and ``memory/`` where it has one.
@@ -41,11 +44,11 @@ class Run:
     """
 
     def __init__(self, system: System[Any], folder: Path) -> None:
-        self.system, self.folder = system, folder
-        self.episodes = folder / "episodes"
+        self.folder, self.episodes = folder, folder / "episodes"
+        self.system = self._resumed(system)
         self._check_folder()
-        system.check()
-        self.jobs = system.jobs()
+        self.system.check()
+        self.jobs = self.system.jobs()
 
     @property
     def settings(self) -> RunSettings:
@@ -81,6 +84,7 @@ class Run:
 
     def _play(self, watcher: Watcher) -> dict[str, Any]:
         if jobs := self.open:
+            self._print_person()
             write_json(self.folder / "config.json", self.settings.model_dump(mode="json"))
             keep_files(self.system.files(), self.folder, anew=not begun(self.episodes))
             with self._remembering() as memories:
@@ -149,6 +153,35 @@ class Run:
             return header.seed == job.seed and not differing(then.identity, self.settings.identity)
 
         return earlier_events(self.episodes, job.name, self.system.events_not_repeated, fits)
+
+    def _resumed(self, system: System[Any]) -> System[Any]:
+        """A system for the person of the run that is in the folder, where the user chose no person."""
+        path = self.folder / "config.json"
+        settings: RunSettings = system.settings
+        if not settings.is_for_person_of_memory or not path.exists() or not begun(self.episodes):
+            return system
+        resumed = settings.resuming(read_settings(path, trust_code=True))
+        return system if resumed is settings else type(system)(resumed)
+
+    def _print_person(self) -> None:
+        """Say for whom is played where the memory's name alone tells, and what is not written into it."""
+        whose, learn = self.settings.memory.start, self.settings.memory.learn
+        if whose is None or not self.system.remembers:
+            return
+        people = [names for job in self.jobs if (names := self.system.respondents(job)) and whose not in names]
+        others = list(dict.fromkeys(names[0] for names in people))
+        if others and learn != "never":
+            listed = ", ".join(others[:_MOST_NAMED]) + (" and others" if len(others) > _MOST_NAMED else "")
+            keep = f"use --memory {others[0]}, or " if len(others) == 1 else ""
+            print_note(
+                f"the memory of {whose} is read but not written: this run is scored by the preferences of {listed}; "
+                f"to keep reactions, {keep}play for {whose} (person={whose}, or a file of {whose}'s preferences)"
+            )
+        elif self.settings.is_for_person_of_memory:
+            print_note(
+                f"this run is scored by the preferences of {whose}, whose memory it starts from; person=NAME chooses "
+                "somebody else"
+            )
 
     def _check_folder(self) -> None:
         path = self.folder / "config.json"

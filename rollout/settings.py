@@ -113,6 +113,34 @@ class RunSettings(Settings):
             if key not in free and not (key.startswith("models.") and (not asks or key.endswith(".base_url")))
         }
 
+    @property
+    def person_of_memory(self) -> Mapping[str, Mapping[str, Any]]:
+        """Settings by section that play for the person whose memory is named; none where nobody has that name."""
+        return {}
+
+    @property
+    def is_for_person_of_memory(self) -> bool:
+        """Whether the name of the memory alone says for whom is played: the user chose no person."""
+        chosen = self.person_of_memory
+        return bool(chosen) and not any(
+            key in getattr(self, section).set_by_user or getattr(getattr(self, section), key) != value
+            for section, values in chosen.items()
+            for key, value in values.items()
+        )
+
+    def resuming(self, earlier: RunSettings) -> Self:
+        """The same for the person of an earlier run with the same memory, where the user chose no person.
+
+        Args:
+            earlier: settings of the run that is resumed.
+        """
+        same = (earlier.system, earlier.memory.start) == (self.system, self.memory.start)
+        if not same or not self.is_for_person_of_memory:
+            return self
+        chosen = self.person_of_memory
+        before = {name: {key: getattr(getattr(earlier, name), key) for key in chosen[name]} for name in chosen}
+        return self if before == chosen else self.changed(**before)
+
     def changed(self, **changes: Any) -> Self:
         """The same with other values for some keys, each with or without its section; see core.settings.placed."""
         content = _raw(self)

@@ -13,6 +13,7 @@ from housewise.language.base import ChatModel
 from housewise.rollout.episode import Episode, Progress
 from housewise.rollout.failures import failure_of
 from housewise.rollout.lanes import Assignment
+from housewise.rollout.notes import NotelessWriter
 from housewise.rollout.system import Opened, System
 
 
@@ -56,7 +57,8 @@ class Stage:
             with self._loading:
                 opened = self._system.open(job, models, assignment.memory, assignment.material, progress)
             header = self._header(assignment, opened, writer.attempt)
-            return Episode(opened.world, opened.agent, writer, opened.limits, progress).play(header)
+            takes = writer if self._learns(assignment) else NotelessWriter(writer)
+            return Episode(opened.world, opened.agent, takes, opened.limits, progress).play(header)
         except Exception as error:
             if self._ends_run(error):
                 raise
@@ -72,6 +74,11 @@ class Stage:
     def close(self) -> None:
         """Release what has been opened."""
         self._system.close()
+
+    def _learns(self, assignment: Assignment) -> bool:
+        """Whether the memory is of the person who reacts."""
+        names = self._system.respondents(assignment.job)
+        return assignment.memory is None or not names or assignment.memory.person in names
 
     def _header(self, assignment: Assignment, opened: Opened, attempt: int) -> Header:
         system, job = self._system, assignment.job

@@ -20,7 +20,7 @@ from housewise.agent.base import Agent
 from housewise.core.errors import UserError, shown
 from housewise.core.plugins import SYSTEMS, load_plugin, plugins
 from housewise.core.record import Event, Frozen, Line, file_key, record_name
-from housewise.core.settings import load_as_advised, written
+from housewise.core.settings import load_as_advised, merged, written
 from housewise.language.adapters import asked_with
 from housewise.language.base import ChatModel
 from housewise.people.memory import Memory
@@ -150,7 +150,11 @@ class System(ABC, Generic[S]):
         for named in written("system", file, overrides):
             if named != cls.name:
                 raise UserError(f"setting system: these are settings of {named}, not of {cls.name}")
-        return load_as_advised(cls.Settings, cls.defaults(), cls.advice, file, settings, overrides)
+
+        def advice(found: RunSettings) -> Mapping[str, Any]:
+            return merged(cls.advice(found), found.person_of_memory)
+
+        return load_as_advised(cls.Settings, cls.defaults(), advice, file, settings, overrides)
 
     @classmethod
     def upgraded(cls, lines: Sequence[Line]) -> Sequence[Line]:
@@ -195,6 +199,13 @@ class System(ABC, Generic[S]):
         otherwise. What a local model said must not be among them, so that the episode ends as if never cut off.
         """
         return self.events
+
+    def respondents(self, job: Job) -> Sequence[str]:
+        """Names of the person who reacts and answers in an episode; none where that is whoever the memory is of.
+
+        What is learned of a person is kept in a memory of one of these names and in no other.
+        """
+        return [job.task.person] if job.task.person else []
 
     def is_local(self, role: str) -> bool:
         """Whether a local model plays a role."""

@@ -105,6 +105,10 @@ class Adapt(System[AdaptSettings]):
         """See System.remembers: answers are."""
         return True
 
+    def respondents(self, job: Job) -> Sequence[str]:
+        """See System.respondents: whoever sits at the terminal is who the memory is of."""
+        return [] if self.settings.tasks.answering == "terminal" else super().respondents(job)
+
     @property
     def talks(self) -> bool:
         """See System.talks."""

@@ -35,6 +35,7 @@ from housewise.worlds.house.env import RearrangementEnv, Task
 from housewise.worlds.house.scene import Scene
 from housewise.worlds.house.simulator import open_simulator
 from housewise.worlds.house.simulator.base import Simulator
+from housewise.worlds.house.tasks import wishes
 
 _REPLAY = "replay"
 
@@ -97,6 +98,11 @@ class Personalize(System[PersonalizeSettings]):
     def tasks(self) -> Sequence[HouseTask]:
         """See System.tasks."""
         return task_names(self.settings.tasks)
+
+    def respondents(self, job: Job) -> Sequence[str]:
+        """See System.respondents: whose preferences count; a file's person may be called as the file is."""
+        chosen = self.settings.tasks
+        return [chosen.person] if chosen.data else [wishes(chosen.person).name, Path(chosen.person).stem]
 
     def check(self) -> None:
         """See System.check."""
