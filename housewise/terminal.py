@@ -106,8 +106,7 @@ class Live:
         """See Watcher.ended."""
         self._over(job)
         self._progress.console.print(
-            f"{job.name}: {_achieved(self._system, result)}{result.ended} after {result.scores['steps']:.0f} steps and "
-            f"{result.scores['plans']:.0f} plans"
+            f"{job.name}: {_achieved(self._system, result)}{self._system.describe_ending(result)}"
         )
 
     def failed(self, job: Job, failure: Failure) -> None:

@@ -19,7 +19,7 @@ from omegaconf import DictConfig, OmegaConf
 from housewise.agent.base import Agent
 from housewise.core.errors import UserError, shown
 from housewise.core.plugins import SYSTEMS, load_plugin, plugins
-from housewise.core.record import Event, Frozen, Line, file_key, record_name
+from housewise.core.record import Event, Frozen, Line, Record, Result, file_key, record_name
 from housewise.core.settings import load_as_advised, merged, written
 from housewise.language.adapters import asked_with
 from housewise.language.base import ChatModel
@@ -160,6 +160,17 @@ class System(ABC, Generic[S]):
     def upgraded(cls, lines: Sequence[Line]) -> Sequence[Line]:
         """The lines of a record of an earlier version in the form of this one."""
         return lines
+
+    @classmethod
+    def completed(cls, record: Record) -> Record:
+        """A record with scores that an earlier version did not write and that follow from the record."""
+        return record
+
+    @classmethod
+    def describe_ending(cls, result: Result) -> str:
+        """Say how an episode ended, in a few words."""
+        steps, plans = result.scores["steps"], result.scores["plans"]
+        return f"{result.ended} after {steps:.0f} steps and {plans:.0f} plans"
 
     @classmethod
     def essence(cls, setting: Mapping[str, Any]) -> Any:

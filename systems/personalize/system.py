@@ -15,7 +15,7 @@ from housewise.controller.robot import RobotInHouse, room_anchors
 from housewise.controller.skills import Controller, ControllerSettings
 from housewise.core.errors import UserError
 from housewise.core.reading import is_file
-from housewise.core.record import FINISHED, Line
+from housewise.core.record import FINISHED, Line, Record, Result
 from housewise.core.settings import packaged
 from housewise.language import ChatModel, Sampling
 from housewise.language.embedder import Embedder, has_minilm, shared_minilm
@@ -25,6 +25,7 @@ from housewise.people.memory import Memory
 from housewise.rollout.episode import Limits, Progress
 from housewise.rollout.scores import Score
 from housewise.rollout.system import Job, Opened, System
+from housewise.systems.personalize.fates import LAST_CORRECT, describe_looking
 from housewise.systems.personalize.house import HouseWorld, PlannerAgent
 from housewise.systems.personalize.planners import Situation, open_planner
 from housewise.systems.personalize.record import ActionEvent, HouseSetting, PlanEvent, read_house_record
@@ -49,6 +50,8 @@ class Personalize(System[PersonalizeSettings]):
     scores = (
         Score("success_rate", "success", "success", "%", "higher", scale=100, error=True),
         Score("executability", "executable", "exec", "%", "higher", scale=100, weight="actions"),
+        Score("efficiency", "efficiency", "eff", "%", "higher", scale=100),
+        Score(LAST_CORRECT, "step of the last right placement", better="lower", decimals=0),
         Score("unique_placements", "unique placements", "put", decimals=2),
         Score("plans", column="plans"),
         Score("steps", column="steps", decimals=0),
@@ -74,6 +77,20 @@ class Personalize(System[PersonalizeSettings]):
     def upgraded(cls, lines: Sequence[Line]) -> Sequence[Line]:
         """See System.upgraded."""
         return upgraded(lines)
+
+    @classmethod
+    def completed(cls, record: Record) -> Record:
+        """See System.completed: the step of the last right placement."""
+        if LAST_CORRECT in record.result.scores:
+            return record
+        steps = [step for action in record.of_type(ActionEvent) if (step := action.correct_at) is not None]
+        return record.with_scores({LAST_CORRECT: steps[-1]}) if steps else record
+
+    @classmethod
+    def describe_ending(cls, result: Result) -> str:
+        """See System.describe_ending: who has put all in place may use up the steps looking for more."""
+        looked = describe_looking(result)
+        return f"{looked} ({result.scores['plans']:.0f} plans)" if looked else super().describe_ending(result)
 
     @classmethod
     def essence(cls, setting: Mapping[str, Any]) -> Any:
