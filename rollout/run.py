@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
@@ -22,6 +23,7 @@ from housewise.rollout.attempts import earlier_events
 from housewise.rollout.executors import Silent, Watcher, open_executor
 from housewise.rollout.failures import FailedEpisodesError, read_failures
 from housewise.rollout.lanes import Lanes
+from housewise.rollout.limits import LimitReachedError, RunMeter, check_prices, open_meter
 from housewise.rollout.notes import notes_of
 from housewise.rollout.recall import Recollection
 from housewise.rollout.records import FIRST_SYSTEM, read_record, read_records
@@ -48,6 +50,8 @@ class Run:
         self.system = self._resumed(system)
         self._check_folder()
         self.system.check()
+        check_prices(self.system)
+        self.meter: RunMeter | None = None
         self.jobs = self.system.jobs()
 
     @property
@@ -74,6 +78,7 @@ class Run:
             The figures over all records of the folder, as in ``metrics.json``.
 
         Raises:
+            LimitReachedError: when the run reaches a limit; it brings the figures of finished episodes.
             FailedEpisodesError: when some episodes failed; the others are played, and it brings their figures.
             UserError: when something outside the program is wrong; finished episodes are kept.
         """
@@ -83,14 +88,20 @@ class Run:
             return self._play(watcher or Silent())
 
     def _play(self, watcher: Watcher) -> dict[str, Any]:
+        limit: LimitReachedError | None = None
         if jobs := self.open:
             self._print_person()
             write_json(self.folder / "config.json", self.settings.model_dump(mode="json"))
             keep_files(self.system.files(), self.folder, anew=not begun(self.episodes))
-            with self._remembering() as memories:
-                learn = self.settings.memory.learn
-                lanes = Lanes(jobs, self.system.material, memories, self._person, self._learned, learn, self._earlier)
-                open_executor(self.system, self.episodes, watcher).play(lanes)
+            try:
+                with self._metering() as meter, self._remembering() as memories:
+                    learn = self.settings.memory.learn
+                    lanes = Lanes(
+                        jobs, self.system.material, memories, self._person, self._learned, learn, self._earlier
+                    )
+                    open_executor(self.system, self.episodes, watcher, meter).play(lanes)
+            except LimitReachedError as error:
+                limit = error
         else:
             self._keep_what_was_learned()
         records = (each for each in read_records(self.episodes) if each.header.system == self.system.name)
@@ -98,10 +109,30 @@ class Run:
         failures = read_failures(self.episodes)
         figures = metrics(finished, self.system.scores, [each.reason for each in failures])
         write_json(self.folder / "metrics.json", figures)
+        if limit is not None:
+            done, left = len(self.finished), len(self.open)
+            raise LimitReachedError(
+                f"{limit}: {done} of {len(self.jobs)} episodes are played and {left} are left; the same command with "
+                f"--out {shlex.quote(str(self.folder))} and a higher limit plays them",
+                figures,
+            )
         mine = {job.name for job in self.jobs}
         if failed := [each for each in failures if each.name in mine]:
             raise FailedEpisodesError.of(failed, len(self.jobs), figures)
         return figures
+
+    @contextmanager
+    def _metering(self) -> Iterator[RunMeter | None]:
+        """What counts the run's tokens and minutes; what they are is written down when it is left."""
+        self.meter = open_meter(self.system, self.folder)
+        if self.meter is None:
+            yield None
+            return
+        self.meter.check()
+        try:
+            yield self.meter
+        finally:
+            self.meter.save()
 
     def _keep_what_was_learned(self) -> None:
         """What a run had no time for that was killed behind its last episode."""

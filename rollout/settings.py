@@ -62,6 +62,18 @@ class MemorySettings(Settings):
     meaning: bool | None = None
 
 
+class Price(Settings):
+    """What a model costs, per million tokens.
+
+    Attributes:
+        prompt: Of tokens that it reads.
+        reply: Of tokens that it writes.
+    """
+
+    prompt: float = Field(ge=0)
+    reply: float = Field(ge=0)
+
+
 class ExecutionSettings(Settings):
     """Where episodes are computed; nothing of it changes what comes of them but by rounding.
 
@@ -69,11 +81,23 @@ class ExecutionSettings(Settings):
         workers: episodes played at the same time.
         ray: address of a Ray cluster on whose machines they are played; None for this one.
         gpu: CUDA devices that the simulator renders on, which workers take in turn.
+        max_total_tokens, max_cost, max_minutes: limits of the run in all its sessions, see rollout.limits; None for
+            none.
+        prices: of models, by their names in settings.
     """
 
     workers: int = Field(default=1, ge=1, le=MOST_COUNTED)
     ray: str | None = None
     gpu: Annotated[Gpu, BeforeValidator(as_gpu)] = ANY
+    max_total_tokens: int | None = Field(default=None, ge=1)
+    max_cost: float | None = Field(default=None, gt=0)
+    max_minutes: float | None = Field(default=None, gt=0)
+    prices: dict[str, Price] = Field(default_factory=dict)
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether the run has a limit."""
+        return any(limit is not None for limit in (self.max_total_tokens, self.max_cost, self.max_minutes))
 
 
 class RunSettings(Settings):

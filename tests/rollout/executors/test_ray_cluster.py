@@ -277,7 +277,7 @@ def test_a_machine_without_the_data_is_named(tmp_path: Path) -> None:
     from housewise.systems.personalize.tasks import HouseTask
 
     config = house_settings(settings={"data": str(tmp_path / "nowhere"), "planner": "scripted"})
-    stage = _Stage(Personalize(config), {})
+    stage = _Stage(Personalize(config), False, {})
     with pytest.raises(UserError, match=f"on {socket.gethostname()}: .*nowhere"):
         stage.play(Assignment(Job(HouseTask.of("Merom_1_int", 3))))
 
