@@ -111,8 +111,10 @@ class Run:
         write_json(self.folder / "metrics.json", figures)
         if limit is not None:
             done, left = len(self.finished), len(self.open)
+            # Others may have ended meanwhile.
+            words = (self.meter and self.meter.reached()) or limit
             raise LimitReachedError(
-                f"{limit}: {done} of {len(self.jobs)} episodes are played and {left} are left; the same command with "
+                f"{words}: {done} of {len(self.jobs)} episodes are played and {left} are left; the same command with "
                 f"--out {shlex.quote(str(self.folder))} and a higher limit plays them",
                 figures,
             )
