@@ -102,6 +102,8 @@ class Run:
                     open_executor(self.system, self.episodes, watcher, meter).play(lanes)
             except LimitReachedError as error:
                 limit = error
+                # Nothing may have been played yet.
+                self.episodes.mkdir(parents=True, exist_ok=True)
         else:
             self._keep_what_was_learned()
         records = (each for each in read_records(self.episodes) if each.header.system == self.system.name)
