@@ -28,7 +28,7 @@ from housewise.rollout.notes import notes_of
 from housewise.rollout.recall import Recollection
 from housewise.rollout.records import FIRST_SYSTEM, read_record, read_records
 from housewise.rollout.scores import metrics
-from housewise.rollout.settings import RunSettings
+from housewise.rollout.settings import RunSettings, written_as
 from housewise.rollout.system import Job, System, find_system
 
 _MOST_NAMED = 3
@@ -199,7 +199,7 @@ class Run:
         return system if resumed is settings else type(system)(resumed)
 
     def _print_person(self) -> None:
-        """Say for whom is played where the memory's name alone tells, and what is not written into it."""
+        """Say for whom is played where the memory's name alone tells, and why nothing is written into the memory."""
         whose, learn = self.settings.memory.start, self.settings.memory.learn
         if whose is None or not self.system.remembers:
             return
@@ -207,10 +207,13 @@ class Run:
         others = list(dict.fromkeys(names[0] for names in people))
         if others and learn != "never":
             listed = ", ".join(others[:_MOST_NAMED]) + (" and others" if len(others) > _MOST_NAMED else "")
-            keep = f"use --memory {others[0]}, or " if len(others) == 1 else ""
+            remedies = [
+                *([f"--memory {others[0]}"] if len(others) == 1 else []),
+                *written_as(self.settings.person_of_memory),
+            ] or ["the memory of the one person who is played for"]
             print_note(
                 f"the memory of {whose} is read but not written: this run is scored by the preferences of {listed}; "
-                f"to keep reactions, {keep}play for {whose} (person={whose}, or a file of {whose}'s preferences)"
+                f"{' or '.join(remedies)} keeps reactions"
             )
         elif self.settings.is_for_person_of_memory:
             print_note(

@@ -16,6 +16,7 @@ from housewise.core.settings import (
     Settings,
     merged,
     placed,
+    short_name,
     validated,
 )
 from housewise.language.settings import COMPUTED, ModelSettings
@@ -181,6 +182,14 @@ def flat(settings: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     for key, value in settings.items():
         found |= flat(value, f"{before}{key}.") if isinstance(value, Mapping) else {f"{before}{key}": value}
     return found
+
+
+def written_as(settings: Mapping[str, Any]) -> list[str]:
+    """Settings by section as a user writes them: ``key=value``."""
+    return [
+        f"{short_name(key)}={','.join(value) if isinstance(value, tuple) else value}"
+        for key, value in flat(settings).items()
+    ]
 
 
 def _computed(key: str) -> bool:

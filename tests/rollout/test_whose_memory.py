@@ -12,6 +12,7 @@ import pytest
 from housewise.people.memory import About, Memory, MemoryFolder, Note
 from housewise.rollout.notes import notes_of
 from housewise.rollout.records import read_records
+from housewise.selftrain.personalize.settings import load_selftraining
 from tests.commands import run_module
 
 MINE = "name: mia\nwants:\n  drinkware:\n    any room: [sofa]\n"
@@ -63,6 +64,9 @@ def test_reactions_are_kept_for_the_person_who_reacts_and_nobody_else(
     assert {record.header.person for record in records} == {person}
     assert set(memories.load(whose).notes) == {*before.notes, *learned} and bool(learned) == written
     assert ([f"the memory of {whose} is read but not written" in line for line in said] == [True]) == (not written)
+    if not written:
+        known = f" or person={whose}" if whose != "carl" else ""
+        assert said[0].endswith(f"by the preferences of {person}; --memory {person}{known} keeps reactions")
     kept = json.loads((tmp_path / "run" / "config.json").read_text())
     assert kept["tasks"]["person"] in (person, [person])
 
@@ -72,7 +76,7 @@ def test_who_is_not_among_those_who_are_cooked_for_learns_nothing_of_them(
 ) -> None:
     before = memories.load("ada").digest
     said = run(tmp_path, *BREAKFAST, "--memory", "ada", "person=[juan,miranda]").stderr
-    assert said.count("note:") == 1 and "scored by the preferences of juan, miranda; to keep" in said
+    assert said.count("note:") == 1 and "scored by the preferences of juan, miranda; the memory of" in said
     assert memories.load("ada").digest == before
 
 
@@ -90,3 +94,20 @@ def test_a_run_whose_memory_took_the_majoritys_reactions_goes_on_for_the_majorit
     assert "scored by the preferences of majority" in said
     assert {record.header.person for record in read_records(tmp_path / "run")} == {"majority"}
     assert [each.text for each in memories.load("ada").notes] == ["No mugs.", "No mug here."]
+
+
+def test_a_self_training_plays_for_the_person_of_its_memory_and_an_older_one_as_it_did() -> None:
+    memory = {"run": {"memory": {"start": "ada"}}}
+    chosen = [load_selftraining(settings=memory, overrides=words).run for words in ([], ["run.person=farid"])]
+    assert [run.tasks.person for run in chosen] == ["ada", "farid"]
+    older = chosen[0].changed(person="majority")
+    assert [run.resuming(older).tasks.person for run in chosen] == ["majority", "farid"]
+    assert chosen[0].resuming(older.changed(memory={"start": "esi"})).tasks.person == "ada"
+
+
+def test_whose_choices_in_houses_they_are_is_said_with_the_remedy(tmp_path: Path, memories: MemoryFolder) -> None:
+    words = ("--system", "clipr", "method=clipr", "training=false", "budget=1", "examples=2", "--memory", "ada")
+    before = memories.load("ada").digest
+    said = run(tmp_path, *words, "data=housekeep:farid").stderr
+    assert "scored by the preferences of farid; --memory farid or data=housekeep:ada keeps reactions" in said
+    assert memories.load("ada").digest == before
