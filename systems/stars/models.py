@@ -80,8 +80,9 @@ def late_continuer(model: ChatModel, settings: ModelSettings, instruction: str, 
 
             if isinstance(opened, LocalChatModel):
                 local = LocalContinuer(opened, seed)
-                metering = isinstance(model, MeteredModel)
-                return MeteredContinuer(local, model.label, model.meter) if metering else local
+                if isinstance(model, MeteredModel):
+                    return MeteredContinuer(local, model.label, model.meter)
+                return local
         if isinstance(model, MeteredModel):
             opened = MeteredModel(opened, model.label, model.meter)
         return ChatContinuer(opened, instruction, settings.local or settings.continue_prefix, seed)
