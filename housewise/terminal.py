@@ -82,9 +82,9 @@ def going_on(console: Console, out: Path) -> Iterator[None]:
     """Say how to go on, where something is stopped."""
     try:
         yield
-    except LimitReachedError:
-        # It says so itself.
-        raise
+    except LimitReachedError as error:
+        remedy = f"the same command with --out {shlex.quote(str(out))} and a higher limit goes on"
+        raise LimitReachedError(f"{error}; {remedy}", error.figures) from error
     except (KeyboardInterrupt, UserError):
         if find_paths(out, "**/*.jsonl"):
             told(console, f"to go on: the same command with --out {shlex.quote(str(out))}")

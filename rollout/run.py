@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
@@ -116,9 +115,7 @@ class Run:
             # Others may have ended meanwhile.
             words = (self.meter and self.meter.reached()) or limit
             raise LimitReachedError(
-                f"{words}: {done} of {len(self.jobs)} episodes are played and {left} are left; the same command with "
-                f"--out {shlex.quote(str(self.folder))} and a higher limit plays them",
-                figures,
+                f"{words}: {done} of {len(self.jobs)} episodes are played and {left} are left", figures
             )
         mine = {job.name for job in self.jobs}
         if failed := [each for each in failures if each.name in mine]:
