@@ -120,7 +120,8 @@ def settle_output() -> None:
 def guarded(command: Callable[[], Any]) -> None:
     """Run a command; a user's mistake ends in one line and exit code 2, an interrupt in one line and 130.
 
-    The code is 3 where some episodes of a run failed, and 1 where nobody reads the output any more.
+    The code is 3 where some episodes of a run failed, 4 where a run reached one of its limits, and 1 where nobody reads
+    the output any more.
     """
     prepare_streams()
     provide_cache_folders()

@@ -15,7 +15,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Annotated, Any, ClassVar, Protocol, TypeVar
 
@@ -214,6 +214,10 @@ class Record:
     def name(self) -> str:
         """Name of the file without its ending."""
         return self.header.name
+
+    def with_scores(self, scores: Mapping[str, float]) -> Record:
+        """The same with further scores."""
+        return replace(self, result=self.result.model_copy(update={"scores": {**self.result.scores, **scores}}))
 
     def of_type(self, kind: type[_E]) -> list[_E]:
         """The events of a type, in order."""

@@ -19,6 +19,7 @@ from housewise.core.files import find_paths
 from housewise.core.record import Failure, Result
 from housewise.core.tables import Fitted, bars, table
 from housewise.rollout.failures import FailedEpisodesError
+from housewise.rollout.limits import LimitReachedError
 from housewise.rollout.run import Run
 from housewise.rollout.scores import USAGE, Score, cut_replies
 from housewise.rollout.system import Job, System
@@ -59,8 +60,9 @@ def _play(session: Run, curves: Curves, console: Console) -> dict[str, Any]:
             figures = session.play(tracked)
             # What a run had no time for that was killed behind its last episode.
             tracked.catch_up()
-    except FailedEpisodesError as error:
-        _show(error.figures, system, out, console)
+    except (FailedEpisodesError, LimitReachedError) as error:
+        if session.finished:
+            _show(error.figures, system, out, console)
         raise
     _show(figures, system, out, console)
     return figures
@@ -146,6 +148,9 @@ def going_on(console: Console, out: Path) -> Iterator[None]:
     """Say how to go on, where something is stopped."""
     try:
         yield
+    except LimitReachedError as error:
+        remedy = f"the same command with --out {shlex.quote(str(out))} and a higher limit goes on"
+        raise LimitReachedError(f"{error}; {remedy}", error.figures) from error
     except (KeyboardInterrupt, UserError):
         if find_paths(out, "**/*.jsonl*"):
             told(console, f"to go on: the same command with --out {shlex.quote(str(out))}")
@@ -156,7 +161,7 @@ class Live:
     """Shows a run's progress: all episodes, and each one that is being played."""
 
     def __init__(self, progress: Progress, session: Run) -> None:
-        self._progress, self._system = progress, session.system
+        self._progress, self._session, self._system = progress, session, session.system
         self._bars: dict[str, TaskID] = {}
         self._all = progress.add_task("episodes", total=len(session.jobs), completed=len(session.finished))
 
@@ -167,13 +172,15 @@ class Live:
     def progressed(self, job: Job, done: int, of: int, words: str) -> None:
         """See Watcher.progressed."""
         self._progress.update(self._bars[job.name], completed=done, total=of, description=f"{job.name} {words}")
+        if self._session.meter is not None:
+            self._progress.update(self._all, description=f"episodes, {self._session.meter}")
 
     def ended(self, job: Job, result: Result) -> None:
         """See Watcher.ended."""
         self._over(job)
+        spent = "" if self._session.meter is None else f"; {self._session.meter} so far"
         self._progress.console.print(
-            f"{job.name}: {_achieved(self._system, result)}{result.ended} after {result.scores['steps']:.0f} steps and "
-            f"{result.scores['plans']:.0f} plans"
+            f"{job.name}: {_achieved(self._system, result)}{self._system.describe_ending(result)}{spent}"
         )
 
     def failed(self, job: Job, failure: Failure) -> None:

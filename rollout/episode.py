@@ -9,7 +9,6 @@ from typing import Generic, TypeVar
 
 from housewise.agent.base import Agent, Decision, Past
 from housewise.core.record import Header, Result, Usage, Writer
-from housewise.core.settings import MOST_COUNTED
 from housewise.worlds.base import World
 
 O = TypeVar("O")  # noqa: E741 - observations, as the field writes them
@@ -27,13 +26,13 @@ class Limits:
     """When an episode ends although nobody said that it is complete, and a plan before its last action.
 
     Attributes:
-        plans: so many decisions.
-        idle_plans: so many in a row that took none of the world's own steps.
+        plans: so many decisions; None where the world alone ends the episode.
+        idle_plans: so many in a row that took none of the world's own steps; None for any number.
         replan_when_blocked: decide again when an action fails that the rest of the plan builds on.
     """
 
-    plans: int = 150
-    idle_plans: int = 10
+    plans: int | None = 150
+    idle_plans: int | None = 10
     replan_when_blocked: bool = True
 
 
@@ -75,7 +74,7 @@ class Episode(Generic[O, A]):
         self._writer.write(header)
         self._observation = self._world.reset()
         ended = OUT_OF_PLANS
-        while self._past.decisions < self._limits.plans and self._idle < self._limits.idle_plans:
+        while self._goes_on():
             decision = self._decide()
             followed = self._follow(decision)
             if self._over or (followed and decision.done):
@@ -85,9 +84,13 @@ class Episode(Generic[O, A]):
         self._writer.write(result)
         return result
 
+    def _goes_on(self) -> bool:
+        plans, idle = self._limits.plans, self._limits.idle_plans
+        return (plans is None or self._past.decisions < plans) and (idle is None or self._idle < idle)
+
     def _decide(self) -> Decision[A]:
-        if self._limits.plans < MOST_COUNTED:
-            self._progress(self._past.decisions, self._limits.plans, f"plan {self._past.decisions}")
+        done = self._past.decisions
+        self._progress(done, self._limits.plans or done + 1, f"plan {done}")
         decision = self._agent.decide(self._observation, self._past)
         for event in decision.events:
             self._writer.write(event)

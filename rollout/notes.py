@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar
 
-from housewise.core.record import Event, Record
+from housewise.core.record import Event, Record, Writer
 from housewise.people.memory import Note
 
 
@@ -18,6 +18,22 @@ class NoteEvent(Event):
 
     type: ClassVar[str] = "note"
     note: Note
+
+
+class NotelessWriter:
+    """Writes everything but notes: what is learned of one person is not another's.
+
+    Args:
+        writer: takes the rest.
+    """
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+
+    def write(self, event: Event) -> None:
+        """See Writer."""
+        if not isinstance(event, NoteEvent):
+            self._writer.write(event)
 
 
 def notes_of(record: Record) -> Iterable[Note]:

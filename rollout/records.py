@@ -29,12 +29,13 @@ def read_record(path: Path) -> Record:
     lines = read_lines(path)
     name, version = _system_of(path, lines[0])
     known: dict[str, type[Event]] = {NoteEvent.type: NoteEvent}
-    if name in plugins(SYSTEMS):
-        system = find_system(name)
-        if version < VERSION:
-            lines = list(system.upgraded(lines))
-        known |= {event.type: event for event in system.events}
-    return assembled(path, lines, known)
+    if name not in plugins(SYSTEMS):
+        return assembled(path, lines, known)
+    system = find_system(name)
+    if version < VERSION:
+        lines = list(system.upgraded(lines))
+    known |= {event.type: event for event in system.events}
+    return system.completed(assembled(path, lines, known))
 
 
 def read_records(folder: Path | str) -> Iterator[Record]:

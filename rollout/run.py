@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from housewise.core.code import UntrustedCodeError, code_file
+from housewise.core.console import print_note
 from housewise.core.errors import UserError
 from housewise.core.files import alone, find_paths, read_bytes, write_bytes, write_json
 from housewise.core.marks import differences, mark_as_set
@@ -24,13 +25,16 @@ from housewise.rollout.attempts import earlier_events
 from housewise.rollout.executors import Silent, Watcher, open_executor
 from housewise.rollout.failures import FailedEpisodesError, read_failures
 from housewise.rollout.lanes import Lanes
+from housewise.rollout.limits import LimitReachedError, RunMeter, check_prices, open_meter
 from housewise.rollout.models import check_models
 from housewise.rollout.notes import notes_of
 from housewise.rollout.recall import Recollection
 from housewise.rollout.records import FIRST_SYSTEM, read_record, read_records
 from housewise.rollout.scores import metrics
-from housewise.rollout.settings import RunSettings
+from housewise.rollout.settings import RunSettings, written_as
 from housewise.rollout.system import Job, System, find_system
+
+_MOST_NAMED = 3
 
 
 class Run:
@@ -45,16 +49,17 @@ class Run:
     """
 
     def __init__(self, system: System[Any], folder: Path) -> None:
-        self.system, self.folder = system, folder
-        self.episodes = folder / "episodes"
+        self.folder, self.episodes = folder, folder / "episodes"
+        self.system = self._resumed(system)
         self._check_folder()
-        system.check()
-        jobs = system.jobs()
+        self.system.check()
+        check_prices(self.system)
+        self.meter: RunMeter | None = None
+        jobs = self.system.jobs()
         self.jobs = jobs[: self.settings.execution.max_episodes]
         """What is played."""
         self.left_out = len(jobs) - len(self.jobs)
         """How many episodes max_episodes leaves out."""
-        self.jobs = system.jobs()
         self._can_start = False
 
     @property
@@ -94,6 +99,7 @@ class Run:
             The figures over all records of the folder, as in ``metrics.json``.
 
         Raises:
+            LimitReachedError: when the run reaches a limit; it brings the figures of finished episodes.
             FailedEpisodesError: when some episodes failed; the others are played, and it brings their figures.
             UserError: when something outside the program is wrong; finished episodes are kept.
         """
@@ -104,19 +110,31 @@ class Run:
                 # Another program may have played here since.
                 self._check_folder()
                 return self._play(watcher or Silent())
+            except LimitReachedError:
+                # What it has spent is kept.
+                raise
             except BaseException:
                 if is_new and not find_paths(self.episodes, "*"):
                     shutil.rmtree(self.folder, ignore_errors=True)
                 raise
 
     def _play(self, watcher: Watcher) -> dict[str, Any]:
+        limit: LimitReachedError | None = None
         if jobs := self.open:
+            self._print_person()
             write_json(self.folder / "config.json", self.settings.model_dump(mode="json"))
             keep_files(self.system.files(), self.folder, anew=not self.finished)
-            with self._remembering() as memories:
-                learn = self.settings.memory.learn
-                lanes = Lanes(jobs, self.system.material, memories, self._person, self._learned, learn, self._earlier)
-                open_executor(self.system, self.episodes, watcher).play(lanes)
+            try:
+                with self._metering() as meter, self._remembering() as memories:
+                    learn = self.settings.memory.learn
+                    lanes = Lanes(
+                        jobs, self.system.material, memories, self._person, self._learned, learn, self._earlier
+                    )
+                    open_executor(self.system, self.episodes, watcher, meter).play(lanes)
+            except LimitReachedError as error:
+                limit = error
+                # Nothing may have been played yet.
+                self.episodes.mkdir(parents=True, exist_ok=True)
         else:
             self._keep_what_was_learned()
         records = (each for each in read_records(self.episodes) if each.header.system == self.system.name)
@@ -124,10 +142,30 @@ class Run:
         failures = read_failures(self.episodes)
         figures = metrics(finished, self.system.scores, {each.name: each.failure for each in failures})
         write_json(self.folder / "metrics.json", figures)
+        if limit is not None:
+            done, left = len(self.finished), len(self.open)
+            # Others may have ended meanwhile.
+            words = (self.meter and self.meter.reached()) or limit
+            raise LimitReachedError(
+                f"{words}: {done} of {len(self.jobs)} episodes are played and {left} are left", figures
+            )
         mine = {job.name for job in self.jobs}
         if failed := [each for each in failures if each.name in mine]:
             raise FailedEpisodesError.of(failed, len(self.jobs), figures)
         return figures
+
+    @contextmanager
+    def _metering(self) -> Iterator[RunMeter | None]:
+        """What counts the run's tokens and minutes; what they are is written down when it is left."""
+        self.meter = open_meter(self.system, self.folder)
+        if self.meter is None:
+            yield None
+            return
+        self.meter.check()
+        try:
+            yield self.meter
+        finally:
+            self.meter.save()
 
     def _keep_what_was_learned(self) -> None:
         """What a run had no time for that was killed behind its last episode."""
@@ -179,6 +217,38 @@ class Run:
             return header.seed == job.seed and not differing(then.identity, self.settings.identity)
 
         return earlier_events(self.episodes, job.name, self.system.events_not_repeated, fits)
+
+    def _resumed(self, system: System[Any]) -> System[Any]:
+        """A system for the person of the run that is in the folder, where the user chose no person."""
+        path = self.folder / "config.json"
+        settings: RunSettings = system.settings
+        if not settings.is_for_person_of_memory or not path.exists() or not begun(self.episodes):
+            return system
+        resumed = settings.resuming(read_settings(path, trust_code=True))
+        return system if resumed is settings else type(system)(resumed)
+
+    def _print_person(self) -> None:
+        """Say for whom is played where the memory's name alone tells, and why nothing is written into the memory."""
+        whose, learn = self.settings.memory.start, self.settings.memory.learn
+        if whose is None or not self.system.remembers:
+            return
+        people = [names for job in self.jobs if (names := self.system.respondents(job)) and whose not in names]
+        others = list(dict.fromkeys(names[0] for names in people))
+        if others and learn != "never":
+            listed = ", ".join(others[:_MOST_NAMED]) + (" and others" if len(others) > _MOST_NAMED else "")
+            remedies = [
+                *([f"--memory {others[0]}"] if len(others) == 1 else []),
+                *written_as(self.settings.person_of_memory),
+            ] or ["the memory of the one person who is played for"]
+            print_note(
+                f"the memory of {whose} is read but not written: this run is scored by the preferences of {listed}; "
+                f"{' or '.join(remedies)} keeps reactions"
+            )
+        elif self.settings.is_for_person_of_memory:
+            print_note(
+                f"this run is scored by the preferences of {whose}, whose memory it starts from; person=NAME chooses "
+                "somebody else"
+            )
 
     def _check_folder(self) -> None:
         path = self.folder / "config.json"

@@ -16,6 +16,7 @@ from housewise.core.settings import (
     Settings,
     merged,
     placed,
+    short_name,
     validated,
 )
 from housewise.language.settings import COMPUTED, ModelSettings
@@ -62,6 +63,18 @@ class MemorySettings(Settings):
     meaning: bool | None = None
 
 
+class Price(Settings):
+    """What a model costs, per million tokens.
+
+    Attributes:
+        prompt: Of tokens that it reads.
+        reply: Of tokens that it writes.
+    """
+
+    prompt: float = Field(ge=0)
+    reply: float = Field(ge=0)
+
+
 class ExecutionSettings(Settings):
     """Where episodes are computed; nothing of it changes what comes of them but by rounding.
 
@@ -72,6 +85,9 @@ class ExecutionSettings(Settings):
         max_episodes: play the first so many episodes alone; None for all. The others are played in the same folder
             without it.
         fail_fast: Whether a run ends at the first episode that fails; the others are still to be played then.
+        max_total_tokens, max_cost, max_minutes: limits of the run in all its sessions, see rollout.limits; None for
+            none.
+        prices: of models, by their names in settings.
     """
 
     workers: int = Field(default=1, ge=1, le=MOST_COUNTED)
@@ -79,6 +95,15 @@ class ExecutionSettings(Settings):
     gpu: Annotated[Gpu, BeforeValidator(as_gpu)] = ANY
     max_episodes: int | None = Field(default=None, ge=1, le=MOST_COUNTED)
     fail_fast: bool = False
+    max_total_tokens: int | None = Field(default=None, ge=1)
+    max_cost: float | None = Field(default=None, gt=0)
+    max_minutes: float | None = Field(default=None, gt=0)
+    prices: dict[str, Price] = Field(default_factory=dict)
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether the run has a limit."""
+        return any(limit is not None for limit in (self.max_total_tokens, self.max_cost, self.max_minutes))
 
 
 class RunSettings(Settings):
@@ -118,6 +143,34 @@ class RunSettings(Settings):
             if key not in free and not (key.startswith("models.") and (not asks or key.endswith(".base_url")))
         }
 
+    @property
+    def person_of_memory(self) -> Mapping[str, Mapping[str, Any]]:
+        """Settings by section that play for the person whose memory is named; none where nobody has that name."""
+        return {}
+
+    @property
+    def is_for_person_of_memory(self) -> bool:
+        """Whether the name of the memory alone says for whom is played: the user chose no person."""
+        chosen = self.person_of_memory
+        return bool(chosen) and not any(
+            key in getattr(self, section).set_by_user or getattr(getattr(self, section), key) != value
+            for section, values in chosen.items()
+            for key, value in values.items()
+        )
+
+    def resuming(self, earlier: RunSettings) -> Self:
+        """The same for the person of an earlier run with the same memory, where the user chose no person.
+
+        Args:
+            earlier: settings of the run that is resumed.
+        """
+        same = (earlier.system, earlier.memory.start) == (self.system, self.memory.start)
+        if not same or not self.is_for_person_of_memory:
+            return self
+        chosen = self.person_of_memory
+        before = {name: {key: getattr(getattr(earlier, name), key) for key in chosen[name]} for name in chosen}
+        return self if before == chosen else self.changed(**before)
+
     def changed(self, **changes: Any) -> Self:
         """The same with other values for some keys, each with or without its section; see core.settings.placed."""
         content = _raw(self)
@@ -134,6 +187,14 @@ def flat(settings: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     for key, value in settings.items():
         found |= flat(value, f"{before}{key}.") if isinstance(value, Mapping) else {f"{before}{key}": value}
     return found
+
+
+def written_as(settings: Mapping[str, Any]) -> list[str]:
+    """Settings by section as a user writes them: ``key=value``."""
+    return [
+        f"{short_name(key)}={','.join(value) if isinstance(value, tuple) else value}"
+        for key, value in flat(settings).items()
+    ]
 
 
 def _computed(key: str) -> bool:

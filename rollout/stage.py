@@ -13,6 +13,10 @@ from housewise.language.base import ChatModel
 from housewise.rollout.episode import Episode, Progress
 from housewise.rollout.failures import failure_of
 from housewise.rollout.lanes import Assignment
+from housewise.rollout.limits import Meter
+from housewise.rollout.metering import metered
+from housewise.rollout.models import model_settings
+from housewise.rollout.notes import NotelessWriter
 from housewise.rollout.system import Opened, System
 
 
@@ -23,6 +27,7 @@ class Stage:
         system: plays.
         loading: held while an episode is made.
         ends_run: whether an error concerns the run although it looks as if it concerned the episode alone.
+        meter: counts what models take and knows the limits of the run; None where there are none.
     """
 
     def __init__(
@@ -30,10 +35,12 @@ class Stage:
         system: System[Any],
         loading: AbstractContextManager[object] | None = None,
         ends_run: Callable[[Exception], bool] | None = None,
+        meter: Meter | None = None,
     ) -> None:
         self._system = system
         self._loading = loading or nullcontext()
         self._ends_run = ends_run or (lambda error: False)
+        self._meter = meter
 
     def play(
         self, assignment: Assignment, models: Mapping[str, ChatModel], folder: Path, progress: Progress
@@ -47,16 +54,26 @@ class Stage:
             progress: told of how it goes.
 
         Raises:
+            LimitReachedError: when a limit of the run is reached; the episode is played again then.
             UserError: when something outside the program is wrong that concerns more than this episode.
         """
         self._system.check()
-        job = assignment.job
+        job, meter = assignment.job, self._meter
+        chosen = model_settings(self._system)
+        models = {role: metered(model, chosen[role].model, meter) for role, model in models.items()}
+
+        def checked(done: int, of: int, words: str) -> None:
+            if meter is not None:
+                meter.check_time()
+            progress(done, of, words)
+
         writer = RecordWriter(folder, job.name)
         try:
             with self._loading:
-                opened = self._system.open(job, models, assignment.memory, assignment.material, progress)
+                opened = self._system.open(job, models, assignment.memory, assignment.material, checked)
             header = self._header(assignment, opened, writer.attempt)
-            return Episode(opened.world, opened.agent, writer, opened.limits, progress).play(header)
+            takes = writer if self._learns(assignment) else NotelessWriter(writer)
+            return Episode(opened.world, opened.agent, takes, opened.limits, checked).play(header)
         except Exception as error:
             if self._ends_run(error):
                 raise
@@ -72,6 +89,13 @@ class Stage:
     def close(self) -> None:
         """Release what has been opened."""
         self._system.close()
+
+    def _learns(self, assignment: Assignment) -> bool:
+        """Whether the memory is of the person who reacts."""
+        if assignment.memory is None:
+            return True
+        names = self._system.respondents(assignment.job)
+        return not names or assignment.memory.person in names
 
     def _header(self, assignment: Assignment, opened: Opened, attempt: int) -> Header:
         system, job = self._system, assignment.job

@@ -19,8 +19,8 @@ from omegaconf import DictConfig, OmegaConf
 from housewise.agent.base import Agent
 from housewise.core.errors import UserError, shown
 from housewise.core.plugins import SYSTEMS, load_plugin, plugins
-from housewise.core.record import Event, Frozen, Line, file_key, record_name
-from housewise.core.settings import load_as_advised, written
+from housewise.core.record import Event, Frozen, Line, Record, Result, file_key, record_name
+from housewise.core.settings import load_as_advised, merged, written
 from housewise.language.adapters import asked_with
 from housewise.language.base import ChatModel
 from housewise.people.memory import Memory
@@ -153,12 +153,27 @@ class System(ABC, Generic[S]):
         for named in written("system", file, overrides):
             if named != cls.name:
                 raise UserError(f"setting system: these are settings of {named}, not of {cls.name}")
-        return load_as_advised(cls.Settings, cls.defaults(), cls.advice, file, settings, overrides)
+
+        def advice(found: RunSettings) -> Mapping[str, Any]:
+            return merged(cls.advice(found), found.person_of_memory)
+
+        return load_as_advised(cls.Settings, cls.defaults(), advice, file, settings, overrides)
 
     @classmethod
     def upgraded(cls, lines: Sequence[Line]) -> Sequence[Line]:
         """The lines of a record of an earlier version in the form of this one."""
         return lines
+
+    @classmethod
+    def completed(cls, record: Record) -> Record:
+        """A record with scores that an earlier version did not write and that follow from the record."""
+        return record
+
+    @classmethod
+    def describe_ending(cls, result: Result) -> str:
+        """Say how an episode ended, in a few words."""
+        steps, plans = result.scores["steps"], result.scores["plans"]
+        return f"{result.ended} after {steps:.0f} steps and {plans:.0f} plans"
 
     @classmethod
     def essence(cls, setting: Mapping[str, Any]) -> Any:
@@ -205,6 +220,13 @@ class System(ABC, Generic[S]):
         otherwise. What a local model said must not be among them, so that the episode ends as if never cut off.
         """
         return self.events
+
+    def respondents(self, job: Job) -> Sequence[str]:
+        """Names of the person who reacts and answers in an episode; none where that is whoever the memory is of.
+
+        What is learned of a person is kept in a memory of one of these names and in no other.
+        """
+        return [job.task.person] if job.task.person else []
 
     def is_local(self, role: str) -> bool:
         """Whether a local model plays a role."""

@@ -84,12 +84,12 @@ def remembering(config: PersonalizeSettings, houses: int, folder: Path) -> Perso
         houses: one demonstration in each.
         folder: for the demonstrations and the memory; nothing may be there yet.
     """
-    begun = {"start": "shown", "folder": str(folder / "people"), "new": True}
+    begun = {"start": Path(config.tasks.person).stem, "folder": str(folder / "people"), "new": True}
     shown = config.changed(
         planner="demonstrator", tasks={"houses": houses, "seed": _SHOWN}, max_steps=1000, memory=begun
     )
     Run(Personalize(shown), folder / "shown").play(Silent())
-    left = {"start": "shown", "folder": str(folder / "shown" / "memory"), "learn": "never"}
+    left = {"start": begun["start"], "folder": str(folder / "shown" / "memory"), "learn": "never"}
     return config.changed(memory=left)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from housewise.core.record import Header, Record, Result
 from housewise.report.text import plural
 from housewise.report.views import Began, Cell, KeepFilm, Shown
-from housewise.systems.personalize.fates import fates
+from housewise.systems.personalize.fates import describe_looking, fates
 from housewise.systems.personalize.record import HouseRecord
 from housewise.worlds.house.simulator import SimulatorChoice
 
@@ -63,6 +63,8 @@ class HouseView:
         agent: Any = header.settings.get("agent")
         spent = isinstance(agent, dict) and counted["plans"] == agent.get("most_plans")
         wrong = counted["objects"] - counted["correct_end"]
+        if looked := describe_looking(result):
+            return looked
         state = "all in place" if wrong == 0 else f"{wrong} of {counted['objects']} out of place"
         means = {
             "complete": "the planner took it as done",

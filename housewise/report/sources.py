@@ -15,6 +15,7 @@ from housewise.core.files import find_paths, read_bytes
 from housewise.core.record import Header, Result
 from housewise.report.text import plural
 from housewise.report.views import View, view_of
+from housewise.rollout.episode import OUT_OF_STEPS
 from housewise.rollout.experiment import Experiment, experiment_of, planner_of
 from housewise.rollout.failures import read_failures
 from housewise.rollout.records import read_record
@@ -97,7 +98,9 @@ class Entry:
     @property
     def ended(self) -> str:
         """How it ended, in one of a few words."""
-        return "failed" if self.result is None else self.result.ended
+        if self.result is None:
+            return "failed"
+        return "kept looking" if self.in_place and self.result.ended == OUT_OF_STEPS else self.result.ended
 
     @property
     def ending(self) -> str:

@@ -8,18 +8,20 @@ from typing import Any
 from housewise.core.errors import UserError
 from housewise.core.processes import has_processes
 from housewise.rollout.executors.base import Executor, Silent, Watcher
+from housewise.rollout.limits import RunMeter
 from housewise.rollout.system import System
 
 __all__ = ["Executor", "Silent", "Watcher", "open_executor"]
 
 
-def open_executor(system: System[Any], episodes: Path, watcher: Watcher) -> Executor:
+def open_executor(system: System[Any], episodes: Path, watcher: Watcher, meter: RunMeter | None = None) -> Executor:
     """The executor that a system's settings name.
 
     Args:
         system: plays the episodes.
         episodes: folder of the records.
         watcher: told of how it goes.
+        meter: counts what models take; None where nothing is limited.
 
     Raises:
         UserError: when it is not installed, or the settings do not fit.
@@ -28,15 +30,15 @@ def open_executor(system: System[Any], episodes: Path, watcher: Watcher) -> Exec
     if execution.ray is None and execution.workers > 1 and not system.roles and has_processes():
         from housewise.rollout.executors.processes import Processes
 
-        return Processes(system, episodes, watcher)
+        return Processes(system, episodes, watcher, meter)
     if execution.ray is None:
         from housewise.rollout.executors.threads import Threads
 
-        return Threads(system, episodes, watcher)
+        return Threads(system, episodes, watcher, meter)
     try:
         import ray  # noqa: F401
     except ImportError:
         raise UserError("ray is not installed; run pip install 'housewise[distributed]', or leave out --ray") from None
     from housewise.rollout.executors.ray_cluster import RayCluster
 
-    return RayCluster(system, episodes, watcher)
+    return RayCluster(system, episodes, watcher, meter)

@@ -11,6 +11,7 @@ from housewise.core.processes import process_pool
 from housewise.core.record import Outcome
 from housewise.rollout.executors.base import Outcomes, Watcher
 from housewise.rollout.lanes import Assignment, Lanes
+from housewise.rollout.limits import RunMeter
 from housewise.rollout.stage import Stage
 from housewise.rollout.system import Job, System
 
@@ -27,15 +28,16 @@ class Processes:
         system: plays the episodes.
         episodes: folder of the records.
         watcher: told of how it goes.
+        meter: counts what models take; None where nothing is limited.
     """
 
-    def __init__(self, system: System[Any], episodes: Path, watcher: Watcher) -> None:
-        self._system, self._episodes, self._watcher = system, episodes, watcher
+    def __init__(self, system: System[Any], episodes: Path, watcher: Watcher, meter: RunMeter | None = None) -> None:
+        self._system, self._episodes, self._watcher, self._meter = system, episodes, watcher, meter
 
     def play(self, lanes: Lanes) -> None:
         """See Executor.play."""
         count = lanes.most(min(self._system.settings.execution.workers, usable_cores()))
-        with process_pool(count, _Process.enter, self._system, self._episodes) as pool:
+        with process_pool(count, _Process.enter, self._system, self._episodes, self._meter) as pool:
             self._until_the_end(pool, lanes, _AHEAD * count)
 
     def _until_the_end(self, pool: ProcessPoolExecutor, lanes: Lanes, ahead: int) -> None:
@@ -59,12 +61,12 @@ class _Process:
 
     entered: _Process
 
-    def __init__(self, system: System[Any], episodes: Path) -> None:
-        self._stage, self._episodes = Stage(system), episodes
+    def __init__(self, system: System[Any], episodes: Path, meter: RunMeter | None) -> None:
+        self._stage, self._episodes = Stage(system, meter=meter), episodes
 
     @classmethod
-    def enter(cls, system: System[Any], episodes: Path) -> None:
-        cls.entered = cls(system, episodes)
+    def enter(cls, system: System[Any], episodes: Path, meter: RunMeter | None) -> None:
+        cls.entered = cls(system, episodes, meter)
 
     def play(self, assignment: Assignment) -> Outcome:
         return self._stage.play(assignment, {}, self._episodes, lambda done, of, words: None)

@@ -7,7 +7,7 @@ import socket
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -27,6 +27,7 @@ from housewise.rollout.episode import Progress
 from housewise.rollout.executors.base import Outcomes, Watcher
 from housewise.rollout.executors.ray_models import DESK, GLANCE, Files, Opener, complain, last_line, openers, packed
 from housewise.rollout.lanes import Assignment, Lanes
+from housewise.rollout.limits import LimitReachedError, RunMeter, Spending
 from housewise.rollout.models import model_settings
 from housewise.rollout.stage import Stage
 from housewise.rollout.system import Job, System
@@ -51,10 +52,11 @@ class RayCluster:
         system: plays the episodes.
         episodes: folder of the records.
         watcher: told of how it goes.
+        meter: counts what models take; None where nothing is limited.
     """
 
-    def __init__(self, system: System[Any], episodes: Path, watcher: Watcher) -> None:
-        self._system, self._episodes, self._watcher = system, episodes, watcher
+    def __init__(self, system: System[Any], episodes: Path, watcher: Watcher, meter: RunMeter | None = None) -> None:
+        self._system, self._episodes, self._watcher, self._meter = system, episodes, watcher, meter
         # An actor lives as long as somebody here refers to it.
         self._models: dict[str, Any] = {}
 
@@ -62,8 +64,11 @@ class RayCluster:
         """See Executor.play."""
         execution = self._system.settings.execution
         with _connected(execution.ray or "auto"):
-            desk = _open_desk(self._system)
-            self._play(lanes, self._stages(lanes.most(execution.workers)), desk)
+            desk = _open_desk(self._system, self._meter)
+            try:
+                self._play(lanes, self._stages(lanes.most(execution.workers)), desk)
+            finally:
+                self._look_at_spending(desk)
 
     def _play(self, lanes: Lanes, stages: list[Any], desk: Any) -> None:
         pool, playing = ActorPool(stages), dict[str, Job]()
@@ -104,7 +109,11 @@ class RayCluster:
         # a lost machine always find a place.
         made = ray.remote(_Stage).options(max_restarts=-1, max_task_retries=_RETRIES, scheduling_strategy="SPREAD")
         return [
-            made.remote(self._system, {role: turns[number % len(turns)] for role, turns in by_role.items()})
+            made.remote(
+                self._system,
+                self._meter is not None,
+                {role: turns[number % len(turns)] for role, turns in by_role.items()},
+            )
             for number in range(count)
         ]
 
@@ -115,16 +124,24 @@ class RayCluster:
             return
         for name in news.keys() & playing.keys():
             self._watcher.progressed(playing[name], *news[name])
+        self._look_at_spending(desk)
+
+    def _look_at_spending(self, desk: Any) -> None:
+        """Know what the desk has counted; where it is not there, what was known."""
+        if self._meter is not None:
+            with suppress(RayError):
+                self._meter.update(ray.get(desk.spent.remote(), timeout=GLANCE))
 
 
 class _Stage:
     """Plays episodes on the machine where Ray puts it."""
 
-    def __init__(self, system: System[Any], openers: Mapping[str, Opener]) -> None:
+    def __init__(self, system: System[Any], is_metered: bool, openers: Mapping[str, Opener]) -> None:
         self._openers = openers
         if not isinstance(system.settings.execution.gpu, int):
             start_turns_at(ray.get(ray.get_actor(DESK).place.remote(socket.gethostname())))
-        self._stage = Stage(system, ends_run=lambda error: isinstance(error, RayError))
+        meter = _DeskMeter() if is_metered else None
+        self._stage = Stage(system, ends_run=lambda error: isinstance(error, RayError), meter=meter)
 
     def play(self, assignment: Assignment) -> tuple[str, str, Outcome]:
         """An episode's name, its record and what became of it."""
@@ -135,6 +152,8 @@ class _Stage:
                 outcome = self._stage.play(assignment, self._models, folder, self._progress(name))
                 ending = FINISHED if isinstance(outcome, Result) else FAILED
                 return name, (folder / f"{name}{ending}").read_text(encoding="utf-8"), outcome
+        except LimitReachedError:
+            raise
         except UserError as error:
             raise UserError(f"on {socket.gethostname()}: {error}") from error
 
@@ -154,11 +173,33 @@ class _Stage:
         return progress
 
 
+class _DeskMeter:
+    """The meter of the run as episodes on other machines ask it; see Meter."""
+
+    def __init__(self) -> None:
+        self._desk, self._asked = ray.get_actor(DESK), 0.0
+
+    def check(self) -> None:
+        """See Meter."""
+        if words := ray.get(self._desk.reached.remote()):
+            raise LimitReachedError(words)
+
+    def check_time(self) -> None:
+        """See Meter; not at every step, as the desk may be far away."""
+        if time.monotonic() > self._asked + GLANCE:
+            self._asked = time.monotonic()
+            self.check()
+
+    def count(self, model: str, prompt_tokens: int, completion_tokens: int) -> None:
+        """See Meter."""
+        ray.get(self._desk.count.remote(model, prompt_tokens, completion_tokens))
+
+
 class _Desk:
     """On the driver's machine: what local models are made of, how many play on each machine, how far episodes are."""
 
-    def __init__(self, folders: Mapping[str, Mapping[str, Files]]) -> None:
-        self._folders = folders
+    def __init__(self, folders: Mapping[str, Mapping[str, Files]], meter: RunMeter | None) -> None:
+        self._folders, self._meter = folders, meter
         self._places: Counter[str] = Counter()
         self._news: dict[str, tuple[int, int, str]] = {}
 
@@ -170,6 +211,19 @@ class _Desk:
         """How many have begun to play on a machine before."""
         self._places[machine] += 1
         return self._places[machine] - 1
+
+    def reached(self) -> str:
+        """The limit of the run that is reached, in words."""
+        return self._meter.reached() if self._meter is not None else ""
+
+    def count(self, model: str, prompt_tokens: int, completion_tokens: int) -> None:
+        """Add what a request took."""
+        if self._meter is not None:
+            self._meter.count(model, prompt_tokens, completion_tokens)
+
+    def spent(self) -> Spending:
+        """What the run has taken so far."""
+        return self._meter.spent if self._meter is not None else Spending()
 
     def tell(self, name: str, done: int, of: int, words: str) -> None:
         """Of an episode."""
@@ -217,8 +271,8 @@ def _reach(address: str) -> None:
         ) from error
 
 
-def _open_desk(system: System[Any]) -> Any:
+def _open_desk(system: System[Any], meter: RunMeter | None) -> Any:
     here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
     folders = {role: packed(settings) for role, settings in model_settings(system).items()}
     # Others find it by name: Ray warns of actors that hold others, for fear that these are gone when those start again.
-    return ray.remote(_Desk).options(name=DESK, num_cpus=0, scheduling_strategy=here).remote(folders)
+    return ray.remote(_Desk).options(name=DESK, num_cpus=0, scheduling_strategy=here).remote(folders, meter)

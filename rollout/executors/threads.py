@@ -12,6 +12,7 @@ from typing import Any
 from housewise.language import ChatModel
 from housewise.rollout.executors.base import Outcomes, Watcher
 from housewise.rollout.lanes import Assignment, Lanes
+from housewise.rollout.limits import RunMeter
 from housewise.rollout.models import close_models, forget_prompts, open_models
 from housewise.rollout.stage import Stage
 from housewise.rollout.system import System
@@ -31,10 +32,11 @@ class Threads:
         system: plays the episodes.
         episodes: folder of the records.
         watcher: told of how it goes.
+        meter: counts what models take; None where nothing is limited.
     """
 
-    def __init__(self, system: System[Any], episodes: Path, watcher: Watcher) -> None:
-        self._system, self._episodes, self._watcher = system, episodes, watcher
+    def __init__(self, system: System[Any], episodes: Path, watcher: Watcher, meter: RunMeter | None = None) -> None:
+        self._system, self._episodes, self._watcher, self._meter = system, episodes, watcher, meter
         self._loading = threading.Lock()
         self._stop, self._interrupted = threading.Event(), threading.Event()
         self._stages: list[Stage] = []
@@ -73,7 +75,7 @@ class Threads:
     def _work(self, lanes: Lanes, models: Mapping[str, ChatModel], outcomes: Outcomes, alone: bool) -> None:
         """Play one episode after the other."""
         # Whatever a model says of its end is nobody's failure either.
-        stage = Stage(copy.copy(self._system), self._loading, lambda _: self._interrupted.is_set())
+        stage = Stage(copy.copy(self._system), self._loading, lambda _: self._interrupted.is_set(), self._meter)
         self._stages.append(stage)
         try:
             while not self._stop.is_set() and (assignment := lanes.wait()) is not None:

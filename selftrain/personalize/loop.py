@@ -349,6 +349,7 @@ class SelfTraining:
         earlier = read_selftraining(path)
         if not self._begun:
             return
+        self.config = self.config.model_copy(update={"run": self.config.run.resuming(earlier.run)})
         made = {
             "imitated": TrainedModel.load(self.folder / IMITATE) is not None,
             "improved": any(self.folder.glob("iteration-*/model.json")),

@@ -17,7 +17,7 @@ from housewise.core.settings import Settings, load_as_advised, packaged, placed,
 from housewise.language.settings import Dtype
 from housewise.rollout.settings import flat
 from housewise.selftrain.personalize.pairs import Wording
-from housewise.systems.personalize.settings import PersonalizeSettings
+from housewise.systems.personalize.settings import PersonalizeSettings, advice_of
 
 
 class TrainingConfig(Settings):
@@ -292,7 +292,8 @@ def load_selftraining(
     """Put the settings of a self-training together; see core.settings.load_settings."""
 
     def advice(config: SelfTrainingConfig) -> dict[str, Any]:
-        return {"run": config.run.advice} if config.run.advice else {}
+        advised = advice_of(config.run)
+        return {"run": advised} if advised else {}
 
     return load_as_advised(SelfTrainingConfig, _defaults(), advice, file, settings, overrides)
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
 from housewise.agent.adapt.planner import MOST_TURNS, Asking
+from housewise.core.errors import UserError
 from housewise.core.settings import MOST_COUNTED, Settings
 from housewise.language.settings import ModelSettings, SamplingSettings
+from housewise.people.person import PEOPLE, load_people
 from housewise.rollout.settings import ModelsSettings, RunSettings, TaskSettings
 from housewise.worlds.kitchen.world import MAX_STEPS
 
@@ -105,6 +108,18 @@ class AdaptSettings(RunSettings):
     tasks: AdaptTaskSettings = AdaptTaskSettings()
     agent: AdaptAgentSettings = AdaptAgentSettings()
     models: AdaptModelsSettings = AdaptModelsSettings()
+
+    @property
+    def person_of_memory(self) -> dict[str, dict[str, tuple[str, ...]]]:
+        """See RunSettings.person_of_memory: one of the people who may be cooked for."""
+        name = self.memory.start
+        if name is None:
+            return {}
+        # What is wrong with a file of people is said where they are cooked for.
+        with suppress(UserError):
+            if any(person.name == name for person in load_people(self.tasks.people or PEOPLE)):
+                return {"tasks": {"person": (name,)}}
+        return {}
 
     @property
     def identity(self) -> dict[str, Any]:

@@ -15,7 +15,6 @@ from housewise.agent.base import Agent
 from housewise.core.errors import UserError
 from housewise.core.reading import is_file
 from housewise.core.record import Event
-from housewise.core.settings import MOST_COUNTED
 from housewise.language.adapters import asked_with
 from housewise.language.base import ChatModel, Sampling
 from housewise.language.embedder import minilm_folder, shared_minilm
@@ -107,6 +106,10 @@ class Adapt(System[AdaptSettings]):
         """See System.remembers: answers are."""
         return True
 
+    def respondents(self, job: Job) -> Sequence[str]:
+        """See System.respondents: whoever sits at the terminal is who the memory is of."""
+        return [] if self.settings.tasks.answering == "terminal" else super().respondents(job)
+
     @property
     def talks(self) -> bool:
         """See System.talks."""
@@ -182,7 +185,7 @@ class Adapt(System[AdaptSettings]):
             told=len(told),
         )
         # The world ends an episode whose steps are used up.
-        limits = Limits(plans=MOST_COUNTED, idle_plans=MOST_COUNTED)
+        limits = Limits(plans=None, idle_plans=None)
         return Opened(world, self._agent(job, person, kitchen, models, told, progress), setting, limits)
 
     def _agent(

@@ -12,7 +12,8 @@ from housewise.core.errors import UserError
 from housewise.core.settings import MOST_COUNTED, Settings
 from housewise.language.settings import ModelSettings, SamplingSettings
 from housewise.rollout.settings import ModelsSettings, RunSettings, TaskSettings
-from housewise.worlds.choices.sets import OWN
+from housewise.worlds.choices.sets import HOUSES, OWN, is_of_houses
+from housewise.worlds.house.preferences import people
 
 Components = Literal["local", "chat", "learned"]
 Speech = Literal["local", "chat"]
@@ -91,6 +92,12 @@ class CliprSettings(RunSettings):
     tasks: ChoiceTasks = ChoiceTasks()
     models: CliprModels = CliprModels()
     agent: CliprAgent = CliprAgent()
+
+    @property
+    def person_of_memory(self) -> dict[str, dict[str, str]]:
+        """See RunSettings.person_of_memory: choices in houses may be those of a person who is named."""
+        name = self.memory.start
+        return {"tasks": {"data": f"{HOUSES}:{name}"}} if is_of_houses(self.tasks.data) and name in people() else {}
 
     def bearing(self, asks: bool) -> dict[str, Any]:
         """See RunSettings.bearing; the critic's settings say nothing where rules stay as they are."""

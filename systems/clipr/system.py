@@ -40,7 +40,7 @@ from housewise.systems.clipr.record import (
 from housewise.systems.clipr.settings import CliprSettings
 from housewise.systems.clipr.world import ChoiceWorld
 from housewise.worlds.choices.scenario import ChoiceSet
-from housewise.worlds.choices.sets import OWN, is_made_here, read_choices
+from housewise.worlds.choices.sets import OWN, is_made_here, is_of_houses, read_choices
 
 _LOCAL, _LEARNED = "local", "learned"
 
@@ -98,6 +98,11 @@ class Clipr(System[CliprSettings]):
         made, _, who = chosen.data.partition(":") if is_made_here(chosen.data) else ("", "", chosen.data)
         data = "-".join(part for part in (made, Path(who).stem) if part)
         return [Task(data, data, chosen.person)]
+
+    def respondents(self, job: Job) -> Sequence[str]:
+        """See System.respondents: whose choices in houses they are; the other sets of choices name nobody."""
+        person = self.material(job).person if is_of_houses(self.settings.tasks.data) else None
+        return [person.name] if person else []
 
     def check(self) -> None:
         """See System.check."""

@@ -19,6 +19,7 @@ from housewise.systems.personalize.record import ActionEvent, ExchangeLine, Plan
 from housewise.worlds.base import Step
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import ROBOT, SceneGraph
+from housewise.worlds.house.shortest import shortest_steps
 
 _BUILT_UPON = frozenset({ActionKind.PICK_UP, ActionKind.PLACE})
 
@@ -40,6 +41,7 @@ class HouseWorld:
         self._chosen: Counter[bool | None] = Counter()
         self._statuses: Counter[Status] = Counter()
         self._placed: set[tuple[str, str]] = set()
+        self._last_correct: int | None = None
 
     def reset(self) -> SceneGraph:
         """See World.reset."""
@@ -51,9 +53,11 @@ class HouseWorld:
         self._statuses[carried.outcome.status] += 1
         self._chosen[self.chosen_by_model] += 1
         self._placed |= {(name, place) for name, (_, place) in carried.moved.items() if place != ROBOT}
+        event = action_event(self.plans - 1, action, carried)
+        self._last_correct = event.correct_at or self._last_correct
         return Step(
             self.robot.graph,
-            (action_event(self.plans - 1, action, carried), *self._reactions(carried)),
+            (event, *self._reactions(carried)),
             carried.end - carried.start,
             blocks(action, carried),
             self.robot.over,
@@ -71,7 +75,7 @@ class HouseWorld:
 
     def scores(self) -> dict[str, float]:
         """See World.scores."""
-        world = self.robot.env.world
+        env, world = self.robot.env, self.robot.env.world
         misplaced, actions = len(world.episode.misplaced), self._statuses.total()
         found: dict[str, float] = {
             "success_rate": world.success_rate,
@@ -87,6 +91,11 @@ class HouseWorld:
             found["executability"] = self._statuses[Status.SUCCEEDED] / actions
         if answered := self._chosen[True] + self._chosen[False]:
             found["own_choice"] = self._chosen[True] / answered
+        if self._last_correct is not None:
+            found["last_correct_step"] = self._last_correct
+        if (shortest := shortest_steps(world.scene, world.episode)) is not None:
+            found["shortest_steps"] = shortest
+            found["efficiency"] = max(0.0, world.success_rate) * shortest / max(shortest, env.steps)
         return found
 
     def final(self) -> Mapping[str, Any]:

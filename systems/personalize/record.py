@@ -145,6 +145,12 @@ class ActionEvent(Event):
     reward: float = 0.0
     seconds: Seconds = 0.0
 
+    @property
+    def correct_at(self) -> int | None:
+        """The low-level step in which it placed something where people want it, counted from 1; None if it did not."""
+        released = self.low_level.rfind("g")
+        return self.start + released + 1 if self.reward > 0 and released >= 0 else None
+
 
 @dataclass(frozen=True)
 class HouseRecord:

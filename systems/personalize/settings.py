@@ -16,6 +16,7 @@ from housewise.core.plugins import PLANNERS, SIMULATORS, plugins
 from housewise.core.settings import MOST_COUNTED, Settings, load_as_advised, merged, one_of, packaged
 from housewise.language.adapters import AUTO, BUNDLED, Familiar, asked_with
 from housewise.rollout.settings import RunSettings, TaskSettings
+from housewise.worlds.house.tasks import is_known_person
 
 
 class ControllerSettings(Settings):
@@ -185,6 +186,14 @@ class PersonalizeSettings(RunSettings):
         return {key: value for key, value in super().bearing(asks).items() if key not in free}
 
     @property
+    def person_of_memory(self) -> dict[str, dict[str, str]]:
+        """See RunSettings.person_of_memory: a person with preferences or an annotator of the data."""
+        name = self.memory.start
+        if name in (None, "majority") or not is_known_person(name, self.tasks.data):
+            return {}
+        return {"tasks": {"person": name}}
+
+    @property
     def advice(self) -> dict[str, Any]:
         """What the adapter says of how it is meant to be asked, as settings of a run."""
         return asked_with(self.models.agent.adapter) if self.agent.planner == "llm" else {}
@@ -201,7 +210,12 @@ def house_settings(
     """
     base = OmegaConf.merge(packaged("run"), {"models": {"agent": {"adapter": None}}})
     assert isinstance(base, DictConfig)
-    return load_as_advised(PersonalizeSettings, base, lambda found: found.advice, file, settings, overrides)
+    return load_as_advised(PersonalizeSettings, base, advice_of, file, settings, overrides)
+
+
+def advice_of(run: PersonalizeSettings) -> dict[str, Any]:
+    """Defaults that a run's adapter and the name of its memory bring along, by section."""
+    return merged(run.advice, run.person_of_memory)
 
 
 def _adapter(given: Any) -> Any:

@@ -16,7 +16,7 @@ from housewise.controller.skills import Controller, ControllerSettings
 from housewise.core.code import code_file
 from housewise.core.errors import UserError
 from housewise.core.reading import is_file
-from housewise.core.record import FINISHED, Line
+from housewise.core.record import FINISHED, Line, Record, Result
 from housewise.core.settings import packaged
 from housewise.language import ChatModel, Sampling
 from housewise.language.embedder import Embedder, has_minilm, shared_minilm
@@ -26,6 +26,7 @@ from housewise.people.memory import Memory
 from housewise.rollout.episode import Limits, Progress
 from housewise.rollout.scores import Score
 from housewise.rollout.system import Job, Opened, System
+from housewise.systems.personalize.fates import LAST_CORRECT, describe_looking
 from housewise.systems.personalize.house import HouseWorld, PlannerAgent
 from housewise.systems.personalize.planners import Situation, open_planner
 from housewise.systems.personalize.record import ActionEvent, HouseSetting, PlanEvent, read_house_record
@@ -36,6 +37,7 @@ from housewise.worlds.house.env import RearrangementEnv, Task
 from housewise.worlds.house.scene import Scene
 from housewise.worlds.house.simulator import check_simulator, open_simulator
 from housewise.worlds.house.simulator.base import Simulator
+from housewise.worlds.house.tasks import wishes
 
 _REPLAY = "replay"
 
@@ -50,6 +52,8 @@ class Personalize(System[PersonalizeSettings]):
         Score("success_rate", "success", "success", "%", "higher", scale=100, error=True),
         Score("executability", "executable", "exec", "%", "higher", scale=100, weight="actions"),
         Score("own_choice", "steps the model chose", unit="%", scale=100),
+        Score("efficiency", "efficiency", "eff", "%", "higher", scale=100),
+        Score(LAST_CORRECT, "step of the last right placement", better="lower", decimals=0),
         Score("unique_placements", "unique placements", "put", decimals=2),
         Score("plans", column="plans"),
         Score("steps", column="steps", decimals=0),
@@ -79,6 +83,20 @@ class Personalize(System[PersonalizeSettings]):
         return upgraded(lines)
 
     @classmethod
+    def completed(cls, record: Record) -> Record:
+        """See System.completed: the step of the last right placement."""
+        if LAST_CORRECT in record.result.scores:
+            return record
+        steps = [step for action in record.of_type(ActionEvent) if (step := action.correct_at) is not None]
+        return record.with_scores({LAST_CORRECT: steps[-1]}) if steps else record
+
+    @classmethod
+    def describe_ending(cls, result: Result) -> str:
+        """See System.describe_ending: who has put all in place may use up the steps looking for more."""
+        looked = describe_looking(result)
+        return f"{looked} ({result.scores['plans']:.0f} plans)" if looked else super().describe_ending(result)
+
+    @classmethod
     def essence(cls, setting: Mapping[str, Any]) -> Any:
         """See System.essence: where everything stands, and where it is wanted."""
         return setting["placements"], {thing: sorted(places) for thing, places in setting["correct"].items()}
@@ -101,6 +119,11 @@ class Personalize(System[PersonalizeSettings]):
     def tasks(self) -> Sequence[HouseTask]:
         """See System.tasks."""
         return task_names(self.settings.tasks)
+
+    def respondents(self, job: Job) -> Sequence[str]:
+        """See System.respondents: whose preferences count; a file's person may be called as the file is."""
+        chosen = self.settings.tasks
+        return [chosen.person] if chosen.data else [wishes(chosen.person).name, Path(chosen.person).stem]
 
     def check(self) -> None:
         """See System.check."""

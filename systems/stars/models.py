@@ -10,6 +10,7 @@ from housewise.language.base import ChatModel
 from housewise.language.chat_continuer import ChatContinuer
 from housewise.language.continuing import Bounds, Continuation, Continuer, Rater, Rating, Token
 from housewise.language.settings import ModelSettings
+from housewise.rollout.metering import MeteredContinuer, MeteredModel
 from housewise.rollout.models import Deferred
 
 
@@ -71,13 +72,19 @@ def late_continuer(model: ChatModel, settings: ModelSettings, instruction: str, 
     """
 
     def open_it() -> Continuer:
-        opened = model.opened if isinstance(model, Deferred) else model
+        asked = model.model if isinstance(model, MeteredModel) else model
+        opened = asked.opened if isinstance(asked, Deferred) else asked
         if settings.local:
             from housewise.language.local.continuer import LocalContinuer
             from housewise.language.local.model import LocalChatModel
 
             if isinstance(opened, LocalChatModel):
-                return LocalContinuer(opened, seed)
+                local = LocalContinuer(opened, seed)
+                if isinstance(model, MeteredModel):
+                    return MeteredContinuer(local, model.label, model.meter)
+                return local
+        if isinstance(model, MeteredModel):
+            opened = MeteredModel(opened, model.label, model.meter)
         return ChatContinuer(opened, instruction, settings.local or settings.continue_prefix, seed)
 
     return LateContinuer(model.name, open_it)

@@ -20,7 +20,6 @@ from housewise.agent.stars.tasks import Task as Room_Task
 from housewise.core.errors import UserError
 from housewise.core.reading import is_file
 from housewise.core.record import Event
-from housewise.core.settings import MOST_COUNTED
 from housewise.language import ChatModel
 from housewise.language.continuing import Continuer
 from housewise.language.embedder import shared_minilm
@@ -100,6 +99,10 @@ class Stars(System[StarsSettings]):
     def talks(self) -> bool:
         """See System.talks."""
         return self._asks("terminal")
+
+    def respondents(self, job: Job) -> Sequence[str]:
+        """See System.respondents: what is wanted stands in the task, which names nobody."""
+        return []
 
     @property
     def events_not_repeated(self) -> Sequence[type[Event]]:
@@ -183,7 +186,7 @@ class Stars(System[StarsSettings]):
         room = Room(task, learner, user, told, self._body(task, analyser))
         agent = StarsAgent(task, learner, self._prompts, memory.person, room.lessons.append, progress)
         # What ends an episode is that no object is left.
-        limits = Limits(plans=MOST_COUNTED, idle_plans=MOST_COUNTED)
+        limits = Limits(plans=None, idle_plans=None)
         return Opened(room, agent, _setting(task, learner), limits)
 
     def close(self) -> None:

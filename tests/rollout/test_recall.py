@@ -24,7 +24,7 @@ def test_what_a_run_learns_is_in_its_own_folder(tmp_path: Path) -> None:
     source.save(Memory("ada", [Note(person="ada", kind="rule", text="No cups.", about=About(things=("cup",)))]))
     later = source.load("ada").digest
     assert going_on(MemorySettings(start="ada", folder=str(source.root)), folder) == memory
-    task = {"planner": "demonstrator", "houses": 1, "seed": 1000, "max_steps": 400}
+    task = {"planner": "demonstrator", "person": "ada", "houses": 1, "seed": 1000, "max_steps": 400}
     Run(Personalize(house_settings(settings=task).changed(memory=memory)), folder).play()
     assert MemoryFolder(folder / "memory_at_start").load("ada").digest == before.digest
     learned = MemoryFolder(folder / "memory").load("ada")

@@ -56,7 +56,12 @@ def read_choices(data: str, count: int, seed: int) -> ChoiceSet:
 
 def is_made_here(data: str) -> bool:
     """Whether choices are our own kitchen's or made in houses, and no file."""
-    return data == OWN or data.partition(":")[0] == HOUSES
+    return data == OWN or is_of_houses(data)
+
+
+def is_of_houses(data: str) -> bool:
+    """Whether choices are made in houses, where they are one person's."""
+    return data.partition(":")[0] == HOUSES
 
 
 def _fields(text: str, path: Path) -> set[str]:

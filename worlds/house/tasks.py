@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
 
 from housewise.core.configs import CONFIGS
@@ -11,7 +12,7 @@ from housewise.core.yamls import read_yaml
 from housewise.worlds.house.env import Task
 from housewise.worlds.house.generator import generate
 from housewise.worlds.house.housekeep.reader import HousekeepData
-from housewise.worlds.house.preferences import Preferences, load_person, majority, people
+from housewise.worlds.house.preferences import Preferences, load_person, majority, people, strangers
 
 
 def generated_task(
@@ -86,6 +87,21 @@ def _task_set(scene: str, name: str) -> list[int]:
     if name not in sets:
         raise UserError(f"{scene} has no task set {name!r}; {alternatives(name, sets)}")
     return list(sets[name])
+
+
+@lru_cache(maxsize=8)
+def is_known_person(name: str, data: str | None = None) -> bool:
+    """Whether somebody of this name has preferences.
+
+    Args:
+        name: of a person who comes along, of the majority, or of an annotator.
+        data: the Housekeep folder with the annotators; None for those who come along.
+    """
+    if data is None or name == "majority":
+        return name in ("majority", *people(), *strangers())
+    with suppress(UserError):
+        return name in HousekeepData(data).annotators()
+    return False
 
 
 @lru_cache(maxsize=8)

@@ -26,6 +26,6 @@ def test_with_notes_what_is_shown_is_known(tmp_path: Path) -> None:
     noted = remembering(config, 1, tmp_path)
     assert measure(noted, 1, tmp_path / "run")["episodes"] == 1
     folders = (MemoryFolder(tmp_path / name) for name in ("shown/memory", "run/memory_at_start"))
-    shown, known = (folder.load("shown").notes for folder in folders)
+    shown, known = (folder.load("majority").notes for folder in folders)
     assert known == shown and shown
     assert noted == config.changed(memory=noted.memory)

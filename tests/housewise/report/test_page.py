@@ -175,7 +175,7 @@ def test_failed_episodes_come_first_with_their_reason(run_folder: Path, tmp_path
 @pytest.mark.parametrize(
     ("ended", "correct", "said"),
     [
-        ("out of steps", 7, "all in place; used all 160 steps"),
+        ("out of steps", 7, "all in place, kept looking until step 160"),
         ("out of steps", 5, "2 of 7 out of place; used all 160 steps"),
         ("complete", 7, "all in place; the planner took it as done"),
         ("out of plans", 6, "1 of 7 out of place; used all 4 plans"),

@@ -86,12 +86,12 @@ def played(out: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def refused(out: Path, *arguments: str) -> str:
-    """The one line in which a run ends that cannot be."""
+def refused(out: Path, *arguments: str, code: int = 2) -> str:
+    """The one line in which a run ends that cannot be, or not to its end."""
     done = subprocess.run(
         command(out, *arguments), env=ENVIRONMENT, capture_output=True, text=True, timeout=MOST_SECONDS, check=False
     )
-    assert done.returncode == 2, done.stdout + done.stderr
+    assert done.returncode == code, done.stdout + done.stderr
     assert len(done.stderr.strip().splitlines()) == 1, done.stderr
     return done.stderr
 
@@ -144,6 +144,21 @@ def test_the_records_are_those_of_one_machine(cluster: Any, tmp_path: Path) -> N
     again = played(tmp_path / "again", "--planner", "replay", "--records", str(tmp_path / "here" / "episodes"),
                    "--ray", cluster.address, "--workers", "3", *HOUSES)  # fmt: skip
     assert again.count("out of steps") == 6
+
+
+@pytest.mark.slow
+def test_limits_hold_for_all_machines_together(cluster: Any, model: Model, tmp_path: Path) -> None:
+    words = (*HOUSES, *model.settings, "--workers", "3", "--ray", cluster.address)
+    said = refused(tmp_path, *words, "max_total_tokens=100", code=4)
+    asked = len(model.requests)
+    assert 6 <= asked <= 8 and f"max_total_tokens=100 is reached with {18 * asked} tokens" in said
+    kept = json.loads((tmp_path / "spending.json").read_text())
+    assert kept["models"] == {"m": {"prompt_tokens": 11 * asked, "completion_tokens": 7 * asked}}
+    played(tmp_path, *words, "max_total_tokens=10000")
+    assert len(list((tmp_path / "episodes").glob("*.jsonl"))) == 6
+    assert "max_minutes=0.001 is reached" in refused(
+        tmp_path / "late", *HOUSES, "--planner", "scripted", "--ray", cluster.address, "max_minutes=0.001", code=4
+    )
 
 
 @pytest.mark.slow
@@ -277,7 +292,7 @@ def test_a_machine_without_the_data_is_named(tmp_path: Path) -> None:
     from housewise.systems.personalize.tasks import HouseTask
 
     config = house_settings(settings={"data": str(tmp_path / "nowhere"), "planner": "scripted"})
-    stage = _Stage(Personalize(config), {})
+    stage = _Stage(Personalize(config), False, {})
     with pytest.raises(UserError, match=f"on {socket.gethostname()}: .*nowhere"):
         stage.play(Assignment(Job(HouseTask.of("Merom_1_int", 3))))
 

@@ -217,7 +217,8 @@ def test_prompts_that_told_of_notes_are_learned_as_they_were(learner: Learner) -
     note = Note(person="esi", kind="reaction", text="The laptop belongs on the sofa.", about=wanted, value=1.0)
     MemoryFolder(source).save(Memory("esi", [note]))
     settings = [
-        *("run.memory.start=esi", f"run.memory.folder={source}", "run.prompt=remembering", "wording=corrected"),
+        *("run.memory.start=esi", f"run.memory.folder={source}", "run.person=majority"),
+        *("run.prompt=remembering", "wording=corrected"),
         *("iterations=1", "rehearse=0", "evaluation.tasks=[]", "run.max_steps=400", "run.most_plans=4"),
         # Replies that can be done, so that it gets to see things.
         *("run.grounded=true", "run.second_look=true", "run.sampling.max_tokens=200"),

@@ -8,7 +8,11 @@ import pytest
 
 from housewise.language.embedder import has_minilm
 from housewise.people.memory import MemoryFolder
+from housewise.rollout.executors import Silent
+from housewise.rollout.run import Run
+from housewise.rollout.system import Job
 from housewise.systems.adapt.record import ActionEvent, AnswerEvent
+from housewise.systems.adapt.system import Adapt
 from tests.systems.adapt.playing import adapt, record_of, scores
 
 MINE = """
@@ -139,3 +143,19 @@ def test_what_cannot_be_played_is_refused_in_one_line(tmp_path: Path, words: lis
     assert complaint in " ".join(said.split())
     assert len(said.strip().splitlines()) == 1
     assert not (tmp_path / "run" / "episodes").exists()
+
+
+def test_progress_is_counted_against_what_is_known_to_come(tmp_path: Path) -> None:
+    class Counting(Silent):
+        """Keeps out of how many each part of an episode is."""
+
+        def __init__(self) -> None:
+            self.totals: list[tuple[int, int]] = []
+
+        def progressed(self, job: Job, done: int, of: int, words: str) -> None:
+            self.totals.append((done, of))
+
+    counting = Counting()
+    settings = {"person": ["juan"], "task": [4], "planner": "never"}
+    Run(Adapt(Adapt.load(settings=settings)), tmp_path).play(counting)
+    assert counting.totals and all(of == done + 1 for done, of in counting.totals)

@@ -1,3 +1,4 @@
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,13 +12,16 @@ from housewise.agent.personalize.planner import Planner
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.controller.robot import LETTERS, room_anchors
 from housewise.controller.skills import Controller
-from housewise.core.record import RecordWriter, Result
+from housewise.core.record import RecordWriter, Result, line_of
 from housewise.language.base import ChatRequest, Reply, Sampling
 from housewise.language.replay import ReplayChatModel
+from housewise.report.house import HouseView
 from housewise.rollout.episode import Limits
+from housewise.rollout.scores import summary
 from housewise.selftrain.personalize.pairs import pairs_of
 from housewise.systems.personalize.planners import scripted_planner
 from housewise.systems.personalize.record import HouseRecord, read_house_record
+from housewise.systems.personalize.system import Personalize
 from housewise.worlds.house.env import RearrangementEnv, Task
 from housewise.worlds.house.scene_graph import ROBOT
 from housewise.worlds.house.simulator.base import Action, Camera
@@ -276,3 +280,42 @@ def test_a_moment_of_an_episode_can_be_gone_back_to(toy: Task) -> None:
     after = env._observe()
     assert all(np.array_equal(before[name], after[name]) for name in before)
     assert env.world.state == state.world and env.steps == state.steps
+
+
+def test_the_last_right_placement_and_the_efficiency_are_scored(toy: Task, tmp_path: Path) -> None:
+    played = Played(toy, tmp_path)
+    scores, placed = played.result.scores, [action for action in played.record.actions if action.reward > 0]
+    assert placed[-1].start < scores["last_correct_step"] <= placed[-1].end < scores["steps"]
+    assert played.record.actions[-1] is not placed[-1], "it looked on"
+    assert 0 < scores["shortest_steps"] < scores["last_correct_step"]
+    assert scores["efficiency"] == pytest.approx(scores["shortest_steps"] / scores["steps"])
+    assert Personalize.describe_ending(played.result).startswith("complete after")
+
+
+def test_who_puts_things_right_and_looks_on_is_told_so_and_who_does_not_is_out_of_steps(
+    toy: Task, tmp_path: Path
+) -> None:
+    whole = Played(toy, tmp_path / "whole")
+    last, most = whole.result.scores["last_correct_step"], int(whole.result.scores["steps"]) - 1
+    looking = Played(toy, tmp_path / "looking", max_steps=most).result
+    said = f"all in place at step {last:.0f}, kept looking until step {most}"
+    assert Personalize.describe_ending(looking).startswith(said)
+    assert HouseView().ending(whole.record.header, looking) == said
+    cut = Played(toy, tmp_path / "cut", max_steps=int(last) - 1)
+    assert Personalize.describe_ending(cut.result).startswith(f"out of steps after {last - 1:.0f} steps")
+    assert cut.result.scores["efficiency"] <= 0.5 and cut.result.scores["last_correct_step"] < last
+
+
+def test_a_record_of_an_earlier_version_is_completed_as_far_as_it_tells(toy: Task, tmp_path: Path) -> None:
+    played = Played(toy, tmp_path)
+    path, new = tmp_path / "played.jsonl", ("last_correct_step", "shortest_steps", "efficiency")
+    *lines, last = path.read_text().splitlines()
+    result = played.result.model_copy(
+        update={"scores": {name: value for name, value in played.result.scores.items() if name not in new}}
+    )
+    assert json.loads(last)["type"] == "result"
+    path.write_text("\n".join([*lines, line_of(result)]) + "\n")
+    read = read_house_record(path).result
+    assert read.scores == {**result.scores, "last_correct_step": played.result.scores["last_correct_step"]}
+    found = summary([read], Personalize.scores)
+    assert found["last_correct_step"] > 0 and "efficiency" not in found
