@@ -44,7 +44,7 @@ def _one(folder: Path) -> list[Entry]:
     Raises:
         UserError: when they are of several experiments.
     """
-    entries, _ = read_entries(folder)
+    entries, _ = read_entries(folder, figures_only=True)
     found = names([entry.experiment for entry in entries if entry.finished])
     if not found:
         raise UserError(f"{folder}: all of its {len(entries)} episodes failed; there is nothing to compare")

@@ -17,8 +17,9 @@ from housewise.report.pictures import compress
 from housewise.report.text import inert
 from housewise.report.topdown import stage_color
 from housewise.systems.personalize.fates import Fate
+from housewise.systems.personalize.filming import Extent, Shot
 from housewise.systems.personalize.houseplan import DETAIL, HousePlan, filled
-from housewise.systems.personalize.replay import Extent, Moment, Replay, Shot
+from housewise.systems.personalize.replay import Moment, Replay
 
 FRAMES = 150
 
@@ -192,6 +193,7 @@ def _sign(draw: ImageDraw.ImageDraw, x: float, y: float, size: float, kind: str)
 
 def _base(plan: HousePlan) -> Image.Image:
     """The house without marks, on paper."""
+    assert plan.picture is not None, "films show the house as it was traced"
     traced = Image.fromarray(plan.picture)
     image = Image.new("RGB", traced.size, _PAPER)
     image.paste(traced, mask=traced)

@@ -23,6 +23,7 @@ class HouseView:
         "succeeded. Pictures are traced again from the recorded actions; objects are stand-ins of their true size."
     )
     standing = "in place, start → end"
+    has_pictures = True
     columns = ("plans", "steps", "actions executed")
 
     def title(self, header: Header) -> str:
@@ -86,9 +87,9 @@ class HouseView:
         ]
 
     def shown(
-        self, number: int, record: Record, path: Path, simulator: SimulatorChoice, keep: KeepFilm | None
+        self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, keep: KeepFilm | None
     ) -> Shown:
-        """See View: maps, pictures, plans and a film."""
+        """See View: the map and the plans, and pictures and a film where they are wanted."""
         from housewise.report.chapter import make_chapter
 
         return make_chapter(number, HouseRecord.of(record, path), simulator, keep)
