@@ -136,12 +136,9 @@ class Page:
     def is_current(self) -> bool:
         """Whether the page that is there is the one that would be made, or that one with pictures."""
         key, filmed = self._made()
-        better = [
-            (True, True),
-            *([] if self.has_film else [(True, False)]),
-            *([] if self.has_pictures else [(False, False)]),
-        ]
-        return key in {self._key(*each) for each in better} and (not filmed or self.film is not None)
+        kinds = [(False, False), (True, False), (True, True)]
+        good = {self._key(*kind) for kind in kinds[kinds.index((self.has_pictures, self.has_film)) :]}
+        return key in good and (not filmed or self.film is not None)
 
     @property
     def film(self) -> Path | None:

@@ -274,10 +274,8 @@ def _room_spots(
     points = frame.pixels(np.column_stack([xs[inside], zs[inside]]))
     nearest = shapely.distance(outlines[:, None], shapely.points(points)[None]).argmin(axis=0)
     owner = np.array([owners[name] for name in owned])[nearest]
-    covered = _Coverage(
-        filled(MultiPolygon([each for each in outlines if isinstance(each, Polygon)]), frame.size),
-        filled(walls, frame.size),
-    )
+    solid = MultiPolygon([outline for outline in outlines if isinstance(outline, Polygon)])
+    covered = _Coverage(filled(solid, frame.size), filled(walls, frame.size))
     spots = {}
     for room in scene.rooms:
         mine = points[owner == room.name]
