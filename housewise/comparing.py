@@ -79,7 +79,7 @@ def _show(found: Comparison, entries: dict[str, list[Entry]], console: Console) 
     console.print(table("B less A, over the episodes in common", columns, rows))
     if found.common > 1:
         say("±: standard error, the runs of a task as one cluster.")
-        say("95 % interval: Student's t. > = <: in how many episodes B is higher, the same, lower.")
+        say("95 % interval: Student's t. > = <: episodes in which B is higher, the same, lower.")
 
 
 def _cells(row: Difference, several: bool) -> tuple[str, ...]:

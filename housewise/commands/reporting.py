@@ -139,8 +139,8 @@ def export(
     """Export a run: its episodes are played again and written for other tools.
 
     rerun makes a recording of each episode for the viewer of Rerun: what the robot sees, where it and everything is,
-    plans, events, rewards. lerobot makes one LeRobotDataset (Parquet and MP4) to train policies with. Both are optional
-    (housewise[rerun], housewise[lerobot]); nothing is uploaded.
+    plans, events, rewards; it takes pip install 'housewise[rerun]'. lerobot makes one LeRobotDataset (Parquet and MP4)
+    to train policies with; it takes pip install 'housewise[lerobot]'. Nothing is uploaded.
 
     Examples:
 

@@ -136,6 +136,19 @@ def test_nothing_for_axe_to_find_and_nothing_to_scroll_across(report: Path, page
         assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
 
 
+@pytest.mark.parametrize("kind", ["index", "filmed"])
+def test_tables_and_map_fit_a_phone(report: Path, page: Any, kind: str) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto(kinds(report)[kind].as_uri())
+    boxes = page.eval_on_selector_all(
+        ".wide table, .house .map", "all => all.map(each => [each.getBoundingClientRect().right, each.clientWidth])"
+    )
+    assert boxes and all(right <= PHONE["width"] and width > 200 for right, width in boxes)
+    assert page.eval_on_selector_all(
+        ".wide:has(table)", "all => all.every(each => each.scrollWidth <= each.clientWidth)"
+    )
+
+
 def test_every_failing_episode_is_two_clicks_away(report: Path, page: Any) -> None:
     page.goto(report.as_uri())
     rows = page.eval_on_selector_all(
