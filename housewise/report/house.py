@@ -7,10 +7,14 @@ from typing import Any
 
 from housewise.core.record import Header, Record, Result
 from housewise.report.text import plural
-from housewise.report.views import Began, Cell, KeepFilm, Shown
+from housewise.report.views import Began, Cell, KeepFilm, Shown, cell_of
+from housewise.rollout.scores import Score
+from housewise.rollout.system import scores_of
 from housewise.systems.personalize.fates import fates
 from housewise.systems.personalize.record import HouseRecord
 from housewise.worlds.house.simulator import SimulatorChoice
+
+_OWN = ("success_rate", "executability", "unique_placements", "plans", "steps")
 
 
 class HouseView:
@@ -24,7 +28,16 @@ class HouseView:
     )
     standing = "in place, start → end"
     has_pictures = True
-    columns = ("plans", "steps", "actions executed")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """See View."""
+        return ("plans", "steps", "actions executed", *(score.heading for score in self._further))
+
+    @property
+    def _further(self) -> list[Score]:
+        """Scores of single episodes beside those that have a column of their own; records may lack them."""
+        return [score for score in scores_of("personalize") if score.name not in _OWN and not score.total]
 
     def title(self, header: Header) -> str:
         """See View."""
@@ -51,7 +64,8 @@ class HouseView:
     def cells(self, result: Result) -> list[Cell]:
         """See View."""
         plans, steps, done, actions = (round(result.scores[key]) for key in ("plans", "steps", "succeeded", "actions"))
-        return [Cell(str(plans), plans), Cell(str(steps), steps), Cell(f"{done} of {actions}", done)]
+        own = [Cell(str(plans), plans), Cell(str(steps), steps), Cell(f"{done} of {actions}", done)]
+        return [*own, *(cell_of(score, result) for score in self._further)]
 
     def perfect(self, result: Result) -> bool:
         """See View: whether everything ended where it belongs."""

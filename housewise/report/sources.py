@@ -12,7 +12,7 @@ from pathlib import Path
 
 from housewise.core.errors import DataError, UserError, shown
 from housewise.core.files import find_paths, read_bytes
-from housewise.core.record import Header, Result
+from housewise.core.record import Header, Record, Result
 from housewise.report.text import plural
 from housewise.report.views import View, view_of
 from housewise.rollout.experiment import Experiment, experiment_of, planner_of
@@ -133,7 +133,7 @@ def read_entries(folder: Path, *, figures_only: bool = False) -> tuple[list[Entr
     Args:
         folder: of the run or runs.
         figures_only: whether to read no more than the first and the last line of each record: entries then have no
-            digest and no faults.
+            digest, and faults that only what happened would tell are missing.
 
     Raises:
         UserError: when there is none.
@@ -188,8 +188,10 @@ def _entry(path: Path, run: str, figures_only: bool) -> Entry:
             raise UserError(f"{path}: {score.name} is not a number; delete the file to run the episode again")
     with readable(path):
         view = _view(header.system)
-        # Where all is as it should be nothing went wrong, and what happened need not be read.
-        faults = {} if figures_only or view.perfect(result) else view.faults(read_record(path), path)
+        # Where nothing is left to do, what happened need not be read to know that nothing went wrong. What is damaged
+        # at the beginning or the end is found all the same.
+        unread = figures_only or view.perfect(result)
+        faults = view.faults(Record(header, (), result) if unread else read_record(path), path)
         entry = Entry(path, run, "" if figures_only else digest(path), header, result, "", faults)
         # What every index and every page asks for; records of anybody's may lack it.
         _ = entry.title, entry.planner, entry.rate, entry.ending, view.began(header)

@@ -208,7 +208,7 @@ class EventsView:
 
     def cells(self, result: Result) -> list[Cell]:
         """See View."""
-        return [Cell(_figure(score, result) or "–", score.of(result) or 0.0) for score in self._scores[1:]]
+        return [cell_of(score, result) for score in self._scores[1:]]
 
     def perfect(self, result: Result) -> bool:
         """See View; nothing is known of that."""
@@ -252,6 +252,11 @@ class EventsView:
             self.measure,
             len(record.events) - len(cards),
         )
+
+
+def cell_of(score: Score, result: Result) -> Cell:
+    """A score of an episode; a dash for one that it lacks."""
+    return Cell(_figure(score, result) or "–", score.of(result) or 0.0)
 
 
 def _figure(score: Score, result: Result) -> str:

@@ -64,7 +64,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("HOUSEKEEP_DATA", raising=False)
         patch.setattr("housewise.report.chapter.FRAMES", 10)
-        return write_report(folder, options=Options())
+        return write_report(folder, options=Options(episodes=("generated-1-0001-run0",)))
 
 
 @pytest.fixture(scope="module")
