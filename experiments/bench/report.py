@@ -41,7 +41,8 @@ from housewise.core.tables import table
 HOUSES = 12
 _EPISODES = (400, 2000)
 # Seconds between two looks at the processes; one that ends between them has used a little more than was seen.
-_LOOK = 0.05
+_LOOK = 0.5
+_WAIT = 0.02
 _TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 _RUN = re.compile(r"-run0$")
 
@@ -78,15 +79,26 @@ class _Watch:
 
     def __init__(self, session: int) -> None:
         self._session, self._cpu = session, dict[int, float]()
-        self.peak_mb, self._began = 0.0, time.perf_counter()
+        self.peak_mb, self._began, self._next = 0.0, time.perf_counter(), 0.0
 
     @property
+    def seconds(self) -> float:
+        """On the clock, so far."""
+        return time.perf_counter() - self._began
+
     def used(self) -> tuple[float, float, float]:
         """Seconds on the clock and of processor time, and megabytes, so far."""
-        return time.perf_counter() - self._began, sum(self._cpu.values()), self.peak_mb
+        seconds = self.seconds
+        self._look()
+        return seconds, sum(self._cpu.values()), self.peak_mb
 
     def look(self) -> None:
-        """See what the processes have used by now."""
+        """See what the processes have used by now, if it is time to."""
+        if self.seconds >= self._next:
+            self._look()
+            self._next = self.seconds + _LOOK
+
+    def _look(self) -> None:
         held = 0.0
         for folder in Path("/proc").glob("[0-9]*"):
             try:
@@ -128,16 +140,17 @@ def timed(
     while program.poll() is None:
         watch.look()
         if reached is None and until is not None and until():
-            reached = watch.used
-        if watch.used[0] > patience and not interrupted:
+            reached = watch.used()
+        if watch.seconds > patience and not interrupted:
             interrupted = True
             os.kill(program.pid, signal.SIGINT)
-        time.sleep(_LOOK)
+        time.sleep(_WAIT)
     assert program.stderr is not None, "it was piped"
     said = program.stderr.read()
     if program.returncode and not interrupted:
         raise UserError(f"{' '.join(words)}: failed ({said.strip()[-500:]})")
-    return reached or watch.used, watch.used, not interrupted
+    whole = watch.used()
+    return reached or whole, whole, not interrupted
 
 
 def copy_records(played: Path, folder: Path, count: int) -> None:
