@@ -27,7 +27,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from typing import Annotated, Any
 
 import typer
@@ -134,7 +134,13 @@ def timed(
     """
     words = [str(each) for each in command]
     program = subprocess.Popen(
-        words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+        # Python looks for modules in the folder that it is started in, which may be a checkout.
+        words,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        cwd=gettempdir(),
     )
     watch, reached, interrupted = _Watch(program.pid), None, False
     while program.poll() is None:
@@ -189,7 +195,7 @@ def measure(python: Path, played: Path, folder: Path, count: int, patience: floa
     copy_records(played, folder, count)
     housewise = (python, "-m", "housewise")
     index = folder / "report.html"
-    described = subprocess.run([*housewise, "report", "--help"], capture_output=True, text=True, check=True).stdout
+    described = _said([*housewise, "report", "--help"])
     # Versions that do not know --films have pictures on all pages, and films of all.
     plain = ("--films", "0") if "--films" in described else ("--no-film",)
     first, whole, ended = timed([*housewise, "report", folder, *plain], patience, index.is_file)
@@ -203,8 +209,12 @@ def measure(python: Path, played: Path, folder: Path, count: int, patience: floa
 def measured_commit(python: Path) -> Any:
     """The commit of the installation that is measured, and whether its code is another; None where nobody can say."""
     code = "import json; from housewise.core.machine import provenance as p; print(json.dumps(p()))"
-    said = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout
-    return {key: json.loads(said)[key] for key in ("commit", "changed")}
+    said = json.loads(_said([python, "-c", code]))
+    return {key: said[key] for key in ("commit", "changed")}
+
+
+def _said(command: Sequence[str | Path]) -> str:
+    return subprocess.run(command, capture_output=True, text=True, check=True, cwd=gettempdir()).stdout
 
 
 def _records(run: Path) -> list[Path]:
@@ -231,7 +241,7 @@ def main(
     """
     if not Path("/proc/self/smaps_rollup").exists():
         raise UserError("this takes the /proc of Linux, where the memory of several processes can be told")
-    chosen, console, made = python or Path(sys.executable), Console(), provenance()
+    chosen, console, made = (python or Path(sys.executable)).absolute(), Console(), provenance()
     counts, rows = episodes or list(_EPISODES), list[Row]()
     with TemporaryDirectory() as folder:
         with console.status(f"playing {houses} houses"):
