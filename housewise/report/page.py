@@ -159,10 +159,11 @@ def _limits(folder: Path, all_pages: Sequence[Page]) -> dict[str, Any]:
     missing = sum(not page.is_there for page in all_pages)
     limits = [f"{missing} of {len(all_pages)} pages are still to be made: housewise report {folder}"] if missing else []
     count = sum(page.has_pictures for page in all_pages)
-    if count < sum(takes_pictures(page.entry) for page in all_pages):
+    possible = sum(takes_pictures(page.entry) for page in all_pages)
+    if count < possible:
         limits.append(
-            f"Camera pictures and films are made for {count} episodes, the worst and those that are asked for; of all: "
-            f"{films_command(folder, 'all')}, and of one its name in place of all."
+            f"{count} of {possible} episodes have camera pictures and films: the worst and those that are asked for. "
+            f"For all: {films_command(folder, 'all')}; for one, its record's name in place of all."
         )
     return {"limits": limits, "beside": True}
 

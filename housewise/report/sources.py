@@ -133,7 +133,7 @@ def read_entries(folder: Path, *, figures_only: bool = False) -> tuple[list[Entr
     Args:
         folder: of the run or runs.
         figures_only: whether to read no more than the first and the last line of each record: entries then have no
-            digest, and faults that only what happened would tell are missing.
+            digest and no faults.
 
     Raises:
         UserError: when there is none.
@@ -190,8 +190,8 @@ def _entry(path: Path, run: str, figures_only: bool) -> Entry:
         view = _view(header.system)
         # Where nothing is left to do, what happened need not be read to know that nothing went wrong. What is damaged
         # at the beginning or the end is found all the same.
-        unread = figures_only or view.perfect(result)
-        faults = view.faults(Record(header, (), result) if unread else read_record(path), path)
+        record = Record(header, (), result) if figures_only or view.perfect(result) else read_record(path)
+        faults = {} if figures_only else view.faults(record, path)
         entry = Entry(path, run, "" if figures_only else digest(path), header, result, "", faults)
         # What every index and every page asks for; records of anybody's may lack it.
         _ = entry.title, entry.planner, entry.rate, entry.ending, view.began(header)

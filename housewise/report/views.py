@@ -89,7 +89,7 @@ class View(Protocol):
         ...
 
     def faults(self, record: Record, path: Path) -> dict[str, int]:
-        """What went wrong in an episode, and how often; not asked of one that is perfect."""
+        """What went wrong in an episode, and how often; the record of one that is perfect comes without events."""
         ...
 
     def state(self, result: Result) -> str:
