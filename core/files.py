@@ -23,6 +23,8 @@ from housewise.core.processes import end_reimported_program
 # What flock answers on file systems without locks, such as NFS without lockd and Lustre without -o flock.
 _NO_LOCKS = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS})
 _LOCK_FILE = ".lock_file"
+# Bytes that are read at first to find the last line of a file.
+_TAIL = 1 << 14
 
 LARGEST = 1 << 30
 """Bytes of the largest file that is read whole: far more than any record, memory or settings file has."""
@@ -249,6 +251,23 @@ def read_bytes(path: Path, largest: int = LARGEST) -> bytes:
     if len(content) > largest:
         raise _too_large(path, largest)
     return content
+
+
+def read_ends(path: Path) -> tuple[bytes, bytes]:
+    """Read the first and the last line of a regular file, without what lies between; see open_regular.
+
+    Returns:
+        Both without their line feeds; of a file of one line, that line twice.
+    """
+    with open_regular(path) as stream:
+        first = stream.readline()
+        end = stream.seek(0, os.SEEK_END)
+        size, tail = _TAIL, b""
+        # The line's own feed is not the end of another one.
+        while len(tail) < end and b"\n" not in tail[:-1]:
+            stream.seek(max(0, end - size))
+            tail, size = stream.read(size), 4 * size
+    return first.removesuffix(b"\n"), tail.removesuffix(b"\n").rpartition(b"\n")[2]
 
 
 def _too_large(path: Path, largest: int) -> OSError:

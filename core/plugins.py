@@ -11,6 +11,7 @@ and is found as soon as it is installed beside this one. Its module is imported 
 from __future__ import annotations
 
 import inspect
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -56,6 +57,10 @@ def load_plugin(group: str, name: str, what: str) -> Any:
     if len({each.value for each in found}) > 1:
         told = ", ".join(f"{each.value} of {_package(each)}" for each in found)
         raise UserError(f"{what} {name!r} is there more than once ({told}); uninstall all but one of these packages")
+    if found[0].module in sys.modules:
+        # It is asked for at every record, and the source of what has been imported takes the longest to find.
+        with suppress(AttributeError):
+            return found[0].load()
     source = f"{found[0].value} of {_package(found[0])}"
     # Ours may take long on a machine with much to do.
     patience = _OWN_PATIENCE if found[0].module.partition(".")[0] == _PACKAGE else _PATIENCE

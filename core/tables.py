@@ -13,6 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 _GAP = 2
+NO_VALUE = frozenset({"", "–"})
+"""What a cell holds that has no value."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +22,7 @@ class Fitted:
     """A table whose first column is words and whose others are figures, printed in as much room as there is.
 
     Names and headings are wrapped between words, figures never; columns that do not fit even so go into a further
-    table with the same rows.
+    table with the same rows. Columns that have a value in no row are left out.
 
     Attributes:
         title: what its figures are.
@@ -50,6 +52,8 @@ class Fitted:
         """Which columns stand in each table: as many as there is room for beside the first."""
         parts = [[0]]
         for index in range(1, len(self.columns)):
+            if self.rows and not any(row[index] not in NO_VALUE for row in self.rows):
+                continue
             if len(parts[-1]) > 1 and self._room([*parts[-1], index], self._least) > width:
                 parts.append([0])
             parts[-1].append(index)

@@ -30,8 +30,8 @@ def _show_version(asked: bool) -> None:
 
 
 def _paragraphs(text: str) -> str:
-    """A help text whose lines may be broken anew, but for those that are indented."""
-    parts = inspect.cleandoc(text).split("\n\n")
+    """A help text whose lines may be broken anew, but for those that are indented, and in which brackets are text."""
+    parts = inspect.cleandoc(text).replace("[", r"\[").split("\n\n")
     return "\n\n".join(part if part.startswith(" ") else " ".join(part.splitlines()) for part in parts)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
+from housewise.core.tables import table
 from housewise.report.sources import Entry, finished, read_entries
 from housewise.report.text import inert
 from housewise.rollout.compare import Comparison, Difference, compare
@@ -44,7 +44,7 @@ def _one(folder: Path) -> list[Entry]:
     Raises:
         UserError: when they are of several experiments.
     """
-    entries, _ = read_entries(folder)
+    entries, _ = read_entries(folder, figures_only=True)
     found = names([entry.experiment for entry in entries if entry.finished])
     if not found:
         raise UserError(f"{folder}: all of its {len(entries)} episodes failed; there is nothing to compare")
@@ -74,21 +74,20 @@ def _show(found: Comparison, entries: dict[str, list[Entry]], console: Console) 
         say(f"not the same task in both: {_listed(found.other_tasks)}")
     for warning in found.warnings:
         console.print(Text.assemble(("warning: ", "bold yellow"), inert(warning)), soft_wrap=True, highlight=False)
-    table = Table(title="B less A, over the episodes in common")
-    table.add_column("mean of", no_wrap=True)
-    for column in ("A", "B", "B - A", "±", "95 % interval", "> = <"):
-        table.add_column(column, justify="right", no_wrap=True)
-    for row in found.differences:
-        table.add_row(row.figure, *_cells(row))
-    console.print(table)
-    say("±: standard error, the runs of a task as one cluster; interval: Student's t. > = <: B higher, same, lower.")
+    columns = ("mean of", "A", "B", "B - A", "±", "95 % interval", "> = <")
+    rows = [(row.figure, *_cells(row, found.common > 1)) for row in found.differences]
+    console.print(table("B less A, over the episodes in common", columns, rows))
+    if found.common > 1:
+        say("±: standard error, the runs of a task as one cluster.")
+        say("95 % interval: Student's t. > = <: episodes in which B is higher, the same, lower.")
 
 
-def _cells(row: Difference) -> tuple[str, ...]:
+def _cells(row: Difference, several: bool) -> tuple[str, ...]:
+    """The figures of a row; of a single episode there is nothing to tell but the values."""
     form = f".{row.decimals}f"
     error = "–" if row.error is None else f"{row.error:{form}}"
     interval = "–" if row.low is None or row.high is None else f"{row.low:+{form}} to {row.high:+{form}}"
-    signs = f"{row.higher} {row.same} {row.lower}"
+    signs = f"{row.higher} {row.same} {row.lower}" if several else "–"
     return f"{row.a:{form}}", f"{row.b:{form}}", f"{row.mean:+{form}}", error, interval, signs
 
 

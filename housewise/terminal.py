@@ -231,4 +231,5 @@ def _cells(row: dict[str, Any], scores: Sequence[Score]) -> Iterator[str]:
         narrow = score.name in ("plans", "steps", "tokens", "seconds")
         yield f"{score.displayed(value):.{0 if narrow else 1}f}"
         if score.error:
-            yield f"{score.displayed(row[f'{score.name}_stderr']):.1f}"
+            # One episode tells nothing of how much others differ.
+            yield f"{score.displayed(row[f'{score.name}_stderr']):.1f}" if row["episodes"] > 1 else "–"

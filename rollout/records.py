@@ -8,9 +8,9 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from housewise.core.errors import UserError
-from housewise.core.files import find_paths
+from housewise.core.files import find_paths, read_ends
 from housewise.core.plugins import SYSTEMS, plugins
-from housewise.core.record import FINISHED, VERSION, Event, Header, Line, Record, assembled, damaged, read_lines
+from housewise.core.record import FINISHED, VERSION, Event, Header, Line, Record, Result, assembled, damaged, read_lines
 from housewise.rollout.notes import NoteEvent
 from housewise.rollout.system import find_system
 
@@ -36,6 +36,27 @@ def read_record(path: Path) -> Record:
         lines = list(system.upgraded(lines))
     known |= {event.type: event for event in system.events}
     return system.completed(assembled(path, lines, known))
+
+
+def read_summary(path: Path) -> tuple[Header, Result]:
+    """The first and the last line of a finished record: what its figures are made of, without what happened.
+
+    A record gets its name with its last line, so that both are there unless somebody has cut it. What lies between is
+    not looked at, so that damage there is found only by who reads all of it.
+
+    Raises:
+        UserError: see read_record.
+    """
+    try:
+        lines = read_lines(path, read_ends(path))
+        if _system_of(path, lines[0])[1] == VERSION:
+            record = assembled(path, lines, {})
+            return record.header, record.result
+    except (OSError, UserError):
+        # Reading all of it tells what is wrong, and where.
+        pass
+    record = read_record(path)
+    return record.header, record.result
 
 
 def read_records(folder: Path | str) -> Iterator[Record]:

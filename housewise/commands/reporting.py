@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import webbrowser
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +12,7 @@ import typer
 from housewise.commands.folders import newest
 from housewise.commands.options import GpuOption, SimulatorOption
 from housewise.commands.settings import simulator_choice
-from housewise.core.console import Console
+from housewise.core.console import Console, print_note
 from housewise.core.files import writable_file
 from housewise.core.machine import usable_cores
 
@@ -22,9 +24,17 @@ def report(
         Path | None,
         typer.Argument(help="Folder of a run, of several runs, or of a self-training; the newest in runs/ by default."),
     ] = None,
-    film: Annotated[bool, typer.Option(help="Film each episode.")] = True,
+    films: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="all|N|EPISODE",
+            help="Episodes with camera pictures and a film: all, the N worst (20 by default), or one by name as well; "
+            "may be given several times.",
+        ),
+    ] = None,
+    film: Annotated[bool, typer.Option(help="Make films as well as pictures.")] = True,
     single: Annotated[bool, typer.Option("--single", help="One self-contained file, with pictures of some.")] = False,
-    most: Annotated[int, typer.Option(min=0, help="How many episodes --single shows with pictures, worst first.")] = 12,
+    most: Annotated[int, typer.Option(min=0, help="How many episodes --single shows, worst first.")] = 12,
     against: Annotated[
         Path | None, typer.Option("--compare", help="Folder of another run: paired differences to it.")
     ] = None,
@@ -34,14 +44,21 @@ def report(
         bool, typer.Option("--fresh", help="Make all pages again, as for a folder from elsewhere.")
     ] = False,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes that make pages.")] = None,
+    show: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False,
 ) -> None:
-    """Make pages of a run: an index of all episodes, worst first, and for each one maps, pictures, plans and a film.
+    """Make pages of a run: an index of all episodes, worst first, and for each one its map and its plans.
 
-    The index is report.html, the pages are in report/ beside it. Pages that are up to date are not made again.
+    The index is report.html and comes first, with all figures; the pages are in report/ beside it. Camera pictures and
+    films take longest: the worst twenty episodes have them, and those that --films names. Pages that are up to date are
+    not made again.
 
     Examples:
 
-      housewise report
+      housewise report --open
+
+      housewise report runs/trained --films all
+
+      housewise report runs/trained --films generated-3-0003-run0
 
       housewise report runs/trained --compare runs/untrained
 
@@ -52,14 +69,17 @@ def report(
     from housewise.report.learning import is_selftraining, write_learning
 
     folder = folder or newest(of_several=True)
-    options = Options(film, simulator_choice(simulator, gpu))
+    options = Options(film, simulator_choice(simulator, gpu), *_pictured(films or []))
     count = workers or min(usable_cores(), _MOST_WORKERS)
     console = Console()
     with bars(console) as progress:
-        task = progress.add_task("pages", total=None)
+        task = progress.add_task("figures", total=None)
 
-        def tell(done: int, total: int) -> None:
-            progress.update(task, completed=done, total=total)
+        def tell(what: str, done: int, total: int) -> None:
+            if done == 0:
+                # The time left goes by how long one of this kind takes.
+                progress.reset(task, total=total, description=what)
+            progress.update(task, completed=done)
 
         if is_selftraining(folder):
             path = write_learning(folder, options, workers=count, progress=tell)
@@ -68,6 +88,23 @@ def report(
         else:
             path = write_report(folder, options=options, against=against, fresh=fresh, workers=count, progress=tell)
     console.print(f"report: {path}", soft_wrap=True, markup=False, highlight=False)
+    if show:
+        open_in_browser(path)
+
+
+def _pictured(films: Sequence[str]) -> tuple[int | None, tuple[str, ...]]:
+    """How many of the worst episodes have pictures, None for all, and the names of further ones."""
+    from housewise.report import WORST
+
+    numbers = [int(each) for each in films if each.isdecimal()]
+    worst = max(numbers) if numbers else WORST
+    return None if "all" in films else worst, tuple(each for each in films if each != "all" and not each.isdecimal())
+
+
+def open_in_browser(page: Path) -> None:
+    """Open a page in the browser, or say in a line that there is none."""
+    if not webbrowser.open(page.resolve().as_uri()):
+        print_note(f"no browser could be opened here; open {page} in one")
 
 
 def compare(
@@ -102,8 +139,8 @@ def export(
     """Export a run: its episodes are played again and written for other tools.
 
     rerun makes a recording of each episode for the viewer of Rerun: what the robot sees, where it and everything is,
-    plans, events, rewards. lerobot makes one LeRobotDataset (Parquet and MP4) to train policies with. Both are optional
-    (housewise[rerun], housewise[lerobot]); nothing is uploaded.
+    plans, events, rewards; it takes pip install 'housewise[rerun]'. lerobot makes one LeRobotDataset (Parquet and MP4)
+    to train policies with; it takes pip install 'housewise[lerobot]'. Nothing is uploaded.
 
     Examples:
 

@@ -121,7 +121,7 @@ class AdaptView(EventsView):
         return [Began("", setting.task, f"for {setting.person}: {setting.about}")]
 
     def shown(
-        self, number: int, record: Record, path: Path, simulator: SimulatorChoice, keep: KeepFilm | None
+        self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, keep: KeepFilm | None
     ) -> AdaptShown:
         """See View."""
         plain = self.plain(number, record)

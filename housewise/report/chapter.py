@@ -17,9 +17,11 @@ from housewise.report.topdown import map_svg
 from housewise.report.tree import branches, tree_svg
 from housewise.rollout.experiment import planner_of
 from housewise.systems.personalize.fates import Fate, fates, story, who_wants
+from housewise.systems.personalize.filming import FilmedSimulator, Picture
 from housewise.systems.personalize.houseplan import house_plan
 from housewise.systems.personalize.record import ActionEvent, ExchangeLine, HouseRecord, PlanEvent
-from housewise.systems.personalize.replay import FilmedSimulator, Picture, Replay, find_task, replay
+from housewise.systems.personalize.replay import Replay, find_task, replay
+from housewise.worlds.house.env import Task
 from housewise.worlds.house.simulator import SimulatorChoice
 
 _SIGNS = {"succeeded": "✓", "failed": "✗", "skipped": "–"}
@@ -104,6 +106,11 @@ class Chapter:
         return self.map is not None
 
     @property
+    def has_pictures(self) -> bool:
+        """Whether there is anything that the robot saw."""
+        return any(plan.photo for plan in self.plans)
+
+    @property
     def rate(self) -> float:
         """Success, percent."""
         return 100 * self.record.success_rate
@@ -134,14 +141,14 @@ class Chapter:
 
 
 def make_chapter(
-    number: int, record: HouseRecord, simulator: SimulatorChoice, keep: Callable[[Film], str] | None
+    number: int, record: HouseRecord, simulator: SimulatorChoice | None, keep: Callable[[Film], str] | None
 ) -> Chapter:
-    """Show an episode; without its house there are no pictures, and a note says why.
+    """Show an episode; without its house there is no map and no picture, and a note says why.
 
     Args:
         number: of the chapter, from 1.
         record: of the episode.
-        simulator: which takes the pictures, and where.
+        simulator: which takes the pictures, and where; None for none.
         keep: puts a film where the page finds it, and returns its address there; None for no film.
     """
     found = fates(record)
@@ -159,9 +166,8 @@ def make_chapter(
     played = None
     try:
         task = find_task(record)
-        with closing(FilmedSimulator(simulator=simulator)) as camera:
-            played = replay(record, task, camera, FRAMES if keep else 0)
-        _illustrate(chapter, played, keep)
+        played = _played_again(record, task, simulator, FRAMES if keep else 0)
+        _illustrate(chapter, played, simulator is not None, keep)
     except UserError as error:
         chapter.notes.append(f"No pictures of this episode: {error}")
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
@@ -172,15 +178,22 @@ def make_chapter(
     return chapter
 
 
-def _illustrate(chapter: Chapter, played: Replay, keep: Callable[[Film], str] | None) -> None:
+def _played_again(record: HouseRecord, task: Task, simulator: SimulatorChoice | None, frames: int) -> Replay:
+    if simulator is None:
+        return replay(record, task, None, 0)
+    with closing(FilmedSimulator(simulator=simulator)) as camera:
+        return replay(record, task, camera, frames)
+
+
+def _illustrate(chapter: Chapter, played: Replay, with_pictures: bool, keep: Callable[[Film], str] | None) -> None:
     if played.differences:
         told = "; ".join(played.differences[:3]) + ("; …" if len(played.differences) > 3 else "")
         chapter.notes.append(
-            "Pictures may differ from what happened: played again, this record comes out otherwise than it says "
-            f"({told}). It was probably made by another version or with other data; the numbers and scene graphs are "
-            "the record's own."
+            f"{'Pictures' if with_pictures else 'The map'} may differ from what happened: played again, this record "
+            f"comes out otherwise than it says ({told}). It was probably made by another version or with other data; "
+            "the numbers and scene graphs are the record's own."
         )
-    plan = house_plan(played.task.scene, played.task.episode.receptacles)
+    plan = house_plan(played.task.scene, played.task.episode.receptacles, traced=with_pictures)
     chapter.map = map_svg(plan, played, chapter.fates, f"Map of {chapter.title}. {chapter.story}")
     if keep is not None:
         made = make_film(played, plan, chapter.fates)

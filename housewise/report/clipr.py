@@ -99,7 +99,7 @@ class CliprView(EventsView):
         return found
 
     def shown(
-        self, number: int, record: Record, path: Path, simulator: SimulatorChoice, keep: KeepFilm | None
+        self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, keep: KeepFilm | None
     ) -> Shown:
         """See View."""
         plain = self.plain(number, record)

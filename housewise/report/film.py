@@ -17,8 +17,9 @@ from housewise.report.pictures import compress
 from housewise.report.text import inert
 from housewise.report.topdown import stage_color
 from housewise.systems.personalize.fates import Fate
+from housewise.systems.personalize.filming import Extent, Shot
 from housewise.systems.personalize.houseplan import DETAIL, HousePlan, filled
-from housewise.systems.personalize.replay import Extent, Moment, Replay, Shot
+from housewise.systems.personalize.replay import Moment, Replay
 
 FRAMES = 150
 
@@ -77,6 +78,7 @@ class _Stage:
         self._scale = min(_WIDEST_MAP / width, _VIEW[1] / height)
         size = (round(width * self._scale), round(height * self._scale))
         self._map = _base(plan).resize(size, Image.Resampling.LANCZOS)
+        self._large_map = self._map.resize((2 * size[0], 2 * size[1]))
         ways = [(moment.body.x, moment.body.z) for moment in replay.moments]
         self._way = plan.frame.pixels(ways) * self._scale
 
@@ -116,7 +118,7 @@ class _Stage:
 
     def _situation(self, moment: Moment) -> Image.Image:
         """The map with the way so far, the objects and the robot; drawn at twice the size to be smooth."""
-        image = self._map.resize((2 * self._map.width, 2 * self._map.height))
+        image = self._large_map.copy()
         draw = ImageDraw.Draw(image, "RGBA")
         way = [(2 * x, 2 * y) for x, y in self._way[: moment.step + 1].tolist()]
         if len(way) > 1:
@@ -126,7 +128,7 @@ class _Stage:
             x, y = (2 * self._scale * self._plan.frame.pixels(spot)[0]).tolist()
             _mark(draw, x, y, 12, self._kind(name, moment))
         self._robot(draw, moment)
-        return image.resize(self._map.size, Image.Resampling.BOX)
+        return image.reduce(2)
 
     def _robot(self, draw: ImageDraw.ImageDraw, moment: Moment) -> None:
         x, y = (2 * self._scale * self._plan.frame.pixels((moment.body.x, moment.body.z))[0]).tolist()
@@ -192,6 +194,7 @@ def _sign(draw: ImageDraw.ImageDraw, x: float, y: float, size: float, kind: str)
 
 def _base(plan: HousePlan) -> Image.Image:
     """The house without marks, on paper."""
+    assert plan.picture is not None, "films show the house as it was traced"
     traced = Image.fromarray(plan.picture)
     image = Image.new("RGB", traced.size, _PAPER)
     image.paste(traced, mask=traced)

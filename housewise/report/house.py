@@ -7,10 +7,14 @@ from typing import Any
 
 from housewise.core.record import Header, Record, Result
 from housewise.report.text import plural
-from housewise.report.views import Began, Cell, KeepFilm, Shown
+from housewise.report.views import Began, Cell, KeepFilm, Shown, cell_of
+from housewise.rollout.scores import Score
+from housewise.rollout.system import scores_of
 from housewise.systems.personalize.fates import describe_looking, fates
 from housewise.systems.personalize.record import HouseRecord
 from housewise.worlds.house.simulator import SimulatorChoice
+
+_OWN = ("success_rate", "executability", "unique_placements", "plans", "steps")
 
 
 class HouseView:
@@ -23,7 +27,17 @@ class HouseView:
         "succeeded. Pictures are traced again from the recorded actions; objects are stand-ins of their true size."
     )
     standing = "in place, start → end"
-    columns = ("plans", "steps", "actions executed")
+    has_pictures = True
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """See View."""
+        return ("plans", "steps", "actions executed", *(score.heading for score in self._further))
+
+    @property
+    def _further(self) -> list[Score]:
+        """Scores of single episodes beside those that have a column of their own; records may lack them."""
+        return [score for score in scores_of("personalize") if score.name not in _OWN and not score.total]
 
     def title(self, header: Header) -> str:
         """See View."""
@@ -50,7 +64,8 @@ class HouseView:
     def cells(self, result: Result) -> list[Cell]:
         """See View."""
         plans, steps, done, actions = (round(result.scores[key]) for key in ("plans", "steps", "succeeded", "actions"))
-        return [Cell(str(plans), plans), Cell(str(steps), steps), Cell(f"{done} of {actions}", done)]
+        own = [Cell(str(plans), plans), Cell(str(steps), steps), Cell(f"{done} of {actions}", done)]
+        return [*own, *(cell_of(score, result) for score in self._further)]
 
     def perfect(self, result: Result) -> bool:
         """See View: whether everything ended where it belongs."""
@@ -88,9 +103,9 @@ class HouseView:
         ]
 
     def shown(
-        self, number: int, record: Record, path: Path, simulator: SimulatorChoice, keep: KeepFilm | None
+        self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, keep: KeepFilm | None
     ) -> Shown:
-        """See View: maps, pictures, plans and a film."""
+        """See View: the map and the plans, and pictures and a film where they are wanted."""
         from housewise.report.chapter import make_chapter
 
         return make_chapter(number, HouseRecord.of(record, path), simulator, keep)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -12,11 +13,23 @@ from housewise.core.errors import UserError
 from housewise.core.files import write_text
 from housewise.core.record import Header
 from housewise.report.figures import Rows, overall, rows, stale
-from housewise.report.pages import Options, Page, Progress, chapter_of, link, make_pages, pages
+from housewise.report.pages import (
+    WORST,
+    Maker,
+    Options,
+    Page,
+    Progress,
+    chapter_of,
+    films_command,
+    link,
+    page_maker,
+    pages,
+    takes_pictures,
+)
 from housewise.report.pictures import data_uri
 from housewise.report.rendering import render
 from housewise.report.sources import Entry, finished, read_entries
-from housewise.report.views import KeepFilm, Shown
+from housewise.report.views import Cell, Shown
 from housewise.rollout.compare import Comparison, compare
 from housewise.rollout.experiment import Experiment, names
 from housewise.rollout.scores import cut_replies, summary
@@ -24,7 +37,24 @@ from housewise.rollout.scores import cut_replies, summary
 MOST_IN_ONE = 12
 """How many episodes one file shows with pictures, unless it is told otherwise."""
 
+# So many films stand at the top of an index, of as many episodes or fewer.
+_MOST_FILMS = 6
 _TOLD = ("planner", "model", "adapter", "prompt", "preferences of", "simulator")
+
+
+@dataclass(frozen=True)
+class Link:
+    """How an index leads to an episode; each part is empty where there is none.
+
+    Attributes:
+        page: address of its page.
+        film: address of its film.
+        poster: address of the picture that stands for the film.
+    """
+
+    page: str = ""
+    film: str = ""
+    poster: str = ""
 
 
 @dataclass(frozen=True)
@@ -33,17 +63,22 @@ class Line:
 
     Attributes:
         entry: the episode.
-        href: its page; empty where there is none.
+        link: what there is of it.
         agent: who played.
-        trouble: what went wrong, in words.
+        trouble: what went wrong, in words; empty for nothing.
         keys: for each filter, the numbers of the options that it falls under.
     """
 
     entry: Entry
-    href: str
+    link: Link
     agent: str
     trouble: str
     keys: str
+
+    @cached_property
+    def cells(self) -> list[Cell]:
+        """Its further figures; none of a failed one."""
+        return [] if self.entry.result is None else self.entry.view.cells(self.entry.result)
 
 
 def write_report(
@@ -58,7 +93,9 @@ def write_report(
 ) -> Path:
     """Make an index of a run, and a page for each of its episodes in a folder beside it.
 
-    Pages that are up to date are not made again, and what is made is kept and linked when an interrupt ends it.
+    The index with all figures comes first, then all pages from the records alone, then pictures and films of those
+    episodes that have some. Pages that are up to date are not made again, and what is made is kept and linked when an
+    interrupt ends it.
 
     Args:
         folder: it has the records in ``episodes/``; or the folder of several such runs.
@@ -79,21 +116,56 @@ def write_report(
     entries, notes = read_entries(folder)
     comparisons = _against(folder, entries, against)
     name = folder.resolve().name
-    wanted = pages(entries, index.with_suffix(""), index, name, options or Options())
+    wanted = pages(entries, folder, index.with_suffix(""), index, name, options or Options())
+    plain = [replace(page, has_pictures=False) for page in wanted]
+    missing = [page for page in plain if fresh or not page.is_current]
+    pictured = [page for page in wanted if page.has_pictures and (fresh or not page.is_current)]
 
     def settle() -> None:
+        _write_index(index, folder, entries, notes, _links(index, wanted), comparisons, _limits(folder, wanted))
         link(wanted)
-        hrefs = [quote(page.file.relative_to(index.parent).as_posix()) if page.is_there else "" for page in wanted]
-        missing = hrefs.count("")
-        limit = f"{missing} of {len(hrefs)} pages are still to be made: housewise report {folder}" if missing else ""
-        _write_index(index, folder, entries, notes, hrefs, comparisons, {"limit": limit, "beside": True})
 
     settle()
     try:
-        make_pages([page for page in wanted if fresh or not page.is_current], workers, progress or _silent)
+        with page_maker(min(workers, max(len(missing), len(pictured)))) as make:
+            _make_all(make, missing, "pages", progress or _silent)
+            if missing and pictured:
+                settle()
+            _make_all(make, pictured, "pictures and films", progress or _silent)
     finally:
         settle()
     return index
+
+
+def _make_all(make: Maker, wanted: Sequence[Page], what: str, progress: Progress) -> None:
+    progress(what, 0, len(wanted))
+    for done, _ in enumerate(make(wanted), start=1):
+        progress(what, done, len(wanted))
+
+
+def _links(index: Path, all_pages: Sequence[Page]) -> list[Link]:
+    """How the index leads to each page; films are shown where there are few episodes."""
+
+    def address(path: Path | None) -> str:
+        return quote(path.relative_to(index.parent).as_posix()) if path and path.is_file() else ""
+
+    if len(all_pages) > _MOST_FILMS:
+        return [Link(address(page.file)) for page in all_pages]
+    return [Link(address(page.file), address(page.film), address(page.poster)) for page in all_pages]
+
+
+def _limits(folder: Path, all_pages: Sequence[Page]) -> dict[str, Any]:
+    """What the index says of what it lacks, and how to make it."""
+    missing = sum(not page.is_there for page in all_pages)
+    limits = [f"{missing} of {len(all_pages)} pages are still to be made: housewise report {folder}"] if missing else []
+    count = sum(page.has_pictures for page in all_pages)
+    possible = sum(takes_pictures(page.entry) for page in all_pages)
+    if count < possible:
+        limits.append(
+            f"{count} of {possible} episodes have camera pictures and films: the worst and those that are asked for. "
+            f"For all: {films_command(folder, 'all')}; for one, its record's name in place of all."
+        )
+    return {"limits": limits, "beside": True}
 
 
 def write_single(
@@ -117,22 +189,20 @@ def write_single(
     index, options, tell = out or folder / "report.html", options or Options(), progress or _silent
     entries, notes = read_entries(folder)
     comparisons = _against(folder, entries, against)
+    pictured = options.pictured(entries)
     shown = [place for place, entry in enumerate(entries) if entry.result][:most]
     chapters: list[Shown] = []
     for done, place in enumerate(shown):
-        tell(done, len(shown))
-        keep = (lambda film: data_uri(film.data)) if options.film else None
-        chapters.append(_shown(done + 1, entries[place], options, keep))
-    tell(len(shown), len(shown))
-    hrefs = [f"#e{shown.index(place) + 1}" if place in shown else "" for place in range(len(entries))]
+        tell("episodes", done, len(shown))
+        simulator = options.simulator if entries[place].key in pictured else None
+        keep = (lambda film: data_uri(film.data)) if options.film and simulator else None
+        chapters.append(chapter_of(done + 1, entries[place], simulator, keep))
+    tell("episodes", len(shown), len(shown))
+    links = [Link(f"#e{shown.index(place) + 1}" if place in shown else "") for place in range(len(entries))]
     limit = f"{len(shown)} of {len(entries)} episodes are shown below with pictures, the worst first."
-    more = {"limit": limit if len(shown) < len(entries) else "", "beside": False, "chapters": chapters}
-    _write_index(index, folder, entries, notes, hrefs, comparisons, more)
+    more = {"limits": [limit] if len(shown) < len(entries) else [], "beside": False, "chapters": chapters}
+    _write_index(index, folder, entries, notes, links, comparisons, more)
     return index
-
-
-def _shown(number: int, entry: Entry, options: Options, keep: KeepFilm | None) -> Shown:
-    return chapter_of(number, entry, options, keep)
 
 
 def _write_index(
@@ -140,7 +210,7 @@ def _write_index(
     folder: Path,
     entries: Sequence[Entry],
     notes: Sequence[str],
-    hrefs: Sequence[str],
+    links: Sequence[Link],
     comparisons: Sequence[Comparison],
     more: dict[str, Any],
 ) -> None:
@@ -152,6 +222,8 @@ def _write_index(
     told = [f"{failed} of {len(entries)} episodes failed and are in no mean."] if failed else []
     if cut := cut_replies(summary([result for _, result in episodes], ())):
         told.append(f"{cut}.")
+    lines = [_line(entry, link, agents, filters) for entry, link in zip(entries, links, strict=True)]
+    view = entries[0].view
     facts: dict[str, Any] = {
         "made": "",
         "name": folder.resolve().name,
@@ -159,14 +231,22 @@ def _write_index(
         "details": _details(entries, figures),
         "notes": [*told, *notes, *filter(None, [stale(folder, episodes) if episodes else ""])],
         "overall": overall(episodes),
-        "view": entries[0].view,
+        "view": view,
         "rows": figures,
         "comparisons": [*comparisons, *figures.comparisons],
-        "lines": [_line(entry, href, agents, filters) for entry, href in zip(entries, hrefs, strict=True)],
+        "lines": lines,
+        "films": [line for line in lines if line.link.film and line.link.poster],
+        "columns": [
+            place
+            for place in range(len(view.columns))
+            if any(line.cells and line.cells[place].text != "–" for line in lines)
+        ],
+        "has_troubles": any(line.trouble for line in lines),
         "filters": {what: list(options) for what, options in filters.items()},
         "several_agents": len(agents) > 1,
         "several_runs": len({entry.run for entry in entries}) > 1,
         "chapters": [],
+        "command": "",
     }
     write_text(index, render("index.html", {**facts, **more}))
 
@@ -175,7 +255,7 @@ def _against(folder: Path, entries: Sequence[Entry], other: Path | None) -> list
     """Each experiment of a folder against the one of another folder."""
     if other is None:
         return []
-    theirs = rows_by_experiment(read_entries(other)[0])
+    theirs = rows_by_experiment(read_entries(other, figures_only=True)[0])
     if len(theirs) != 1:
         raise UserError(f"{other}: holds {len(theirs)} experiments; name the folder of one run to compare with")
     ours, called = rows_by_experiment(entries), names([*rows_by_experiment(entries)])
@@ -222,11 +302,11 @@ def _falls_under(entry: Entry, agents: dict[Experiment, str]) -> dict[str, list[
     }
 
 
-def _line(entry: Entry, href: str, agents: dict[Experiment, str], filters: dict[str, dict[str, None]]) -> Line:
+def _line(entry: Entry, link: Link, agents: dict[Experiment, str], filters: dict[str, dict[str, None]]) -> Line:
     under = _falls_under(entry, agents)
     keys = [" ".join(str(list(options).index(value)) for value in under[what]) for what, options in filters.items()]
-    trouble = " · ".join(f"{count} {what}" for what, count in entry.faults.items()) or entry.failure or "–"
-    return Line(entry, href, agents.get(entry.experiment, ""), trouble, ",".join(keys))
+    trouble = " · ".join(f"{count} {what}" for what, count in entry.faults.items()) or entry.failure
+    return Line(entry, link, agents.get(entry.experiment, ""), trouble, ",".join(keys))
 
 
 def _facts(entries: Sequence[Entry], figures: Rows) -> dict[str, str]:
@@ -255,8 +335,8 @@ def _details(entries: Sequence[Entry], figures: Rows) -> dict[str, str]:
     return {name: " · ".join(values) for name, values in told.items() if values}
 
 
-def _silent(done: int, total: int) -> None:
+def _silent(what: str, done: int, total: int) -> None:
     """Progress that nobody is told of."""
 
 
-__all__ = ["MOST_IN_ONE", "Options", "Page", "Progress", "write_report", "write_single"]
+__all__ = ["MOST_IN_ONE", "WORST", "Options", "Page", "Progress", "write_report", "write_single"]

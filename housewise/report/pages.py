@@ -1,32 +1,45 @@
-"""A page for each episode, made by several processes, and only where the one that is there is not up to date."""
+"""A page for each episode, made by several processes, and only where the one that is there is not up to date.
+
+All pages are made from the records alone at first, which is quick; those that have pictures and films are made anew
+with them afterwards.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from urllib.parse import quote
 
-from housewise.core.errors import UserError
+from housewise.core.errors import UserError, shown
 from housewise.core.files import open_regular, write_bytes, write_text
 from housewise.core.processes import has_processes, process_pool
+from housewise.core.record import Record
 from housewise.report.film import Film, encoder
 from housewise.report.rendering import render, version
-from housewise.report.sources import Entry, OddRecordError, readable
+from housewise.report.sources import Entry, readable
 from housewise.report.views import EventsView, KeepFilm, Shown
 from housewise.rollout.experiment import label
 from housewise.rollout.records import read_record
 from housewise.worlds.house.simulator import RAYCAST, SimulatorChoice
 
-Progress = Callable[[int, int], None]
-"""Called before the first episode and after each, with how many are done and how many there are."""
+Progress = Callable[[str, int, int], None]
+"""Called with what is being made, how many are done and how many there are: before the first and after each."""
 
+WORST = 20
+"""How many episodes have pictures and films, unless it is told otherwise."""
+
+_MOST_ALIKE = 3
+_MADE = re.compile(r"<!-- (\w+)( filmed)? -->")
 _TURN = re.compile(r"(?<=<!--turn-->).*?(?=<!--/turn-->)", re.DOTALL)
 
 
@@ -35,12 +48,38 @@ class Options:
     """How pages are made.
 
     Attributes:
-        film: whether with films.
+        film: whether there are films where there are pictures.
         simulator: which takes the pictures, and where.
+        worst: how many of the worst episodes have pictures; None for all.
+        episodes: names of further ones that have them.
     """
 
     film: bool = True
     simulator: SimulatorChoice = RAYCAST
+    worst: int | None = WORST
+    episodes: tuple[str, ...] = ()
+
+    def pictured(self, entries: Sequence[Entry]) -> set[str]:
+        """Keys of the episodes that have pictures, of those that did not fail.
+
+        Args:
+            entries: all episodes, worst first.
+
+        Raises:
+            UserError: when one that is asked for is not among them.
+        """
+        played = [entry for entry in entries if entry.result is not None]
+        found = {entry.key for entry in played[: self.worst]}
+        for name in self.episodes:
+            named = {entry.key for entry in played if name in (entry.name, entry.key)}
+            if not named:
+                alike = get_close_matches(name, [entry.key for entry in played], _MOST_ALIKE, cutoff=0)
+                raise UserError(
+                    f"--films {shown(name)}: neither all, nor a number, nor an episode that was played to its end"
+                    + (f"; episodes are called as their records are, such as {', '.join(alike)}" if alike else "")
+                )
+            found |= named
+        return found
 
 
 @dataclass(frozen=True)
@@ -61,6 +100,8 @@ class Page:
         index: the index, as the page links to it.
         name: of the report.
         options: how it is made.
+        has_pictures: whether with pictures.
+        command: that makes it with pictures.
     """
 
     entry: Entry
@@ -68,6 +109,8 @@ class Page:
     index: str
     name: str
     options: Options
+    has_pictures: bool
+    command: str
 
     @property
     def title(self) -> str:
@@ -75,10 +118,14 @@ class Page:
         return " · ".join(filter(None, (self.entry.title, self.entry.planner)))
 
     @property
+    def has_film(self) -> bool:
+        """Whether with a film."""
+        return self.has_pictures and self.options.film
+
+    @property
     def key(self) -> str:
         """Of all that the page depends on."""
-        how = [_version(), self.entry.digest, self.name, self.index, self.options.film, self.options.simulator.name]
-        return sha256(json.dumps([*how, self.options.film and bool(encoder())]).encode()).hexdigest()
+        return self._key(self.has_pictures, self.has_film)
 
     @property
     def is_there(self) -> bool:
@@ -87,54 +134,100 @@ class Page:
 
     @property
     def is_current(self) -> bool:
-        """Whether the page that is there is the one that would be made."""
+        """Whether the page that is there is the one that would be made, or that one with pictures."""
+        key, filmed = self._made()
+        kinds = [(False, False), (True, False), (True, True)]
+        good = {self._key(*kind) for kind in kinds[kinds.index((self.has_pictures, self.has_film)) :]}
+        return key in good and (not filmed or self.film is not None)
+
+    @property
+    def film(self) -> Path | None:
+        """The film that the page that is there shows."""
+        films = [self.file.with_suffix(ending) for ending in (".mp4", ".webp")]
+        return next(filter(Path.is_file, films), None) if self._made()[1] else None
+
+    @property
+    def poster(self) -> Path:
+        """Where the picture is that stands for the film."""
+        return self.file.with_suffix(".poster.webp")
+
+    def _made(self) -> tuple[str, bool]:
+        """What the page that is there was made from, and whether with a film."""
         try:
             with open_regular(self.file) as stream:
-                begin = stream.read(200).decode("utf-8", "replace")
+                found = _MADE.search(stream.read(200).decode("utf-8", "replace"))
         except OSError:
-            return False
-        films = [self.file.with_suffix(ending) for ending in (".mp4", ".webp")]
-        filmed = self.options.film and self.entry.result is not None
-        return f"<!-- {self.key} -->" in begin and (not filmed or any(map(Path.is_file, films)))
+            return "", False
+        return (found[1], bool(found[2])) if found else ("", False)
+
+    def _key(self, has_pictures: bool, has_film: bool) -> str:
+        how = [_version(), self.entry.digest, self.name, self.index, has_pictures and self.options.simulator.name]
+        return sha256(json.dumps([*how, has_film and (bool(encoder()) or "animated")]).encode()).hexdigest()
 
 
-def pages(entries: Sequence[Entry], folder: Path, index: Path, name: str, options: Options) -> list[Page]:
-    """Where the page of each episode goes.
+def pages(entries: Sequence[Entry], folder: Path, out: Path, index: Path, name: str, options: Options) -> list[Page]:
+    """The page of each episode.
 
     Args:
         entries: the episodes, in the index's order.
-        folder: of the pages.
+        folder: that is reported on.
+        out: folder of the pages.
         index: the index's file.
         name: of the report.
         options: how they are made.
 
     Raises:
-        UserError: when a folder that they go to is a link, which may lead anywhere.
+        UserError: when a folder that they go to is a link, which may lead anywhere, or pictures are asked for of an
+            episode that is not there.
     """
+    pictured = options.pictured(entries)
     found = []
     for entry in entries:
-        file = folder / entry.page
-        for above in (folder, file.parent):
+        file = out / entry.page
+        for above in (out, file.parent):
             if above.is_symlink():
                 raise UserError(f"{above}: is a link, and a report is not written through links; remove it")
-        found.append(Page(entry, file, _address(index, file), name, options))
+        has_pictures = entry.key in pictured and takes_pictures(entry)
+        command = films_command(folder, entry.key) if takes_pictures(entry) else ""
+        found.append(Page(entry, file, _address(index, file), name, options, has_pictures, command))
     return found
 
 
-def make_pages(wanted: Sequence[Page], workers: int, progress: Progress) -> None:
-    """Make pages, those first that come first.
+def takes_pictures(entry: Entry) -> bool:
+    """Whether there can be pictures of an episode."""
+    return entry.result is not None and getattr(entry.view, "has_pictures", True)
+
+
+def films_command(folder: Path, which: str) -> str:
+    """The command that makes pictures and films.
 
     Args:
-        wanted: those that are not up to date.
-        workers: how many processes; 1 for this one alone.
-        progress: told of each page.
-
-    Raises:
-        UserError: when a page cannot be written, or a process was killed.
+        folder: of the run.
+        which: as ``--films`` takes it.
     """
-    progress(0, len(wanted))
-    for done, _ in enumerate(_made(wanted, min(workers, len(wanted))), start=1):
-        progress(done, len(wanted))
+    return shlex.join(["housewise", "report", str(folder), "--films", which])
+
+
+Maker = Callable[[Sequence[Page]], Iterator[None]]
+"""Makes pages, those first that come first; yields after each.
+
+Raises:
+    UserError: when a page cannot be written, or a process was killed.
+"""
+
+
+@contextmanager
+def page_maker(workers: int) -> Iterator[Maker]:
+    """What makes pages.
+
+    Args:
+        workers: how many processes; 1 for this one alone.
+    """
+    if workers <= 1 or not has_processes():
+        yield lambda wanted: map(_make, wanted)
+        return
+    with process_pool(workers, _quiet) as pool:
+        yield lambda wanted: (made.result() for made in as_completed([pool.submit(_make, page) for page in wanted]))
 
 
 def link(all_pages: Sequence[Page]) -> None:
@@ -160,15 +253,6 @@ def _turn(page: Page, there: Sequence[Page], place: int) -> str:
     return render("turn.html", facts)
 
 
-def _made(wanted: Sequence[Page], workers: int) -> Iterator[None]:
-    if workers <= 1 or not has_processes():
-        yield from map(_make, wanted)
-        return
-    with process_pool(workers, _quiet) as pool:
-        for made in as_completed([pool.submit(_make, page) for page in wanted]):
-            yield made.result()
-
-
 def _quiet() -> None:
     """An interrupt is for the process that made this one: what has been begun is finished."""
     import signal
@@ -181,34 +265,38 @@ def _make(page: Page) -> None:
     if page.entry.result is None:
         write_text(page.file, _rendered(page, None, page.key))
         return
-    keep = (lambda film: _kept(page, film)) if page.options.film else None
-    chapter = chapter_of(1, page.entry, page.options, keep)
-    write_text(page.file, _rendered(page, chapter, page.key if chapter.complete else ""))
+    films: list[Path] = []
+
+    def keep(film: Film) -> str:
+        films.append(page.file.with_suffix(".mp4" if film.is_video else ".webp"))
+        write_bytes(films[0], film.data)
+        write_bytes(page.poster, film.still)
+        return quote(films[0].name)
+
+    simulator = page.options.simulator if page.has_pictures else None
+    chapter = chapter_of(1, page.entry, simulator, keep if page.has_film else None)
+    made = f"{page.key} filmed" if films else page.key
+    write_text(page.file, _rendered(page, chapter, made if chapter.complete else ""))
 
 
-def chapter_of(number: int, entry: Entry, options: Options, keep: KeepFilm | None) -> Shown:
+def chapter_of(number: int, entry: Entry, simulator: SimulatorChoice | None, keep: KeepFilm | None) -> Shown:
     """An episode as its system shows it; where that does not know what to make of its record, event by event.
 
     Args:
         number: of the chapter.
         entry: the episode, which did not fail.
-        options: how pages are made.
+        simulator: which takes the pictures, and where; None for none.
         keep: see KeepFilm; None for no film.
     """
-    record = read_record(entry.path)
+    assert entry.header is not None and entry.result is not None, "a failed episode has no chapter"
+    record = Record(entry.header, (), entry.result)
     try:
+        record = read_record(entry.path)
         with readable(entry.path):
-            return entry.view.shown(number, record, entry.path, options.simulator, keep)
-    except OddRecordError as error:
-        plain = EventsView(record.header.system).plain(number, record)
+            return entry.view.shown(number, record, entry.path, simulator, keep)
+    except UserError as error:
+        plain = EventsView(entry.header.system).plain(number, record)
         return replace(plain, complete=False, notes=[f"Shown event by event: {error}"])
-
-
-def _kept(page: Page, film: Film) -> str:
-    """Put a film beside its page, and return how the page names it."""
-    file = page.file.with_suffix(".mp4" if film.is_video else ".webp")
-    write_bytes(file, film.data)
-    return quote(file.name)
 
 
 def _rendered(page: Page, chapter: Shown | None, made: str) -> str:
@@ -221,6 +309,7 @@ def _rendered(page: Page, chapter: Shown | None, made: str) -> str:
         "title": page.title,
         "turn": "",
         "chapter": chapter,
+        "command": "" if page.has_pictures else page.command,
         "entry": page.entry,
         "began": page.entry.view.began(page.entry.header) if page.entry.header else [],
         "facts": {label(key): value for key, value in config.items()},

@@ -12,13 +12,13 @@ from pathlib import Path
 
 from housewise.core.errors import DataError, UserError, shown
 from housewise.core.files import find_paths, read_bytes
-from housewise.core.record import Header, Result
+from housewise.core.record import Header, Record, Result
 from housewise.report.text import plural
 from housewise.report.views import View, view_of
 from housewise.rollout.episode import OUT_OF_STEPS
 from housewise.rollout.experiment import Experiment, experiment_of, planner_of
 from housewise.rollout.failures import read_failures
-from housewise.rollout.records import read_record
+from housewise.rollout.records import read_record, read_summary
 from housewise.rollout.scores import Finished
 from housewise.rollout.system import scores_of
 
@@ -115,9 +115,14 @@ class Entry:
         return [*self.faults, *([self.failure] if self.failure else [])]
 
     @property
+    def key(self) -> str:
+        """Its name in the report: that of its record, with the run's folder before it."""
+        return f"{self.run}/{self.name}" if self.run else self.name
+
+    @property
     def page(self) -> str:
         """Name of its page, the same folders before it as before its record."""
-        return f"{self.run}/{self.name}.html" if self.run else f"{self.name}.html"
+        return f"{self.key}.html"
 
 
 @lru_cache(maxsize=16)
@@ -125,8 +130,13 @@ def _view(system: str) -> View:
     return view_of(system)
 
 
-def read_entries(folder: Path) -> tuple[list[Entry], list[str]]:
+def read_entries(folder: Path, *, figures_only: bool = False) -> tuple[list[Entry], list[str]]:
     """Every episode of a run, or of the runs in a folder, worst first, and what has to be said of them.
+
+    Args:
+        folder: of the run or runs.
+        figures_only: whether to read no more than the first and the last line of each record: entries then have no
+            digest and no faults.
 
     Raises:
         UserError: when there is none.
@@ -144,7 +154,7 @@ def read_entries(folder: Path) -> tuple[list[Entry], list[str]]:
         name = run.relative_to(folder).as_posix() if run != folder else ""
         for path in find_paths(run / "episodes", "*.jsonl"):
             try:
-                entries.append(_entry(path, name))
+                entries.append(_entry(path, name, figures_only))
             except UserError as error:
                 notes.append(f"Left out: {error}")
         entries += _failed(run / "episodes", name)
@@ -174,15 +184,18 @@ def _failed(folder: Path, run: str) -> Iterator[Entry]:
             )
 
 
-def _entry(path: Path, run: str) -> Entry:
-    record = read_record(path)
-    header, result = record.header, record.result
+def _entry(path: Path, run: str, figures_only: bool) -> Entry:
+    header, result = read_summary(path)
     for score in scores_of(header.system)[:1]:
         if not math.isfinite(score.of(result) or 0.0):
             raise UserError(f"{path}: {score.name} is not a number; delete the file to run the episode again")
     with readable(path):
-        entry = Entry(path, run, digest(path), header, result, "", _view(header.system).faults(record, path))
-        view = entry.view
+        view = _view(header.system)
+        # Where nothing is left to do, what happened need not be read to know that nothing went wrong. What is damaged
+        # at the beginning or the end is found all the same.
+        record = Record(header, (), result) if figures_only or view.perfect(result) else read_record(path)
+        faults = {} if figures_only else view.faults(record, path)
+        entry = Entry(path, run, "" if figures_only else digest(path), header, result, "", faults)
         # What every index and every page asks for; records of anybody's may lack it.
         _ = entry.title, entry.planner, entry.rate, entry.ending, view.began(header)
         _ = view.state(result), view.gained(result), view.cells(result), view.perfect(result)

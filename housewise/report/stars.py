@@ -160,6 +160,7 @@ class StarsView:
         "they should be, of all of these, mean ± standard error over tasks. The other numbers are means of an episode."
     )
     standing = "objects in place"
+    has_pictures = False
     columns = ("goals retrieved", "asked", "stated", "recalled", "words")
 
     def title(self, header: Header) -> str:
@@ -212,7 +213,7 @@ class StarsView:
         ]
 
     def shown(
-        self, number: int, record: Record, path: Path, simulator: SimulatorChoice, keep: KeepFilm | None
+        self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, keep: KeepFilm | None
     ) -> StarsShown:
         """See View."""
         header, result = record.header, record.result

@@ -70,15 +70,22 @@ def stage_gradient() -> str:
 
 
 def _house(plan: HousePlan) -> Markup:
+    """The house: as it was traced, or the floor and the outlines of the furniture in its colours."""
     width, height = plan.frame.size
+    if plan.picture is None:
+        ground = tag("path", d=_rings(plan.floor), class_="floor", fill_rule="evenodd")
+        colors = {name: _css(color) for name, color in plan.colors.items()}
+    else:
+        ground = tag("image", href=data_uri(compress(plan.picture)), width=width, height=height)
+        colors = {}
     outlines = [
-        tag("path", tag("title", name), d=path(_points(corners), closed=True))
+        tag("path", tag("title", name), d=path(_points(corners), closed=True), fill=colors.get(name))
         for name, corners in plan.furniture.items()
     ]
     return join(
         [
-            tag("image", href=data_uri(compress(plan.picture)), width=width, height=height),
-            tag("g", *outlines, class_="furniture"),
+            ground,
+            tag("g", *outlines, class_="furniture" if plan.picture is not None else "furniture plain"),
             tag("path", d=_rings(plan.walls), class_="walls", fill_rule="evenodd"),
         ]
     )

@@ -72,11 +72,14 @@ class View(Protocol):
         explanation: of the figures, in a sentence or two.
         standing: what the column about an episode's state is called; empty for none.
         columns: headings of further figures of an episode.
+        has_pictures: whether ``shown`` makes pictures and films, which take long: they are made for some episodes
+            only, the worst and those that are asked for.
     """
 
     measure: str
     explanation: str
     standing: str
+    has_pictures: bool
 
     @property
     def columns(self) -> Sequence[str]: ...
@@ -86,7 +89,7 @@ class View(Protocol):
         ...
 
     def faults(self, record: Record, path: Path) -> dict[str, int]:
-        """What went wrong in an episode, and how often."""
+        """What went wrong in an episode, and how often; the record of one that is perfect comes without events."""
         ...
 
     def state(self, result: Result) -> str:
@@ -114,9 +117,17 @@ class View(Protocol):
         ...
 
     def shown(
-        self, number: int, record: Record, path: Path, simulator: SimulatorChoice, keep: KeepFilm | None
+        self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, keep: KeepFilm | None
     ) -> Shown:
-        """An episode, for its page."""
+        """An episode, for its page.
+
+        Args:
+            number: of the episode among those of one page, from 1.
+            record: of the episode.
+            path: of the record.
+            simulator: which takes the pictures, and where; None for what can be shown without any.
+            keep: see KeepFilm; None for no film.
+        """
         ...
 
 
@@ -171,6 +182,7 @@ class EventsView:
     """
 
     standing = ""
+    has_pictures = False
 
     def __init__(self, system: str) -> None:
         self._scores = list(scores_of(system))
@@ -196,7 +208,7 @@ class EventsView:
 
     def cells(self, result: Result) -> list[Cell]:
         """See View."""
-        return [Cell(_figure(score, result) or "–", score.of(result) or 0.0) for score in self._scores[1:]]
+        return [cell_of(score, result) for score in self._scores[1:]]
 
     def perfect(self, result: Result) -> bool:
         """See View; nothing is known of that."""
@@ -212,7 +224,7 @@ class EventsView:
         return [Began("", name, text) for name, text in _fields(header.setting).items()]
 
     def shown(
-        self, number: int, record: Record, path: Path, simulator: SimulatorChoice, keep: KeepFilm | None
+        self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, keep: KeepFilm | None
     ) -> Shown:
         """See View."""
         return self.plain(number, record)
@@ -240,6 +252,11 @@ class EventsView:
             self.measure,
             len(record.events) - len(cards),
         )
+
+
+def cell_of(score: Score, result: Result) -> Cell:
+    """A score of an episode; a dash for one that it lacks."""
+    return Cell(_figure(score, result) or "–", score.of(result) or 0.0)
 
 
 def _figure(score: Score, result: Result) -> str:

@@ -1,8 +1,8 @@
-"""A house from above: a traced picture of it, and its walls, rooms and furniture in the picture's pixels."""
+"""A house from above: its walls, rooms and furniture, and a traced picture of it where one is wanted."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypeAlias
@@ -15,7 +15,7 @@ from PIL import Image, ImageDraw
 from scipy import ndimage
 from shapely.geometry import MultiPolygon, Polygon
 
-from housewise.systems.personalize.replay import Picture
+from housewise.systems.personalize.filming import Picture
 from housewise.worlds.house.geometry import Box
 from housewise.worlds.house.scene import Mesh, Receptacle, Scene
 from housewise.worlds.house.simulator.base import BodyPose, Camera
@@ -88,37 +88,49 @@ class HousePlan:
 
     Attributes:
         frame: from metres to pixels.
-        picture: (DETAIL * height, DETAIL * width, 4) uint8, transparent outside of the house.
+        picture: (DETAIL * height, DETAIL * width, 4) uint8, transparent outside of the house; None where none was
+            traced.
+        floor: in pixels, without the walls.
         walls: in pixels.
-        furniture: outline in pixels by spoken name.
+        furniture: outline in pixels by spoken name, what is lower first.
+        colors: of the furniture from above, RGB by spoken name.
         rooms: where each room's name goes, in pixels.
     """
 
     frame: Frame
-    picture: Picture
+    picture: Picture | None
+    floor: Area
     walls: Area
     furniture: dict[str, NDArray[np.float64]]
+    colors: dict[str, tuple[int, int, int]]
     rooms: dict[str, tuple[float, float]]
 
 
 @lru_cache(maxsize=4)
-def house_plan(scene: Scene, receptacles: tuple[str, ...], width: int = 860, height: int = 760) -> HousePlan:
+def house_plan(
+    scene: Scene, receptacles: tuple[str, ...], width: int = 860, height: int = 760, traced: bool = True
+) -> HousePlan:
     """Draw a house from above.
 
     Args:
         scene: the house.
         receptacles: keys of those that are there.
         width, height: in pixels, at most.
+        traced: whether with a picture, which takes most of the time.
     """
     floor = _floor(scene)
     frame = _frame(floor, width, height)
-    present = [scene.by_key[key] for key in receptacles]
+    present = sorted((scene.by_key[key] for key in receptacles), key=lambda thing: thing.box.top)
     whole = floor.buffer(_WALL, join_style="mitre")
     walls = _to_pixels(whole.difference(floor), frame)
     furniture = {thing.name: frame.pixels(_footprint(thing)) for thing in present}
-    seen = np.asarray(filled(_to_pixels(whole, frame), frame.size, DETAIL))
-    picture = np.dstack([_traced(scene, receptacles, frame, walls), seen])
-    return HousePlan(frame, picture, walls, furniture, _room_spots(scene, present, frame, walls))
+    colors = {thing.name: _color(thing.mesh) for thing in present}
+    picture = None
+    if traced:
+        seen = np.asarray(filled(_to_pixels(whole, frame), frame.size, DETAIL))
+        picture = np.dstack([_traced(scene, receptacles, frame, walls), seen])
+    rooms = _room_spots(scene, {thing.name: thing.room for thing in present}, furniture, frame, walls)
+    return HousePlan(frame, picture, _to_pixels(floor, frame), walls, furniture, colors, rooms)
 
 
 def filled(area: Area, size: tuple[int, int], scale: float = 1.0) -> Image.Image:
@@ -178,6 +190,15 @@ def _footprint(thing: Receptacle) -> NDArray[np.float64]:
     return np.asarray(hull.exterior.coords)[:-1] if isinstance(hull, Polygon) else corners[:2]
 
 
+def _color(mesh: Mesh) -> tuple[int, int, int]:
+    """The mean colour of what is seen of a mesh from above."""
+    corners = mesh.vertices[mesh.faces]
+    upward = np.maximum(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])[:, 1], 0.0)
+    shares = upward if upward.any() else np.ones(len(upward))
+    red, green, blue = (round(float(channel)) for channel in np.average(mesh.colors[:, :3], axis=0, weights=shares))
+    return red, green, blue
+
+
 def _to_pixels(area: Area, frame: Frame) -> Area:
     return shapely.transform(area, frame.pixels)
 
@@ -230,28 +251,60 @@ def _shadow(height: NDArray[np.float32], scale: float) -> NDArray[np.float32]:
 
 
 def _room_spots(
-    scene: Scene, present: Sequence[Receptacle], frame: Frame, walls: Area
+    scene: Scene,
+    owners: Mapping[str, str | None],
+    furniture: Mapping[str, NDArray[np.float64]],
+    frame: Frame,
+    walls: Area,
 ) -> dict[str, tuple[float, float]]:
-    """Where each room's name covers the least of furniture and walls, in pixels."""
-    owned = [thing for thing in present if thing.room is not None]
-    outlines = np.asarray([Polygon(frame.pixels(_footprint(thing))).convex_hull for thing in owned])
+    """Where each room's name covers the least of furniture and walls, in pixels.
+
+    Args:
+        scene: the house.
+        owners: room of each piece of furniture, None for what stands in none.
+        furniture: outlines in pixels, by name.
+        frame: from metres to pixels.
+        walls: in pixels.
+    """
+    owned = [name for name, room in owners.items() if room is not None]
+    outlines = np.asarray([Polygon(furniture[name]).convex_hull for name in owned])
     low_x, low_z, high_x, high_z = scene.navmesh.area.bounds
     xs, zs = np.meshgrid(np.arange(low_x, high_x, 0.2), np.arange(low_z, high_z, 0.2))
     inside = shapely.contains_xy(scene.navmesh.area, xs, zs)
     points = frame.pixels(np.column_stack([xs[inside], zs[inside]]))
     nearest = shapely.distance(outlines[:, None], shapely.points(points)[None]).argmin(axis=0)
-    owner = np.array([thing.room for thing in owned])[nearest]
-    solid, full = shapely.union_all(outlines), walls
+    owner = np.array([owners[name] for name in owned])[nearest]
+    solid = MultiPolygon([outline for outline in outlines if isinstance(outline, Polygon)])
+    covered = _Coverage(filled(solid, frame.size), filled(walls, frame.size))
     spots = {}
     for room in scene.rooms:
         mine = points[owner == room.name]
         if len(mine):
-            half = ROOM_LETTER * len(room.name) / 2 + 4
-            labels = shapely.box(mine[:, 0] - half, mine[:, 1] - 10, mine[:, 0] + half, mine[:, 1] + 10)
-            covered = shapely.area(shapely.intersection(labels, solid)) + 4 * shapely.area(
-                shapely.intersection(labels, full)
-            )
             away = np.linalg.norm(mine - mine.mean(axis=0), axis=1)
-            x, y = mine[(covered + 2 * away).argmin()]
+            half = ROOM_LETTER * len(room.name) / 2 + 4
+            x, y = mine[(covered.under(mine, half, 10) + 2 * away).argmin()]
             spots[room.name] = (float(x), float(y))
     return spots
+
+
+class _Coverage:
+    """How many pixels of furniture, and four times as many of walls, lie under a label.
+
+    Args:
+        furniture, walls: masks of the whole plan.
+    """
+
+    def __init__(self, furniture: Image.Image, walls: Image.Image) -> None:
+        weight = (np.asarray(furniture) > 0).astype(np.int64) + 4 * (np.asarray(walls) > 0)
+        # Sums over all that lies above and to the left, from which those over any rectangle follow.
+        self._sums = np.pad(weight.cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0)))
+
+    def under(self, middles: NDArray[np.float64], half_width: float, half_height: float) -> NDArray[np.int64]:
+        """How much lies under labels with these middles, (N, 2)."""
+        rows, columns = self._sums.shape
+        half = np.array([half_width, half_height])
+        most = np.array([columns - 1, rows - 1])
+        left, top = np.clip(np.rint(middles - half), 0, most).astype(int).T
+        right, bottom = np.clip(np.rint(middles + half), 0, most).astype(int).T
+        sums = self._sums
+        return np.asarray(sums[bottom, right] - sums[top, right] - sums[bottom, left] + sums[top, left])

@@ -1,44 +1,34 @@
-"""Plays a record's low-level actions again, to see what the robot saw."""
+"""Plays a record's low-level actions again, to see what the robot saw, or follows them without looking."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from housewise.controller.robot import LETTERS
 from housewise.core.errors import UserError, shown
 from housewise.core.homes import expand_user
 from housewise.core.record import Header
 from housewise.rollout.run import settings_from
+from housewise.systems.personalize.filming import FilmedSimulator, Picture, Shot, UnseenHouse
 from housewise.systems.personalize.record import ActionEvent, HouseRecord, Placements
 from housewise.systems.personalize.settings import HouseTaskSettings, PersonalizeSettings
 from housewise.systems.personalize.tasks import HouseTask, load_task
 from housewise.worlds.house.env import Task
-from housewise.worlds.house.episode import HouseObject
-from housewise.worlds.house.geometry import Pose, Vec3, yaw_of
-from housewise.worlds.house.scene import Scene
+from housewise.worlds.house.geometry import yaw_of
 from housewise.worlds.house.scene_graph import ROBOT
-from housewise.worlds.house.simulator import RAYCAST, SimulatorChoice, open_simulator
-from housewise.worlds.house.simulator.base import BodyPose, Camera
-from housewise.worlds.house.simulator.delegating import DelegatingSimulator
+from housewise.worlds.house.simulator.base import BodyPose
 from housewise.worlds.house.world import REACH, World
-
-Picture = NDArray[np.uint8]
-EYE = Camera(512, 384)
-"""Finer than the robot's own camera: for people to look at."""
 
 Spots = dict[str, tuple[float, float]]
 """(x, z) in metres by name of the object; what is in the hand has none."""
 
 _ACTIONS = {letter: action for action, letter in LETTERS.items()}
-# Of things with fewer pixels nobody can tell what they are.
-_LEAST_PIXELS = 40
 # Records round poses to millimetres.
 _SAME_PLACE = 0.01
 
@@ -70,30 +60,6 @@ class Moment:
     spots: Spots
 
 
-class Extent(NamedTuple):
-    """Where something is in a picture, pixels."""
-
-    left: int
-    top: int
-    right: int
-    bottom: int
-
-
-@dataclass(frozen=True, eq=False)
-class Shot:
-    """A picture, and the objects in it.
-
-    Attributes:
-        picture: (height, width, 3).
-        objects: where each object is in it, by name.
-        places: of all objects in the house, metres; what is in the hand has none.
-    """
-
-    picture: Picture
-    objects: dict[str, Extent]
-    places: dict[str, Vec3]
-
-
 @dataclass
 class Replay:
     """An episode played again.
@@ -113,65 +79,6 @@ class Replay:
     photos: dict[int, Picture] = field(default_factory=dict)
     frames: dict[int, Shot] = field(default_factory=dict)
     differences: list[str] = field(default_factory=list)
-
-
-class FilmedSimulator(DelegatingSimulator):
-    """A simulator with a further camera that takes the pictures.
-
-    What can be grabbed depends on what the robot's own camera shows, so no other camera must replace it.
-
-    Args:
-        eye: the further camera.
-        simulator: which, and where it renders.
-
-    Raises:
-        UserError: when there is no such simulator here.
-    """
-
-    def __init__(self, eye: Camera = EYE, simulator: SimulatorChoice = RAYCAST) -> None:
-        super().__init__(open_simulator(simulator, ("instance",)))
-        self._eye = open_simulator(simulator, ("rgb", "instance"), eye)
-        self.whereabouts: dict[str, Pose | None] = {}
-
-    def reset(self, scene: Scene, receptacles: Sequence[str], objects: Sequence[HouseObject], body: BodyPose) -> None:
-        """See Simulator.reset."""
-        self._eye.reset(scene, receptacles, objects, body)
-        super().reset(scene, receptacles, objects, body)
-        self.whereabouts = {thing.key: thing.pose for thing in objects}
-
-    def move_object(self, key: str, pose: Pose | None) -> None:
-        """See Simulator.move_object."""
-        super().move_object(key, pose)
-        self._eye.move_object(key, pose)
-        self.whereabouts[key] = pose
-
-    def close(self) -> None:
-        """See Simulator.close."""
-        self._simulator.close()
-        self._eye.close()
-
-    def photo(self) -> Picture:
-        """What the robot sees now, (height, width, 3)."""
-        return self._eye.observe(self.body).rgb
-
-    def shot(self, names: Mapping[str, str]) -> Shot:
-        """What the robot sees now, and where the objects are in it.
-
-        Args:
-            names: of the objects, by key.
-        """
-        seen = self._eye.observe(self.body)
-        numbers = {number: names[key] for number, key in enumerate(self._eye.keys) if key in names}
-        pixels = np.bincount(seen.instance.ravel(), minlength=1)
-        large = [number for number in numbers if number < len(pixels) and pixels[number] >= _LEAST_PIXELS]
-        extents = {numbers[number]: _extent(seen.instance == number) for number in large}
-        places = {names[key]: pose.position for key, pose in self.whereabouts.items() if pose is not None}
-        return Shot(seen.rgb, extents, places)
-
-
-def _extent(mask: NDArray[np.bool_]) -> Extent:
-    rows, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
-    return Extent(int(columns[0]), int(rows[0]), int(columns[-1]), int(rows[-1]))
 
 
 def settings_of(header: Header) -> PersonalizeSettings:
@@ -255,13 +162,14 @@ def most_moments(steps: int, grabs: Collection[int], most: int) -> list[int]:
     return sorted(kept | {round(moment) for moment in spread})
 
 
-def replay(record: HouseRecord, task: Task, simulator: FilmedSimulator, frames: int) -> Replay:
+def replay(record: HouseRecord, task: Task, simulator: FilmedSimulator | None, frames: int) -> Replay:
     """Play a record again.
 
     Args:
         record: of the episode.
         task: the same that was played.
-        simulator: reset here.
+        simulator: reset here; None follows the record alone, without pictures, which takes a tenth of the time and
+            cannot tell whether the house would do the same again.
         frames: at most about so many pictures for a film; 0 for none.
     """
     return _Replayer(record, task, simulator, frames).play()
@@ -270,8 +178,9 @@ def replay(record: HouseRecord, task: Task, simulator: FilmedSimulator, frames: 
 class _Replayer:
     """One record in replay; where the house does not follow the record, the record is followed and that noted."""
 
-    def __init__(self, record: HouseRecord, task: Task, simulator: FilmedSimulator, frames: int) -> None:
-        self._record, self._simulator = record, simulator
+    def __init__(self, record: HouseRecord, task: Task, camera: FilmedSimulator | None, frames: int) -> None:
+        self._record, self._camera = record, camera
+        self._simulator = simulator = camera or UnseenHouse()
         config, episode = settings_of(record.header), task.episode
         self._published = config.world.controller.kind == "published"
         x, _, z = episode.start.position
@@ -283,7 +192,7 @@ class _Replayer:
         self._names.update(self._objects)
         self._keys = {name: key for key, name in self._names.items()}
         self._claimed: Placements = dict(record.setting.placements)
-        self._wanted = self._moments_to_picture(frames)
+        self._wanted = self._moments_to_picture(frames) if camera else set()
         self._replay = Replay(task)
         self._strayed = 0
 
@@ -312,8 +221,8 @@ class _Replayer:
     def _ask(self, plan: int) -> None:
         moment = len(self._replay.moments) - 1
         self._replay.asked[plan] = moment
-        if moment not in self._replay.photos:
-            self._replay.photos[moment] = self._simulator.photo()
+        if self._camera and moment not in self._replay.photos:
+            self._replay.photos[moment] = self._camera.photo()
 
     def _act(self, line: ActionEvent) -> None:
         if self._published and line.kind == "go to" and _was_walked(line):
@@ -322,9 +231,9 @@ class _Replayer:
             self._simulator.stand(BodyPose(body.x, body.z, body.yaw, 0.0))
         aimed = iter(line.aimed)
         for number, letter in enumerate(line.low_level):
-            if letter == "g":
+            if self._camera and letter == "g":
                 self._grab(next(aimed, ""))
-            elif letter in _ACTIONS:
+            elif letter in _ACTIONS and (self._camera or number >= len(line.path)):
                 self._simulator.act(_ACTIONS[letter])
             if number < len(line.path):
                 self._follow(line.path[number])
@@ -342,7 +251,7 @@ class _Replayer:
         x, z, yaw = place
         turned = abs(float(np.angle(np.exp(1j * (yaw - body.yaw)))))
         if max(abs(x - body.x), abs(z - body.z), turned) > _SAME_PLACE:
-            self._strayed += 1
+            self._strayed += self._camera is not None
             self._simulator.stand(BodyPose(x, z, yaw, body.pitch))
 
     def _claim(self, line: ActionEvent) -> None:
@@ -359,7 +268,8 @@ class _Replayer:
         """Put things where the record says, when that is not where they are."""
         if self._placements() == self._claimed:
             return
-        self._differ(f"“{line.action or line.raw}” (step {line.start}) has another outcome")
+        if self._camera:
+            self._differ(f"“{line.action or line.raw}” (step {line.start}) has another outcome")
         places = {self._keys[name]: self._keys.get(place) for name, place in self._claimed.items()}
         self._world.arrange(places)
         if self._replay.moments[-1].step:
@@ -383,8 +293,8 @@ class _Replayer:
         held = self._names[holding] if holding else None
         body = self._simulator.body
         replay.moments.append(Moment(number, plan, action, status, body, held, grabbed, self._placements(), spots))
-        if number in self._wanted:
-            replay.frames[number] = self._simulator.shot(self._objects)
+        if self._camera and number in self._wanted:
+            replay.frames[number] = self._camera.shot(self._objects)
 
     def _differ(self, text: str) -> None:
         self._replay.differences.append(text)

@@ -54,6 +54,15 @@ def test_at_80_columns_a_runs_figures_are_one_table() -> None:
     assert shown.count("scene") == 1
 
 
+def test_what_nobody_has_a_figure_of_is_left_out() -> None:
+    columns = ("name", "a", "b", "c")
+    shown = printed(table("t", columns, [("x", "1", "–", ""), ("y", "–", "–", "–")]), 80)
+    assert "a" in shown.splitlines()[1].split() and not {"b", "c"} & set(shown.splitlines()[1].split())
+    alone = ROW | {"episodes": 1}
+    run = summary_table({"by_task_set": {"g": alone}, "overall": alone}, Personalize.scores)
+    assert "±" not in printed(run, 80).splitlines()[1]
+
+
 @pytest.mark.parametrize("width", [50, 60, 80, 200])
 def test_a_papers_table_fits(width: int) -> None:
     scenes = ("Benevolence_2_int", "Pomaria_2_int")

@@ -67,6 +67,11 @@ def test_examples_can_be_copied_from_80_columns(command: str) -> None:
     assert max(map(len, shown.splitlines())) <= 80
 
 
+def test_what_an_export_takes_is_said_with_its_brackets() -> None:
+    shown = " ".join(housewise("export", "--help", COLUMNS="80").stdout.split())
+    assert "'housewise[rerun]'" in shown and "'housewise[lerobot]'" in shown
+
+
 def test_the_version_is_the_installed_one() -> None:
     result = housewise("--version")
     assert (result.returncode, result.stdout) == (0, f"housewise {version('housewise')}\n")

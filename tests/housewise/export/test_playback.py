@@ -14,8 +14,9 @@ from housewise.export import FORMATS, export_run
 from housewise.export.house import HousePlayer
 from housewise.export.playback import Playback, events_of
 from housewise.rollout.records import read_record
+from housewise.systems.personalize.filming import FilmedSimulator
 from housewise.systems.personalize.record import HouseRecord
-from housewise.systems.personalize.replay import FilmedSimulator, find_task, replay
+from housewise.systems.personalize.replay import find_task, replay
 from housewise.worlds.house.simulator.base import Camera
 from tests.housewise.export.conftest import HOSTILE, STEPS
 

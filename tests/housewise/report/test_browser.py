@@ -64,7 +64,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("HOUSEKEEP_DATA", raising=False)
         patch.setattr("housewise.report.chapter.FRAMES", 10)
-        return write_report(folder, options=Options())
+        return write_report(folder, options=Options(episodes=("generated-1-0001-run0",)))
 
 
 @pytest.fixture(scope="module")
@@ -134,6 +134,19 @@ def test_nothing_for_axe_to_find_and_nothing_to_scroll_across(report: Path, page
         found = axe.Axe().run(page)
         assert found.violations_count == 0, found.generate_report()
         assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+
+
+@pytest.mark.parametrize("kind", ["index", "filmed"])
+def test_tables_and_map_fit_a_phone(report: Path, page: Any, kind: str) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto(kinds(report)[kind].as_uri())
+    boxes = page.eval_on_selector_all(
+        ".wide table, .house .map", "all => all.map(each => [each.getBoundingClientRect().right, each.clientWidth])"
+    )
+    assert boxes and all(right <= PHONE["width"] and width > 200 for right, width in boxes)
+    assert page.eval_on_selector_all(
+        ".wide:has(table)", "all => all.every(each => each.scrollWidth <= each.clientWidth)"
+    )
 
 
 def test_every_failing_episode_is_two_clicks_away(report: Path, page: Any) -> None:

@@ -16,9 +16,10 @@ from housewise.report.text import inert
 from housewise.report.topdown import map_svg
 from housewise.report.tree import Branch, branches, room_of, tree_svg
 from housewise.systems.personalize.fates import HAND, Fate, fates, story, who_wants
+from housewise.systems.personalize.filming import FilmedSimulator
 from housewise.systems.personalize.houseplan import DETAIL, Frame, house_plan
 from housewise.systems.personalize.record import read_house_records
-from housewise.systems.personalize.replay import FilmedSimulator, find_task, replay
+from housewise.systems.personalize.replay import find_task, replay
 from housewise.worlds.house.simulator.base import Camera
 
 

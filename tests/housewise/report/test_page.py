@@ -67,10 +67,10 @@ def page_of(folder: Path) -> Path:
 
 
 def test_a_page_that_needs_nothing_else(run_folder: Path, tmp_path: Path) -> None:
-    told: list[tuple[int, int]] = []
+    told: list[tuple[str, int, int]] = []
     out = tmp_path / "deep" / "page.html"
-    assert write_single(run_folder, out, progress=lambda done, total: told.append((done, total))) == out
-    assert told == [(0, 1), (1, 1)]
+    assert write_single(run_folder, out, progress=lambda *state: told.append(state)) == out
+    assert told == [("episodes", 0, 1), ("episodes", 1, 1)]
     page = Page(out)
     addresses = [
         value for _, attributes in page.tags for key, value in attributes.items()
@@ -92,7 +92,10 @@ def test_a_page_that_needs_nothing_else(run_folder: Path, tmp_path: Path) -> Non
 def test_the_index_links_a_page_for_each_episode_and_the_page_its_film(two_runs: Path) -> None:
     index = Page(write_report(two_runs))
     rows = [row for row in index.all("tr") if "data-keys" in row]
-    hrefs = [link["href"] for link in index.all("a")]
+    # Above the table the films, below their names the same pages.
+    assert [video["src"].partition(".mp4")[1] for video in index.all("video")] == [".mp4"] * 2
+    assert all((two_runs / video[key]).is_file() for video in index.all("video") for key in ("src", "poster"))
+    hrefs = list(dict.fromkeys(link["href"] for link in index.all("a")))
     assert len(rows) == len(hrefs) == 2
     # Worst first: the one that was cut after 60 steps.
     assert hrefs == ["report/cut/generated-1-0001-run0.html", "report/whole/generated-1-0001-run0.html"]
@@ -111,9 +114,12 @@ def test_the_index_links_a_page_for_each_episode_and_the_page_its_film(two_runs:
 
 def test_pages_that_are_up_to_date_are_not_made_again(two_runs: Path) -> None:
     def made(fresh: bool = False) -> int:
-        told: list[int] = []
-        write_report(two_runs, options=PAGES, fresh=fresh, progress=lambda done, total: told.append(total))
-        return told[0]
+        told: dict[str, int] = {}
+        write_report(
+            two_runs, options=PAGES, fresh=fresh, progress=lambda what, done, total: told.update({what: total})
+        )
+        assert told["pages"] == told["pictures and films"]
+        return told["pages"]
 
     assert made() == 2
     pages = {path: path.stat().st_mtime_ns for path in (two_runs / "report").rglob("*.html")}
@@ -127,7 +133,7 @@ def test_pages_that_are_up_to_date_are_not_made_again(two_runs: Path) -> None:
 
 
 def test_what_an_interrupt_leaves_is_kept_and_linked(two_runs: Path) -> None:
-    def interrupted(done: int, total: int) -> None:
+    def interrupted(what: str, done: int, total: int) -> None:
         if done == 1:
             raise KeyboardInterrupt
 

@@ -9,9 +9,10 @@ import pytest
 
 from housewise.core.errors import UserError
 from housewise.core.record import Header
+from housewise.systems.personalize.filming import FilmedSimulator
 from housewise.systems.personalize.houseplan import house_plan
 from housewise.systems.personalize.record import HouseRecord, read_house_records
-from housewise.systems.personalize.replay import FilmedSimulator, Replay, find_task, most_moments, replay, settings_of
+from housewise.systems.personalize.replay import Replay, find_task, most_moments, replay, settings_of
 from housewise.worlds.house.housekeep.reader import HousekeepData
 from housewise.worlds.house.simulator.base import Camera
 from tests.experiments.records import changed
@@ -39,6 +40,23 @@ def test_the_same_happens_again(run_folder: Path) -> None:
     assert 5 <= len(played.frames) <= 16
     assert {0, record.result.scores["steps"]} <= set(played.frames)
     assert all(picture.shape == (48, 64, 3) and np.ptp(picture) for picture in played.photos.values())
+
+
+def test_without_a_camera_the_record_is_followed_to_the_same_places(run_folder: Path) -> None:
+    record = record_of(run_folder)
+    seen, followed = again(record), replay(record, find_task(record), None, 12)
+    assert (followed.asked, followed.differences) == (seen.asked, [])
+    assert not followed.photos and not followed.frames
+    for one, other in zip(followed.moments, seen.moments, strict=True):
+        assert (one.placements, one.spots, one.holding, one.grabbed) == (
+            other.placements,
+            other.spots,
+            other.holding,
+            other.grabbed,
+        )
+        assert (one.body.x, one.body.z, np.cos(one.body.yaw - other.body.yaw)) == pytest.approx(
+            (other.body.x, other.body.z, 1.0), abs=0.01
+        )
 
 
 def test_objects_are_found_in_the_pictures(run_folder: Path) -> None:

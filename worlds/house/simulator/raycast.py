@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +44,10 @@ class _Layer:
         self.triangles = Triangles(mesh.vertices, mesh.faces, number)
 
 
+_HOUSES: WeakValueDictionary[tuple[Scene, tuple[str, ...]], _Layer] = WeakValueDictionary()
+"""What stands still in the houses that simulators hold now, by house and keys of the furniture."""
+
+
 class _Picture(Rays):
     """The rays of a camera.
 
@@ -73,17 +78,16 @@ class RaycastSimulator(HouseSimulator):
         super().__init__(camera, sensors)
         self._picture = _Picture(self.camera)
         self._middle = _Picture(replace(self.camera, width=1, height=1))
-        self._house: tuple[Scene, tuple[str, ...]] | None = None
-        self._static = _Layer(_STATIC, [])
 
     def reset(self, scene: Scene, receptacles: Sequence[str], objects: Sequence[HouseObject], body: BodyPose) -> None:
-        """See Simulator.reset; the furniture is kept when only the objects differ from the last time."""
+        """See Simulator.reset; the house is built once for all simulators that hold it."""
         furniture = self._furnish(scene, receptacles, objects)
         house = (scene, self._keys[1 : len(furniture) + 1])
-        if self._house is None or self._house[0] is not scene or self._house[1] != house[1]:
+        layer = _HOUSES.get(house)
+        if layer is None:
             placed = [(self._number[thing.key], thing.mesh.placed(thing.pose)) for thing in furniture]
-            self._static = _Layer(_STATIC, [(0, scene.structure), *placed])
-            self._house = house
+            layer = _HOUSES[house] = _Layer(_STATIC, [(0, scene.structure), *placed])
+        self._static = layer
         self._navmesh = scene.navmesh
         self._shapes = {thing.key: object_mesh(thing.category, thing.size) for thing in objects}
         self._placed: dict[str, Mesh | None] = {}
