@@ -1,4 +1,4 @@
-"""Words of a conversation: yes and no, "the second one", "don't care", "we don't have that", and when something holds."""
+"""Words of a conversation: yes and no, "the second one", "don't care", "we don't have that", "when it is cold"."""
 
 from __future__ import annotations
 
@@ -52,10 +52,9 @@ _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nin
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _VALUES = {word: place for words in (_NUMBERS, _ORDINALS) for place, word in enumerate(words, 1)}
 _NOUNS = frozenset(("one", "ones", "option", "choice", "number", "answer"))
-_BESIDE = frozenset(
-    """and or then not never no but please the i i'd want take like prefer rather than over only just it it's is maybe
-    also definitely instead of say my""".split()
-)
+_BESIDE_NUMBERS = """and or then not never no but please the i i'd want take like prefer rather than over only just it
+    it's is maybe also definitely instead of say my"""
+_BESIDE = frozenset(_BESIDE_NUMBERS.split())
 """Words that may stand beside numbers where a whole answer is numbers."""
 _WORD = re.compile(r"[\w'-]+|[^\w\s]")
 _MOST_DIGITS = 6

@@ -19,7 +19,7 @@ class _File(Settings):
     places: dict[str, tuple[str, ...]]
 
 
-class PlaceWords:
+class EverydayPlaces:
     """Reads places; see housewise.agent.clipr.interview.WordReader.
 
     Args:

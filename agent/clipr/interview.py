@@ -26,7 +26,7 @@ from housewise.agent.clipr.everyday import (
     without_conditions,
     without_missing,
 )
-from housewise.agent.clipr.everyday_places import PlaceWords
+from housewise.agent.clipr.everyday_places import EverydayPlaces
 from housewise.agent.clipr.house import groups
 from housewise.agent.clipr.language import Exchange, Interviewer
 from housewise.agent.clipr.local.meaning import parts
@@ -151,8 +151,7 @@ class WordReader(Protocol):
 class Vocabulary:
     """Options with other words for them, and things that are kept as they are said; see WordReader.
 
-    In a marked text each is one made-up word, so that no word of its own ("unsweetened", "no sugar") tells whether it is
-    wanted.
+    In a marked text each is one made-up word, so that no word of its own, as in "no sugar", tells whether it is wanted.
     """
 
     def __init__(self, options: Mapping[str, Iterable[str]], things: Iterable[str]) -> None:
@@ -197,7 +196,9 @@ class WrittenQuestion(Question):
         if _WHOLE_RULE.match(said) and (rule := read_rule(said)).typed:
             return Understood(said[:MOST_CHARACTERS], (rule,), rule.preferred, rule.avoided)
         if before is not None and swaps(said):
-            return self._ruled("", before.unwanted, before.wanted, ())
+            others = tuple(option for option in self.options if option not in before.wanted)
+            wanted = before.unwanted or (others if len(self.options) == 2 else ())
+            return self._ruled("", wanted, before.wanted if before.unwanted or not wanted else (), ())
         plain, left_out = without_conditions(said)
         try:
             named = with_options(plain, self.options)
@@ -231,9 +232,7 @@ class WrittenQuestion(Question):
             raise NotUnderstood(f'I can only keep what always holds, and not "{left_out[0]}".')
         raise NotUnderstood("I did not understand that.")
 
-    def _ruled(
-        self, said: str, wanted: Sequence[str], unwanted: Sequence[str], left_out: Sequence[str]
-    ) -> Understood:
+    def _ruled(self, said: str, wanted: Sequence[str], unwanted: Sequence[str], left_out: Sequence[str]) -> Understood:
         if not wanted and not unwanted:
             raise NotUnderstood("Then nothing is left of it.")
         rule = typed_rule(self.name, wanted, unwanted)
@@ -296,7 +295,7 @@ def house_interview(embedder: Embedder, path: Path = QUESTIONS) -> WrittenInterv
     texts = read_yaml(path, QuestionFile).house
     questions = []
     for group in groups():
-        words = PlaceWords(group.options)
+        words = EverydayPlaces(group.options)
         options = tuple(map(words.phrase, group.options))
         questions.append(
             WrittenQuestion(
@@ -313,7 +312,7 @@ def house_interview(embedder: Embedder, path: Path = QUESTIONS) -> WrittenInterv
 
 
 def _example(options: Sequence[str]) -> str:
-    return f"{options[0]}, never {options[-1]}" if len(options) > 1 else options[0]
+    return f"{options[0]}, never {options[-1]}" if len(options) > 2 else options[-1]
 
 
 @dataclass(frozen=True, kw_only=True)
