@@ -186,7 +186,7 @@ class Conversation:
         for rule in understood.rules:
             self._say(f"I understood: {rule.text}")
         for clause in understood.left_out:
-            self._say(f'I left out "{clause}", as I can only keep what always holds.')
+            self._say(f'I left out "{clause}": a rule holds always, and for all of them.')
         self._say(_CONFIRM)
 
     def _advice(self, question: Question) -> str:

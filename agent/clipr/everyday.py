@@ -44,7 +44,7 @@ _SAID_AGAIN = re.compile(
 _ADDING = re.compile(r"(?:and|but|also|plus|only|though|except|just|with|without|not|never)\b")
 _SWAP = re.compile(r"\bother way (?:a?round|about)\b|\bvice versa\b|\bthe (?:opposite|reverse)\b")
 _CONDITION = re.compile(
-    r"\b(?:when(?:ever)?|if|unless|until|sometimes|except (?:when|if|on|in|for)|only (?:on|in|when|if|after|before|for)"
+    r"\b(?:when(?:ever)?|if|unless|until|sometimes|except (?:when|if|on|in|for)|only (?:when|if|after|before)"
     r"|(?:on|at) (?:week\w+|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|holidays|christmas|birthdays)"
     r"|in (?:the )?(?:spring|summer|autumn|winter))\b[^,.;!]*"
 )
@@ -53,9 +53,10 @@ _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", 
 _VALUES = {word: place for words in (_NUMBERS, _ORDINALS) for place, word in enumerate(words, 1)}
 _NOUNS = frozenset(("one", "ones", "option", "choice", "number", "answer"))
 _BESIDE_NUMBERS = """and or then not never no but please the i i'd want take like prefer rather than over only just it
-    it's is maybe also definitely instead of say my"""
+    it's is maybe also definitely instead of say my either both"""
 _BESIDE = frozenset(_BESIDE_NUMBERS.split())
 """Words that may stand beside numbers where a whole answer is numbers."""
+_FIRST_FEW = re.compile(r"\bfirst (two|three|four|five)\b")
 _WORD = re.compile(r"[\w'-]+|[^\w\s]")
 _MOST_DIGITS = 6
 
@@ -130,7 +131,7 @@ def with_options(said: str, options: Sequence[str]) -> str:
     Raises:
         NoSuchOption: it names a number that no option has.
     """
-    words = _WORD.findall(lower(said))
+    words = _WORD.findall(_FIRST_FEW.sub(lambda found: _first(_VALUES[found[1]]), lower(said)))
     if not options or not any(_is_number(word) for word in words):
         return said
     alone = all(_is_number(word) or word in _BESIDE | _NOUNS or not word[0].isalnum() for word in words)
@@ -160,6 +161,10 @@ def any_of(phrases: Iterable[str]) -> re.Pattern[str]:
 
 def _is_number(word: str) -> bool:
     return word.isdecimal() or word in _VALUES or word == "last"
+
+
+def _first(count: int) -> str:
+    return " and ".join(map(str, range(1, count + 1)))
 
 
 def _option(word: str, options: Sequence[str]) -> str:

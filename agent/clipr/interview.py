@@ -185,11 +185,13 @@ class WrittenQuestion(Question):
 
     Attributes:
         words: finds what they name.
+        members: what the rule is about, one by one, which it says nothing of alone.
         embedder: tells what they refuse.
     """
 
     words: WordReader
     embedder: Embedder
+    members: tuple[str, ...] = ()
 
     def read(self, said: str, before: Understood | None = None, adds: bool = False) -> Understood:
         """See Question.read."""
@@ -200,6 +202,8 @@ class WrittenQuestion(Question):
             wanted = before.unwanted or (others if len(self.options) == 2 else ())
             return self._ruled("", wanted, before.wanted if before.unwanted or not wanted else (), ())
         plain, left_out = without_conditions(said)
+        if self.members:
+            left_out += tuple(dict.fromkeys(found.group() for found in any_of(self.members).finditer(lower(plain))))
         try:
             named = with_options(plain, self.options)
         except NoSuchOption as problem:
@@ -229,7 +233,7 @@ class WrittenQuestion(Question):
         if missing or is_indifferent(said):
             return Understood(said)
         if left_out:
-            raise NotUnderstood(f'I can only keep what always holds, and not "{left_out[0]}".')
+            raise NotUnderstood(f'I cannot keep "{left_out[0]}" alone: a rule holds always, and for all of them.')
         raise NotUnderstood("I did not understand that.")
 
     def _ruled(self, said: str, wanted: Sequence[str], unwanted: Sequence[str], left_out: Sequence[str]) -> Understood:
@@ -306,6 +310,7 @@ def house_interview(embedder: Embedder, path: Path = QUESTIONS) -> WrittenInterv
                 example=_example(options),
                 words=words,
                 embedder=embedder,
+                members=group.things,
             )
         )
     return WrittenInterview(questions)
