@@ -166,7 +166,7 @@ def _making(line: str, names: Names, state: State, verbs: Verbs) -> Line:
             return Line((f"Move {thing} to {holder}", _one(verb, thing, found["r"], state)))
         there = state.holder(thing) == holder
         first = () if there else (_poured(thing, "", holder, names, state),)
-        return Line((*first, _all_in(verb, holder, found["r"] or f"{forms(verb)[1]} {state[thing].kind}")))
+        return Line((*first, _all_in(verb, holder, found["r"] or f"{_past(verb)} {state[thing].kind}")))
     if found := _MAKE.fullmatch(line):
         thing = names.find(found["x"])
         if is_food(state, thing) or not state[thing].can("container"):
@@ -185,12 +185,17 @@ def _poured(source: str, what: str, target: str, names: Names, state: State) -> 
 
 
 def _all_in(verb: str, holder: str, result: str | None) -> str:
-    return f"{verb.capitalize()} items in {holder} to get {_named(result or f'{forms(verb)[1]} food')}"
+    return f"{verb.capitalize()} items in {holder} to get {_named(result or f'{_past(verb)} food')}"
 
 
 def _one(verb: str, thing: str, result: str | None, state: State) -> str:
     what = thing if verb == "chop" else f"the object {thing}"
-    return f"{verb.capitalize()} {what} to get {_named(result or f'{forms(verb)[1]} {state[thing].kind}')}"
+    return f"{verb.capitalize()} {what} to get {_named(result or f'{_past(verb)} {state[thing].kind}')}"
+
+
+def _past(verb: str) -> str:
+    """What food is called to which a verb was done."""
+    return {"cut": "cut", "beat": "beaten", "grind": "ground"}.get(verb, forms(verb)[1])
 
 
 def _named(result: str) -> str:

@@ -11,6 +11,7 @@ from housewise.worlds.kitchen.finding import as_id, describe
 from housewise.worlds.kitchen.state import Entity, State
 
 _NUMBER = re.compile(r"_\d+$")
+_ID = re.compile(r"\w_\d+\b")
 _IT = frozenset({"it", "them", "that", "this", "these", "those"})
 _ARTICLES = re.compile(r"^(?:(?:the|a|an|some|any|my|all|all the|one|of|piece of|glass of|cup of) )+(?=.)")
 _OTHER_WORDS = {
@@ -61,6 +62,7 @@ class Names:
     def __init__(self, state: Callable[[], State], furniture: Sequence[str]) -> None:
         self._state, self._furniture = state, tuple(furniture)
         self._recent: list[str] = []
+        self._known = {id: self.name(id) for id in state().entities}
         self.held = ""
 
     def mention(self, id: str) -> str:
@@ -100,8 +102,9 @@ class Names:
             named = with_options(words, names)
         except NoSuchOption:
             return None
-        if named in names:
-            return choices[names.index(named)]
+        numbered = [id for id, name in zip(choices, names, strict=True) if name in named and name not in words]
+        if len(numbered) == 1:
+            return numbered[0]
         said = set(_words(words))
         fitting = [id for id, name in zip(choices, names, strict=True) if said and said <= {*_words(name), *_words(id)}]
         return fitting[0] if len(fitting) == 1 else None
@@ -111,18 +114,19 @@ class Names:
         entity = self._state()[id]
         plain = _NUMBER.sub("", id).replace("_", " ")
         if id not in self._furniture:
-            return (
-                plain if entity.can("room") or entity.description.startswith("made of") else entity.description or plain
-            )
+            # What was made or poured is described by ids.
+            of_ids = entity.can("room") or entity.description.startswith("made of") or _ID.search(entity.description)
+            return plain if of_ids else entity.description or plain
         alike = [other for other in self._furniture if _NUMBER.sub("", other) == _NUMBER.sub("", id)]
         return plain if len(alike) == 1 else f"{id} ({entity.description})"
 
     def spoken(self, text: str) -> str:
-        """What the kitchen says, with names in place of ids."""
+        """What the kitchen says, with names in place of ids; what was used up keeps the name that it had."""
         state = self._state()
-        for id in dict.fromkeys(id for id in re.findall(r"\w+", text) if id in state):
-            text = text.replace(describe(state[id]), id)
-        return re.sub(r"\w+", lambda found: self.name(found[0]) if found[0] in state else found[0], text)
+        for id, entity in state.entities.items():
+            text = text.replace(describe(entity), id) if id in text else text
+        self._known |= {id: self.name(id) for id in state.entities}
+        return re.sub(r"\w+", lambda found: self._known.get(found[0], found[0]), text)
 
     def inside(self, id: str) -> str:
         """What is in or on something, in words."""
