@@ -27,7 +27,7 @@ _SAME_WORDS: dict[str, Word] = {
     **dict.fromkeys(("quit", "exit", "q", "stop", "bye"), "quit"),
 }
 _POLITE = re.compile(
-    r"^(?:(?:please|now|then|and|ok|okay|robot|can you|could you|i want to|i|let's|go and|go|try to) )+(?=\w)"
+    r"^(?:(?:please|now|then|and|ok|okay|robot|can you|could you|i want to|i|let's|go and|try to) )+(?=\w)"
 )
 _DONE = re.compile(r"(?:i'?m |we are |i am )?(?:done|finished|finish|ready|declare done|task complete|serve breakfast)")
 _ASK = re.compile(r"(?:ask|say|tell)\s+(?P<q>.+)", re.IGNORECASE)
@@ -55,8 +55,10 @@ _MAKE = re.compile(rf"\w+\s+(?P<x>.+?){_RESULT}")
 _HINTS = {
     **dict.fromkeys(("put", "place", "move", "bring", "serve", "set"), "put the pan on the stove; put it on the table"),
     **dict.fromkeys(("pour", "add"), "pour the milk into the bowl; add salt to the pan"),
+    **dict.fromkeys(("take", "get", "open", "close", "turn"), "take the milk; open the fridge; turn on the stove"),
+    **dict.fromkeys(("ask", "say", "tell"), "ask how you like your eggs; ask where you like to eat"),
     **dict.fromkeys(
-        ("take", "get", "open", "look", "turn", "ask"), "take the milk; open the fridge; turn on the stove"
+        ("go", "walk", "enter"), "look in the dresser; put it on the dining table (every room is in reach)"
     ),
 }
 _EXAMPLES = "look in the fridge; take the milk; put the pan on the stove"
@@ -95,15 +97,16 @@ def read_line(typed: str, names: Names, state: State, verbs: Verbs, person: str)
     line = " ".join(typed.split()).strip(" .!")
     if _is_action(line, state, verbs):
         return Line((line,))
+    line = re.sub(r"[ ,]+please$", "", line, flags=re.IGNORECASE)
     plain = _POLITE.sub("", line.lower())
     if word := _SAME_WORDS.get(plain):
         return Line(word=word)
     if _DONE.fullmatch(plain):
         return Line(("Declare Done",))
-    if asked := _ASK.fullmatch(line):
-        return Line((_question(asked["q"], person),))
+    if (asked := _ASK.fullmatch(line)) and (question := _question(asked["q"], person)):
+        return Line((f'Ask "{question}"',))
     if _QUESTION.fullmatch(line) and not _FIND.fullmatch(plain):
-        return Line((_question(line, person),))
+        return Line((f'Ask "{line}"',))
     return _looking(plain, names) or _moving(plain, names, state) or _making(plain, names, state, verbs)
 
 
@@ -154,7 +157,7 @@ def _making(line: str, names: Names, state: State, verbs: Verbs) -> Line:
         return Line((f"Heat {names.find(found['x'])}",))
     verb = line.split()[0] if line else ""
     if verb in _HINTS:
-        raise Unclear(f"{verb.capitalize()} what, and where? For example: {_HINTS[verb]}")
+        raise Unclear(f"{verb.capitalize()} what, or where? For example: {_HINTS[verb]}")
     if verb not in {*verbs.open, *verbs.cooking, "mix", "chop", "cook"}:
         raise Unclear(f'I do not know how to "{verb}". Try for example: {_EXAMPLES}; help')
     if found := _ALL_IN.fullmatch(line):
@@ -203,8 +206,8 @@ def _named(result: str) -> str:
 
 
 def _question(words: str, person: str) -> str:
-    asked = re.sub(rf"^(?:{re.escape(person)}|her|him|them)\b[ ,:]*", "", words, flags=re.IGNORECASE).strip(" \"'“”")
-    return f'Ask "{asked}"'
+    """A question without the name of who is asked."""
+    return re.sub(rf"^(?:{re.escape(person)}|her|him|them)\b[ ,:]*", "", words, flags=re.IGNORECASE).strip(" \"'“”")
 
 
 def _is_action(line: str, state: State, verbs: Verbs) -> bool:
