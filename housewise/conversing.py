@@ -281,7 +281,7 @@ def _corrected(question: Question, understood: Understood, said: str) -> Underst
         if heard.agrees and not heard.adds:
             return understood
         raise
-    return understood if new.rules == understood.rules and heard.agrees is not False else new
+    return understood if heard.agrees and new.rules == understood.rules else new
 
 
 def _hint(question: Question) -> str:

@@ -168,12 +168,10 @@ def give_way(memory: Memory, news: Sequence[Note]) -> list[str]:
 def restore(memory: Memory, notes: Sequence[Note]) -> None:
     """Remember rules again that had given way to one that was taken back; each keeps its id."""
     for note in rule_notes_in(Memory(memory.person, notes)):
-        if topic_of_rule(note) == HOUSE:
-            root, *others = house_notes(memory.person, read_rule(note.text))
-        else:
-            root, *others = rule_notes(memory.person, topic_of_rule(note), [read_rule(note.text)])
-        root = note_from({**root.fields(), "version_of": note.lasting_id}, "the rule")
-        for each in (root, *following(root, [(other.about, other.value) for other in others])):
+        rule, topic = read_rule(note.text), topic_of_rule(note)
+        new, *_ = house_notes(note.person, rule) if topic == HOUSE else rule_notes(note.person, topic, [rule])
+        root = memory.add(note_from({**new.fields(), "version_of": note.lasting_id}, "the rule"))
+        for each in following(root, told(house_rule(rule))[1:]) if topic == HOUSE else []:
             memory.add(each)
 
 
