@@ -1,171 +1,294 @@
-"""``housewise learn``: a conversation at the terminal, of which every answer is kept at once, and rules in its end."""
+"""``housewise learn``: a conversation at the terminal, in which every rule is shown, confirmed, and kept at once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from itertools import count
-from typing import Any, TextIO
+from dataclasses import dataclass, field
+from typing import TextIO
 
 from rich.console import Console
 
-from housewise.agent.clipr.elicitation import Elicited, elicit
-from housewise.agent.clipr.house import HOUSE, HouseInterview, house_notes
-from housewise.agent.clipr.language import Exchange, Interviewer
-from housewise.agent.clipr.notes import (
-    answer_note,
-    answers_in,
-    exchange_of,
-    origins_of,
-    rule_notes,
-    unwritten_in,
-    written_note,
-)
-from housewise.agent.clipr.rules import Rule
-from housewise.people.base import Person
+from housewise.agent.clipr.everyday import command_in, verdict
+from housewise.agent.clipr.interview import Interview, NotUnderstood, Question, Understood
+from housewise.agent.clipr.language import Exchange
+from housewise.agent.clipr.notes import answer_note, answers_in, exchange_of, unwritten_in
+from housewise.interviewing import notes_of_rules
 from housewise.people.memory import Memory, MemoryFolder, Note
-from housewise.people.memory.note import just_after
-from housewise.people.terminal import LONGEST, Complaint, TerminalPerson, bounded
-from housewise.rulebook import give_way
-from housewise.worlds.choices.scenario import Situation
+from housewise.people.memory.note import just_after, now
+from housewise.prompting import Leaving, Prompt
+from housewise.rulebook import give_way, restore, rule_ids
 
-_LEAVING = ("quit", "exit", "q")
 _PATIENCE = 3
+"""So many answers to one question that are not understood leave it open."""
+_MOST_SKIPS = 2
+"""So many questions in a row that are skipped end a conversation."""
+_CONFIRM = "Is that right? [yes / no / or say it in other words]"
+_COMMANDS = """\
+  don't care      no wish, no rule
+  don't have it   there is no such thing here, no rule
+  back            the last question again; its rule is taken away
+  skip            ask me another time; an empty line does the same
+  quit            stop here; every rule that you confirmed is kept"""
 
 
-@dataclass(frozen=True)
-class Conversation:
-    """What is talked about.
+class _Refused(NotUnderstood):
+    """The person says no, and nothing else."""
+
+
+class _Back(Exception):
+    """The person wants the last question again."""
+
+
+@dataclass
+class _Settled:
+    """A question that was put in this conversation, and what it takes to undo that.
 
     Attributes:
-        topic: as notes name it.
-        interviewer: asks, and writes rules.
-        examples: what it looks at.
-        complaint: asks once more where an answer cannot be understood.
+        question: that was put.
+        answer: id of the note of the answer; None where it was left open.
+        rules: how many were kept.
+        replaced: older rules that gave way to them.
     """
 
-    topic: str
-    interviewer: Interviewer
-    examples: tuple[Situation, ...] = ()
-    complaint: Complaint = lambda question, answer: None
+    question: Question
+    answer: str | None = None
+    rules: int = 0
+    replaced: list[Note] = field(default_factory=list)
 
 
-def converse(
-    person: str, conversation: Conversation, folder: MemoryFolder, most: int, stream: TextIO, console: Console
-) -> list[Rule]:
-    """Talk, and write rules down; what is said goes on from what was said before.
+class Conversation:
+    """A conversation with somebody; what they confirm is kept at once, and goes on from what was said before.
 
     Args:
         person: whose memory it goes into.
-        conversation: what it is about.
+        topic: as notes name it.
+        interview: brings questions.
         folder: of memories.
         most: questions in all, those of earlier conversations among them.
         stream: where answers come from.
         console: where questions go.
+    """
 
-    Returns:
-        The new rules.
+    def __init__(
+        self,
+        person: str,
+        topic: str,
+        interview: Interview,
+        folder: MemoryFolder,
+        most: int,
+        stream: TextIO,
+        console: Console,
+    ) -> None:
+        self._person, self._topic, self._interview, self._folder = person, topic, interview, folder
+        self._prompt = Prompt(stream, console)
+        self._say = self._prompt.say
+        memory = folder.load(person) if person in folder.people() else Memory(person)
+        self._unconfirmed = {note.about.situation or "": note for note in unwritten_in(memory, topic)}
+        confirmed = [note for note in answers_in(memory, topic) if note not in self._unconfirmed.values()]
+        self._before = [exchange_of(note) for note in confirmed]
+        self._settled: list[_Settled] = []
+        self._dialogue: list[Exchange] = []
+        self._time = ""
+        there = interview.count(self._before)
+        self._total = most if there is None else min(most, len(self._before) + there)
+
+    def hold(self) -> None:
+        """Ask until the questions are used up or the person leaves.
+
+        Raises:
+            UserError: when the memory cannot be read or written, or a model cannot be asked.
+        """
+        already = f" {len(self._before)} of them are answered already." if self._before else ""
+        self._say(
+            f"At most {self._total} questions.{already} Answer with a number or in your own words; help shows what "
+            "else can be said, quit stops."
+        )
+        try:
+            ending = self._ask_all()
+        except (Leaving, KeyboardInterrupt):
+            ending = "Stopped. What you confirmed is kept, and the same command goes on from here."
+        self._say(f"\n{ending}")
+        rules, left = sum(each.rules for each in self._settled), sum(each.answer is None for each in self._settled)
+        if left:
+            self._say(f"Left open: {_count(left, 'question')}; the same command asks again.")
+        kept = f"New rules: {rules}." if rules else "No new rules."
+        self._say(f"{kept} To see all: housewise rules show {self._person}")
+
+    def _ask_all(self) -> str:
+        """Put one question after the other; how it ended, in words."""
+        again: Question | None = None
+        while again or len(self._before) + len(self._settled) < self._total:
+            question = again or self._next()
+            if question is None:
+                return "That is enough."
+            again = None
+            try:
+                self._settled.append(self._settle(question))
+            except _Back:
+                again = self._undo() or question
+            if [each.answer for each in self._settled[-_MOST_SKIPS:]] == [None] * _MOST_SKIPS:
+                return "Another time, then."
+        return "These were all questions."
+
+    def _next(self) -> Question | None:
+        answered = [each.question.text for each in self._settled if each.answer]
+        dialogue = [*self._before, *(said for said in self._dialogue if said.question in answered)]
+        left_open = [each.question.text for each in self._settled if not each.answer]
+        return self._interview.next(dialogue, left_open, self._total - len(self._before) - len(self._settled))
+
+    def _settle(self, question: Question) -> _Settled:
+        """Put a question until a rule is confirmed, no rule is wanted, or the person gives up.
+
+        Raises:
+            Leaving: the person leaves.
+            _Back: they want the question before.
+        """
+        self._put(question)
+        understood: Understood | None = None
+        said, misses = self._earlier_answer(question) or self._read(question), 0
+        while said or understood:
+            try:
+                before = understood
+                understood = _corrected(question, before, said) if before else question.read(said)
+                if understood is before or not understood.rules:
+                    return self._keep(question, understood)
+                self._show(understood)
+                misses = 0
+            except NotUnderstood as problem:
+                misses += 1
+                if misses == _PATIENCE:
+                    self._say(self._advice(question))
+                    return _Settled(question)
+                understood = None if isinstance(problem, _Refused) else before
+                self._say(str(problem) if understood else f"{problem} {_hint(question)}")
+                if understood:
+                    self._show(understood)
+            try:
+                said = self._read(question)
+            except _Back:
+                if understood is None:
+                    raise
+                return self._settle(question)
+            except Leaving:
+                if understood:
+                    self._say("Not kept, as you did not confirm it.")
+                raise
+        self._say("I will ask that another time.")
+        return _Settled(question)
+
+    def _put(self, question: Question) -> None:
+        number = len(self._before) + len(self._settled) + 1
+        self._say(f"\nQuestion {number} of {self._total}{question.name and f': {question.name}'}")
+        self._say(question.text)
+        for place, option in enumerate(question.options, 1):
+            self._say(f"  {place}. {option}", "     ")
+
+    def _show(self, understood: Understood) -> None:
+        for rule in understood.rules:
+            self._say(f"I understood: {rule.text}")
+        for clause in understood.left_out:
+            self._say(f'I left out "{clause}": a rule holds always, and for all of them.')
+        self._say(_CONFIRM)
+
+    def _advice(self, question: Question) -> str:
+        wish = f"For {question.name}: prefer {question.options[0]}." if question.options else "For tea: prefer green."
+        return f'I leave that open. You can write a rule yourself: housewise rules add {self._person} "{wish}"'
+
+    def _earlier_answer(self, question: Question) -> str:
+        """What was answered in a conversation that ended before anything was understood."""
+        asked = [text for text in (question.text, *question.earlier) if text in self._unconfirmed]
+        if not asked:
+            return ""
+        said = self._unconfirmed[asked[0]].text
+        self._say(f'You said before: "{said}"')
+        return said
+
+    def _keep(self, question: Question, understood: Understood) -> _Settled:
+        """Keep an answer with its rules."""
+        rules = [rule.model_copy(update={"source": None}) for rule in understood.rules]
+        exchange = Exchange(question.text, understood.answer)
+        with self._folder.changing(self._person, new=True) as memory:
+            for text in (question.text, *question.earlier):
+                if (old := self._unconfirmed.pop(text, None)) and old.id in memory:
+                    memory.forget(old.id)
+            # Never the time of an answer that was taken back: the same words would be the note that was forgotten.
+            self._time = max(now(), just_after(self._time)) if self._time else now()
+            answer = memory.add(answer_note(self._person, self._topic, exchange, confirmed=True, time=self._time))
+            notes = [memory.add(note) for note in notes_of_rules(self._person, self._topic, rules, [answer])]
+            before = memory.notes
+            words = give_way(memory, notes)
+            replaced = [note for note in before if note.id not in memory]
+            ids = rule_ids(memory)
+        self._dialogue.append(exchange)
+        kept = ", ".join(ids[note.id] for note in notes if note.id in ids)
+        about = f" about {question.name}" if question.name else ""
+        self._say(f"Kept as rule {kept}." if kept else f"All right, no rule{about}.")
+        for line in words:
+            self._say(line)
+        return _Settled(question, answer.id, len(rules), replaced)
+
+    def _undo(self) -> Question | None:
+        """Take back what the last question gave; the question, None where there is none."""
+        if not self._settled:
+            self._say("This is the first question.")
+            return None
+        last = self._settled.pop()
+        if last.answer:
+            with self._folder.changing(self._person) as memory:
+                if last.answer in memory:
+                    memory.forget(last.answer)
+                restore(memory, last.replaced)
+        self._say("Back to the last question." + (" Its rule is taken away." if last.rules else ""))
+        return last.question
+
+    def _read(self, question: Question) -> str:
+        """What the person says; "" where they want to skip.
+
+        Raises:
+            Leaving: they quit, or nobody is there.
+            _Back: they want the question before.
+        """
+        while True:
+            said = self._prompt.read()
+            command = command_in(said)
+            if command == "quit":
+                raise Leaving
+            if command == "back":
+                raise _Back
+            if command != "help":
+                return "" if command else said
+            self._say(_hint(question))
+            for explained in _COMMANDS.splitlines():
+                self._say(explained, "                  ")
+
+
+def _corrected(question: Question, understood: Understood, said: str) -> Understood:
+    """What is understood after the answer to "Is that right?"; the same object where the person agrees.
 
     Raises:
-        UserError: when the memory cannot be read or written, or a model cannot be asked.
+        NotUnderstood: they neither agree nor say anything that is understood.
     """
-    before = _answered(person, conversation.topic, folder)
-    already = f", {len(before)} answered already" if before else ""
-    console.print(
-        f"At most {most} questions{already}. Say nothing to pass one over; quit ends it, and the same command goes on.",
-        soft_wrap=True,
-    )
-
-    numbers, read = count(len(before) + 1), _reader(stream, console)
-    typing = TerminalPerson(
-        read, person, _PATIENCE, conversation.complaint, _LEAVING, lambda: f"\n{next(numbers)} of {most}. "
-    )
-    return interviewed(typing, person, conversation, folder, most, console)
-
-
-def interviewed(
-    speaker: Person[Any], person: str, conversation: Conversation, folder: MemoryFolder, most: int, console: Console
-) -> list[Rule]:
-    """Ask somebody, whoever answers for them, and write rules down; see converse.
-
-    Args:
-        speaker: answers.
-    """
-    topic = conversation.topic
-    before = _answered(person, topic, folder)
-
-    def keep(exchange: Exchange) -> None:
-        if exchange.answer:
-            with folder.changing(person, new=True) as kept:
-                kept.add(answer_note(person, topic, exchange))
-
-    elicited = elicit(conversation.interviewer, speaker, conversation.examples, most, before, keep)
-    console.print(_ending(elicited), style="dim")
-    return _written_down(person, conversation, folder, console)
+    heard = verdict(said)
+    if not said:
+        raise NotUnderstood("Please answer.")
+    if heard.agrees and not heard.rest:
+        return understood
+    if heard.agrees is False and not heard.rest:
+        raise _Refused("Then say it in other words.")
+    try:
+        new = question.read(heard.rest, understood, adds=heard.agrees is True)
+    except NotUnderstood:
+        # "Yes, I like it that way" says nothing more; "yes, but ..." does.
+        if heard.agrees and not heard.adds:
+            return understood
+        raise
+    return understood if heard.agrees and new.rules == understood.rules else new
 
 
-def _answered(person: str, topic: str, folder: MemoryFolder) -> list[Exchange]:
-    memory = folder.load(person) if person in folder.people() else Memory(person)
-    return [exchange_of(note) for note in answers_in(memory, topic)]
+def _hint(question: Question) -> str:
+    """What would be understood."""
+    number = f"a number from 1 to {len(question.options)}, or " if question.options else ""
+    return f'Say {number}words such as "{question.example}".'
 
 
-def _reader(stream: TextIO, console: Console) -> Callable[[str], str]:
-    """Puts a text on the console and reads a line; one who interrupts says nothing more."""
-
-    def read(text: str) -> str:
-        try:
-            console.print(text.rstrip(), soft_wrap=True, highlight=False)
-            console.print("> ", end="")
-            line = bounded(stream, LONGEST + 1)
-        except KeyboardInterrupt:
-            line = None
-        if line is None:
-            raise EOFError
-        return line
-
-    return read
-
-
-def _written_down(person: str, conversation: Conversation, folder: MemoryFolder, console: Console) -> list[Rule]:
-    """Rules of the answers of which there are none yet: those of this conversation, or of one that was killed."""
-    if person not in folder.people():
-        return []
-    topic, answers = conversation.topic, unwritten_in(folder.load(person), conversation.topic)
-    if not answers:
-        return []
-    rules = conversation.interviewer.synthesize(conversation.examples, [exchange_of(note) for note in answers])
-    with folder.changing(person) as memory:
-        # Somebody else may have forgotten an answer meanwhile: what comes of it is not kept either.
-        notes = [memory.add(note) for note in _as_notes(person, topic, rules, answers)]
-        memory.add(written_note(person, topic, memory.notes[-1].time))
-        for words in give_way(memory, notes):
-            console.print(words, soft_wrap=True, highlight=False)
-    return list(rules)
-
-
-def _as_notes(person: str, topic: str, rules: Sequence[Rule], answers: Sequence[Note]) -> list[Note]:
-    origins = origins_of(rules, answers)
-    if topic != HOUSE:
-        return rule_notes(person, topic, rules, origins)
-    notes: list[Note] = []
-    for rule in rules:
-        time = just_after(notes[-1].time) if notes else None
-        notes += house_notes(person, rule, origins[rule.text], time)
-    return notes
-
-
-def conversation_about(topic: str, interviewer: Interviewer, examples: Sequence[Situation] = ()) -> Conversation:
-    """A conversation that asks again where its interviewer says that it has not understood."""
-    if isinstance(interviewer, HouseInterview):
-        return Conversation(topic, interviewer, (), interviewer.complaint)
-    return Conversation(topic, interviewer, tuple(examples))
-
-
-def _ending(elicited: Elicited) -> str:
-    said = {
-        "sufficient": "That is enough.",
-        "budget": "These were all questions.",
-        "left": "What was said is kept.",
-        "silent": "Another time, then.",
-    }
-    return said[elicited.ended]
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -1,34 +1,27 @@
-"""``housewise rules``: the rules of a memory as a numbered list to read, and to correct one by one or in an editor."""
+"""``housewise rules``: the rules of a memory as a list to read, and to correct, add to and forget from by their ids."""
 
 from __future__ import annotations
 
-import os
-import re
-import shlex
-import subprocess
-import tempfile
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from housewise.agent.clipr.everyday_places import EverydayPlaces
 from housewise.agent.clipr.house import HOUSE, following, giving_way, house_notes, questioned, rule_notes_in, told
 from housewise.agent.clipr.notes import overruled, rule_notes
-from housewise.agent.clipr.places import house_rule
-from housewise.agent.clipr.rules import MOST_CHARACTERS, read_rule
+from housewise.agent.clipr.places import HouseRule, house_rule
+from housewise.agent.clipr.rules import MOST_CHARACTERS, read_rule, typed_rule
 from housewise.core.errors import UserError, shown
-from housewise.core.files import read_bytes
 from housewise.language.words import one_line
 from housewise.people.memory import Memory, Note
-from housewise.people.memory.note import just_after, now
+from housewise.people.memory.memory import LEAST_OF_ID
+from housewise.people.memory.note import just_after, note_from, now
 
-_LARGEST = 1 << 20
-"""Bytes of a file that comes back from an editor."""
-_NUMBERED = re.compile(r"^\s*(\d{1,6})\s*[.)]\s*(.*)$")
+_SHORT_ID = 6
+"""Characters of an id that are shown at least."""
 
 
 @dataclass(frozen=True)
@@ -37,12 +30,14 @@ class Line:
 
     Attributes:
         number: from 1.
+        id: that people call it by.
         note: that keeps it.
         topic: that it belongs to.
         remarks: what there is to say of it.
     """
 
     number: int
+    id: str
     note: Note
     topic: str
     remarks: tuple[str, ...]
@@ -71,9 +66,15 @@ def topic_of_rule(note: Note) -> str:
 def lines_of(memory: Memory) -> list[Line]:
     """The rules of a memory, the oldest first, with what there is to say of each."""
     notes = rule_notes_in(memory)
-    newer, against = _overruled(notes), questioned(memory)
+    ids, newer, against = rule_ids(memory), _overruled(notes), questioned(memory)
     return [
-        Line(number, note, topic_of_rule(note), tuple(_remarks(note, newer.get(note.id), len(against[note.id]))))
+        Line(
+            number,
+            ids[note.id],
+            note,
+            topic_of_rule(note),
+            tuple(_remarks(note, ids.get(newer.get(note.id, "")), len(against[note.id]))),
+        )
         for number, note in enumerate(notes, 1)
     ]
 
@@ -87,8 +88,33 @@ def show_rules(memory: Memory, topic: str | None, console: Console) -> None:
     for line in lines:
         words = Text(line.note.text or str(line.note.value))
         words.append(f" ({'; '.join(line.remarks)})" if line.remarks else "", "dim")
-        grid.add_row(Text(f"{line.number}.", "cyan"), Text(line.topic, "dim"), words)
+        grid.add_row(Text(line.id, "cyan"), Text(line.topic, "dim"), words)
     console.print(grid if lines else f"no rules of {memory.person}{f' about {shown(topic)}' if topic else ''}")
+
+
+def rule_named(memory: Memory, word: str) -> Note:
+    """The note of a rule by its id, the beginning of it, or its place in the list from 1.
+
+    Raises:
+        UserError: there is none.
+    """
+    notes = rule_notes_in(memory)
+    if word.isdecimal() and len(word) < LEAST_OF_ID and 1 <= int(word) <= len(notes):
+        return notes[int(word) - 1]
+    known = {id for note in notes for id in (note.id, note.lasting_id)}
+    if len(word) < LEAST_OF_ID or not any(id.startswith(word) for id in known):
+        raise UserError(
+            f"{memory.person} has no rule {shown(word)}; `housewise rules show {memory.person}` lists {len(notes)}"
+        )
+    return memory[word]
+
+
+def forget_rules(memory: Memory, words: Iterable[str]) -> list[Note]:
+    """Forget rules by their ids, all or none; see rule_named."""
+    notes = list(dict.fromkeys(rule_named(memory, word) for word in words))
+    for note in notes:
+        memory.forget(note.id)
+    return notes
 
 
 def correct(memory: Memory, corrections: Corrections, topic: str) -> list[str]:
@@ -108,17 +134,17 @@ def correct(memory: Memory, corrections: Corrections, topic: str) -> list[str]:
     news: list[Note] = []
     for id, text in corrections.changed.items():
         if topic_of_rule(memory[id]) == HOUSE:
-            words = _checked(text)
+            words = checked(text)
             (about, value), *others = told(house_rule(read_rule(words)))
             news.append(memory.edit(id, text=words, about=about, value=value))
             for each in following(news[-1], others):
                 memory.add(each)
         else:
-            news.append(memory.edit(id, text=_checked(text)))
+            news.append(memory.edit(id, text=checked(text)))
     for id in corrections.forgotten:
         memory.forget(id)
     for text in corrections.added:
-        news += [memory.add(note) for note in _new(memory, _checked(text), topic)]
+        news += [memory.add(note) for note in _new(memory, checked(text), topic)]
     return give_way(memory, news)
 
 
@@ -139,73 +165,45 @@ def give_way(memory: Memory, news: Sequence[Note]) -> list[str]:
     return words
 
 
-def edited(memory: Memory, topic: str | None) -> Corrections:
-    """Have rules corrected in the editor that VISUAL or EDITOR names.
-
-    Args:
-        memory: of the person.
-        topic: whose rules; None for all.
-
-    Raises:
-        UserError: when there is no editor, it fails, or what comes back cannot be read.
-    """
-    lines = [line for line in lines_of(memory) if topic in (None, line.topic)]
-    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
-    if not editor:
-        raise UserError("no editor: name one in EDITOR, or say what to change with --rule NUMBER --text WORDS")
-    head = (
-        f"# Rules of {memory.person}. Change the words behind a number; a line that is taken out is forgotten; a line\n"
-        "# without a number is a new rule.\n"
-    )
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "rules.txt"
-        path.write_text(head + "".join(f"{line.number}. {line.note.text}\n" for line in lines), encoding="utf-8")
-        try:
-            code = subprocess.run([*shlex.split(editor), str(path)], check=False).returncode
-            text = read_bytes(path, _LARGEST).decode("utf-8-sig")
-        except (OSError, ValueError) as error:
-            raise UserError(f"EDITOR={shown(editor)}: cannot be used ({error}); nothing was changed") from error
-    if code:
-        raise UserError(f"EDITOR={shown(editor)}: ended with {code}; nothing was changed")
-    return read_back(text, {line.number: line.note for line in lines})
+def restore(memory: Memory, notes: Sequence[Note]) -> None:
+    """Remember rules again that had given way to one that was taken back; each keeps its id."""
+    for note in rule_notes_in(Memory(memory.person, notes)):
+        rule, topic = read_rule(note.text), topic_of_rule(note)
+        new, *_ = house_notes(note.person, rule) if topic == HOUSE else rule_notes(note.person, topic, [rule])
+        root = memory.add(note_from({**new.fields(), "version_of": note.lasting_id}, "the rule"))
+        for each in following(root, told(house_rule(rule))[1:]) if topic == HOUSE else []:
+            memory.add(each)
 
 
-def read_back(text: str, notes: Mapping[int, Note]) -> Corrections:
-    """What a corrected list says.
+def rule_ids(memory: Memory) -> dict[str, str]:
+    """For the notes of rules what people call them by: the beginning of the lasting id, as long as no other has it."""
+    known = {id for note in memory.notes for id in (note.id, note.lasting_id)}
+    length = next(size for size in range(_SHORT_ID, 13) if len({id[:size] for id in known}) == len(known))
+    return {note.id: note.lasting_id[:length] for note in rule_notes_in(memory)}
 
-    Args:
-        text: a rule a line.
-        notes: that it was written from, by number.
 
-    Raises:
-        UserError: when a number is new or stands there twice, or nothing is left of a list.
-    """
-    found, corrections = Counter[int](), Corrections()
-    for place, line in enumerate(text.splitlines(), 1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        matched = _NUMBERED.match(line)
-        if matched is None:
-            corrections.added.append(line.strip().lstrip("-*•").strip())
-            continue
-        number, words = int(matched[1]), matched[2].strip()
-        found[number] += 1
-        if number not in notes or found[number] > 1:
-            why = "there is no such rule" if number not in notes else "it stands there twice"
-            raise UserError(f"line {place}: rule {number}: {why}; write a new rule without a number")
-        note = notes[number]
-        if words and words != note.text:
-            corrections.changed[note.id] = words
-        elif note.text and not words:
-            corrections.forgotten.append(note.id)
-    if notes and not found:
-        raise UserError("no rule is left in the list, and nothing was changed; housewise memory forget takes out many")
-    corrections.forgotten += [note.id for number, note in notes.items() if number not in found]
-    return corrections
+def in_words_of_rules(text: str) -> str:
+    """A rule with the names of kinds in place of everyday words for places, where it is understood so."""
+    everyday = EverydayPlaces().marked(text)
+    understood = house_rule(read_rule(text)) is None and house_rule(read_rule(everyday)) is not None
+    return everyday[0].upper() + everyday[1:] if understood else text
+
+
+def understood_as(text: str, topic: str) -> str | None:
+    """What a new rule says, as a rule that robots go by; None where it is not understood."""
+    rule = read_rule(in_words_of_rules(checked(text)))
+    if house := house_rule(rule):
+        return typed_rule(rule.condition or ", ".join(house.things), *_phrases(house)).text
+    return typed_rule(rule.condition, rule.preferred, rule.avoided).text if rule.typed and topic != HOUSE else None
+
+
+def _phrases(rule: HouseRule) -> tuple[list[str], list[str]]:
+    wanted, unwanted = ([EverydayPlaces.phrase(spot) for spot in spots] for spots in (rule.wanted, rule.unwanted))
+    return wanted, unwanted
 
 
 def _new(memory: Memory, text: str, topic: str) -> list[Note]:
-    rule, time = read_rule(text), now()
+    rule, time = read_rule(in_words_of_rules(text)), now()
     if memory.notes:
         time = max(time, just_after(memory.notes[-1].time))
     if topic == HOUSE or house_rule(rule) is not None:
@@ -213,27 +211,29 @@ def _new(memory: Memory, text: str, topic: str) -> list[Note]:
     return rule_notes(memory.person, topic, [rule], time=time)
 
 
-def _checked(text: str) -> str:
-    """A rule's words without what cannot be seen."""
+def checked(text: str) -> str:
+    """A rule's words without what cannot be seen.
+
+    Raises:
+        UserError: nothing is left, or too much.
+    """
     seen = one_line(text)
     if not 1 <= len(seen) <= MOST_CHARACTERS:
         raise UserError(f"rule {shown(seen[:60])!r}: has {len(seen)} characters; 1 to {MOST_CHARACTERS} can be kept")
     return seen
 
 
-def _overruled(notes: Sequence[Note]) -> dict[str, int]:
-    """For rules that a later one of their topic contradicts its number."""
-    by_topic: dict[str, list[int]] = {}
-    for number, note in enumerate(notes):
-        by_topic.setdefault(topic_of_rule(note), []).append(number)
+def _overruled(notes: Sequence[Note]) -> dict[str, str]:
+    """For rules that a later one of their topic contradicts the id of that one's note."""
+    by_topic: dict[str, list[Note]] = {}
+    for note in notes:
+        by_topic.setdefault(topic_of_rule(note), []).append(note)
     return {
-        notes[numbers[earlier]].id: numbers[later] + 1
-        for numbers in by_topic.values()
-        for earlier, later in overruled([notes[number] for number in numbers]).items()
+        alike[earlier].id: alike[later].id for alike in by_topic.values() for earlier, later in overruled(alike).items()
     }
 
 
-def _remarks(note: Note, newer: int | None, count: int) -> list[str]:
+def _remarks(note: Note, newer: str | None, count: int) -> list[str]:
     remarks = []
     if topic_of_rule(note) == HOUSE:
         if not (isinstance(note.value, float) and (note.about.room or note.about.receptacle)):

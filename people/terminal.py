@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from typing import TextIO
 
 from housewise.core.errors import printable
@@ -13,9 +13,6 @@ from housewise.people.base import Answer, PersonLeft, Question
 LONGEST = 2000
 """Characters of an answer; what is typed beyond is not read as part of it."""
 
-Complaint = Callable[[str, str], str | None]
-"""What cannot be understood of an answer to a question; None where it can."""
-
 
 class TerminalPerson:
     """Answers at the terminal; see Person.
@@ -23,24 +20,12 @@ class TerminalPerson:
     Args:
         read: puts a text to the person and brings what they say; EOFError where nobody is there.
         name: whose memory the answers go into.
-        patience: how often a question is put until an answer counts that is none of its options, or not understood.
-        complaint: what is put in place of a question whose answer is not understood.
-        leaving: answers by which they leave.
-        heading: what stands before each question, such as its number.
+        patience: how often a question is put until an answer counts that is none of its options.
     """
 
-    def __init__(
-        self,
-        read: Callable[[str], str] | None = None,
-        name: str = "terminal",
-        patience: int = 3,
-        complaint: Complaint = lambda question, answer: None,
-        leaving: Collection[str] = (),
-        heading: Callable[[], str] = lambda: "",
-    ) -> None:
+    def __init__(self, read: Callable[[str], str] | None = None, name: str = "terminal", patience: int = 3) -> None:
         self.name = name
         self._read, self._patience = read or typed, patience
-        self._complaint, self._leaving, self._heading = complaint, leaving, heading
 
     def answer(self, question: Question) -> Answer:
         """What the person types: one of the options, its number, or the beginning of one alone.
@@ -49,15 +34,12 @@ class TerminalPerson:
             PersonLeft: they have left, or nobody is there.
         """
         options = f" ({'/'.join(question.options)})" if question.options else ""
-        said, asked = "", f"{self._heading()}{question.text}{options} "
-        unclear = asked
+        said, asked = "", f"{question.text}{options} "
         for _ in range(self._patience):
-            said = self._said(unclear)
+            said = self._said(asked)
             option = chosen(said, question.options)
-            missed = asked if question.options and option is None else self._complaint(question.text, said)
-            if missed is None:
+            if not question.options or option is not None:
                 return Answer(said, option)
-            unclear = missed
         return Answer(said)
 
     def judge(self, record: object) -> Mapping[str, float]:
@@ -67,15 +49,12 @@ class TerminalPerson:
     def _said(self, text: str) -> str:
         try:
             # What a model or a file says is put to the terminal: nothing in it may be more than letters.
-            said = one_line(self._read(printable(text))[:LONGEST])
+            return one_line(self._read(printable(text))[:LONGEST])
         except EOFError:
             raise PersonLeft(
                 "nobody answers at this terminal (its input has ended); run the same command again to go on from here, "
                 "or choose person=simulated in another folder"
             ) from None
-        if said.lower() in self._leaving:
-            raise PersonLeft(f"{self.name} has left; run the same command again to go on from here")
-        return said
 
 
 def chosen(said: str, options: tuple[str, ...]) -> int | None:

@@ -125,18 +125,6 @@ class HouseInterview:
                 rules.append(Rule(text=f"For {group.name}: {said.answer}"[:MOST_CHARACTERS], source=turn))
         return tuple(rules)
 
-    def complaint(self, question: str, answer: str) -> str | None:
-        """What cannot be understood of an answer; None where it can."""
-        group = self._groups.get(question)
-        if group is None or not answer.strip() or self._minds_nothing(answer):
-            return None
-        if numbers := _numbers(answer):
-            beyond = [number for number in numbers if not 1 <= number <= len(group.options)]
-            return f"there is no {beyond[0]}; say 1 to {len(group.options)}" if beyond else None
-        if any(self._heard(group, answer)):
-            return None
-        return "no place is named that houses have; say a number, or such as: shelf in the kitchen, never on the table"
-
     def _heard(self, group: Group, answer: str) -> tuple[tuple[Spot, ...], tuple[Spot, ...]]:
         """Where the things are wanted, and where not."""
         if numbers := _numbers(answer):

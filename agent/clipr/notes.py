@@ -15,6 +15,7 @@ from housewise.people.memory import About, Memory, Note
 from housewise.people.memory.note import LONGEST_NAME, LONGEST_TEXT, just_after, now
 
 _WRITTEN = "written down"
+_CONFIRMED = "confirmed"
 
 
 def topic_of(name: str) -> str:
@@ -22,14 +23,22 @@ def topic_of(name: str) -> str:
     return About(task=name[:LONGEST_NAME]).task or "choices"
 
 
-def answer_note(person: str, topic: str, exchange: Exchange) -> Note:
+def answer_note(person: str, topic: str, exchange: Exchange, confirmed: bool = False, time: str | None = None) -> Note:
     """What a person said, with the question.
+
+    Args:
+        person: who said it.
+        topic: that it belongs to.
+        exchange: question and answer.
+        confirmed: whether they have confirmed what was understood, so that no rule is to be written of it any more.
+        time: when; now by default.
 
     Raises:
         ValueError: they said nothing.
     """
-    about = About(task=topic, situation=exchange.question[:LONGEST_TEXT])
-    return Note(person=person, kind="answer", text=exchange.answer[:LONGEST_TEXT], about=about)
+    about, value = About(task=topic, situation=exchange.question[:LONGEST_TEXT]), _CONFIRMED if confirmed else None
+    text = exchange.answer[:LONGEST_TEXT]
+    return Note(person=person, kind="answer", text=text, about=about, value=value, time=time or now())
 
 
 def answers_in(memory: Memory, topic: str) -> list[Note]:
@@ -38,10 +47,10 @@ def answers_in(memory: Memory, topic: str) -> list[Note]:
 
 
 def unwritten_in(memory: Memory, topic: str) -> list[Note]:
-    """The answers about a topic that no conversation has ended behind: rules are still to be written of them."""
+    """The answers since the last conversation's end that are not confirmed: no rules are written of them yet."""
     notes = _said(memory, topic)
     ended = max((place for place, note in enumerate(notes, 1) if note.value == _WRITTEN), default=0)
-    return notes[ended:]
+    return [note for note in notes[ended:] if note.value != _CONFIRMED]
 
 
 def written_note(person: str, topic: str, after: str) -> Note:

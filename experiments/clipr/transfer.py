@@ -33,7 +33,6 @@ from housewise.commands.options import (
     TrainingUrlOption,
     WorkersOption,
 )
-from housewise.conversing import conversation_about, interviewed
 from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.experiments.personalize.households import (
@@ -61,6 +60,7 @@ from housewise.experiments.personalize.paper import (
 )
 from housewise.experiments.personalize.remembering import SeedsOption
 from housewise.experiments.results import Cell, Figure, Results
+from housewise.interviewing import interview
 from housewise.language.embedder import shared_minilm
 from housewise.people.memory import Memory, MemoryFolder
 from housewise.people.resident import Resident
@@ -164,9 +164,8 @@ class Visit:
 
     def _interview(self, folder: MemoryFolder) -> None:
         """Ten questions; where they were asked already nothing is."""
-        conversation = conversation_about(HOUSE, HouseInterview(shared_minilm(), without=self.person))
-        resident = Resident(self._who, self.seed)
-        interviewed(resident, self.person, conversation, folder, QUESTIONS, Console(quiet=True))
+        interviewer = HouseInterview(shared_minilm(), without=self.person)
+        interview(Resident(self._who, self.seed), self.person, HOUSE, interviewer, folder, QUESTIONS)
 
     def _placements(self, texts: Iterable[str]) -> dict[str, int]:
         """How many placements rules want, and how many of these the person does."""

@@ -15,7 +15,7 @@ from housewise.core.errors import UserError, alternatives
 from housewise.core.files import check_writable
 
 if TYPE_CHECKING:
-    from housewise.conversing import Conversation
+    from housewise.agent.clipr.interview import Interview
 
 _TOPICS = ("kitchen", "house")
 
@@ -35,10 +35,10 @@ def learn(
 ) -> None:
     """Ask a person at most ten questions, and keep what they want as rules.
 
-    Every answer is kept at once. An empty line passes a question over; quit, Ctrl-D or Ctrl-C end the conversation, and
-    the same command goes on with it. The rules are in the memory that housewise run --memory PERSON goes by: those
-    about the house in houses, those about the kitchen with --system clipr. Questions come from local components, or
-    from a chat model that is named.
+    Answer by number or in your own words. Every rule is shown as it was understood, and kept as soon as you say yes.
+    At any prompt: don't care, don't have it, back (the last question again), skip, help, quit. The same command goes on
+    later. The rules are in the memory that housewise run --memory PERSON goes by: those about the house in houses,
+    those about the kitchen with --system clipr. A chat model asks and reads the answers where one is named.
 
     Examples:
 
@@ -48,21 +48,19 @@ def learn(
 
       housewise learn ada --model my-model --base-url http://localhost:8000/v1
     """
-    from housewise.conversing import converse
+    from housewise.conversing import Conversation
     from housewise.people.memory import MemoryFolder
 
-    folder, console = MemoryFolder.usual(memories), Console()
+    folder = MemoryFolder.usual(memories)
     check_writable(folder.file(person).parent)
-    conversation = _conversation(about, model, base_url)
-    rules = converse(person, conversation, folder, questions, sys.stdin, console)
-    for rule in rules:
-        console.print(f"- {rule.text}", soft_wrap=True, highlight=False)
-    told = f"new rules: {len(rules)}; to see all: housewise rules show {person}" if rules else "no new rules"
-    console.print(told, soft_wrap=True, highlight=False)
+    interview = _interview(about, model, base_url)
+    Conversation(person, about, interview, folder, questions, sys.stdin, Console()).hold()
 
 
 def show(person: PersonArgument, about: AboutOption = None, memories: MemoriesOption = None) -> None:
-    """Show a person's rules, numbered: which are not understood, contradicted, or questioned by reactions and goals.
+    """Show a person's rules with their ids, which they keep when they are corrected.
+
+    Those that are not understood, contradicted, or questioned by reactions and goals are marked.
 
     Examples:
 
@@ -76,9 +74,52 @@ def show(person: PersonArgument, about: AboutOption = None, memories: MemoriesOp
     show_rules(MemoryFolder.usual(memories).load(person), about, Console())
 
 
+def add(
+    person: PersonArgument,
+    words: Annotated[str, typer.Argument(metavar="WORDS", help="What it says.")],
+    about: AboutOption = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask whether it was understood.")] = False,
+    memories: MemoriesOption = None,
+) -> None:
+    """Add a rule, which is shown as it was understood.
+
+    It is about houses where it speaks of things and places in them, else about the kitchen.
+
+    Examples:
+
+      housewise rules add ada "Mugs belong on the shelf in the kitchen."
+
+      housewise rules add ada "For tea: prefer green; avoid sugar." --yes
+    """
+    from housewise.adding import add_rule
+    from housewise.people.memory import MemoryFolder
+
+    add_rule(MemoryFolder.usual(memories), person, words, about or _TOPICS[0], yes, sys.stdin, Console())
+
+
+def forget(
+    person: PersonArgument,
+    ids: Annotated[list[str], typer.Argument(metavar="ID...", help="Of rules, or how they begin, as show has them.")],
+    memories: MemoriesOption = None,
+) -> None:
+    """Forget rules.
+
+    Examples:
+
+      housewise rules forget ada 9c1b04
+    """
+    from housewise.people.memory import MemoryFolder
+    from housewise.rulebook import forget_rules
+
+    with MemoryFolder.usual(memories).changing(person) as memory:
+        gone = forget_rules(memory, ids)
+    for note in gone:
+        Console().print(f"forgotten: {note.text}", soft_wrap=True, highlight=False)
+
+
 def edit(
     person: PersonArgument,
-    rule: Annotated[int | None, typer.Option(min=1, metavar="NUMBER", help="As rules show numbers it.")] = None,
+    rule: Annotated[str | None, typer.Option(metavar="ID", help="As rules show has it, or how it begins.")] = None,
     text: Annotated[
         str | None, typer.Option(metavar="WORDS", help="What it says; an empty word forgets it.", show_default=False)
     ] = None,
@@ -87,63 +128,57 @@ def edit(
 ) -> None:
     """Correct rules: one with --rule and --text, a new one with --text alone, or all of them in $EDITOR.
 
-    A corrected rule is the newest, and counts before what was said or shown earlier. A rule that is not understood is
-    kept and marked. One about things and places in a house takes the place of an older one that says otherwise.
+    A corrected rule keeps its id, is the newest, and counts before what was said or shown earlier. A rule that is not
+    understood is kept and marked. One about things and places in a house takes the place of an older one that says
+    otherwise.
 
     Examples:
 
-      housewise rules edit ada --rule 3 --text "For drinkware: prefer shelf in the kitchen; avoid table."
-
-      housewise rules edit ada --text "Mugs belong on the shelf in the kitchen."
+      housewise rules edit ada --rule 9c1b04 --text "For drinkware: prefer shelf in the kitchen; avoid table."
 
       housewise rules edit ada
     """
     from housewise.people.memory import MemoryFolder
-    from housewise.rulebook import Corrections, correct, edited, lines_of, show_rules
+    from housewise.rule_editor import edited
+    from housewise.rulebook import Corrections, correct, rule_named, show_rules
 
     folder, console = MemoryFolder.usual(memories), Console()
+
+    def carry_out(corrections: Corrections, new: bool = False) -> None:
+        with folder.changing(person, new=new) as memory:
+            for words in correct(memory, corrections, about or _TOPICS[0]):
+                console.print(words, soft_wrap=True, highlight=False)
+
     if rule is None and text is None:
-        corrections = edited(folder.load(person), about)
+        with edited(folder.load(person), about) as corrections:
+            carry_out(corrections)
     elif text is None:
         raise UserError(f"rule {rule}: say what it is to say, with --text WORDS")
     elif rule is None:
-        corrections = Corrections(added=[text])
+        carry_out(Corrections(added=[text]), new=True)
     else:
-        notes = {line.number: line.note for line in lines_of(folder.load(person))}
-        if rule not in notes:
-            raise UserError(f"{person} has no rule {rule}; housewise rules show {person} numbers {len(notes)} of them")
-        id = notes[rule].id
-        corrections = Corrections(changed={id: text}) if text.strip() else Corrections(forgotten=[id])
-    with folder.changing(person, new=rule is None and text is not None) as memory:
-        for words in correct(memory, corrections, about or _TOPICS[0]):
-            console.print(words, soft_wrap=True, highlight=False)
+        id = rule_named(folder.load(person), rule).id
+        carry_out(Corrections(changed={id: text}) if text.strip() else Corrections(forgotten=[id]))
     show_rules(folder.load(person), None, console)
 
 
-COMMANDS: dict[str, Callable[..., None]] = {"show": show, "edit": edit}
+COMMANDS: dict[str, Callable[..., None]] = {"show": show, "add": add, "edit": edit, "forget": forget}
 
 
-def _conversation(topic: str, model: str | None, base_url: str | None) -> Conversation:
-    from housewise.conversing import conversation_about
+def _interview(topic: str, model: str | None, base_url: str | None) -> Interview:
+    from housewise.agent.clipr.interview import ModelInterview, house_interview, kitchen_interview
 
     if topic not in _TOPICS:
         raise UserError(f"--about {topic}: nothing is asked about that; {alternatives(topic, _TOPICS)}")
-    if topic == "house":
-        if model is not None:
-            raise UserError("--about house is asked by local components; leave out --model")
-        from housewise.agent.clipr.house import HOUSE, HouseInterview
+    if model is None:
         from housewise.language.embedder import MiniLM
 
-        return conversation_about(HOUSE, HouseInterview(MiniLM()))
+        return house_interview(MiniLM()) if topic == "house" else kitchen_interview(MiniLM())
+    if topic == "house":
+        raise UserError("--about house has questions of its own; leave out --model")
+    from housewise.agent.clipr.chat import ChatLanguage
+    from housewise.language import open_model
     from housewise.worlds.choices.kitchen import read_kitchen
 
     examples = [example.situation for example in read_kitchen().examples]
-    if model is None:
-        from housewise.agent.clipr.local.components import LocalComponents
-        from housewise.language.embedder import MiniLM
-
-        return conversation_about(topic, LocalComponents(MiniLM()), examples)
-    from housewise.agent.clipr.chat import ChatLanguage
-    from housewise.language import open_model
-
-    return conversation_about(topic, ChatLanguage(open_model(model, base_url=base_url)), examples)
+    return ModelInterview(ChatLanguage(open_model(model, base_url=base_url)), examples)

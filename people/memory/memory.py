@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from housewise.language.embedder import Embedder
     from housewise.people.memory.index import Index
 
+LEAST_OF_ID = 4
+"""So many characters of an id at least name a note."""
 LEAST_SIMILAR = 0.3
 """Cosine below which two texts have little to do with each other."""
 
@@ -96,16 +98,20 @@ class Memory:
         return hashlib.sha256("".join(f"{note.content}\n" for note in self._sorted).encode()).hexdigest()
 
     def __getitem__(self, id: str) -> Note:
-        """A note by its id, or by the beginning of an id that no other has.
+        """A note by its id, by the id of its first version, or by the beginning of either that no other has.
 
         Raises:
             UserError: when there is none, or several.
         """
         if id in self._by_id:
             return self._by_id[id]
-        found = [note for key, note in self._by_id.items() if key.startswith(id)] if len(id) >= 4 else []
+        ids = ((note.id, note.lasting_id) for note in self._sorted) if len(id) >= LEAST_OF_ID else ()
+        found = [self._by_id[own] for own, lasting in ids if own.startswith(id) or lasting.startswith(id)]
         if len(found) == 1:
             return found[0]
+        if len({note.lasting_id for note in found}) == 1:
+            versions = ", ".join(note.id for note in found)
+            raise UserError(f"{shown(id)} was corrected in several places; name one of its versions: {versions}")
         many = f"{len(found)} notes whose ids begin with" if found else "no note"
         raise UserError(
             f"the memory of {self.person} has {many} {shown(id)}; `housewise memory show {self.person}` lists them"
@@ -180,7 +186,7 @@ class Memory:
         """Put a corrected note in the place of another; what was concluded from that one is forgotten.
 
         The corrected note is the newest of all, counts as told by hand, and is concluded from nothing, unless the
-        changes say otherwise.
+        changes say otherwise. It can still be named by the id of the first version.
 
         Args:
             id: of the note, or an unambiguous beginning.
@@ -211,6 +217,8 @@ class Memory:
         if "time" not in changes:
             fields["time"] = max(now(), just_after(self._sorted[-1].time))
         new = note_from(fields, f"note {old.id}")
+        if new.id != old.id and new.version_of is None:
+            new = note_from({**new.fields(), "version_of": old.id}, f"note {old.id}")
         _check_time(new)
         if new.id in self._forgotten:
             raise UserError(f"note {old.id}: what it would become was forgotten before; leave out its time")

@@ -190,6 +190,7 @@ class Note(_Frozen):
         source: where it was learned; None when it was told by hand.
         time: ISO 8601 in UTC, to the millisecond; now by default.
         derived_from: ids of the notes that it was concluded from; it is forgotten with any of them.
+        version_of: id of the note as it was first written, where this is a corrected version of it.
         id: a hash of the rest, which need not be given.
     """
 
@@ -201,6 +202,7 @@ class Note(_Frozen):
     source: Source | None = None
     time: str = Field(default_factory=now)
     derived_from: Annotated[tuple[Annotated[str, Field(pattern=f"^{_ID}$")], ...], Field(max_length=MOST_ORIGINS)] = ()
+    version_of: Annotated[str, Field(pattern=f"^{_ID}$")] | None = None
     id: str = ""
 
     @field_validator("time", mode="before")
@@ -228,6 +230,11 @@ class Note(_Frozen):
             raise ValueError(f"its id is {shown(self.id)!r} and should be {found}: it was changed; leave out the id")
         self.__dict__["id"] = found
         return self
+
+    @property
+    def lasting_id(self) -> str:
+        """The id that people know it by: that of its first version, which stays the same when it is corrected."""
+        return self.version_of or self.id
 
     @property
     def content(self) -> str:

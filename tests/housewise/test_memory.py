@@ -55,7 +55,7 @@ def test_a_memory_from_its_first_note_to_its_last(folder: MemoryFolder) -> None:
 
     assert "2 notes of ada would be forgotten; add --yes" in one_line(memory(folder, "forget", "ada", "--thing", "mug"))
     assert len(done(memory(folder, "forget", "ada", "--thing", "mug", "--yes")).splitlines()) == 3
-    assert corrected.id in done(memory(folder, "forget", "ada", corrected.id[:5]))
+    assert corrected.lasting_id in done(memory(folder, "forget", "ada", corrected.lasting_id[:5]))
     assert folder.load("ada").notes == (rule,)
     done(memory(folder, "forget", "ada", "--everything", "--yes"))
     assert folder.load("ada").notes == () and "shoes" not in folder.file("ada").read_text()

@@ -48,20 +48,3 @@ def test_a_line_of_a_megabyte_is_one_short_answer(monkeypatch: pytest.MonkeyPatc
     assert person.answer(Question("And then?")).text == "next"
     with pytest.raises(PersonLeft, match="nobody answers at this terminal"):
         person.answer(Question("And now?"))
-
-
-def test_what_is_not_understood_is_asked_again_and_one_can_leave() -> None:
-    asked: list[str] = []
-    said = iter(["somewhere", "shelf", "anything", "anything", "Quit "])
-    person = TerminalPerson(
-        lambda text: asked.append(text) or next(said),  # type: ignore[func-returns-value]
-        patience=2,
-        complaint=lambda question, answer: None if answer == "shelf" else f"{question} In words, please.",
-        leaving=("quit",),
-        heading=lambda: f"{len(asked)} so far. ",
-    )
-    assert person.answer(Question("Where?")).text == "shelf"
-    assert asked == ["0 so far. Where? ", "Where? In words, please."]
-    assert person.answer(Question("Who?")).text == "anything", "after so many times it counts as it is"
-    with pytest.raises(PersonLeft, match="has left"):
-        person.answer(Question("When?"))

@@ -184,6 +184,27 @@ def test_an_edit_there_and_back_is_not_lost() -> None:
     assert memory.notes == (back,) and back.value == 1.0 and len(memory.forgotten) == 2
 
 
+@given(st.lists(st.sampled_from([-1.0, 0.0, 1.0]), min_size=1, max_size=5))
+def test_a_note_keeps_its_first_id_through_edits_and_files(values: list[float]) -> None:
+    note = reaction("mug", "sink", 0.5)
+    memory = Memory("ada", [note])
+    for value in values:
+        edited = memory.edit(note.id[:6], value=value)
+        assert memory[note.id] is edited and edited.lasting_id == note.id
+    again = Memory("ada", [Note.model_validate(edited.fields())])
+    assert again[note.id[:4]] == edited and again.forget(note.id) == [edited]
+
+
+def test_a_note_that_was_corrected_in_two_places_is_named_by_its_versions() -> None:
+    note = reaction("mug", "sink", 0.5)
+    here, there = Memory("ada", [note]), Memory("ada", [note])
+    versions = [here.edit(note.id, value=1.0), there.edit(note.id, value=-1.0)]
+    both = here.merged(there)
+    with pytest.raises(UserError, match=f"several places; name one .*{versions[1].id}"):
+        both.forget(note.id)
+    assert both.forget(versions[0].id) == [versions[0]]
+
+
 def test_an_edit_that_changes_nothing_changes_nothing() -> None:
     note = reaction("mug", "sink", 1.0)
     memory = Memory("ada", [note])

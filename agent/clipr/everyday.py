@@ -1,0 +1,174 @@
+"""Words of a conversation: yes and no, "the second one", "don't care", "we don't have that", "when it is cold"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from housewise.language.words import one_line
+
+Command = Literal["help", "back", "skip", "quit"]
+
+_COMMANDS: dict[str, Command] = {
+    **dict.fromkeys(("help", "?", "h", "what can i say"), "help"),
+    **dict.fromkeys(("back", "go back", "undo", "previous"), "back"),
+    **dict.fromkeys(("", "skip", "pass", "next", "later"), "skip"),
+    **dict.fromkeys(("quit", "exit", "q", "stop", "bye"), "quit"),
+}
+_INDIFFERENT = re.compile(
+    r"\b(?:no (?:real |strong |particular )?preference|whatever|any|anything|anywhere|either|both|all of (?:them|these)"
+    r"|up to you|you (?:choose|decide)|not (?:fussy|picky|sure|important)|no idea|all the same|no difference|no rule"
+    r"|(?:do(?:n'?t| not)|does(?:n'?t| not)) (?:really |much )?(?:mind|care|know|matter))\b"
+)
+_MISSING = re.compile(
+    r"(?:\bdo(?:n'?t| not) (?:have|own)|\bdo(?:n'?t| not) (?:keep|use|drink|eat) (?:that|it|them|any|those|these|such)"
+    r"|\bhave(?:n'?t| not| none| no)|\bown (?:none|no)|\bthere (?:is|are) (?:none|no)"
+    r"|\bnone (?:here|at home|in the house))\b[^,.;]*"
+)
+_NOTHING = re.compile(r"\b(?:nothing(?! but)|(?:any|every)(?:where|thing) (?:but|except))\b")
+_YES = re.compile(
+    r"(?:yes|y|yep|yeah|yup|sure|ok|okay|correct|exactly|right|true|fine|perfect"
+    r"|(?:that|it)(?:'s| is) (?:right|it|correct|fine))(?=$|[\s,.;!:])"
+)
+_NO = re.compile(
+    r"(?:no|n|nope|nah|wrong|not (?:right|quite|really|exactly|that|correct)"
+    r"|(?:that|it)(?:'s| is) (?:wrong|not (?:right|it|correct)))(?=$|[\s,.;!:])"
+)
+_SAID_AGAIN = re.compile(
+    r"\b(?:please|thanks|thank you|sorry|of course|wrong|correct|exactly|right|not (?:that|quite|really|right|it)"
+    r"|(?:that|it)(?:'s| is)|i (?:think|do|did)(?: so)?|i didn'?t (?:mean|say) that)\b"
+)
+"""Says yes or no once more, and nothing else."""
+_ADDING = re.compile(r"(?:and|but|also|plus|only|though|except|just|with|without|not|never)\b")
+_SWAP = re.compile(r"\bother way (?:a?round|about)\b|\bvice versa\b|\bthe (?:opposite|reverse)\b")
+_CONDITION = re.compile(
+    r"\b(?:when(?:ever)?|if|unless|until|sometimes|except (?:when|if|on|in|for)|only (?:when|if|after|before)"
+    r"|(?:on|at) (?:week\w+|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|holidays|christmas|birthdays)"
+    r"|in (?:the )?(?:spring|summer|autumn|winter))\b[^,.;!]*"
+)
+_NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_VALUES = {word: place for words in (_NUMBERS, _ORDINALS) for place, word in enumerate(words, 1)}
+_NOUNS = frozenset(("one", "ones", "option", "choice", "number", "answer"))
+_BESIDE_NUMBERS = """and or then not never no but please the i i'd want take like prefer rather than over only just it
+    it's is maybe also definitely instead of say my either both"""
+_BESIDE = frozenset(_BESIDE_NUMBERS.split())
+"""Words that may stand beside numbers where a whole answer is numbers."""
+_FIRST_FEW = re.compile(r"\bfirst (two|three|four|five)\b")
+_WORD = re.compile(r"[\w'-]+|[^\w\s]")
+_MOST_DIGITS = 6
+
+
+class NoSuchOption(Exception):
+    """A number is beyond the options; the message says so."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What somebody says to "Is that right?".
+
+    Attributes:
+        agrees: yes or no; None where they say something else.
+        rest: what they say beyond that, "" for nothing.
+        adds: whether the rest adds to what was understood, as in "yes, but never hot".
+    """
+
+    agrees: bool | None
+    rest: str = ""
+    adds: bool = False
+
+
+def command_in(said: str) -> Command | None:
+    """The command that a whole answer is; an empty one skips the question."""
+    return _COMMANDS.get(lower(said).strip(" .!/:\"'`"))
+
+
+def is_indifferent(said: str) -> bool:
+    """Whether an answer says that anything will do."""
+    return bool(_INDIFFERENT.search(lower(said)))
+
+
+def without_missing(said: str) -> str | None:
+    """An answer without what it says that there is not in the house; None where it says nothing of that kind."""
+    words = lower(said)
+    return _MISSING.sub(" ", words) if _MISSING.search(words) else None
+
+
+def with_never(said: str) -> str:
+    """An answer in which "nothing hot" and "anywhere but there" are said as "never"."""
+    return _NOTHING.sub("never", lower(said))
+
+
+def swaps(said: str) -> bool:
+    """Whether an answer says that it is the other way round."""
+    return bool(_SWAP.search(lower(said)))
+
+
+def verdict(said: str) -> Verdict:
+    """Whether somebody agrees with what was understood, and what else they say."""
+    words = lower(said)
+    for pattern, agrees in ((_YES, True), (_NO, False)):
+        if found := pattern.match(words):
+            rest = words[found.end() :].strip(" ,.;:!-")
+            if not _SAID_AGAIN.sub("", rest).strip(" ,.;:!-"):
+                return Verdict(agrees)
+            return Verdict(agrees, rest, agrees and _ADDING.match(rest) is not None)
+    return Verdict(None, said)
+
+
+def without_conditions(said: str) -> tuple[str, tuple[str, ...]]:
+    """An answer without the clauses that say when it holds, and those clauses."""
+    words = lower(said)
+    clauses = tuple(found.group().strip() for found in _CONDITION.finditer(words))
+    return _CONDITION.sub(" ", words) if clauses else said, clauses
+
+
+def with_options(said: str, options: Sequence[str]) -> str:
+    """An answer with the options in place of their numbers, as in "the first one, not 3" or "number two".
+
+    Raises:
+        NoSuchOption: it names a number that no option has.
+    """
+    words = _WORD.findall(_FIRST_FEW.sub(lambda found: _first(_VALUES[found[1]]), lower(said)))
+    if not options or not any(_is_number(word) for word in words):
+        return said
+    alone = all(_is_number(word) or word in _BESIDE | _NOUNS or not word[0].isalnum() for word in words)
+    found: list[str] = []
+    for place, word in enumerate(words):
+        before, after = (words[at] if 0 <= at < len(words) else "" for at in (place - 1, place + 1))
+        if word in _NOUNS and (before in _ORDINALS or before in ("last", "the", "this", "that")):
+            continue
+        if word in _NOUNS - set(_NUMBERS) and _is_number(after):
+            continue
+        ordinal = word in _ORDINALS or word == "last"
+        named = before in _NOUNS or (ordinal and (after in _NOUNS or (before == "the" and not after.isalpha())))
+        found.append(_option(word, options) if _is_number(word) and (alone or named) else word)
+    return " ".join(found) if found != words else said
+
+
+def lower(text: str) -> str:
+    """A text on one line, in lower case and with straight apostrophes."""
+    return one_line(text).lower().replace("’", "'")
+
+
+def any_of(phrases: Iterable[str]) -> re.Pattern[str]:
+    """Matches any of some phrases as whole words, the longest first, also in the plural; its group 1 is the phrase."""
+    longest = sorted(map(re.escape, phrases), key=len, reverse=True)
+    return re.compile(rf"(?<![\w'-])({'|'.join(longest)})(?:e?s)?(?![\w'-])")
+
+
+def _is_number(word: str) -> bool:
+    return word.isdecimal() or word in _VALUES or word == "last"
+
+
+def _first(count: int) -> str:
+    return " and ".join(map(str, range(1, count + 1)))
+
+
+def _option(word: str, options: Sequence[str]) -> str:
+    number = len(options) if word == "last" else _VALUES.get(word) or int(word[:_MOST_DIGITS])
+    if not 1 <= number <= len(options):
+        raise NoSuchOption(f"There is no {word[:_MOST_DIGITS]}; the options are 1 to {len(options)}.")
+    return options[number - 1]

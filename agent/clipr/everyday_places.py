@@ -1,0 +1,59 @@
+"""Everyday words for places in a house, in the words of rules: "the worktop", "a cupboard in the hall"."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from housewise.agent.clipr.everyday import any_of, lower
+from housewise.agent.clipr.places import Spot, spots_in
+from housewise.core.configs import CONFIGS
+from housewise.worlds.choices.files import Settings, read_yaml
+from housewise.worlds.house.preferences import RECEPTACLE_KINDS, ROOM_KINDS
+
+EVERYDAY_PLACES = CONFIGS / "clipr" / "everyday_places.yaml"
+
+
+class _File(Settings):
+    places: dict[str, tuple[str, ...]]
+
+
+class EverydayPlaces:
+    """Reads places; see housewise.agent.clipr.interview.WordReader.
+
+    Args:
+        usual: places of what is talked about, which decide what a word means that may mean several.
+    """
+
+    def __init__(self, usual: Sequence[Spot] = ()) -> None:
+        self._usual = tuple(usual)
+        self.named = " ".join(_kinds())
+
+    def marked(self, text: str) -> str:
+        """A text in lower case with the names of kinds in place of everyday words."""
+        return any_of(_kinds()).sub(lambda found: self._kind(_kinds()[found[1]]), lower(text))
+
+    def values(self, text: str, wanted: bool) -> tuple[str, ...]:
+        """The places that a marked text names; one that is wanted, in no room, is in that of the usual place alike."""
+        spots = spots_in(text) or ()
+        return tuple(dict.fromkeys(self.phrase(self._with_room(spot) if wanted else spot) for spot in spots))
+
+    @staticmethod
+    def phrase(spot: Spot) -> str:
+        """A place in the words of rules."""
+        return spot.phrase.replace("childs room", "child's room")
+
+    def _kind(self, kinds: Sequence[str]) -> str:
+        known = {name for spot in self._usual for name in (spot.receptacle, spot.room)}
+        return next((kind for kind in kinds if kind in known), kinds[0])
+
+    def _with_room(self, spot: Spot) -> Spot:
+        alike = [usual for usual in self._usual if usual.receptacle == spot.receptacle]
+        return alike[0] if spot.room is None and len(alike) == 1 else spot
+
+
+@lru_cache(maxsize=1)
+def _kinds(path: Path = EVERYDAY_PLACES) -> Mapping[str, tuple[str, ...]]:
+    """The kinds that each word may mean; those of houses mean themselves."""
+    return read_yaml(path, _File).places | {name: (name,) for name in (*RECEPTACLE_KINDS, *ROOM_KINDS)}

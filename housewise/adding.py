@@ -1,0 +1,66 @@
+"""``housewise rules add``: a rule is shown as it was understood, and kept when the person says that it is right."""
+
+from __future__ import annotations
+
+from typing import TextIO
+
+from rich.console import Console
+
+from housewise.agent.clipr.everyday import command_in, verdict
+from housewise.agent.clipr.house import HOUSE
+from housewise.core.errors import UserError
+from housewise.people.memory import MemoryFolder
+from housewise.prompting import Leaving, Prompt
+from housewise.rulebook import Corrections, correct, rule_ids, understood_as
+
+_EXAMPLES = 'as I do "For tea: prefer green; avoid sugar." or "Mugs belong on the shelf in the kitchen."'
+_UNKNOWN = {
+    True: f"I do not understand that, {_EXAMPLES} I can keep it as it is, but no robot in a house goes by it.",
+    False: f"I do not understand that, {_EXAMPLES} I can keep it as it is, but only a language model goes by it.",
+}
+"""By whether it is about the house."""
+
+
+def add_rule(
+    folder: MemoryFolder, person: str, words: str, topic: str, sure: bool, stream: TextIO, console: Console
+) -> None:
+    """Keep a rule.
+
+    Args:
+        folder: of memories.
+        person: whose; the memory begins here where there is none.
+        words: what it says.
+        topic: of a rule that does not speak of things and places in a house.
+        sure: whether nobody is asked.
+        stream: where the answer comes from.
+        console: where everything is shown.
+
+    Raises:
+        UserError: the rule is too long, nobody answers, or the memory cannot be written.
+    """
+    prompt = Prompt(stream, console)
+    folder.file(person)
+    while True:
+        understood = understood_as(words, topic)
+        prompt.say(f"I understood: {understood}" if understood else _UNKNOWN[topic == HOUSE])
+        if sure:
+            break
+        prompt.say(f"{'Is that right?' if understood else 'Keep it?'} [yes / no / or say it in other words]")
+        try:
+            said = prompt.read()
+        except Leaving:
+            raise UserError("nothing was added, as nobody said yes; add --yes where nobody can be asked") from None
+        heard = verdict(said)
+        if heard.agrees and not heard.adds:
+            break
+        if (heard.agrees is False and not heard.rest) or command_in(said) in ("quit", "back"):
+            prompt.say("Nothing was added.")
+            return
+        words = heard.rest or words
+    with folder.changing(person, new=True) as memory:
+        before = set(rule_ids(memory))
+        remarks = correct(memory, Corrections(added=[words]), topic)
+        kept = [id for note, id in rule_ids(memory).items() if note not in before]
+    prompt.say(f"Kept as rule {', '.join(kept)}.")
+    for remark in remarks:
+        prompt.say(remark)
