@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-import shlex
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from housewise.core.code import UntrustedCodeError, code_file
 from housewise.core.console import print_note
 from housewise.core.errors import UserError
-from housewise.core.files import alone, find_paths, read_bytes, write_bytes, write_json
-from housewise.core.marks import differences, mark_as_set
-from housewise.core.reading import read_json
+from housewise.core.files import alone, find_paths, write_json
 from housewise.core.record import FAILED, FINISHED, Event, Header
-from housewise.core.settings import known_only, merged, placed, short_name, validated
-from housewise.language.adapters import NONE
-from housewise.language.local.digests import weights_digest
 from housewise.people.memory import Memory, Note
 from housewise.rollout.attempts import earlier_events
 from housewise.rollout.executors import Silent, Watcher, open_executor
 from housewise.rollout.failures import FailedEpisodesError, read_failures
+from housewise.rollout.kept_settings import (
+    adapter_option,
+    check_files,
+    differing,
+    keep_files,
+    read_settings,
+    settings_from,
+)
 from housewise.rollout.lanes import Lanes
 from housewise.rollout.limits import LimitReachedError, RunMeter, check_prices, open_meter
 from housewise.rollout.models import check_models
 from housewise.rollout.notes import notes_of
 from housewise.rollout.recall import Recollection
-from housewise.rollout.records import FIRST_SYSTEM, read_record, read_records
+from housewise.rollout.records import read_record, read_records
 from housewise.rollout.scores import metrics
 from housewise.rollout.settings import RunSettings, written_as
 from housewise.rollout.system import Job, System, find_system
@@ -265,7 +265,7 @@ class Run:
                 "with --out"
             )
         if changed := differing(earlier.identity, self.settings.identity):
-            same = f"the same settings{_of_adapter(earlier) if 'adapter' in changed else ''}"
+            same = f"the same settings{adapter_option(earlier) if 'adapter' in changed else ''}"
             raise UserError(
                 f"{self.folder}: holds a run with other settings ({', '.join(changed)}); choose another folder with "
                 f"--out, or use {same} to resume it"
@@ -292,140 +292,6 @@ def load_run(folder: Path | str, trust_code: bool = False) -> Run:
     return Run(find_system(settings.system)(settings), folder)
 
 
-def read_settings(path: Path, trust_code: bool = False) -> RunSettings:
-    """The settings of a run, of any version; those of version 1 have no sections.
-
-    Args:
-        path: of the file.
-        trust_code: see settings_from.
-
-    Raises:
-        UserError: when the file holds no run's settings, or those of a system that is not installed.
-    """
-    try:
-        content = read_json(path)
-        name = content.get("system", FIRST_SYSTEM) if isinstance(content, dict) else None
-        if not isinstance(name, str):
-            raise ValueError
-    except (UserError, ValueError) as error:
-        raise UserError(f"{path}: not the settings of a run; choose another folder with --out") from error
-    return settings_from(name, content, str(path), trust_code=trust_code)
-
-
-def settings_from(
-    system: str,
-    content: Mapping[str, Any],
-    source: str,
-    strict: bool = True,
-    trust_code: bool = False,
-    changes: Mapping[str, Any] | None = None,
-) -> RunSettings:
-    """Settings that were kept, of any version; what they leave out is as it is by default.
-
-    Args:
-        system: whose they are.
-        content: values by key.
-        source: where they were kept, for messages.
-        strict: whether a key that this version does not know is an error; it is left out otherwise.
-        trust_code: whether they may name code that runs when a system is opened with them.
-        changes: values by key that replace kept ones.
-
-    Raises:
-        UserError: when they are damaged, or the system is not installed.
-    """
-    found = find_system(system)
-    try:
-        base = _defaults(found)
-        known = content if strict else known_only(content, base)
-        whole = merged(merged(base, placed(known, base, source)), placed(changes or {}, base, source))
-        made = validated(found.Settings, whole | {"system": system}, trust_code)
-        # Who set a value is not kept: what is not the default was set by somebody.
-        mark_as_set(made, differences(whole, base))
-        return made
-    except UntrustedCodeError as error:
-        raise UntrustedCodeError(f"{source}: {error}") from error
-    except UserError as error:
-        told = str(error).removeprefix(f"{source}: ")
-        raise UserError(
-            f"{source}: not the settings of a run of {system} ({told}); choose another folder with --out"
-        ) from error
-
-
-@lru_cache
-def _defaults(system: type[System[Any]]) -> dict[str, Any]:
-    """Every setting with its default before there were bundled adapters by default: for reading only."""
-    without_adapter = {"models": {"agent": {"adapter": None}}}
-    values: dict[str, Any] = system.load(settings=without_adapter).model_dump(mode="json")
-    return values
-
-
 def begun(episodes: Path) -> bool:
     """Whether a folder of records has an episode that was played to its end, or that failed."""
     return any(path.name.endswith((FINISHED, FAILED)) for path in find_paths(episodes, "*"))
-
-
-def _of_adapter(settings: RunSettings) -> str:
-    """The option that brings back an adapter, from which other settings follow."""
-    return f" (--adapter {shlex.quote(settings.models.agent.adapter or NONE)})"
-
-
-def differing(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Settings of one identity that are others in another, without their sections."""
-    return [short_name(key) for key in {**earlier, **now} if not same_setting(earlier.get(key), now.get(key))]
-
-
-def same_setting(earlier: Any, now: Any) -> bool:
-    """Whether a setting is what it was, or names a model or code that was moved, copied or is seen from elsewhere."""
-    if earlier == now:
-        return True
-    if not isinstance(earlier, str) or not isinstance(now, str):
-        return False
-    if (code := code_file(now)) is not None:
-        # What is in the file is compared with the copy in the run's folder; see check_files.
-        there = code_file(earlier)
-        return there is not None and there.name == code.name and earlier.rpartition(":")[2] == now.rpartition(":")[2]
-    before, after = (Path(name.removeprefix("local:")) for name in (earlier, now))
-    if not after.is_dir():
-        return False
-    if before.is_dir() and before.samefile(after):
-        return True
-    alike = len(after.parts) > 1 and before.parts[-2:] == after.parts[-2:]
-    return alike and (not before.exists() or _same_weights(before, after))
-
-
-def _same_weights(one: Path, other: Path) -> bool:
-    """Whether two folders hold the same weights, as that of a model or an adapter and its copy do."""
-    digest = weights_digest(one)
-    return digest is not None and digest == weights_digest(other)
-
-
-def keep_files(files: Mapping[str, Path], folder: Path, anew: bool = False) -> None:
-    """Keep copies of files of the user's own that a run depends on.
-
-    Args:
-        files: by setting.
-        folder: of the copies.
-        anew: whether to replace copies that are there.
-
-    Raises:
-        UserError: when the disk does not take them.
-    """
-    for setting, path in files.items():
-        copy = folder / f"{setting}{path.suffix}"
-        if anew or not copy.exists():
-            write_bytes(copy, path.read_bytes())
-
-
-def check_files(files: Mapping[str, Path], folder: Path) -> None:
-    """Compare files of the user's own with the copies that keep_files made.
-
-    Raises:
-        UserError: when one has changed since.
-    """
-    for setting, path in files.items():
-        copy = folder / f"{setting}{path.suffix}"
-        if copy.exists() and read_bytes(copy) != read_bytes(path):
-            raise UserError(
-                f"{path}: has changed since {folder} was begun; choose another folder with --out, or bring back what "
-                f"it was, which is in {copy}"
-            )

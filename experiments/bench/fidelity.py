@@ -39,7 +39,7 @@ from housewise.core.processes import process_pool
 from housewise.core.reading import read_json
 from housewise.experiments.bench.recorded_player import Player, RememberingSimulator
 from housewise.experiments.bench.recordings import MissingEpisodeError, Recording, Step, place_of, recordings_in
-from housewise.experiments.quick import say_left_out
+from housewise.experiments.quick import QuickOption, say_left_out
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.env import MAX_STEPS
 from housewise.worlds.house.housekeep.reader import HousekeepData
@@ -310,7 +310,7 @@ def main(
         Path | None, typer.Option("--json", callback=writable_file, help="Write the figures there.")
     ] = None,
     kept: Annotated[Path | None, typer.Option(help="Keep each recording's part there, and go on from them.")] = None,
-    quick: Annotated[bool, typer.Option(help=f"Only every {_QUICK}th recording.")] = False,
+    quick: QuickOption = False,
     workers: Annotated[int, typer.Option(help="Processes.")] = 2,
     simulator: SimulatorOption = None,
     gpu: GpuOption = None,

@@ -51,7 +51,6 @@ from housewise.experiments.personalize.paper import (
     Experiment,
     JsonOption,
     OutOption,
-    QuickOption,
     RowsOption,
     ShowOption,
     carry_out,
@@ -59,6 +58,7 @@ from housewise.experiments.personalize.paper import (
     default_out,
 )
 from housewise.experiments.personalize.remembering import SeedsOption
+from housewise.experiments.quick import QuickOption
 from housewise.experiments.results import Cell, Figure, Results
 from housewise.interviewing import interview
 from housewise.language.embedder import shared_minilm

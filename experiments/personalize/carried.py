@@ -53,7 +53,6 @@ from housewise.experiments.personalize.paper import (
     Experiment,
     JsonOption,
     OutOption,
-    QuickOption,
     RecoveredOption,
     RowsOption,
     ScenesOption,
@@ -65,6 +64,7 @@ from housewise.experiments.personalize.paper import (
 from housewise.experiments.personalize.remembering import SeedsOption, households
 from housewise.experiments.personalize.robots import EMPTY, FULL, NOTHING, ROWS, Robot, papers
 from housewise.experiments.personalize.study import GENERATED
+from housewise.experiments.quick import QuickOption
 from housewise.experiments.results import Cell, Figure, Results, nested
 from housewise.selftrain.personalize.loop import Observer
 from housewise.worlds.house.names import kind_of

@@ -37,11 +37,11 @@ from housewise.experiments.personalize.paper import (
     Experiment,
     JsonOption,
     OutOption,
-    QuickOption,
     ShowOption,
     carry_out,
     default_out,
 )
+from housewise.experiments.quick import QuickOption
 from housewise.experiments.results import Cell, Results
 from housewise.selftrain.personalize.loop import Observer
 from housewise.systems.personalize.record import HouseRecord

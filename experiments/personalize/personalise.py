@@ -35,7 +35,6 @@ from housewise.experiments.personalize.paper import (
     AdapterOption,
     JsonOption,
     OutOption,
-    QuickOption,
     ShowOption,
     carry_out,
     default_out,
@@ -45,6 +44,7 @@ from housewise.experiments.personalize.paper import (
 from housewise.experiments.personalize.same_thing import SameThing, draw_same_thing, same_things
 from housewise.experiments.personalize.study import GENERATED, SCENES, placed, recipe, success
 from housewise.experiments.personalize.wishes import most_different
+from housewise.experiments.quick import QuickOption
 from housewise.experiments.results import Cell, Figure, Results
 from housewise.selftrain.personalize.loop import Observer, SelfTraining, play
 from housewise.selftrain.personalize.settings import NamedTasksConfig, SelfTrainingConfig

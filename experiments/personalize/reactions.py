@@ -47,7 +47,6 @@ from housewise.experiments.personalize.paper import (
     Experiment,
     JsonOption,
     OutOption,
-    QuickOption,
     RecoveredOption,
     RowsOption,
     ScenesOption,
@@ -58,6 +57,7 @@ from housewise.experiments.personalize.paper import (
 )
 from housewise.experiments.personalize.remembering import SeedsOption, households
 from housewise.experiments.personalize.robots import ROUNDS, Robot
+from housewise.experiments.quick import QuickOption
 from housewise.experiments.results import Cell, Results, nested
 from housewise.people.memory import Memory, MemoryFolder, Note
 from housewise.selftrain.personalize.loop import Observer

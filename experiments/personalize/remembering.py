@@ -56,7 +56,6 @@ from housewise.experiments.personalize.paper import (
     Experiment,
     JsonOption,
     OutOption,
-    QuickOption,
     RecoveredOption,
     RowsOption,
     ScenesOption,
@@ -69,6 +68,7 @@ from housewise.experiments.personalize.paper import (
 from housewise.experiments.personalize.robots import EMPTY, FULL, NOTHING, ROUNDS, ROWS, SHOWN, Robot, Row, papers
 from housewise.experiments.personalize.study import GENERATED, RECOVERED, SCENES
 from housewise.experiments.personalize.weights import ALONE, BOTH, WEIGHTS, Pupil, Taught
+from housewise.experiments.quick import QuickOption
 from housewise.experiments.results import Cell, Figure, Results, nested
 from housewise.selftrain.personalize.loop import Observer
 

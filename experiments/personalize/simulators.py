@@ -37,7 +37,6 @@ from housewise.experiments.personalize.paper import (
     Experiment,
     JsonOption,
     OutOption,
-    QuickOption,
     RowsOption,
     ScenesOption,
     ShowOption,
@@ -47,6 +46,7 @@ from housewise.experiments.personalize.paper import (
 )
 from housewise.experiments.personalize.remembering import SeedsOption, households
 from housewise.experiments.personalize.robots import FULL, ROWS, Robot
+from housewise.experiments.quick import QuickOption
 from housewise.experiments.results import Cell, Results, nested
 from housewise.selftrain.personalize.loop import Observer
 from housewise.worlds.house.simulator import SimulatorName

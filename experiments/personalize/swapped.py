@@ -49,7 +49,6 @@ from housewise.experiments.personalize.paper import (
     Experiment,
     JsonOption,
     OutOption,
-    QuickOption,
     RowsOption,
     ScenesOption,
     ShowOption,
@@ -61,6 +60,7 @@ from housewise.experiments.personalize.reactions import ROWS
 from housewise.experiments.personalize.remembering import SeedsOption
 from housewise.experiments.personalize.robots import Robot
 from housewise.experiments.personalize.study import GENERATED, SCENES
+from housewise.experiments.quick import QuickOption
 from housewise.experiments.results import Cell, Figure, Results, nested
 from housewise.selftrain.personalize.loop import Observer
 from housewise.worlds.house.housekeep.reader import HousekeepData

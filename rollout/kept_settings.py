@@ -1,0 +1,155 @@
+"""Settings and files that a run keeps in its folder, and whether others are the same."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from housewise.core.code import UntrustedCodeError, code_file
+from housewise.core.errors import UserError
+from housewise.core.files import read_bytes, write_bytes
+from housewise.core.marks import differences, mark_as_set
+from housewise.core.reading import read_json
+from housewise.core.settings import known_only, merged, placed, short_name, validated
+from housewise.language.adapters import NONE
+from housewise.language.local.digests import weights_digest
+from housewise.rollout.records import FIRST_SYSTEM
+from housewise.rollout.settings import RunSettings
+from housewise.rollout.system import System, find_system
+
+
+def read_settings(path: Path, trust_code: bool = False) -> RunSettings:
+    """The settings of a run, of any version; those of version 1 have no sections.
+
+    Args:
+        path: of the file.
+        trust_code: see settings_from.
+
+    Raises:
+        UserError: when the file holds no run's settings, or those of a system that is not installed.
+    """
+    try:
+        content = read_json(path)
+        name = content.get("system", FIRST_SYSTEM) if isinstance(content, dict) else None
+        if not isinstance(name, str):
+            raise ValueError
+    except (UserError, ValueError) as error:
+        raise UserError(f"{path}: not the settings of a run; choose another folder with --out") from error
+    return settings_from(name, content, str(path), trust_code=trust_code)
+
+
+def settings_from(
+    system: str,
+    content: Mapping[str, Any],
+    source: str,
+    strict: bool = True,
+    trust_code: bool = False,
+    changes: Mapping[str, Any] | None = None,
+) -> RunSettings:
+    """Settings that were kept, of any version; what they leave out is as it is by default.
+
+    Args:
+        system: whose they are.
+        content: values by key.
+        source: where they were kept, for messages.
+        strict: whether a key that this version does not know is an error; it is left out otherwise.
+        trust_code: whether they may name code that runs when a system is opened with them.
+        changes: values by key that replace kept ones.
+
+    Raises:
+        UserError: when they are damaged, or the system is not installed.
+    """
+    found = find_system(system)
+    try:
+        base = _defaults(found)
+        known = content if strict else known_only(content, base)
+        whole = merged(merged(base, placed(known, base, source)), placed(changes or {}, base, source))
+        made = validated(found.Settings, whole | {"system": system}, trust_code)
+        # Who set a value is not kept: what is not the default was set by somebody.
+        mark_as_set(made, differences(whole, base))
+        return made
+    except UntrustedCodeError as error:
+        raise UntrustedCodeError(f"{source}: {error}") from error
+    except UserError as error:
+        told = str(error).removeprefix(f"{source}: ")
+        raise UserError(
+            f"{source}: not the settings of a run of {system} ({told}); choose another folder with --out"
+        ) from error
+
+
+@lru_cache
+def _defaults(system: type[System[Any]]) -> dict[str, Any]:
+    """Every setting with its default before there were bundled adapters by default: for reading only."""
+    without_adapter = {"models": {"agent": {"adapter": None}}}
+    values: dict[str, Any] = system.load(settings=without_adapter).model_dump(mode="json")
+    return values
+
+
+def adapter_option(settings: RunSettings) -> str:
+    """The option that brings back an adapter, from which other settings follow."""
+    return f" (--adapter {shlex.quote(settings.models.agent.adapter or NONE)})"
+
+
+def differing(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Settings of one identity that are others in another, without their sections."""
+    return [short_name(key) for key in {**earlier, **now} if not same_setting(earlier.get(key), now.get(key))]
+
+
+def same_setting(earlier: Any, now: Any) -> bool:
+    """Whether a setting is what it was, or names a model or code that was moved, copied or is seen from elsewhere."""
+    if earlier == now:
+        return True
+    if not isinstance(earlier, str) or not isinstance(now, str):
+        return False
+    if (code := code_file(now)) is not None:
+        # What is in the file is compared with the copy in the run's folder; see check_files.
+        there = code_file(earlier)
+        return there is not None and there.name == code.name and earlier.rpartition(":")[2] == now.rpartition(":")[2]
+    before, after = (Path(name.removeprefix("local:")) for name in (earlier, now))
+    if not after.is_dir():
+        return False
+    if before.is_dir() and before.samefile(after):
+        return True
+    alike = len(after.parts) > 1 and before.parts[-2:] == after.parts[-2:]
+    return alike and (not before.exists() or _same_weights(before, after))
+
+
+def _same_weights(one: Path, other: Path) -> bool:
+    """Whether two folders hold the same weights, as that of a model or an adapter and its copy do."""
+    digest = weights_digest(one)
+    return digest is not None and digest == weights_digest(other)
+
+
+def keep_files(files: Mapping[str, Path], folder: Path, anew: bool = False) -> None:
+    """Keep copies of files of the user's own that a run depends on.
+
+    Args:
+        files: by setting.
+        folder: of the copies.
+        anew: whether to replace copies that are there.
+
+    Raises:
+        UserError: when the disk does not take them.
+    """
+    for setting, path in files.items():
+        copy = folder / f"{setting}{path.suffix}"
+        if anew or not copy.exists():
+            write_bytes(copy, path.read_bytes())
+
+
+def check_files(files: Mapping[str, Path], folder: Path) -> None:
+    """Compare files of the user's own with the copies that keep_files made.
+
+    Raises:
+        UserError: when one has changed since.
+    """
+    for setting, path in files.items():
+        copy = folder / f"{setting}{path.suffix}"
+        if copy.exists() and read_bytes(copy) != read_bytes(path):
+            raise UserError(
+                f"{path}: has changed since {folder} was begun; choose another folder with --out, or bring back what "
+                f"it was, which is in {copy}"
+            )
