@@ -4,7 +4,6 @@
         [--json FILE] [--kept FOLDER] [--quick]
 
 Four questions, each with its figures:
-
 * Parser: do recorded steps resolve to the recorded action and target? Those to a room, to the recorded receptacle?
 * Effects: from the recorded placements before each action, does the same object end up in the same place?
 * Perception: does each action discover the same objects and receptacles, given what was known before it? Also over the
