@@ -13,6 +13,7 @@ from typing import Any
 
 import rich.console
 from rich.console import ConsoleOptions, RenderableType
+from rich.file_proxy import FileProxy
 from rich.segment import Segment
 from rich.text import Text
 
@@ -61,8 +62,7 @@ def enable_debugging(is_on: bool = True) -> None:
 def print_traceback(text: str) -> None:
     """Print a traceback where debugging is on."""
     if _Debugging.is_on and text:
-        with suppress(OSError):
-            Console(stderr=True, soft_wrap=True).print(text.rstrip(), highlight=False)
+        _print_aside(Text(text.rstrip()))
 
 
 def complain(words: str) -> None:
@@ -75,8 +75,17 @@ def complain(words: str) -> None:
 
 def print_event(words: str) -> None:
     """Say in one line what is happening."""
+    _print_aside(Text.assemble(("note: ", "bold"), words))
+
+
+def _print_aside(text: Text) -> None:
+    """Print to standard error, above a progress display where one is shown."""
     with suppress(OSError):
-        Console(stderr=True, soft_wrap=True).print(Text.assemble(("note: ", "bold"), words), highlight=False)
+        if isinstance(sys.stderr, FileProxy):
+            # A console of its own would write into the display.
+            print(printable(text.plain), file=sys.stderr)
+        else:
+            Console(stderr=True, soft_wrap=True).print(text, highlight=False)
 
 
 @cache
