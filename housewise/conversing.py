@@ -47,12 +47,14 @@ class _Settled:
         answer: id of the note of the answer; None where it was left open.
         rules: how many were kept.
         replaced: older rules that gave way to them.
+        skipped: whether it was skipped.
     """
 
     question: Question
     answer: str | None = None
     rules: int = 0
     replaced: list[Note] = field(default_factory=list)
+    skipped: bool = False
 
 
 class Conversation:
@@ -125,14 +127,13 @@ class Conversation:
                 self._settled.append(self._settle(question))
             except _Back:
                 again = self._undo() or question
-            if [each.answer for each in self._settled[-_MOST_SKIPS:]] == [None] * _MOST_SKIPS:
+            if sum(each.skipped for each in self._settled[-_MOST_SKIPS:]) == _MOST_SKIPS:
                 return "Another time, then."
         return "These were all questions."
 
     def _next(self) -> Question | None:
-        answered = [each.question.text for each in self._settled if each.answer]
-        dialogue = [*self._before, *(said for said in self._dialogue if said.question in answered)]
         left_open = [each.question.text for each in self._settled if not each.answer]
+        dialogue = [*self._before, *self._dialogue]
         return self._interview.next(dialogue, left_open, self._total - len(self._before) - len(self._settled))
 
     def _settle(self, question: Question) -> _Settled:
@@ -173,7 +174,7 @@ class Conversation:
                     self._say("Not kept, as you did not confirm it.")
                 raise
         self._say("I will ask that another time.")
-        return _Settled(question)
+        return _Settled(question, skipped=True)
 
     def _put(self, question: Question) -> None:
         number = len(self._before) + len(self._settled) + 1
@@ -232,6 +233,7 @@ class Conversation:
             self._say("This is the first question.")
             return None
         last = self._settled.pop()
+        self._dialogue = [said for said in self._dialogue if said.question != last.question.text]
         if last.answer:
             with self._folder.changing(self._person) as memory:
                 if last.answer in memory:

@@ -124,6 +124,8 @@ def test_an_answer_that_nobody_confirmed_is_put_to_its_person(folder: MemoryFold
         ("help\nyes\nno\n", []),
         ("blah\n99\n\x1b[2J\n", []),
         ("hot\n\n\n\n", []),
+        ("blah\n" * 6 + "steamed\nyes\n", ["For potatoes and vegetables: prefer steamed."]),
+        ("\n\nhot\nyes\n", []),
         ("x" * 10_000 + "\nhot\n" + "x" * 10_000 + "\nyes\n", ["For a drink: prefer hot."]),
     ],
 )
