@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -92,7 +92,7 @@ class PlanEvent(Event):
     completion_tokens: Tokens = 0
     model_seconds: Seconds = 0.0
     complete: bool = False
-    known: Mapping[str, Mapping[str, Sequence[str]]] = Field(default_factory=dict)
+    known: dict[str, dict[str, tuple[str, ...]]] = Field(default_factory=dict)
     """What the robot knew: objects by receptacle by room."""
     earlier: list[ExchangeLine] = Field(default_factory=list)
     """What was asked before, where a planner asks more than once or takes a second look; the tokens of all are counted

@@ -123,7 +123,7 @@ def test_a_record_tells_what_the_model_knew_and_found(toy: Task, tmp_path: Path)
     assert "bedroom 0: not explored yet." in first.prompt[1]["content"]
     assert first.known["bedroom 0"] == {}
     assert "bedroom 0 bed 3 with mug 1" in second.prompt[1]["content"]
-    assert second.known["bedroom 0"]["bedroom 0 bed 3"] == ["mug 1"]
+    assert second.known["bedroom 0"]["bedroom 0 bed 3"] == ("mug 1",)
     assert first.reply == BEGINNING and second.reply == MUG_TO_COUNTER
     assert (first.complete, last.complete) == (False, True)
     found = [name for action in played.record.actions for name in action.discovered]
