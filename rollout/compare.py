@@ -52,6 +52,9 @@ class Difference:
     decimals: int
 
 
+_MOST_SETTINGS = 3
+
+
 @dataclass(frozen=True)
 class Comparison:
     """Experiment B against A.
@@ -92,6 +95,17 @@ class Comparison:
         told = f"{self.a}: {_episodes(first)}; {self.b}: {_episodes(second)}; {self.common} in common"
         told += f" ({_count(self.tasks, 'task')})" if self.tasks != self.common else ""
         return told + (f"; {len(self.other_tasks)} are other tasks of one name" if self.other_tasks else "")
+
+    @property
+    def settings_in_words(self) -> str:
+        """In which settings the two differ, with both values, the first few by name."""
+        if not self.settings:
+            return "The settings are the same."
+        named = [f"{key} ({one}, {other})" for key, (one, other) in list(self.settings.items())[:_MOST_SETTINGS]]
+        more = len(self.settings) - len(named)
+        if more:
+            return f"The settings differ in {', '.join(named)} and {more} more."
+        return f"The settings differ in {' and '.join(named)} alone."
 
 
 def compare(a: Sequence[Finished], b: Sequence[Finished], names: tuple[str, str] = ("A", "B")) -> Comparison:
