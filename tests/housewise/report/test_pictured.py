@@ -103,6 +103,7 @@ def test_damage_between_beginning_and_end_costs_one_page_its_story(three_runs: P
 
 
 def test_episodes_that_are_not_there_are_refused_before_anything_is_made(three_runs: Path) -> None:
+    (three_runs / "report.html").unlink(missing_ok=True)
     with pytest.raises(UserError, match=f"moon.*{NAME}"):
         write_report(three_runs, options=Options(episodes=("moon",)))
     assert not (three_runs / "report.html").exists()
