@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from itertools import pairwise
 from pathlib import Path
@@ -46,7 +47,12 @@ def test_every_row_is_of_all_episodes(played: Path, tmp_path: Path) -> None:
 
 def test_a_command_is_interrupted_or_its_failure_told() -> None:
     forever = [PYTHON, "-c", "import time\nwhile True: time.sleep(0.1)"]
-    assert not timed(forever, 0.5)[2]
+    # As in a job of a shell's background.
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        assert not timed(forever, 0.5)[2]
+    finally:
+        signal.signal(signal.SIGINT, before)
     with pytest.raises(UserError, match="no such thing"):
         timed([PYTHON, "-c", "raise SystemExit('no such thing')"], 60)
 
