@@ -121,11 +121,11 @@ class Run:
     def _play(self, watcher: Watcher) -> dict[str, Any]:
         limit: LimitReachedError | None = None
         if jobs := self.open:
-            self._print_person()
             write_json(self.folder / "config.json", self.settings.model_dump(mode="json"))
             keep_files(self.system.files(), self.folder, anew=not self.finished)
             try:
                 with self._metering() as meter, self._remembering() as memories:
+                    self._print_person()
                     learn = self.settings.memory.learn
                     lanes = Lanes(
                         jobs, self.system.material, memories, self._person, self._learned, learn, self._earlier
