@@ -9,6 +9,7 @@ from rich.text import Text
 
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
+from housewise.core.plurals import plural
 from housewise.core.tables import table
 from housewise.report.sources import Entry, finished, read_entries
 from housewise.report.text import inert
@@ -58,9 +59,9 @@ def _one(folder: Path) -> list[Entry]:
 def _show(found: Comparison, entries: dict[str, list[Entry]], console: Console) -> None:
     first, second = found.episodes
     say = _Plain(console)
-    say(f"A: {found.a}, {_episodes(first)}")
-    say(f"B: {found.b}, {_episodes(second)}")
-    say(f"in common: {_episodes(found.common)} of {found.tasks} {'task' if found.tasks == 1 else 'tasks'}")
+    say(f"A: {found.a}, {plural(first, 'episode')}")
+    say(f"B: {found.b}, {plural(second, 'episode')}")
+    say(f"in common: {plural(found.common, 'episode')} of {found.tasks} {'task' if found.tasks == 1 else 'tasks'}")
     for key, (one, other) in found.settings.items():
         say(f"{key}: {one} | {other}")
     for name, only in (("A", found.only_a), ("B", found.only_b)):
@@ -104,7 +105,3 @@ class _Plain:
 def _listed(names: list[str]) -> str:
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     return "; ".join(names[:_MOST_NAMED]) + more
-
-
-def _episodes(count: int) -> str:
-    return f"{count} episode{'' if count == 1 else 's'}"

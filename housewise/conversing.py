@@ -11,6 +11,7 @@ from housewise.agent.clipr.everyday import command_in, verdict
 from housewise.agent.clipr.interview import Interview, NotUnderstood, Question, Understood
 from housewise.agent.clipr.language import Exchange
 from housewise.agent.clipr.notes import answer_note, answers_in, exchange_of, unwritten_in
+from housewise.core.plurals import plural
 from housewise.interviewing import notes_of_rules
 from housewise.people.memory import Memory, MemoryFolder, Note
 from housewise.people.memory.note import just_after, now
@@ -111,7 +112,7 @@ class Conversation:
         self._say(f"\n{ending}")
         rules, left = sum(each.rules for each in self._settled), sum(each.answer is None for each in self._settled)
         if left:
-            self._say(f"Left open: {_count(left, 'question')}; the same command asks again.")
+            self._say(f"Left open: {plural(left, 'question')}; the same command asks again.")
         kept = f"New rules: {rules}." if rules else "No new rules."
         self._say(f"{kept} To see all: housewise rules show {self._person}")
 
@@ -290,7 +291,3 @@ def _hint(question: Question) -> str:
     """What would be understood."""
     number = f"a number from 1 to {len(question.options)}, or " if question.options else ""
     return f'Say {number}words such as "{question.example}".'
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

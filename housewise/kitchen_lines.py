@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from housewise.agent.clipr.everyday import Command, command_in
 from housewise.kitchen_names import Names, Unclear
 from housewise.language.words import forms
 from housewise.worlds.kitchen.actions import NAME_LENGTH, Impossible, parse
@@ -19,13 +20,12 @@ Word = Literal["look", "help", "made", "wishes", "hand", "undo", "quit"]
 _ON = r"(?:in|into|inside|on|onto|on to|to|at|over|upon|back in|back on)"
 _SAME_WORDS: dict[str, Word] = {
     **dict.fromkeys(("look", "l", "look around", "where am i", "rooms"), "look"),
-    **dict.fromkeys(("help", "?", "h", "commands"), "help"),
     **dict.fromkeys(("made", "what have i made"), "made"),
-    **dict.fromkeys(("wishes",), "wishes"),
+    "wishes": "wishes",
     **dict.fromkeys(("hand", "inventory", "i", "what do i hold"), "hand"),
-    **dict.fromkeys(("undo", "back", "go back"), "undo"),
-    **dict.fromkeys(("quit", "exit", "q", "stop", "bye"), "quit"),
 }
+_COMMANDS: dict[Command, Word] = {"help": "help", "back": "undo", "quit": "quit"}
+"""What the commands of all conversations do here."""
 _POLITE = re.compile(
     r"^(?:(?:please|now|then|and|ok|okay|robot|can you|could you|i want to|i|let's|go and|try to) )+(?=\w)"
 )
@@ -99,7 +99,8 @@ def read_line(typed: str, names: Names, state: State, verbs: Verbs, person: str)
         return Line((line,))
     line = re.sub(r"[ ,]+please$", "", line, flags=re.IGNORECASE)
     plain = _POLITE.sub("", line.lower())
-    if word := _SAME_WORDS.get(plain):
+    command = command_in(plain)
+    if word := _SAME_WORDS.get(plain) or (_COMMANDS.get(command) if command else None):
         return Line(word=word)
     if _DONE.fullmatch(plain):
         return Line(("Declare Done",))

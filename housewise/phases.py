@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from statistics import mean
 
 from housewise.core.durations import roughly
+from housewise.core.plurals import plural
 from housewise.selftrain.personalize.outline import Phase
 
 _PRIOR_SECONDS = 60.0
@@ -78,7 +79,7 @@ class Phases:
         if trainings and self._trainings:
             seconds += trainings * mean(self._trainings)
         elif trainings:
-            unknown.append(f"{trainings} training{'s' if trainings > 1 else ''}")
+            unknown.append(plural(trainings, "training"))
         if not seconds:
             return ""
         return f", roughly {' and '.join([roughly(seconds), *unknown])} left"

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from housewise.core.errors import UserError
+from housewise.core.plurals import plural
 from housewise.people.memory import About, Kind, Memory, MemoryFolder, Note, Recalled
 from housewise.people.memory.exchange import Imported
 
@@ -27,7 +28,7 @@ def show_people(folder: MemoryFolder, console: Console) -> None:
     damaged = []
     for name in names:
         try:
-            grid.add_row(Text(name, "cyan"), Text(_count(len(folder.load(name)), "note")))
+            grid.add_row(Text(name, "cyan"), Text(plural(len(folder.load(name)), "note")))
         except UserError as error:
             if len(names) == 1:
                 raise
@@ -92,7 +93,7 @@ def show_notes(heading: str, notes: Iterable[Note], console: Console) -> None:
 def show_imported(found: Imported, console: Console) -> None:
     """Print what has come of an import."""
     console.print(
-        f"{_count(len(found.added), 'note')} added, {len(found.edited)} corrected, {found.known} known already, "
+        f"{plural(len(found.added), 'note')} added, {len(found.edited)} corrected, {found.known} known already, "
         f"{len(found.dropped)} forgotten as the file says",
         soft_wrap=True,
     )
@@ -104,7 +105,7 @@ def show_imported(found: Imported, console: Console) -> None:
 
 
 def _summary(memory: Memory, console: Console) -> None:
-    console.print(f"{_count(len(memory), 'note')} of {memory.person}, digest {memory.digest}", soft_wrap=True)
+    console.print(f"{plural(len(memory), 'note')} of {memory.person}, digest {memory.digest}", soft_wrap=True)
 
 
 def _grid(columns: int) -> Table:
@@ -126,13 +127,9 @@ def _remark(recalled: Recalled) -> str:
     """How sure it is."""
     words = []
     if recalled.count > 1 or recalled.contradicted:
-        words.append(f"{_count(recalled.count, 'note')} for it")
+        words.append(f"{plural(recalled.count, 'note')} for it")
     if recalled.contradicted:
         words.append(f"{len(recalled.contradicted)} against it")
     if recalled.similarity < 1:
         words.append(f"by meaning, {recalled.similarity:.2f}")
     return ", ".join(words)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -15,6 +15,7 @@ from housewise.agent.clipr.notes import overruled, rule_notes
 from housewise.agent.clipr.places import HouseRule, house_rule
 from housewise.agent.clipr.rules import MOST_CHARACTERS, read_rule, typed_rule
 from housewise.core.errors import UserError, shown
+from housewise.core.plurals import plural
 from housewise.language.words import one_line
 from housewise.people.memory import Memory, Note
 from housewise.people.memory.memory import LEAST_OF_ID
@@ -243,5 +244,5 @@ def _remarks(note: Note, newer: str | None, count: int) -> list[str]:
     if newer is not None:
         remarks.append(f"rule {newer} says otherwise, and is newer")
     if count:
-        remarks.append(f"questioned by {count} note{'' if count == 1 else 's'}")
+        remarks.append(f"questioned by {plural(count, 'note')}")
     return remarks

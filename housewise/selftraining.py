@@ -14,6 +14,7 @@ from rich.text import Text
 from housewise.commands.folders import shown
 from housewise.core.errors import UserError
 from housewise.core.plots import new_figure, save_figure
+from housewise.core.plurals import plural
 from housewise.core.tables import Fitted, bars, table
 from housewise.phases import Phases
 from housewise.rollout.executors import Watcher
@@ -25,7 +26,7 @@ from housewise.selftrain.stars.settings import GoalTrainingConfig
 from housewise.selftrain.stars.training import GoalTraining
 from housewise.selftrain.trainers import Progress as TrainingProgress
 from housewise.selftrain.trainers import TrainedModel
-from housewise.terminal import Live, counted, going_on, told
+from housewise.terminal import Live, going_on, told
 from housewise.tracking import following
 from housewise.tracking.training import TrackedTraining
 
@@ -103,7 +104,7 @@ class Terminal:
         """See Observer.playing."""
         position = self._phases.begin(name)
         left = len(session.open)
-        many = counted(len(session.jobs)) + (f", {left} of them open" if left < len(session.jobs) else "")
+        many = plural(len(session.jobs), "episode") + (f", {left} of them open" if left < len(session.jobs) else "")
         self._console.rule(f"{position}{name} ({many}){self._phases.time_left}")
         with bars(self._console) as shown:
             yield Live(shown, session)

@@ -16,6 +16,7 @@ from housewise.core.console import print_traceback
 from housewise.core.durations import roughly
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths
+from housewise.core.plurals import plural
 from housewise.core.record import Failure, Result
 from housewise.core.tables import Fitted, bars, table
 from housewise.rollout.failures import FailedEpisodesError
@@ -72,9 +73,9 @@ def announcement(session: Run) -> list[str]:
     """What is about to be played, by which models, and roughly how long that takes, a line each."""
     system, done, left = session.system, len(session.finished), len(session.open)
     if done:
-        yet_to_play = f"{done} of {counted(len(session.jobs))} are there already; playing the other {left}"
+        yet_to_play = f"{done} of {plural(len(session.jobs), 'episode')} are there already; playing the other {left}"
     else:
-        yet_to_play = f"playing {counted(left)}"
+        yet_to_play = f"playing {plural(left, 'episode')}"
     each = system.expected_seconds
     if left and each is not None:
         yet_to_play += f", roughly {roughly(left * each)} on two CPU cores"
@@ -97,11 +98,6 @@ def quick_episodes(system: System[Any]) -> int:
     """How many episodes a quick run plays."""
     each = system.expected_seconds
     return 2 if each is None else max(1, int(QUICK_SECONDS / each))
-
-
-def counted(number: int) -> str:
-    """So many episodes, in words."""
-    return f"{number} episode{'' if number == 1 else 's'}"
 
 
 def _model(system: System[Any]) -> str:

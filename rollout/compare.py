@@ -11,6 +11,7 @@ from scipy.special import stdtrit
 
 from housewise.core.errors import UserError
 from housewise.core.plugins import SYSTEMS, plugins
+from housewise.core.plurals import plural
 from housewise.core.record import Header
 from housewise.rollout.experiment import AGENT, Experiment, differing, experiment_of, label
 from housewise.rollout.scores import USAGE, Finished, Score, standard_error
@@ -92,8 +93,8 @@ class Comparison:
     def sets(self) -> str:
         """Which episodes are compared, in words."""
         first, second = self.episodes
-        told = f"{self.a}: {_episodes(first)}; {self.b}: {_episodes(second)}; {self.common} in common"
-        told += f" ({_count(self.tasks, 'task')})" if self.tasks != self.common else ""
+        told = f"{self.a}: {plural(first, 'episode')}; {self.b}: {plural(second, 'episode')}; {self.common} in common"
+        told += f" ({plural(self.tasks, 'task')})" if self.tasks != self.common else ""
         return told + (f"; {len(self.other_tasks)} are other tasks of one name" if self.other_tasks else "")
 
     @property
@@ -216,7 +217,7 @@ def _warnings(
     for name, episodes in (("A", ours), ("B", theirs)):
         twice = sum(len(each) > 1 for each in episodes.values())
         if twice:
-            found.append(f"{_episodes(twice)} of {name} are there more than once: their mean is compared")
+            found.append(f"{plural(twice, 'episode')} of {name} are there more than once: their mean is compared")
     return found
 
 
@@ -233,11 +234,3 @@ def _why_nothing(both: Sequence[Key], settings: dict[str, tuple[str, str]]) -> s
 
 def _named(keys: Iterable[Key]) -> list[str]:
     return [f"{task}, run {run}" for _, task, run in sorted(keys)]
-
-
-def _episodes(count: int) -> str:
-    return _count(count, "episode")
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -119,7 +119,8 @@ class RunMeter:
     """
 
     def __init__(self, limits: ExecutionSettings, folder: Path, spent: Spending) -> None:
-        self._limits, self._path, self._before = limits, folder / SPENDING, spent
+        # Where others count for this program, they need not have its working directory.
+        self._limits, self._path, self._before = limits, folder.absolute() / SPENDING, spent
         self._now, self._saved = spent, 0.0
         self._began = time.monotonic()
         self._lock = threading.Lock()

@@ -121,11 +121,11 @@ class Run:
     def _play(self, watcher: Watcher) -> dict[str, Any]:
         limit: LimitReachedError | None = None
         if jobs := self.open:
-            self._print_person()
             write_json(self.folder / "config.json", self.settings.model_dump(mode="json"))
             keep_files(self.system.files(), self.folder, anew=not self.finished)
             try:
                 with self._metering() as meter, self._remembering() as memories:
+                    self._print_person()
                     learn = self.settings.memory.learn
                     lanes = Lanes(
                         jobs, self.system.material, memories, self._person, self._learned, learn, self._earlier
@@ -232,8 +232,8 @@ class Run:
         whose, learn = self.settings.memory.start, self.settings.memory.learn
         if whose is None or not self.system.remembers:
             return
-        people = [names for job in self.jobs if (names := self.system.respondents(job)) and whose not in names]
-        others = list(dict.fromkeys(names[0] for names in people))
+        others_jobs = [job for job in self.jobs if not self.system.is_respondent(job, whose)]
+        others = list(dict.fromkeys(self.system.respondents(job)[0] for job in others_jobs))
         if others and learn != "never":
             listed = ", ".join(others[:_MOST_NAMED]) + (" and others" if len(others) > _MOST_NAMED else "")
             remedies = [

@@ -92,10 +92,7 @@ class Stage:
 
     def _learns(self, assignment: Assignment) -> bool:
         """Whether the memory is of the person who reacts."""
-        if assignment.memory is None:
-            return True
-        names = self._system.respondents(assignment.job)
-        return not names or assignment.memory.person in names
+        return assignment.memory is None or self._system.is_respondent(assignment.job, assignment.memory.person)
 
     def _header(self, assignment: Assignment, opened: Opened, attempt: int) -> Header:
         system, job = self._system, assignment.job

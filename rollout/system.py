@@ -228,6 +228,11 @@ class System(ABC, Generic[S]):
         """
         return [job.task.person] if job.task.person else []
 
+    def is_respondent(self, job: Job, name: str) -> bool:
+        """Whether what is learned in an episode may be kept in the memory of somebody; see respondents."""
+        names = self.respondents(job)
+        return not names or name in names
+
     def is_local(self, role: str) -> bool:
         """Whether a local model plays a role."""
         return role in self.roles and bool(getattr(self.settings.models, role).local)

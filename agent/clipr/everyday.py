@@ -12,7 +12,7 @@ from housewise.language.words import one_line
 Command = Literal["help", "back", "skip", "quit"]
 
 _COMMANDS: dict[str, Command] = {
-    **dict.fromkeys(("help", "?", "h", "what can i say"), "help"),
+    **dict.fromkeys(("help", "?", "h", "commands", "what can i say"), "help"),
     **dict.fromkeys(("back", "go back", "undo", "previous"), "back"),
     **dict.fromkeys(("", "skip", "pass", "next", "later"), "skip"),
     **dict.fromkeys(("quit", "exit", "q", "stop", "bye"), "quit"),

@@ -140,6 +140,8 @@ def timed(
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        # A shell's background jobs ignore interrupts, and so would what they start.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         cwd=gettempdir(),
     )
     watch, reached, interrupted = _Watch(program.pid), None, False

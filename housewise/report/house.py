@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from housewise.core.plurals import plural
 from housewise.core.record import Header, Record, Result
-from housewise.report.text import plural
 from housewise.report.views import Began, Cell, KeepFilm, Shown, cell_of
 from housewise.rollout.scores import Score
 from housewise.rollout.system import scores_of

@@ -181,7 +181,7 @@ def write_single(
 
     Args:
         folder, out, options, against, progress: see write_report.
-        most: how many episodes are shown with pictures, the worst ones; the others are in the tables.
+        most: how many episodes are shown, the worst ones and those that the options name; the others are in the tables.
 
     Raises:
         UserError: see write_report.
@@ -189,8 +189,9 @@ def write_single(
     index, options, tell = out or folder / "report.html", options or Options(), progress or _silent
     entries, notes = read_entries(folder)
     comparisons = _against(folder, entries, against)
-    pictured = options.pictured(entries)
-    shown = [place for place, entry in enumerate(entries) if entry.result][:most]
+    pictured, named = options.pictured(entries), replace(options, worst=0).pictured(entries)
+    played = [place for place, entry in enumerate(entries) if entry.result]
+    shown = [place for rank, place in enumerate(played) if rank < most or entries[place].key in named]
     chapters: list[Shown] = []
     for done, place in enumerate(shown):
         tell("episodes", done, len(shown))
@@ -199,7 +200,9 @@ def write_single(
         chapters.append(chapter_of(done + 1, entries[place], simulator, keep))
     tell("episodes", len(shown), len(shown))
     links = [Link(f"#e{shown.index(place) + 1}" if place in shown else "") for place in range(len(entries))]
-    limit = f"{len(shown)} of {len(entries)} episodes are shown below with pictures, the worst first."
+    with_pictures = sum(entries[place].key in pictured for place in shown)
+    how = " with pictures" if with_pictures == len(shown) else f", {with_pictures} of them with pictures"
+    limit = f"{len(shown)} of {len(entries)} episodes are shown below{how}, the worst first."
     more = {"limits": [limit] if len(shown) < len(entries) else [], "beside": False, "chapters": chapters}
     _write_index(index, folder, entries, notes, links, comparisons, more)
     return index

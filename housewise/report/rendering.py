@@ -12,8 +12,9 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from housewise.core.plurals import plural
 from housewise.report.svg import gauge, icon, mark
-from housewise.report.text import inert, plural
+from housewise.report.text import inert
 from housewise.report.topdown import stage_gradient
 
 _FOLDER = Path(__file__).parent

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from housewise.core.errors import DataError, UserError, shown
 from housewise.core.files import find_paths, read_bytes
+from housewise.core.plurals import plural
 from housewise.core.record import Header, Record, Result
-from housewise.report.text import plural
 from housewise.report.views import View, view_of
 from housewise.rollout.episode import OUT_OF_STEPS
 from housewise.rollout.experiment import Experiment, experiment_of, planner_of

@@ -10,8 +10,8 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from housewise.core.errors import UserError
+from housewise.core.plurals import plural
 from housewise.core.record import Event, Header, Record, Result
-from housewise.report.text import plural
 from housewise.report.views import Began, Cell, KeepFilm
 from housewise.rollout.experiment import planner_of
 from housewise.rollout.notes import NoteEvent

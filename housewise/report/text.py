@@ -14,8 +14,3 @@ _SHOWN: dict[int, str] = {
 def inert(text: str) -> str:
     """A text in which control characters, and those that turn the direction of writing, are seen and do nothing."""
     return text.replace("\r\n", "\n").translate(_SHOWN)
-
-
-def plural(count: int, noun: str) -> str:
-    """A number with its noun."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from housewise.core.plugins import VIEWS, open_plugin, plugins
+from housewise.core.plurals import plural
 from housewise.core.record import Header, Record, Result, UnknownEvent
-from housewise.report.text import plural
 from housewise.rollout.experiment import planner_of
 from housewise.rollout.scores import Score
 from housewise.rollout.system import scores_of

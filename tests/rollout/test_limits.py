@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -139,6 +140,17 @@ def test_a_damaged_account_is_named(server: ChatServer, tmp_path: Path) -> None:
     (tmp_path / "run" / "spending.json").write_text('{"models": 3}')
     ended = run(server, tmp_path, *KITCHEN.split(), code=2)
     assert "spending.json: not what a run has spent; delete the file to count anew" in " ".join(ended.stderr.split())
+
+
+def test_what_is_spent_is_kept_with_the_run_wherever_it_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    meter = pickle.dumps(RunMeter(ExecutionSettings(max_total_tokens=10), Path("run"), Spending()))
+    monkeypatch.chdir("elsewhere")
+    pickle.loads(meter).count("m", READ, WRITTEN)
+    assert spent(tmp_path) == {"m": {"prompt_tokens": READ, "completion_tokens": WRITTEN}}
 
 
 def test_a_counted_model_can_do_what_it_can_and_no_more(tmp_path: Path) -> None:

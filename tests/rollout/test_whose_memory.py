@@ -29,11 +29,11 @@ def memories(tmp_path: Path) -> MemoryFolder:
     return folder
 
 
-def run(folder: Path, *words: object) -> subprocess.CompletedProcess[str]:
+def run(folder: Path, *words: object, code: int = 0) -> subprocess.CompletedProcess[str]:
     env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
     env["HOUSEWISE_MEMORY"] = str(folder / "memories")
     result = run_module("housewise", ["run", *words, "--out", "run"], env, folder)
-    assert result.returncode == 0, result.stderr
+    assert result.returncode == code, result.stderr
     return result
 
 
@@ -107,7 +107,6 @@ def test_a_self_training_plays_for_the_person_of_its_memory_and_an_older_one_as_
 
 def test_whose_choices_in_houses_they_are_is_said_with_the_remedy(tmp_path: Path, memories: MemoryFolder) -> None:
     words = ("--system", "clipr", "method=clipr", "training=false", "budget=1", "examples=2", "--memory", "ada")
-    before = memories.load("ada").digest
-    said = run(tmp_path, *words, "data=housekeep:farid").stderr
+    # Nothing has to be played for it to be said.
+    said = run(tmp_path, *words, "data=housekeep:farid", "max_minutes=0.0001", code=4).stderr
     assert "scored by the preferences of farid; --memory farid or data=housekeep:ada keeps reactions" in said
-    assert memories.load("ada").digest == before

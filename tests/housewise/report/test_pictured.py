@@ -75,6 +75,9 @@ def test_a_film_that_somebody_deleted_is_made_again(three_runs: Path) -> None:
 def test_one_file_has_pictures_of_the_worst(three_runs: Path) -> None:
     page = Page(write_single(three_runs, options=Options(worst=1), most=2))
     assert len(page.all("article")) == 2 and len(page.all("video")) == 1
+    assert "2 of 3 episodes are shown below, 1 of them with pictures" in page.text
+    page = Page(write_single(three_runs, options=Options(worst=0, episodes=(OTHERS[1],)), most=1))
+    assert len(page.all("article")) == 2 and len(page.all("video")) == 1
 
 
 def test_an_interrupt_among_the_films_leaves_all_pages(three_runs: Path) -> None:
