@@ -50,6 +50,7 @@ def test_the_opening_says_what_is_asked_for_and_where_one_is_in_a_few_lines():
         ("pour almond milk into the kettle", "almond milk is now in/on kettle"),
         ("add ice to the kettle", "ice cube is now in/on kettle"),
         ("slice the avocado", "ripe avocado is now sliced avocado in/on fridge"),
+        ("crack an egg into the stainless steel pan", "cracked egg is now in/on frying pan of stainless steel"),
         ("cut an egg", "egg with a brown shell is now cut egg in/on carton for a dozen eggs"),
         ("heat the kettle", "kettle is now hot"),
         ("take the fridge", "The fridge cannot be taken."),
@@ -94,15 +95,15 @@ def test_a_breakfast_by_hand_is_judged():
     assert "Task: Prepare eggs for breakfast" in result.stdout
     assert "10.2 Sprinkle some salt on my eggs." in result.stdout
     assert 'I do not know how to "fly"' in result.stdout
-    assert "violated" in result.stdout
-    assert "miranda: 0 % of the wishes that apply" in " ".join(result.stdout.split())
+    assert "violated" in result.stdout and "served_at" not in result.stdout
+    assert "Miranda: 0 % of the wishes that apply" in " ".join(result.stdout.split())
 
 
 @pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
 def test_the_person_answers():
     result = play('Ask "Where do you sit?"\nask miranda where the salt is\n')
     assert result.returncode == 0, result.stderr
-    assert "miranda: I eat on the patio." in result.stdout
+    assert "Miranda: I eat on the patio." in result.stdout
     assert "I will not tell you where things are" in result.stdout
 
 
