@@ -42,6 +42,7 @@ def test_the_opening_says_what_is_asked_for_and_where_one_is_in_a_few_lines():
         ("close the oven.", "oven is now closed"),
         ("turn on stove", "stove is now on"),
         ("switch the stove off", "stove is now off"),
+        ("find eggs", "egg with a brown shell in/on carton for a dozen eggs (7)"),
         ("find the milk", "almond milk in a bottle in/on fridge"),
         ("where is the milk?", "almond milk in a bottle in/on fridge"),
         ("get the almond milk", "You hold this: almond milk in a bottle."),
