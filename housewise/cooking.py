@@ -144,8 +144,9 @@ class _Cook:
         """What comes of an action, in words."""
         if step.failed:
             held = self._names.held
-            hint = " You hold it: first put it somewhere, as in: put it in the pan." if held in line.actions[0] else ""
-            return f"Not done: {self._names.spoken(step.observation)}{hint if held else ''}"
+            in_hand = bool(held) and held in line.actions[0].split()
+            hint = " You hold it: first put it somewhere, as in: put it in the pan." if in_hand else ""
+            return f"Not done: {self._names.spoken(step.observation)}{hint}"
         if step.action is not None and step.action.name == "ask":
             return self._answer(step.action.x)
         if step.action is not None and step.action.name == "search" and line.shows:

@@ -89,6 +89,11 @@ def test_food_is_made_in_a_pan_and_taken_back():
     assert told[4] == "Nothing has been made so far."
 
 
+def test_what_is_held_is_put_somewhere_before_it_is_cooked():
+    assert "You hold it: first put it somewhere" in shown("take the egg", "fry the egg")[1]
+    assert "You hold it" not in shown("take the egg", "heat the sofa")[1]
+
+
 def test_a_breakfast_by_hand_is_judged():
     text = "help\nwishes\nmade\nFly to the moon\nMove pan_0 to stove_0\nSearch egg_carton_0\nDeclare Done\n"
     result = play(text, "--task", "1", "--person", "miranda", "--seed", "3")
