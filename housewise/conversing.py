@@ -31,7 +31,7 @@ _COMMANDS = """\
 
 
 class _Refused(NotUnderstood):
-    """The person says no, and nothing else."""
+    """The person says no, and nothing else that is understood."""
 
 
 class _Back(Exception):
@@ -278,10 +278,12 @@ def _corrected(question: Question, understood: Understood, said: str) -> Underst
         raise _Refused("Then say it in other words.")
     try:
         new = question.read(heard.rest, understood, adds=heard.agrees is True)
-    except NotUnderstood:
+    except NotUnderstood as problem:
         # "Yes, I like it that way" says nothing more; "yes, but ..." does.
         if heard.agrees and not heard.adds:
             return understood
+        if heard.agrees is False:
+            raise _Refused(str(problem)) from problem
         raise
     return understood if heard.agrees and new.rules == understood.rules else new
 

@@ -107,6 +107,7 @@ def test_an_answer_that_nobody_confirmed_is_put_to_its_person(folder: MemoryFold
     [
         ("hot\nno\ncold\nyes\n", ["For a drink: prefer cold."]),
         ("hot\n2\nyes\n", ["For a drink: prefer cold."]),
+        ("hot\nno, blah\nyes\nquit\n", []),
         ("hot\nthe other way round\nyes\n", ["For a drink: prefer cold."]),
         ("hot\nyes, but never iced\nyes\n", ["For a drink: prefer hot; avoid cold."]),
         ("hot\nyes, I like it that way\n", ["For a drink: prefer hot."]),
