@@ -32,7 +32,7 @@ _COMMANDS = """\
 
 
 class _Refused(NotUnderstood):
-    """The person says no, and nothing else."""
+    """The person says no, and nothing else that is understood."""
 
 
 class _Back(Exception):
@@ -193,7 +193,7 @@ class Conversation:
 
     def _advice(self, question: Question) -> str:
         wish = f"For {question.name}: prefer {question.options[0]}." if question.options else "For tea: prefer green."
-        return f'I leave that open. You can write a rule yourself: housewise rules add {self._person} "{wish}"'
+        return f'I leave that open. You can write a rule yourself, as in: housewise rules add {self._person} "{wish}"'
 
     def _earlier_answer(self, question: Question) -> str:
         """What was answered in a conversation that ended before anything was understood."""
@@ -279,15 +279,18 @@ def _corrected(question: Question, understood: Understood, said: str) -> Underst
         raise _Refused("Then say it in other words.")
     try:
         new = question.read(heard.rest, understood, adds=heard.agrees is True)
-    except NotUnderstood:
+    except NotUnderstood as problem:
         # "Yes, I like it that way" says nothing more; "yes, but ..." does.
         if heard.agrees and not heard.adds:
             return understood
+        if heard.agrees is False:
+            raise _Refused(str(problem)) from problem
         raise
     return understood if heard.agrees and new.rules == understood.rules else new
 
 
 def _hint(question: Question) -> str:
     """What would be understood."""
-    number = f"a number from 1 to {len(question.options)}, or " if question.options else ""
+    last = len(question.options)
+    number = "" if not last else "1 or 2, or " if last == 2 else f"a number from 1 to {last}, or "
     return f'Say {number}words such as "{question.example}".'

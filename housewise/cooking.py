@@ -56,6 +56,7 @@ def cook(task: int, person: str | None, people: Path | None, seed: int, console:
 class _Cook:
     def __init__(self, task: int, person: Person, seed: int, prompt: Prompt) -> None:
         self._person, self._prompt, self._task, self._seed = person, prompt, task, seed
+        self._name = person.name.capitalize()
         self._begin()
 
     def play(self) -> None:
@@ -88,7 +89,7 @@ class _Cook:
         self._open: tuple[str, SeveralMeant] | None = None
 
     def _greet(self) -> None:
-        name, rooms = self._person.name.capitalize(), self._world.kitchen.house.rooms
+        name, rooms = self._name, self._world.kitchen.house.rooms
         others = ", ".join(room.replace("_", " ") for room in rooms if room != "kitchen")
         self._prompt.say(
             f"You are the robot in {name}'s house, in the kitchen. You can reach the other rooms as well: {others}.\n"
@@ -142,7 +143,10 @@ class _Cook:
     def _shown(self, step: Step, line: Line) -> str:
         """What comes of an action, in words."""
         if step.failed:
-            return f"Not done: {self._names.spoken(step.observation)}"
+            held = self._names.held
+            in_hand = bool(held) and held in line.actions[0].split()
+            hint = " You hold it: first put it somewhere, as in: put it in the pan." if in_hand else ""
+            return f"Not done: {self._names.spoken(step.observation)}{hint}"
         if step.action is not None and step.action.name == "ask":
             return self._answer(step.action.x)
         if step.action is not None and step.action.name == "search" and line.shows:
@@ -151,11 +155,11 @@ class _Cook:
 
     def _answer(self, question: str) -> str:
         if not has_minilm():
-            return f"{self._person.name} cannot answer without sentence embeddings: run `{INSTALL}`"
+            return f"{self._name} cannot answer without sentence embeddings: run `{INSTALL}`"
         if self._speaker is None:
             judge = Judge(self._world.number, self._world.kitchen)
             self._speaker = AnsweringPerson(self._person, judge, self._world.trace, shared_minilm())
-        return f"{self._person.name}: {self._speaker.answer(Question(question)).text}"
+        return f"{self._name}: {self._speaker.answer(Question(question)).text}"
 
     def _take(self, id: str) -> None:
         name = self._names.name(id)
@@ -186,7 +190,7 @@ class _Cook:
 
     def _told(self, word: Word) -> str:
         if word == "help":
-            return _HELP.format(name=self._person.name.capitalize())
+            return _HELP.format(name=self._name)
         if word == "made":
             return self._names.spoken(self._world.made_so_far())
         if word == "hand":
@@ -203,14 +207,15 @@ class _Cook:
         )
 
     def _judge(self) -> None:
-        verdicts = Judge(self._world.number, self._world.kitchen).verdicts(self._person, self._world.trace, when=True)
+        verdicts = Judge(self._world.number, self._world.kitchen).verdicts(self._person, self._world.trace)
         for verdict in verdicts:
             if verdict.decision != "inapplicable":
-                line = f"{verdict.decision:9} {verdict.preference.text} (since step {verdict.step}; {verdict.why})"
-                self._prompt.say(f"  {line}", " " * 12)
+                # Conditions are written for the judge, not for people.
+                why = f" ({verdict.why})" if verdict.why.startswith("not made") else ""
+                self._prompt.say(f"  {verdict.decision:9} {verdict.preference.text}{why}", " " * 12)
         share = satisfaction(verdicts)
         said = "no wish applies" if share is None else f"{100 * share:.0f} % of the wishes that apply"
-        self._prompt.say(f"{self._person.name}: {said}")
+        self._prompt.say(f"{self._name}: {said}")
 
 
 def _chosen(name: str | None, path: Path | None) -> Person:

@@ -50,7 +50,7 @@ _TAKE = re.compile(
 _HEAT = re.compile(r"(?:heat|warm)(?: up)?\s+(?P<x>.+)")
 _RESULT = r"(?:\s+to (?:get|make)\s+(?P<r>.+))?"
 _ALL_IN = re.compile(rf"\w+\s+(?:everything|it all|all|(?:all |the )?items|all of it)\s+in\s+(?P<x>.+?){_RESULT}")
-_MAKE_IN = re.compile(rf"\w+\s+(?P<x>.+?)\s+(?:in|on)\s+(?P<y>.+?){_RESULT}")
+_MAKE_IN = re.compile(rf"\w+\s+(?P<x>.+?)\s+(?:in|on|into|onto)\s+(?P<y>.+?){_RESULT}")
 _MAKE = re.compile(rf"\w+\s+(?P<x>.+?){_RESULT}")
 _HINTS = {
     **dict.fromkeys(("put", "place", "move", "bring", "serve", "set"), "put the pan on the stove; put it on the table"),

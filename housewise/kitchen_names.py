@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 
 from housewise.agent.clipr.everyday import NoSuchOption, with_options
 from housewise.language.words import STOP_WORDS, tokens
@@ -12,6 +13,8 @@ from housewise.worlds.kitchen.state import Entity, State
 
 _NUMBER = re.compile(r"_\d+$")
 _ID = re.compile(r"\w_\d+\b")
+_FOUND = re.compile(r"(.*\b[Ff]ound )(\w+ in/on .+)")
+"""What a search of the house says, and the ids that it lists with their places."""
 _IT = frozenset({"it", "them", "that", "this", "these", "those"})
 _ARTICLES = re.compile(r"^(?:(?:the|a|an|some|any|my|all|all the|one|of|piece of|glass of|cup of) )+(?=.)")
 _OTHER_WORDS = {
@@ -126,17 +129,19 @@ class Names:
         for id, entity in state.entities.items():
             text = text.replace(describe(entity), id) if id in text else text
         self._known |= {id: self.name(id) for id in state.entities}
-        return re.sub(r"\w+", lambda found: self._known.get(found[0], found[0]), text)
+
+        def named(part: str) -> str:
+            return re.sub(r"\w+", lambda found: self._known.get(found[0], found[0]), part)
+
+        if listed := _FOUND.fullmatch(text):
+            return named(listed[1]) + _counted(map(named, listed[2].split(", ")))
+        return named(text)
 
     def inside(self, id: str) -> str:
         """What is in or on something, in words."""
-        entity, counts = self._state()[id], dict[str, int]()
-        for name in (
-            *filter(None, [entity.contents and entity.contents.replace("_", " ")]),
-            *map(self.name, self._state().inside(id)),
-        ):
-            counts[name] = counts.get(name, 0) + 1
-        listed = ", ".join(name if count == 1 else f"{name} ({count})" for name, count in counts.items())
+        contents = self._state()[id].contents
+        poured = [contents.replace("_", " ")] if contents else []
+        listed = _counted([*poured, *map(self.name, self._state().inside(id))])
         return f"In or on the {self.name(id)}: {listed or 'nothing'}."
 
     def _matches(self, said: str, state: State) -> list[str]:
@@ -156,6 +161,11 @@ class Names:
             if found := [id for id, entity in state.entities.items() if fits(id, entity)]:
                 return found
         return []
+
+
+def _counted(names: Iterable[str]) -> str:
+    """Names with how often they are there, each once."""
+    return ", ".join(name if count == 1 else f"{name} ({count})" for name, count in Counter(names).items())
 
 
 def _words(text: str) -> list[str]:

@@ -94,14 +94,12 @@ def show_rules(memory: Memory, topic: str | None, console: Console) -> None:
 
 
 def rule_named(memory: Memory, word: str) -> Note:
-    """The note of a rule by its id, the beginning of it, or its place in the list from 1.
+    """The note of a rule by its id or the beginning of it, never by a place in the list, which others move into.
 
     Raises:
         UserError: there is none.
     """
     notes = rule_notes_in(memory)
-    if word.isdecimal() and len(word) < LEAST_OF_ID and 1 <= int(word) <= len(notes):
-        return notes[int(word) - 1]
     known = {id for note in notes for id in (note.id, note.lasting_id)}
     if len(word) < LEAST_OF_ID or not any(id.startswith(word) for id in known):
         raise UserError(

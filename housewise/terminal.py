@@ -72,7 +72,9 @@ def _play(session: Run, curves: Curves, console: Console) -> dict[str, Any]:
 def announcement(session: Run) -> list[str]:
     """What is about to be played, by which models, and roughly how long that takes, a line each."""
     system, done, left = session.system, len(session.finished), len(session.open)
-    if done:
+    if not left:
+        yet_to_play = f"nothing is left to play of {plural(done, 'episode')}"
+    elif done:
         yet_to_play = f"{done} of {plural(len(session.jobs), 'episode')} are there already; playing the other {left}"
     else:
         yet_to_play = f"playing {plural(left, 'episode')}"

@@ -141,16 +141,22 @@ def compare(a: Sequence[Finished], b: Sequence[Finished], names: tuple[str, str]
             found
             for score in scores
             if not score.total
-            if (found := _difference(score, [(key[:2], ours[key], theirs[key]) for key in common]))
+            if (
+                found := _difference(
+                    score, [(key[:2], ours[key], theirs[key]) for key in common], zeros=score is scores[0]
+                )
+            )
         ],
     )
 
 
-def _difference(score: Score, pairs: Iterable[tuple[Any, list[Finished], list[Finished]]]) -> Difference | None:
-    """One figure, over the episodes in which both have it."""
+def _difference(
+    score: Score, pairs: Iterable[tuple[Any, list[Finished], list[Finished]]], zeros: bool
+) -> Difference | None:
+    """One figure, over the episodes in which both have it; None where there are none, or but zeros and no ``zeros``."""
     rows = [(task, _mean(score, ours), _mean(score, theirs)) for task, ours, theirs in pairs]
     told = [(task, one, other) for task, one, other in rows if one is not None and other is not None]
-    if not told or not any(one or other for _, one, other in told):
+    if not told or not (zeros or any(one or other for _, one, other in told)):
         return None
     tasks = [task for task, _, _ in told]
     first, second = (np.array([row[place] for row in told], dtype=np.float64) for place in (1, 2))
@@ -226,7 +232,7 @@ def _why_nothing(both: Sequence[Key], settings: dict[str, tuple[str, str]]) -> s
         return "no episode in common; play the same houses, or the same scene and episodes, with both"
     tasks = [f"{label(key)} {ours} against {theirs}" for key, (ours, theirs) in settings.items() if key not in AGENT]
     return (
-        f"the {len(both)} episodes of one name are not the same tasks: objects, places or wishes differ "
+        f"{_episodes(len(both))} of one name, but not of the same task: objects, places or wishes differ "
         f"({'; '.join(tasks) or 'made by other versions or with other data'}); play both with the same person and "
         "houses"
     )

@@ -45,6 +45,22 @@ class Recollection:
         if self._settings.start is not None:
             check_writable(self._source.file(self._settings.start).parent)
 
+    def check_there(self, people: Iterable[str]) -> None:
+        """Check that there are the memories that the run starts from, before anything is made.
+
+        Raises:
+            UserError: when one is missing.
+        """
+        if self._settings.start is None or self._settings.new:
+            return
+        copied = self._start.people()
+        for person in people:
+            if person not in copied and person not in (there := self._source.people()):
+                raise UserError(
+                    f"{self._source.root}: no memory of {person}; {alternatives(person, there)}; "
+                    "memory.new=true begins one"
+                )
+
     def memories(self, people: Iterable[str], learned: Iterable[Sequence[Note]]) -> dict[str, Memory]:
         """What is remembered of each person, with what episodes that are over have taught.
 
@@ -76,14 +92,10 @@ class Recollection:
     def _begun(self, person: str) -> Memory:
         if person in self._start.people():
             return self._start.load(person)
+        self.check_there([person])
         memory = Memory(person)
         if self._settings.start is not None and person in self._source.people():
             memory = self._source.load(person)
-        elif self._settings.start is not None and not self._settings.new:
-            raise UserError(
-                f"{self._source.root}: no memory of {person}; {alternatives(person, self._source.people())}; "
-                "memory.new=true begins one"
-            )
         self._start.save(memory)
         return memory
 

@@ -83,10 +83,15 @@ class Run:
         """Find what the episodes that are open cannot be played without, before a folder is made or a model is loaded.
 
         Raises:
-            UserError: A simulator, a model or a server is not there.
+            UserError: A memory, a simulator, a model or a server is not there.
         """
+        if self._can_start or not self.open:
+            return
+        if self.system.remembers:
+            recollection = Recollection(self.folder / "memory", self.settings.memory)
+            recollection.check_there(set(map(self._person, self.jobs)))
         # Machines of a cluster may have what this one lacks.
-        if self._can_start or self.settings.execution.ray is not None or not self.open:
+        if self.settings.execution.ray is not None:
             return
         self.system.check_start()
         check_models(self.system)

@@ -18,8 +18,9 @@ _COMMANDS: dict[str, Command] = {
     **dict.fromkeys(("quit", "exit", "q", "stop", "bye"), "quit"),
 }
 _INDIFFERENT = re.compile(
-    r"\b(?:no (?:real |strong |particular )?preference|whatever|any|anything|anywhere|either|both|all of (?:them|these)"
-    r"|up to you|you (?:choose|decide)|not (?:fussy|picky|sure|important)|no idea|all the same|no difference|no rule"
+    r"\b(?:no (?:real |strong |particular )?preference|whatever|wherever|any|anything|anywhere|everywhere|either|both"
+    r"|all of (?:them|these)|up to you|you (?:choose|decide|pick)|surprise me|it (?:all )?depends"
+    r"|not (?:fussy|picky|sure|important)|no idea|all the same|no difference|no rule"
     r"|(?:do(?:n'?t| not)|does(?:n'?t| not)) (?:really |much )?(?:mind|care|know|matter))\b"
 )
 _MISSING = re.compile(
@@ -27,7 +28,15 @@ _MISSING = re.compile(
     r"|\bhave(?:n'?t| not| none| no)|\bown (?:none|no)|\bthere (?:is|are) (?:none|no)"
     r"|\bnone (?:here|at home|in the house))\b[^,.;]*"
 )
-_NOTHING = re.compile(r"\b(?:nothing(?! but)|(?:any|every)(?:where|thing) (?:but|except))\b")
+_REFUSING = (
+    r"(?:(?:i|we)(?:'m| am| are|'re)? )?(?:not (?:a )?(?:big |great |real )?fans? of|allergic to"
+    r"|(?:never|do(?:n'?t| not)|can(?:no|')?t|can not) (?:really |much )?(?:like|want|enjoy|eat|drink))"
+)
+_ONLY = re.compile(rf"\b{_REFUSING} anything (?:but|except)\b")
+_NOTHING = re.compile(
+    rf"\b(?:nothing(?! but)|(?:any|every)(?:where|thing) (?:but|except)|neither(?=.* nor )|{_REFUSING})\b"
+)
+_NONE = re.compile(r"\b(?:neither|none|nothing|no thank(?:s| you))\b")
 _YES = re.compile(
     r"(?:yes|y|yep|yeah|yup|sure|ok|okay|correct|exactly|right|true|fine|perfect"
     r"|(?:that|it)(?:'s| is) (?:right|it|correct|fine))(?=$|[\s,.;!:])"
@@ -97,8 +106,13 @@ def without_missing(said: str) -> str | None:
 
 
 def with_never(said: str) -> str:
-    """An answer in which "nothing hot" and "anywhere but there" are said as "never"."""
-    return _NOTHING.sub("never", lower(said))
+    """An answer in which "nothing hot", "I don't like it hot" and "anywhere but there" are said as "never"."""
+    return _NOTHING.sub("never", _ONLY.sub("only", lower(said))).replace(" nor ", " or ")
+
+
+def wants_none(said: str) -> bool:
+    """Whether an answer turns all options down, as "none of these"."""
+    return bool(_NONE.search(lower(said)))
 
 
 def swaps(said: str) -> bool:

@@ -21,6 +21,7 @@ from housewise.agent.clipr.everyday import (
     is_indifferent,
     lower,
     swaps,
+    wants_none,
     with_never,
     with_options,
     without_conditions,
@@ -210,7 +211,8 @@ class WrittenQuestion(Question):
             raise NotUnderstood(str(problem)) from problem
         owned = without_missing(named)
         wanted, unwanted = self._named(named if owned is None else owned)
-        if not wanted and not unwanted:
+        all_the_same = is_indifferent(plain) and not unwanted and set(wanted) == set(self.options)
+        if all_the_same or not (wanted or unwanted):
             return self._without_wish(named, owned is not None, left_out)
         if before is not None:
             wanted, unwanted = _merged(before, wanted, unwanted, adds)
@@ -232,6 +234,8 @@ class WrittenQuestion(Question):
             raise NotUnderstood("Then say what you want instead.")
         if missing or is_indifferent(said):
             return Understood(said)
+        if wants_none(said):
+            raise NotUnderstood("Then say what you want instead, or don't care.")
         if left_out:
             raise NotUnderstood(f'I cannot keep "{left_out[0]}" alone: a rule holds always, and for all of them.')
         raise NotUnderstood("I did not understand that.")

@@ -72,7 +72,7 @@ def report(
     options = Options(film, simulator_choice(simulator, gpu), *_pictured(films or []))
     count = workers or min(usable_cores(), _MOST_WORKERS)
     console = Console()
-    with bars(console) as progress:
+    with bars(console, shown=console.is_terminal) as progress:
         task = progress.add_task("figures", total=None)
 
         def tell(what: str, done: int, total: int) -> None:
@@ -81,12 +81,19 @@ def report(
                 progress.reset(task, total=total, description=what)
             progress.update(task, completed=done)
 
+        def tell_with_index(what: str, done: int, total: int) -> None:
+            if (what, done) == ("pages", 0) and total:
+                console.print(f"all figures: {folder / 'report.html'}; its pages follow", soft_wrap=True, markup=False)
+            tell(what, done, total)
+
         if is_selftraining(folder):
             path = write_learning(folder, options, workers=count, progress=tell)
         elif single:
             path = write_single(folder, options=options, against=against, most=most, progress=tell)
         else:
-            path = write_report(folder, options=options, against=against, fresh=fresh, workers=count, progress=tell)
+            path = write_report(
+                folder, options=options, against=against, fresh=fresh, workers=count, progress=tell_with_index
+            )
     console.print(f"report: {path}", soft_wrap=True, markup=False, highlight=False)
     if show:
         open_in_browser(path)

@@ -39,7 +39,7 @@ MOST_ORIGINS = 1000
 PERSON = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,78}[A-Za-z0-9_-])?"
 """What a person is called, who has a folder of that name."""
 
-_NAMED_BY = "use letters, digits, - _ and dots within, at most 80"
+_NAMED_BY = "use letters a to z, digits, - _ and dots within, at most 80"
 _ID = r"[0-9a-f]{12}"
 _MOST_READ = 20 * LONGEST_TEXT
 """Characters of a text that are looked at at all: what is cleaned away is bounded as well."""

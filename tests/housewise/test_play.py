@@ -42,6 +42,7 @@ def test_the_opening_says_what_is_asked_for_and_where_one_is_in_a_few_lines():
         ("close the oven.", "oven is now closed"),
         ("turn on stove", "stove is now on"),
         ("switch the stove off", "stove is now off"),
+        ("find eggs", "egg with a brown shell in/on carton for a dozen eggs (7)"),
         ("find the milk", "almond milk in a bottle in/on fridge"),
         ("where is the milk?", "almond milk in a bottle in/on fridge"),
         ("get the almond milk", "You hold this: almond milk in a bottle."),
@@ -50,6 +51,7 @@ def test_the_opening_says_what_is_asked_for_and_where_one_is_in_a_few_lines():
         ("pour almond milk into the kettle", "almond milk is now in/on kettle"),
         ("add ice to the kettle", "ice cube is now in/on kettle"),
         ("slice the avocado", "ripe avocado is now sliced avocado in/on fridge"),
+        ("crack an egg into the stainless steel pan", "cracked egg is now in/on frying pan of stainless steel"),
         ("cut an egg", "egg with a brown shell is now cut egg in/on carton for a dozen eggs"),
         ("heat the kettle", "kettle is now hot"),
         ("take the fridge", "The fridge cannot be taken."),
@@ -87,6 +89,11 @@ def test_food_is_made_in_a_pan_and_taken_back():
     assert told[4] == "Nothing has been made so far."
 
 
+def test_what_is_held_is_put_somewhere_before_it_is_cooked():
+    assert "You hold it: first put it somewhere" in shown("take the egg", "fry the egg")[1]
+    assert "You hold it" not in shown("take the egg", "heat the sofa")[1]
+
+
 def test_a_breakfast_by_hand_is_judged():
     text = "help\nwishes\nmade\nFly to the moon\nMove pan_0 to stove_0\nSearch egg_carton_0\nDeclare Done\n"
     result = play(text, "--task", "1", "--person", "miranda", "--seed", "3")
@@ -94,15 +101,15 @@ def test_a_breakfast_by_hand_is_judged():
     assert "Task: Prepare eggs for breakfast" in result.stdout
     assert "10.2 Sprinkle some salt on my eggs." in result.stdout
     assert 'I do not know how to "fly"' in result.stdout
-    assert "violated" in result.stdout
-    assert "miranda: 0 % of the wishes that apply" in " ".join(result.stdout.split())
+    assert "violated" in result.stdout and "served_at" not in result.stdout
+    assert "Miranda: 0 % of the wishes that apply" in " ".join(result.stdout.split())
 
 
 @pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
 def test_the_person_answers():
     result = play('Ask "Where do you sit?"\nask miranda where the salt is\n')
     assert result.returncode == 0, result.stderr
-    assert "miranda: I eat on the patio." in result.stdout
+    assert "Miranda: I eat on the patio." in result.stdout
     assert "I will not tell you where things are" in result.stdout
 
 

@@ -151,13 +151,13 @@ def test_rules_are_corrected_in_an_editor(folder: MemoryFolder, tmp_path: Path) 
     [
         (("show", "ben"), "no memory of ben; there are ada"),
         (("edit", "ada", "--rule", "9", "--text", "x"), "ada has no rule 9"),
-        (("forget", "ada", "12"), "ada has no rule 12"),
+        (("forget", "ada", "1"), "ada has no rule 1"),
         (("forget", "ben", "1"), "no memory of ben; there are ada"),
         (("add", "ada", "x" * 401, "--yes"), "has 401 characters"),
         (("add", "../ada", "x", "--yes"), "cannot be a person's name"),
         (("edit", "ada", "--rule", "1"), "say what it is to say, with --text"),
-        (("edit", "ada", "--rule", "1", "--text", "x" * 401), "has 401 characters"),
-        (("edit", "ada", "--rule", "1", "--text", "\u200b\u202e"), "has 0 characters"),
+        (("edit", "ada", "--text", "x" * 401), "has 401 characters"),
+        (("edit", "ada", "--text", "\u200b\u202e"), "has 0 characters"),
         (("edit", "ada"), "name one in EDITOR"),
         (("edit", "../ada", "--text", "x"), "cannot be a person's name"),
     ],
@@ -173,7 +173,8 @@ def test_a_thousand_rules_are_listed_and_one_is_corrected(folder: MemoryFolder) 
     texts = [f"For tea {n}: prefer cup {n}; avoid glass." for n in range(998)] + ["For tea 0: prefer glass."] * 2
     notes = [Note(person="ada", kind="rule", text=t, about=about, time=at) for t, at in zip(texts, times, strict=True)]
     folder.save(Memory("ada", notes))
-    assert rules(folder, "edit", "ada", "--rule", "500", "--text", "Mugs belong in the sink.").returncode == 0
+    words = ("--rule", ids(folder)[499], "--text", "Mugs belong in the sink.")
+    assert rules(folder, "edit", "ada", *words).returncode == 0
     shown = listed(folder)
     assert len(shown) == 1000 and "says otherwise, and is newer" in shown[0]
     assert shown[-1].startswith("kitchen Mugs belong in the sink.") and len(set(ids(folder))) == 1000

@@ -68,13 +68,18 @@ def test_one_episode_has_no_interval() -> None:
     assert (success.mean, success.error, success.low, success.high) == (pytest.approx(50), None, None, None)
 
 
+def test_that_nobody_succeeded_is_told() -> None:
+    nobody = [played(1, 0, 0.0)]
+    assert (found := compare(nobody, nobody).differences[0]).figure.startswith("success") and found.a == found.b == 0
+
+
 def test_other_tasks_of_one_name_are_not_paired() -> None:
     header, result = played(1, 0, 1.0)
     placements = {**header.setting["placements"], "mug 0": "kitchen 0 shelf 1"}
     elsewhere = header.model_copy(update={"setting": {**header.setting, "placements": placements}})
     found = compare(A, [(elsewhere, result), *B[1:]])
     assert found.common == 4 and found.other_tasks == ["Merom_1_int-0001, run 0"]
-    with pytest.raises(UserError, match="not the same tasks"):
+    with pytest.raises(UserError, match="not of the same task"):
         compare(A[:1], [(elsewhere, result)])
     with pytest.raises(UserError, match="no episode in common"):
         compare(A[:1], B[-1:])

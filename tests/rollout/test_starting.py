@@ -45,7 +45,8 @@ def server() -> Iterator[ChatServer]:
     ids=lambda part: " ".join(part[:5]) if isinstance(part, tuple) else "",
 )
 def test_what_is_missing_leaves_nothing_behind(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
-    assert said in one_line(housewise(*words, "--out", tmp_path / "run", **NO_KEY, HF_HUB_OFFLINE="1"))
+    result = housewise(*words, "--out", tmp_path / "run", **NO_KEY, HF_HUB_OFFLINE="1")
+    assert said in one_line(result) and result.stdout == "", "a run that cannot start is not announced"
     assert list(tmp_path.iterdir()) == []
 
 
