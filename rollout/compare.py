@@ -232,7 +232,7 @@ def _why_nothing(both: Sequence[Key], settings: dict[str, tuple[str, str]]) -> s
         return "no episode in common; play the same houses, or the same scene and episodes, with both"
     tasks = [f"{label(key)} {ours} against {theirs}" for key, (ours, theirs) in settings.items() if key not in AGENT]
     return (
-        f"{_episodes(len(both))} of one name, but not of the same task: objects, places or wishes differ "
+        f"{plural(len(both), 'episode')} of one name, but not of the same task: objects, places or wishes differ "
         f"({'; '.join(tasks) or 'made by other versions or with other data'}); play both with the same person and "
         "houses"
     )

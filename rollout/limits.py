@@ -177,13 +177,14 @@ class RunMeter:
 
     @property
     def cost(self) -> float | None:
-        """What the tokens cost; None where a model has no price."""
+        """What the tokens cost of models that have a price; None where none has."""
         prices = self._limits.prices
-        if not self._now.models or not self._now.models.keys() <= prices.keys():
+        if not self._now.models.keys() & prices.keys():
             return None
         return sum(
             (prices[name].prompt * each.prompt_tokens + prices[name].reply * each.completion_tokens) / _MILLION
             for name, each in self._now.models.items()
+            if name in prices
         )
 
     def __str__(self) -> str:

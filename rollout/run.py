@@ -14,7 +14,7 @@ from housewise.core.files import alone, find_paths, write_json
 from housewise.core.record import FAILED, FINISHED, Event, Header
 from housewise.people.memory import Memory, Note
 from housewise.rollout.attempts import earlier_events
-from housewise.rollout.executors import Silent, Watcher, open_executor
+from housewise.rollout.executors import EarlyEndError, Silent, Watcher, open_executor
 from housewise.rollout.failures import FailedEpisodesError, read_failures
 from housewise.rollout.kept_settings import (
     adapter_option,
@@ -124,7 +124,7 @@ class Run:
                 raise
 
     def _play(self, watcher: Watcher) -> dict[str, Any]:
-        limit: LimitReachedError | None = None
+        stopped: LimitReachedError | EarlyEndError | None = None
         if jobs := self.open:
             write_json(self.folder / "config.json", self.settings.model_dump(mode="json"))
             keep_files(self.system.files(), self.folder, anew=not self.finished)
@@ -136,8 +136,8 @@ class Run:
                         jobs, self.system.material, memories, self._person, self._learned, learn, self._earlier
                     )
                     open_executor(self.system, self.episodes, watcher, meter).play(lanes)
-            except LimitReachedError as error:
-                limit = error
+            except (LimitReachedError, EarlyEndError) as error:
+                stopped = error
                 # Nothing may have been played yet.
                 self.episodes.mkdir(parents=True, exist_ok=True)
         else:
@@ -147,10 +147,13 @@ class Run:
         failures = read_failures(self.episodes)
         figures = metrics(finished, self.system.scores, {each.name: each.failure for each in failures})
         write_json(self.folder / "metrics.json", figures)
-        if limit is not None:
+        if isinstance(stopped, EarlyEndError):
+            stopped.figures = figures
+            raise stopped
+        if stopped is not None:
             done, left = len(self.finished), len(self.open)
             # Others may have ended meanwhile.
-            words = (self.meter and self.meter.reached()) or limit
+            words = (self.meter and self.meter.reached()) or stopped
             raise LimitReachedError(
                 f"{words}: {done} of {len(self.jobs)} episodes are played and {left} are left", figures
             )
@@ -208,6 +211,9 @@ class Run:
         return self.settings.memory.start or job.task.person
 
     def _learned(self, job: Job) -> list[Note]:
+        # Earlier versions let the majority react in anybody's name.
+        if not self.system.is_respondent(job, self._person(job)):
+            return []
         return list(notes_of(read_record(self.episodes / f"{job.name}{FINISHED}")))
 
     def _earlier(self, job: Job) -> tuple[Event, ...]:

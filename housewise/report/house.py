@@ -25,7 +25,8 @@ class HouseView:
         "Success rate: (correct at the end − correct at the start) ÷ misplaced at the start, mean ± standard error "
         "over tasks. The other numbers are means of an episode; executable is the share of all planned actions that "
         "succeeded. Steps the model chose are those of plans that it wrote freely or chose among several; the others "
-        "follow from its judgements alone, or a helper for small models did them. Pictures are traced again from the recorded actions; objects are stand-ins of their true size."
+        "follow from its judgements alone, or a helper for small models did them. Pictures are traced again from the "
+        "recorded actions; objects are stand-ins of their true size."
     )
     standing = "in place, start → end"
     has_pictures = True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import Protocol
+from typing import Any, Protocol
 
 from housewise.core.errors import UserError
 from housewise.core.record import Failure, Outcome, Result
@@ -39,10 +39,18 @@ class Silent:
 
 
 class EarlyEndError(UserError):
-    """A run has ended at its first failed episode, as it was asked to; the others are still to be played."""
+    """A run has ended at its first failed episode, as it was asked to; the others are still to be played.
+
+    Attributes:
+        figures: of the finished episodes, as in ``metrics.json``.
+    """
 
     exit_code = 3
     is_summary = True
+
+    def __init__(self, message: str, figures: dict[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.figures = figures or {}
 
 
 class Outcomes:

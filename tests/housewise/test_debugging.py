@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -72,6 +73,7 @@ def test_the_first_failed_episode_ends_a_run_that_then_goes_on() -> None:
     (line,) = result.stderr.splitlines()
     assert result.returncode == 3 and "generated-0-0000-run0 failed (KeyError: 8, in own_code.py:3 (plan): " in line
     assert "to go on: the same command with --out run" in result.stdout
+    assert json.loads(Path("run/metrics.json").read_text())["failed"]["episodes"] == 1
     assert [path.name for path in Path("run/episodes").iterdir()] == ["generated-0-0000-run0.jsonl.failed"]
     code = Path("own_code.py")
     code.write_text(code.read_text().replace("raise KeyError(len(graph.rooms))", "return 'mission complete'"))
