@@ -46,6 +46,11 @@ def test_a_local_model_with_an_address_is_refused_before_it_is_loaded() -> None:
         ModelSettings(base_url="http://127.0.0.1:1/v1").check()
 
 
+def test_a_misspelt_none_is_corrected() -> None:
+    with pytest.raises(ChatModelError, match=r"did you mean none\? there are auto, none, breakfast, tidy$"):
+        ModelSettings(adapter="None").check()
+
+
 def test_anything_else_is_a_servers_model() -> None:
     model = open_model("llama3.2:1b", base_url="http://127.0.0.1:1/v1", max_retries=0)
     assert isinstance(model, OpenAIChatModel) and isinstance(model, ChatModel)
