@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from housewise.core.errors import UserError, alternatives, shown
 from housewise.doctor.findings import SERVER, Finding, State, told
-from housewise.language.base import ended_at_limit
 
 if TYPE_CHECKING:
     from housewise.language.server.answer import Choice, Completion
@@ -218,6 +217,8 @@ def _read_text(completion: Completion) -> str:
 
 def _says_nothing(completion: Completion) -> bool:
     """Whether there is neither a text nor what may have kept a model from one: thoughts, or the limit of tokens."""
+    from housewise.language.base import ended_at_limit
+
     return not any(map(str.strip, _read_content(completion))) and not ended_at_limit(_first(completion).finish_reason)
 
 
