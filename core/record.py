@@ -196,7 +196,7 @@ EventTypes = Mapping[str, type[Event]]
 """Types of events by what they are called."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Record:
     """A finished record in memory.
 
@@ -210,10 +210,18 @@ class Record:
     events: tuple[Event, ...]
     result: Result
 
+    def __repr__(self) -> str:
+        return f"<Record: {self.summary}>"
+
     @property
     def name(self) -> str:
         """Name of the file without its ending."""
         return self.header.name
+
+    @property
+    def summary(self) -> str:
+        """Name, agent, number of events and end, in a line."""
+        return f"{self.name}, agent {self.header.agent}, {len(self.events)} events, {self.result.ended}"
 
     def with_scores(self, scores: Mapping[str, float]) -> Record:
         """The same with further scores."""

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from housewise.controller.robot import RobotInHouse
 from housewise.controller.skills import Controller
 from housewise.core.devices import ANY, Gpu
+from housewise.core.errors import UserError, shown
 from housewise.core.record import Header, Record, RecordWriter
 from housewise.language.base import Sampling
 from housewise.rollout import compare as comparing
@@ -60,10 +61,13 @@ def play(
         The episode's record.
 
     Raises:
-        UserError: The simulator is not there, the folder cannot be written to, or the planner returns no plan.
+        UserError: The task is none, the simulator is not there, the folder cannot be written to, or the planner
+            returns no plan.
     """
     own = None if planner is None else OwnPlanners(planner, "planner")
     chosen = generated_task(task, "majority") if isinstance(task, int) else task
+    if not isinstance(chosen, Task):
+        raise UserError(f"task: {shown(repr(chosen))} is no Task; give one, or the number of a generated house")
     with closing(open_simulator(simulator, ("instance",), gpu=gpu)) as opened:
         env = RearrangementEnv(opened, [chosen], max_steps)
         env.reset()

@@ -34,8 +34,7 @@ def open_model(
     """
     kind, _, rest = spec.partition(":")
     if kind == "local":
-        if base_url:
-            raise ChatModelError(f"model {spec}: a local model has no base_url; leave it out or name a server's model")
+        refuse_address(spec, base_url)
         return open_local(rest, adapter, **options)
     if kind in plugins(MODELS):
         made: ChatModel = open_plugin(
@@ -49,6 +48,16 @@ def open_model(
     from housewise.language.server.openai import OpenAIChatModel
 
     return OpenAIChatModel(spec, base_url or os.environ.get("OPENAI_BASE_URL"), **options)
+
+
+def refuse_address(spec: str, base_url: str | None) -> None:
+    """See that a local model is not looked for at a server.
+
+    Raises:
+        ChatModelError: An address is given.
+    """
+    if base_url:
+        raise ChatModelError(f"model {spec}: a local model has no base_url; leave it out or name a server's model")
 
 
 def open_local(name: str, adapter: str | Path | None = None, **options: Any) -> ChatModel:

@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 from housewise.core.address import redacted
 from housewise.core.plugins import MODELS, plugins
 from housewise.core.settings import MOST_COUNTED, Settings
-from housewise.language import open_model
+from housewise.language import open_model, refuse_address
 from housewise.language.adapters import AUTO, NONE, check_adapter_exists
 from housewise.language.base import ChatModel, ServedModel
 from housewise.language.gbnf import GrammarDialect
@@ -112,6 +112,7 @@ class ModelSettings(Settings):
         if self.adapter is not None:
             check_adapter_exists(self.adapter)
         if self.local:
+            refuse_address(self.model, self.base_url)
             from housewise.language.local.weights import check_existence
 
             check_existence(self.model.partition(":")[2])

@@ -134,7 +134,10 @@ class _Examination:
         start = time.perf_counter()
         completion = self._ask("Count from 1 to 40, in digits, with spaces between them.", 64)
         seconds = time.perf_counter() - start
-        _read_text(completion)
+        if _says_nothing(completion):
+            return Finding(
+                SERVER, "replies", "broken", "it answered without a text", "change the model or its chat template"
+            )
         usage = completion.usage if isinstance(completion.usage, dict) else {}
         from housewise.language.server.answer import count
 
@@ -209,8 +212,20 @@ def _first(completion: Completion) -> Choice:
 
 
 def _read_text(completion: Completion) -> str:
+    return _read_content(completion)[0]
+
+
+def _says_nothing(completion: Completion) -> bool:
+    """Whether there is neither a text nor what may have kept a model from one: thoughts, or the limit of tokens."""
+    from housewise.language.base import ended_at_limit
+
+    return not any(map(str.strip, _read_content(completion))) and not ended_at_limit(_first(completion).finish_reason)
+
+
+def _read_content(completion: Completion) -> tuple[str, str]:
     try:
-        return _first(completion).content[0] or ""
+        text, thoughts = _first(completion).content
+        return text or "", thoughts
     except ValueError as error:
         raise UserError(
             f"it answered with a message that is no chat completion ({error}); use a server that speaks the OpenAI "

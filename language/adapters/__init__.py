@@ -91,12 +91,11 @@ def check_adapter_exists(name: str) -> None:
     """See that there is an adapter of a name, or a folder.
 
     Raises:
-        ChatModelError: There is none; the message names those that come with the package.
+        ChatModelError: There is none; the message names what may be said instead.
     """
     if not adapter_folder(name).is_dir():
-        raise ChatModelError(
-            f"adapter {name}: no such folder, and none of that name; {alternatives(name, packaged_adapters())}"
-        )
+        known = alternatives(name, [AUTO, NONE, *packaged_adapters()])
+        raise ChatModelError(f"adapter {name}: no such folder, and none of that name; {known}")
 
 
 def fingerprint(name: str | Path) -> dict[str, str]:

@@ -152,7 +152,7 @@ class ActionEvent(Event):
         return self.start + released + 1 if self.reward > 0 and released >= 0 else None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class HouseRecord:
     """A finished episode in a house.
 
@@ -182,6 +182,9 @@ class HouseRecord:
             first = error.errors()[0]
             field = ".".join(map(str, first["loc"]))
             raise UserError(f"{path}: {field}: {first['msg']}; delete the file to run the episode again") from error
+
+    def __repr__(self) -> str:
+        return f"<HouseRecord: {self.record.summary}>"
 
     @property
     def name(self) -> str:

@@ -103,6 +103,18 @@ def test_what_is_played_is_kept_where_a_folder_is_named(toy: Task, tmp_path: Pat
     assert set(housewise.__all__) <= set(dir(housewise))
 
 
+@pytest.mark.parametrize("task", ["3", 3.5, None])
+def test_what_is_no_task_is_refused_in_a_line(task: object) -> None:
+    with pytest.raises(UserError, match=r"^task: .*give one, or the number of a generated house$"):
+        housewise.play(task, Done())  # type: ignore[arg-type]
+
+
+def test_records_are_shown_in_a_line(toy: Task) -> None:
+    played = housewise.play(toy, Done())
+    line = f"{played.name}, agent done, {len(played.record.events)} events, {played.result.ended}>"
+    assert (repr(played), repr(played.record)) == (f"<HouseRecord: {line}", f"<Record: {line}")
+
+
 def test_runs_are_compared_by_folder_and_by_record(toy: Task, tmp_path: Path) -> None:
     played = [housewise.play(toy), housewise.play(toy, Done(), folder=tmp_path / "run" / "episodes")]
     found = housewise.compare(played[:1], tmp_path / "run")

@@ -41,6 +41,16 @@ def test_specs_that_cannot_be_opened(spec: str, options: dict[str, str], said: s
         open_model(spec, **options)
 
 
+def test_a_local_model_with_an_address_is_refused_before_it_is_loaded() -> None:
+    with pytest.raises(ChatModelError, match="a local model has no base_url"):
+        ModelSettings(base_url="http://127.0.0.1:1/v1").check()
+
+
+def test_a_misspelt_none_is_corrected() -> None:
+    with pytest.raises(ChatModelError, match=r"did you mean none\? there are auto, none, breakfast, tidy$"):
+        ModelSettings(adapter="None").check()
+
+
 def test_anything_else_is_a_servers_model() -> None:
     model = open_model("llama3.2:1b", base_url="http://127.0.0.1:1/v1", max_retries=0)
     assert isinstance(model, OpenAIChatModel) and isinstance(model, ChatModel)

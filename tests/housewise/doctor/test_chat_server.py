@@ -102,6 +102,7 @@ def _hangs(handler: Handler, body: Body) -> None:
         (sends(b"\x00\xff\x1b[31m{{"), None, "no chat completion"),
         (sends(b'{"choices": [{"message": {"content": 3}}]}'), None, "no chat completion"),
         (sends(b""), None, "an empty body"),
+        (lambda handler, body: handler.reply(200, completion("")), None, "it answered without a text"),
         (_hangs, None, "no answer within"),
     ],
 )
