@@ -88,7 +88,9 @@ def announcement(session: Run) -> list[str]:
         yet_to_play += "; the time left is shown once some are over"
     lines = [f"model: {_model(system)}"] if system.roles else []
     if session.left_out:
-        yet_to_play += f"; {session.left_out} are left out, which the same command plays without --quick (max_episodes)"
+        yet_to_play += (
+            f"; {session.left_out} are left out, which the same command plays without --quick or max_episodes"
+        )
     return [*lines, yet_to_play]
 
 

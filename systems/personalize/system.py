@@ -42,6 +42,10 @@ from housewise.worlds.house.tasks import wishes
 _REPLAY = "replay"
 
 
+_FREE_SECONDS = 150.0
+"""Roughly how long an episode takes with the bundled model where it writes its plans freely, on two CPU cores."""
+
+
 class Personalize(System[PersonalizeSettings]):
     """Rearrangement in houses; see System."""
 
@@ -105,6 +109,13 @@ class Personalize(System[PersonalizeSettings]):
     def roles(self) -> Sequence[str]:
         """See System.roles."""
         return ("agent",) if self._planner.asks else ()
+
+    @property
+    def expected_seconds(self) -> float | None:
+        """See System.expected_seconds; where a model writes freely, it writes to the limit, plan after plan."""
+        expected = super().expected_seconds
+        free = bool(self.roles) and not self.settings.agent.consistent
+        return expected if expected is None or not free else _FREE_SECONDS
 
     @property
     def agent(self) -> str:

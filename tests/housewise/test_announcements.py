@@ -1,0 +1,48 @@
+"""What a run says before it begins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from housewise.rollout.run import Run
+from housewise.systems.adapt.system import Adapt
+from housewise.systems.personalize.system import Personalize
+from housewise.terminal import announcement, quick_episodes
+
+
+def said_of(folder: Path, **settings: Any) -> str:
+    return " | ".join(announcement(Run(Personalize(Personalize.load(settings=settings)), folder)))
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"houses": 40}, "with the adapter tidy | playing 40 episodes, roughly 15 min on two CPU cores; --quick"),
+        ({"houses": 4, "planner": "scripted"}, "playing 4 episodes, roughly 10 s on two CPU cores"),
+        ({"houses": 2, "model": "m"}, "model: m | playing 2 episodes; the time left is shown once some are over"),
+        ({"houses": 9, "planner": "scripted", "max_episodes": 2}, "; 7 are left out, which the same command plays"),
+    ],
+)
+def test_it_says_how_many_episodes_and_roughly_how_long(
+    settings: dict[str, Any], expected: str, tmp_path: Path
+) -> None:
+    assert expected in said_of(tmp_path / "run", **settings)
+
+
+def test_a_quick_run_plays_the_first_episodes_and_the_same_run_the_others(tmp_path: Path) -> None:
+    settings = {"houses": 3, "planner": "scripted", "max_steps": 5}
+    first = Run(Personalize(Personalize.load(settings={**settings, "max_episodes": 1})), tmp_path)
+    first.play()
+    assert [job.task.name for job in first.jobs] == ["generated-0-0000"]
+    rest = Run(Personalize(Personalize.load(settings=settings)), tmp_path)
+    assert (len(rest.finished), len(rest.open)) == (1, 2)
+    assert "1 of 3 episodes are there already; playing the other 2" in " ".join(announcement(rest))
+
+
+def test_a_quick_run_takes_some_two_minutes() -> None:
+    assert quick_episodes(Adapt(Adapt.load(settings={"adapter": "breakfast"}))) == 4
+    assert quick_episodes(Personalize(Personalize.load(settings={"adapter": "none"}))) == 1
+    assert quick_episodes(Personalize(Personalize.load(settings={"model": "somebody's"}))) == 2
