@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TextIO
 
 from rich.console import Console
@@ -14,6 +15,7 @@ from housewise.prompting import Leaving, Prompt
 from housewise.rulebook import Corrections, correct, rule_ids, understood_as
 
 _EXAMPLES = 'as I do "For tea: prefer green; avoid sugar." or "Mugs belong on the shelf in the kitchen."'
+_AND = re.compile(r"^(?:(?:and|but|also|plus)\b[\s,]*)+", re.IGNORECASE)
 _UNKNOWN = {
     True: f"I do not understand that, {_EXAMPLES} I can keep it as it is, but no robot in a house goes by it.",
     False: f"I do not understand that, {_EXAMPLES} I can keep it as it is, but only a language model goes by it.",
@@ -49,14 +51,21 @@ def add_rule(
         try:
             said = prompt.read()
         except Leaving:
-            raise UserError("nothing was added, as nobody said yes; add --yes where nobody can be asked") from None
-        heard = verdict(said)
+            remedy = "" if stream.isatty() else "; add --yes where nobody can be asked"
+            raise UserError(f"nothing was added, as nobody said yes{remedy}") from None
+        command, heard = command_in(said), verdict(said)
+        if command == "help":
+            prompt.say("Say yes to keep it, no to leave it, or the rule in other words.")
+            continue
         if heard.agrees and not heard.adds:
             break
-        if (heard.agrees is False and not heard.rest) or command_in(said) in ("quit", "back"):
+        if (heard.agrees is False and not heard.rest) or command in ("quit", "back"):
             prompt.say("Nothing was added.")
             return
-        words = heard.rest or words
+        if heard.agrees and heard.rest:
+            words = f"{words.rstrip(' .')}; {_AND.sub('', heard.rest)}"
+        else:
+            words = heard.rest or words
     with folder.changing(person, new=True) as memory:
         before = set(rule_ids(memory))
         remarks = correct(memory, Corrections(added=[words]), topic)

@@ -88,6 +88,8 @@ def test_a_newer_rule_says_which_older_one_it_contradicts_or_replaces(folder: Me
         ("Mugs belong in the wall cupboard.", "y\n", "I understood: For mug: prefer top cabinet in any room.", 1),
         ("For tea: prefer green.", "no\n", "Nothing was added.", 0),
         ("For tea: prefer green.", "no, for tea: prefer black.\nyes\n", "I understood: for tea: prefer black.", 1),
+        ("For tea: prefer green.", "yes, and never iced\nyes\n", "I understood: For tea: prefer green; avoid iced.", 1),
+        ("For tea: prefer green.", "help\nyes\n", "Say yes to keep it, no to leave it", 1),
         ("Smile.", "no\n", "I do not understand that, as I do", 0),
     ],
 )
