@@ -71,7 +71,8 @@ def load_part(group: str, name: str, what: str) -> Any:
     try:
         return getattr(found, attribute)
     except AttributeError:
-        own = [each for each, value in vars(found).items() if getattr(value, "__module__", None) == found.__name__]
+        named = ((each, value) for each, value in vars(found).items() if not each.startswith("_"))
+        own = [each for each, value in named if getattr(value, "__module__", None) == found.__name__]
         raise UserError(f"{label}: {module} has no attribute {attribute!r}; {alternatives(attribute, own)}") from None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from pathlib import Path
 from typing import Annotated, Any, Protocol
 
@@ -103,7 +104,8 @@ def carry_out(
     if not only_show:
         check_writable(out)
         say_left_out(bool(setup["quick"]), "one task of each kind, played once, for a few steps")
-        console.print(measured_ahead(experiment.results()), soft_wrap=True)
+        # A copy: what there is of results is read once.
+        console.print(measured_ahead(deepcopy(experiment).results()), soft_wrap=True)
     try:
         if not only_show:
             experiment.play(Terminal(console))

@@ -164,6 +164,8 @@ OWN = (
     "worlds/house/tasks.py",
     "experiments/",
     "housewise/commands/choices.py",
+    "agent/clipr/everyday_places.py",
+    "agent/clipr/interview.py",
     # Where it is all done.
     "core/yamls.py",
 )

@@ -70,7 +70,9 @@ def test_opening_a_run_takes_the_users_word(sent: Path) -> None:
 
 def test_a_run_is_resumed_with_what_its_user_names(sent: Path) -> None:
     run, code = sent / "run", f"{sent / sent.parent.name}.py:Mine"
-    assert "holds a run with other settings (planner)" in one_line(housewise("run", *SHORT, "--out", run))
+    assert "holds a run with other settings (planner)" in one_line(
+        housewise("run", *SHORT, "--adapter", "none", "--out", run)
+    )
     assert not (sent / "it-ran").exists()
     result = housewise("run", *SHORT, "--planner", code, "--runs", "2", "--out", run)
     assert result.returncode == 0 and "1 of 2 episodes are there already" in result.stdout, result.stderr
