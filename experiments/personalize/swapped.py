@@ -70,6 +70,7 @@ MAJORITY, EVERYBODY = "majority", "everybody"
 OWN, COMMON, ANOTHER = "their own", "the majority's", "another's"
 PEOPLE = ("dmitri", "farid")
 EDITS = 20
+_QUICK_EDITS = 2
 
 Key = tuple[str, str, str]
 """A row, a person, and whose memory it goes by."""
@@ -345,6 +346,7 @@ def main(
         Neighbours(scene, _people(scene, data, named), which, seeds or [1], data, quick, out / "people")
         for scene in chosen
     ]
+    edits = min(edits, _QUICK_EDITS) if quick else edits
     edited = Edited(edits, out / "edited") if edits else None
     experiment = Swapped(neighbours, chosen_rows(rows, list(ROWS)), edited, seeds or [1], setup)
     carry_out(experiment, out, show, Console(), {"quick": quick}, json_file=json_file)
