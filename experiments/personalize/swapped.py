@@ -70,7 +70,7 @@ MAJORITY, EVERYBODY = "majority", "everybody"
 OWN, COMMON, ANOTHER = "their own", "the majority's", "another's"
 PEOPLE = ("dmitri", "farid")
 EDITS = 20
-_QUICK_EDITS = 2
+_QUICK_EDITS, _QUICK_STEPS = 2, 120
 
 Key = tuple[str, str, str]
 """A row, a person, and whose memory it goes by."""
@@ -339,7 +339,9 @@ def main(
     """
     out = out or default_out("swapped", quick)
     asked = {"model": model, "adapter": adapter, "base_url": base_url}
-    setup = Setup.of(config, overrides, quick, simulator=simulator, gpu=gpu, workers=workers, **asked)
+    # Notes of several people make long prompts, and there are many pairs of them.
+    cut = [f"max_steps={_QUICK_STEPS}"] if quick else []
+    setup = Setup.of(config, [*cut, *(overrides or [])], quick, simulator=simulator, gpu=gpu, workers=workers, **asked)
     chosen = scenes or [*(SCENES if data and not quick else ()), GENERATED]
     named = {True: people, False: annotators}
     neighbours = [
