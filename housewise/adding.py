@@ -62,10 +62,7 @@ def add_rule(
         if (heard.agrees is False and not heard.rest) or command in ("quit", "back"):
             prompt.say("Nothing was added.")
             return
-        if heard.agrees and heard.rest:
-            words = f"{words.rstrip(' .')}; {_AND.sub('', heard.rest)}"
-        else:
-            words = heard.rest or words
+        words = f"{words.rstrip(' .')}; {_AND.sub('', heard.rest)}" if heard.adds else heard.rest or words
     with folder.changing(person, new=True) as memory:
         before = set(rule_ids(memory))
         remarks = correct(memory, Corrections(added=[words]), topic)

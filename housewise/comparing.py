@@ -61,7 +61,7 @@ def _show(found: Comparison, entries: dict[str, list[Entry]], console: Console) 
     say = _Plain(console)
     say(f"A: {found.a}, {plural(first, 'episode')}")
     say(f"B: {found.b}, {plural(second, 'episode')}")
-    say(f"in common: {plural(found.common, 'episode')} of {found.tasks} {'task' if found.tasks == 1 else 'tasks'}")
+    say(f"in common: {plural(found.common, 'episode')} of {plural(found.tasks, 'task')}")
     for key, (one, other) in found.settings.items():
         say(f"{key}: {one} | {other}")
     for name, only in (("A", found.only_a), ("B", found.only_b)):

@@ -13,7 +13,7 @@ from housewise.agent.clipr.language import Exchange
 from housewise.agent.clipr.notes import answer_note, answers_in, exchange_of, unwritten_in
 from housewise.core.plurals import plural
 from housewise.interviewing import notes_of_rules
-from housewise.people.memory import Memory, MemoryFolder, Note
+from housewise.people.memory import MemoryFolder, Note
 from housewise.people.memory.note import just_after, now
 from housewise.prompting import Leaving, Prompt
 from housewise.rulebook import give_way, restore, rule_ids
@@ -84,7 +84,7 @@ class Conversation:
         self._person, self._topic, self._interview, self._folder = person, topic, interview, folder
         self._prompt = Prompt(stream, console)
         self._say = self._prompt.say
-        memory = folder.load(person) if person in folder.people() else Memory(person)
+        memory = folder.load(person, new=True)
         self._unconfirmed = {note.about.situation or "": note for note in unwritten_in(memory, topic)}
         confirmed = [note for note in answers_in(memory, topic) if note not in self._unconfirmed.values()]
         self._before = [exchange_of(note) for note in confirmed]

@@ -19,7 +19,7 @@ from housewise.agent.clipr.notes import (
 )
 from housewise.agent.clipr.rules import Rule
 from housewise.people.base import Person
-from housewise.people.memory import Memory, MemoryFolder, Note
+from housewise.people.memory import MemoryFolder, Note
 from housewise.people.memory.note import just_after
 from housewise.rulebook import give_way
 
@@ -40,7 +40,7 @@ def interview(
     Returns:
         The new rules.
     """
-    memory = folder.load(person) if person in folder.people() else Memory(person)
+    memory = folder.load(person, new=True)
     before = [exchange_of(note) for note in answers_in(memory, topic)]
 
     def keep(exchange: Exchange) -> None:

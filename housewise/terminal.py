@@ -19,8 +19,7 @@ from housewise.core.files import find_paths
 from housewise.core.plurals import plural
 from housewise.core.record import Failure, Result
 from housewise.core.tables import Fitted, bars, table
-from housewise.rollout.executors import EarlyEndError
-from housewise.rollout.failures import FailedEpisodesError
+from housewise.rollout.failures import RunEndedError
 from housewise.rollout.limits import LimitReachedError
 from housewise.rollout.run import Run
 from housewise.rollout.scores import USAGE, Score, cut_replies
@@ -62,7 +61,7 @@ def _play(session: Run, curves: Curves, console: Console) -> dict[str, Any]:
             figures = session.play(tracked)
             # What a run had no time for that was killed behind its last episode.
             tracked.catch_up()
-    except (FailedEpisodesError, LimitReachedError, EarlyEndError) as error:
+    except RunEndedError as error:
         if session.finished:
             _show(error.figures, system, out, console)
         raise

@@ -51,7 +51,20 @@ class FailedEpisode:
         return self.failure.reason
 
 
-class FailedEpisodesError(UserError):
+class RunEndedError(UserError):
+    """A run has ended, and not all of its episodes are finished; the same command goes on with it.
+
+    Args:
+        message: one line.
+        figures: of the finished episodes, as in ``metrics.json``.
+    """
+
+    def __init__(self, message: str, figures: dict[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.figures = figures or {}
+
+
+class FailedEpisodesError(RunEndedError):
     """Some episodes of a run failed; the others have been played.
 
     Args:
@@ -64,8 +77,8 @@ class FailedEpisodesError(UserError):
     is_summary = True
 
     def __init__(self, message: str, figures: dict[str, Any], share: float) -> None:
-        super().__init__(message)
-        self.figures, self.share = figures, share
+        super().__init__(message, figures)
+        self.share = share
 
     @classmethod
     def of(cls, failed: Sequence[FailedEpisode], episodes: int, figures: dict[str, Any]) -> FailedEpisodesError:

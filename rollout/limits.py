@@ -15,6 +15,7 @@ from housewise.core.errors import UserError
 from housewise.core.files import write_json
 from housewise.core.reading import read_json
 from housewise.core.record import Frozen, Seconds, Tokens
+from housewise.rollout.failures import RunEndedError
 from housewise.rollout.records import read_records
 from housewise.rollout.settings import ExecutionSettings
 from housewise.rollout.system import System
@@ -27,22 +28,10 @@ _MILLION = 1_000_000
 _PAUSE = 1.0
 
 
-class LimitReachedError(UserError):
-    """A run has reached one of its limits and can be resumed with a higher one.
-
-    Args:
-        message: One line.
-        figures: Of the episodes that are finished, as in ``metrics.json``.
-    """
+class LimitReachedError(RunEndedError):
+    """A run has reached one of its limits and can be resumed with a higher one."""
 
     exit_code = 4
-
-    def __init__(self, message: str, figures: dict[str, Any] | None = None) -> None:
-        super().__init__(message, figures)
-        self.figures = figures or {}
-
-    def __str__(self) -> str:
-        return str(self.args[0])
 
 
 class Meter(Protocol):

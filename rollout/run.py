@@ -14,8 +14,8 @@ from housewise.core.files import alone, find_paths, write_json
 from housewise.core.record import FAILED, FINISHED, Event, Header
 from housewise.people.memory import Memory, Note
 from housewise.rollout.attempts import earlier_events
-from housewise.rollout.executors import EarlyEndError, Silent, Watcher, open_executor
-from housewise.rollout.failures import FailedEpisodesError, read_failures
+from housewise.rollout.executors import Silent, Watcher, open_executor
+from housewise.rollout.failures import FailedEpisodesError, RunEndedError, read_failures
 from housewise.rollout.kept_settings import (
     adapter_option,
     check_files,
@@ -124,7 +124,7 @@ class Run:
                 raise
 
     def _play(self, watcher: Watcher) -> dict[str, Any]:
-        stopped: LimitReachedError | EarlyEndError | None = None
+        stopped: RunEndedError | None = None
         if jobs := self.open:
             write_json(self.folder / "config.json", self.settings.model_dump(mode="json"))
             keep_files(self.system.files(), self.folder, anew=not self.finished)
@@ -136,7 +136,7 @@ class Run:
                         jobs, self.system.material, memories, self._person, self._learned, learn, self._earlier
                     )
                     open_executor(self.system, self.episodes, watcher, meter).play(lanes)
-            except (LimitReachedError, EarlyEndError) as error:
+            except RunEndedError as error:
                 stopped = error
                 # Nothing may have been played yet.
                 self.episodes.mkdir(parents=True, exist_ok=True)
@@ -147,16 +147,16 @@ class Run:
         failures = read_failures(self.episodes)
         figures = metrics(finished, self.system.scores, {each.name: each.failure for each in failures})
         write_json(self.folder / "metrics.json", figures)
-        if isinstance(stopped, EarlyEndError):
-            stopped.figures = figures
-            raise stopped
-        if stopped is not None:
+        if isinstance(stopped, LimitReachedError):
             done, left = len(self.finished), len(self.open)
             # Others may have ended meanwhile.
             words = (self.meter and self.meter.reached()) or stopped
             raise LimitReachedError(
                 f"{words}: {done} of {len(self.jobs)} episodes are played and {left} are left", figures
             )
+        if stopped is not None:
+            stopped.figures = figures
+            raise stopped
         mine = {job.name for job in self.jobs}
         if failed := [each for each in failures if each.name in mine]:
             raise FailedEpisodesError.of(failed, len(self.jobs), figures)
@@ -243,8 +243,8 @@ class Run:
         whose, learn = self.settings.memory.start, self.settings.memory.learn
         if whose is None or not self.system.remembers:
             return
-        others_jobs = [job for job in self.jobs if not self.system.is_respondent(job, whose)]
-        others = list(dict.fromkeys(self.system.respondents(job)[0] for job in others_jobs))
+        respondents = [names for names in map(self.system.respondents, self.jobs) if names]
+        others = list(dict.fromkeys(names[0] for names in respondents if whose not in names))
         if others and learn != "never":
             listed = ", ".join(others[:_MOST_NAMED]) + (" and others" if len(others) > _MOST_NAMED else "")
             remedies = [

@@ -137,8 +137,8 @@ def measured_ahead(results: Sequence[Results]) -> str:
     left = max(expected - done, 0)
     there = f", {done} of them there already" if done else ""
     return (
-        f"{len(cells)} figures over {expected} episodes{there}; with the local model roughly "
-        f"{roughly(left * _BUNDLED_SECONDS)} on two CPU cores at most, besides what is learned from"
+        f"{len(cells)} figures over {expected} episodes{there}; at {_BUNDLED_SECONDS:.0f} s each, as with the bundled "
+        f"model and its adapter on two CPU cores, {roughly(left * _BUNDLED_SECONDS)}, besides what is learned from"
     )
 
 

@@ -113,8 +113,9 @@ def forget(
 
     with MemoryFolder.usual(memories).changing(person) as memory:
         gone = forget_rules(memory, ids)
+    console = Console()
     for note in gone:
-        Console().print(f"forgotten: {note.text}", soft_wrap=True, highlight=False)
+        console.print(f"forgotten: {note.text}", soft_wrap=True, highlight=False)
 
 
 def edit(

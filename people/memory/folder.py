@@ -52,13 +52,19 @@ class MemoryFolder:
         """Names of all folders with notes in them, also of those that cannot be a person's."""
         return [path.parent.name for path in find_paths(self.root, f"*/{NOTES}")]
 
-    def load(self, person: str) -> Memory:
+    def load(self, person: str, new: bool = False) -> Memory:
         """What is remembered of a person.
+
+        Args:
+            person: whose memory it is.
+            new: whether it is empty where nothing is remembered, which is an error otherwise.
 
         Raises:
             UserError: when nothing is, or the file is damaged or of another version.
         """
         path = self.file(person)
+        if new and not path.exists():
+            return Memory(person)
         if not path.exists():
             raise UserError(f"{self.root}: no memory of {person}; {alternatives(person, self.people())}")
         written = read_lines(path, changed=False)
@@ -94,7 +100,7 @@ class MemoryFolder:
         if not new and not self.file(person).exists():
             self.load(person)
         with self._alone(person):
-            memory = self.load(person) if not new or self.file(person).exists() else Memory(person)
+            memory = self.load(person, new)
             before = memory.copy()
             yield memory
             if (memory.notes, memory.forgotten) != (before.notes, before.forgotten):

@@ -7,11 +7,11 @@ from typing import Any
 
 from housewise.core.errors import UserError
 from housewise.core.processes import has_processes
-from housewise.rollout.executors.base import EarlyEndError, Executor, Silent, Watcher
+from housewise.rollout.executors.base import Executor, Silent, Watcher
 from housewise.rollout.limits import RunMeter
 from housewise.rollout.system import System
 
-__all__ = ["EarlyEndError", "Executor", "Silent", "Watcher", "open_executor"]
+__all__ = ["Executor", "Silent", "Watcher", "open_executor"]
 
 
 def open_executor(system: System[Any], episodes: Path, watcher: Watcher, meter: RunMeter | None = None) -> Executor:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, Protocol
+from typing import Protocol
 
 from housewise.core.errors import UserError
 from housewise.core.record import Failure, Outcome, Result
+from housewise.rollout.failures import RunEndedError
 from housewise.rollout.lanes import Lanes
 from housewise.rollout.system import Job
 
@@ -38,19 +39,11 @@ class Silent:
     def failed(self, job: Job, failure: Failure) -> None: ...
 
 
-class EarlyEndError(UserError):
-    """A run has ended at its first failed episode, as it was asked to; the others are still to be played.
-
-    Attributes:
-        figures: of the finished episodes, as in ``metrics.json``.
-    """
+class EarlyEndError(RunEndedError):
+    """A run has ended at its first failed episode, as it was asked to; the others are still to be played."""
 
     exit_code = 3
     is_summary = True
-
-    def __init__(self, message: str, figures: dict[str, Any] | None = None) -> None:
-        super().__init__(message)
-        self.figures = figures or {}
 
 
 class Outcomes:
