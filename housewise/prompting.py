@@ -47,8 +47,8 @@ class Prompt:
             Leaving: they interrupt, or the input has ended.
         """
         while True:
-            self._console.print("> ", end="")
             try:
+                self._console.print("> ", end="")
                 line = bounded(self._stream, LONGEST + 2)
             except KeyboardInterrupt:
                 line = None
