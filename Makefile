@@ -28,14 +28,11 @@ test: install
 test-slow: install
 	$(BIN)/python -m pytest -m slow
 
-# What the build leaves in this folder would be found before what is installed.
 lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	rm -rf build && $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target build/installed .
-	rm -rf housewise.egg-info
 	$(BIN)/mypy
-	cd build/installed && $(CURDIR)/$(BIN)/lint-imports --config $(CURDIR)/pyproject.toml --no-cache
+	$(BIN)/lint-imports --no-cache
 
 clean:
 	rm -rf $(VENV) runs build dist *.egg-info
