@@ -24,12 +24,12 @@ from housewise.rollout.kept_settings import (
     read_settings,
     settings_from,
 )
-from housewise.rollout.lanes import Lanes
 from housewise.rollout.limits import LimitReachedError, RunMeter, check_prices, open_meter
 from housewise.rollout.models import check_models
 from housewise.rollout.notes import notes_of
 from housewise.rollout.recall import Recollection
 from housewise.rollout.records import read_record, read_records
+from housewise.rollout.scheduler import Lanes
 from housewise.rollout.scores import metrics
 from housewise.rollout.settings import RunSettings, written_as
 from housewise.rollout.system import Job, System, find_system

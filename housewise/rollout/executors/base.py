@@ -8,7 +8,7 @@ from typing import Protocol
 from housewise.core.errors import UserError
 from housewise.core.record import Failure, Outcome, Result
 from housewise.rollout.failures import RunEndedError
-from housewise.rollout.lanes import Lanes
+from housewise.rollout.scheduler import Lanes
 from housewise.rollout.system import Job
 
 MOST_ALIKE = 5

@@ -26,9 +26,9 @@ from housewise.language import ChatModel
 from housewise.rollout.episode import Progress
 from housewise.rollout.executors.base import Outcomes, Watcher
 from housewise.rollout.executors.ray_models import DESK, GLANCE, Files, Opener, complain, last_line, openers, packed
-from housewise.rollout.lanes import Assignment, Lanes
 from housewise.rollout.limits import LimitReachedError, RunMeter, Spending
 from housewise.rollout.models import model_settings
+from housewise.rollout.scheduler import Assignment, Lanes
 from housewise.rollout.stage import Stage
 from housewise.rollout.system import Job, System
 

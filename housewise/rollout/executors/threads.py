@@ -11,9 +11,9 @@ from typing import Any
 
 from housewise.language import ChatModel
 from housewise.rollout.executors.base import Outcomes, Watcher
-from housewise.rollout.lanes import Assignment, Lanes
 from housewise.rollout.limits import RunMeter
 from housewise.rollout.models import close_models, forget_prompts, open_models
+from housewise.rollout.scheduler import Assignment, Lanes
 from housewise.rollout.stage import Stage
 from housewise.rollout.system import System
 

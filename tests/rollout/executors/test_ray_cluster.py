@@ -285,7 +285,7 @@ def test_a_machine_without_the_data_is_named(tmp_path: Path) -> None:
     import socket
 
     from housewise.rollout.executors.ray_cluster import _Stage
-    from housewise.rollout.lanes import Assignment
+    from housewise.rollout.scheduler import Assignment
     from housewise.rollout.system import Job
     from housewise.systems.personalize.settings import house_settings
     from housewise.systems.personalize.system import Personalize
