@@ -11,8 +11,8 @@ from rich.console import Console
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths
 from housewise.core.record import FINISHED
+from housewise.playback.replay import settings_of
 from housewise.systems.personalize.record import HouseRecord, read_house_record, read_house_records
-from housewise.systems.personalize.replay import settings_of
 from housewise.systems.personalize.system import Personalize
 from housewise.terminal import play, told
 

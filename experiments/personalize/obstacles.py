@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from housewise.experiments.personalize.oracle import LEFT, left_over
-from housewise.systems.personalize.fates import HAND, Fate, fates
+from housewise.playback.object_outcomes import HAND, Fate, fates
 from housewise.systems.personalize.record import HouseRecord
 from housewise.worlds.house.names import kind_of
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from housewise.core.plots import new_figure, save_figure
-from housewise.systems.personalize.fates import HAND, Fate, fates
-from housewise.systems.personalize.houseplan import house_plan
+from housewise.playback.floor_plan import house_plan
+from housewise.playback.object_outcomes import HAND, Fate, fates
+from housewise.playback.replay import find_task
 from housewise.systems.personalize.record import HouseRecord
-from housewise.systems.personalize.replay import find_task
 from housewise.worlds.house.env import Task
 
 _LIKED = ("mug", "cup")

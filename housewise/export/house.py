@@ -11,9 +11,9 @@ from scipy.spatial.transform import Rotation
 from housewise.controller.robot import LETTERS
 from housewise.core.record import Event, Record
 from housewise.export.playback import Frame, Playback, Said, events_of, plain
-from housewise.systems.personalize.filming import FilmedSimulator, Shot
+from housewise.playback.replay import Moment, find_task, replay
+from housewise.playback.simulators import FilmedSimulator, Shot
 from housewise.systems.personalize.record import ActionEvent, HouseRecord, PlanEvent
-from housewise.systems.personalize.replay import Moment, find_task, replay
 from housewise.worlds.house.env import Task
 from housewise.worlds.house.geometry import Box, Pose, quat, yaw_rotation
 from housewise.worlds.house.simulator import RAYCAST, SimulatorChoice

@@ -10,17 +10,17 @@ from dataclasses import dataclass, field
 from markupsafe import Markup
 
 from housewise.core.errors import UserError
+from housewise.playback.floor_plan import house_plan
+from housewise.playback.object_outcomes import Fate, fates, story, who_wants
+from housewise.playback.replay import Replay, find_task, replay
+from housewise.playback.simulators import FilmedSimulator, Picture
 from housewise.report.film import FRAMES, Film, make_film
 from housewise.report.house import HouseView
 from housewise.report.pictures import compress, data_uri
 from housewise.report.topdown import map_svg
 from housewise.report.tree import branches, tree_svg
 from housewise.rollout.experiment import planner_of
-from housewise.systems.personalize.fates import Fate, fates, story, who_wants
-from housewise.systems.personalize.filming import FilmedSimulator, Picture
-from housewise.systems.personalize.houseplan import house_plan
 from housewise.systems.personalize.record import ActionEvent, ExchangeLine, HouseRecord, PlanEvent
-from housewise.systems.personalize.replay import Replay, find_task, replay
 from housewise.worlds.house.env import Task
 from housewise.worlds.house.simulator import SimulatorChoice
 

@@ -12,14 +12,14 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont, features
 
+from housewise.playback.floor_plan import DETAIL, HousePlan, filled
+from housewise.playback.object_outcomes import Fate
+from housewise.playback.replay import Moment, Replay
+from housewise.playback.simulators import Extent, Shot
 from housewise.report.boxes import Boxes
 from housewise.report.pictures import compress
 from housewise.report.text import inert
 from housewise.report.topdown import stage_color
-from housewise.systems.personalize.fates import Fate
-from housewise.systems.personalize.filming import Extent, Shot
-from housewise.systems.personalize.houseplan import DETAIL, HousePlan, filled
-from housewise.systems.personalize.replay import Moment, Replay
 
 FRAMES = 150
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from housewise.core.plurals import plural
 from housewise.core.record import Header, Record, Result
+from housewise.playback.object_outcomes import fates
 from housewise.report.views import Began, Cell, KeepFilm, Shown, cell_of
 from housewise.rollout.scores import Score
 from housewise.rollout.system import scores_of
-from housewise.systems.personalize.fates import describe_looking, fates
-from housewise.systems.personalize.record import HouseRecord
+from housewise.systems.personalize.record import HouseRecord, describe_continued_search
 from housewise.worlds.house.simulator import SimulatorChoice
 
 _OWN = ("success_rate", "executability", "unique_placements", "plans", "steps")
@@ -80,7 +80,7 @@ class HouseView:
         agent: Any = header.settings.get("agent")
         spent = isinstance(agent, dict) and counted["plans"] == agent.get("most_plans")
         wrong = counted["objects"] - counted["correct_end"]
-        if looked := describe_looking(result):
+        if looked := describe_continued_search(result):
             return looked
         state = "all in place" if wrong == 0 else f"{wrong} of {counted['objects']} out of place"
         means = {

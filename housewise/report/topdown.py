@@ -9,12 +9,12 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
+from housewise.playback.floor_plan import ROOM_LETTER, Area, HousePlan
+from housewise.playback.object_outcomes import Fate
+from housewise.playback.replay import Replay
 from housewise.report.boxes import Boxes
 from housewise.report.pictures import compress, data_uri
 from housewise.report.svg import Point, join, mark, path, tag
-from housewise.systems.personalize.fates import Fate
-from housewise.systems.personalize.houseplan import ROOM_LETTER, Area, HousePlan
-from housewise.systems.personalize.replay import Replay
 
 _STAGES = ((47, 56, 150), (118, 48, 168), (200, 48, 120), (235, 110, 30), (250, 190, 40))
 _CHUNKS = 72

@@ -13,10 +13,14 @@ from pydantic import Field, ValidationError
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths
 from housewise.core.record import FINISHED, Count, Event, Frozen, Header, Record, Result, Seconds, Tokens, Words
+from housewise.rollout.episode import COMPLETE
 from housewise.rollout.records import read_record
 
 Placements = dict[str, str]
 """Spoken name of the receptacle by spoken name of the object; ``robot`` is the hand."""
+
+LAST_CORRECT = "last_correct_step"
+"""Score: the low-level step in which an object was last placed on a correct receptacle, counted from 1."""
 
 # Far beyond any house, and any turn that a robot makes.
 _Near = Annotated[float, Field(ge=-1e4, le=1e4)]
@@ -246,3 +250,19 @@ def moved_by(actions: Sequence[ActionEvent]) -> list[str]:
             first.setdefault(thing, before)
             last[thing] = after
     return [thing for thing in first if first[thing] != last[thing]]
+
+
+def describe_continued_search(result: Result) -> str:
+    """Describe an episode that had placed everything correctly but was not declared complete.
+
+    Args:
+        result: Result of the episode.
+
+    Returns:
+        When the last object was placed and how long the robot searched on, or an empty string for other episodes.
+    """
+    scores = result.scores
+    if result.ended == COMPLETE or scores["correct_end"] < scores["objects"]:
+        return ""
+    since = f" at step {scores[LAST_CORRECT]:.0f}" if LAST_CORRECT in scores else ""
+    return f"all in place{since}, kept looking until step {scores['steps']:.0f}"

@@ -26,10 +26,16 @@ from housewise.people.memory import Memory
 from housewise.rollout.episode import Limits, Progress
 from housewise.rollout.scores import Score
 from housewise.rollout.system import Job, Opened, System
-from housewise.systems.personalize.fates import LAST_CORRECT, describe_looking
 from housewise.systems.personalize.house import HouseWorld, PlannerAgent
 from housewise.systems.personalize.planners import Situation, open_planner
-from housewise.systems.personalize.record import ActionEvent, HouseSetting, PlanEvent, read_house_record
+from housewise.systems.personalize.record import (
+    LAST_CORRECT,
+    ActionEvent,
+    HouseSetting,
+    PlanEvent,
+    describe_continued_search,
+    read_house_record,
+)
 from housewise.systems.personalize.settings import PersonalizeSettings
 from housewise.systems.personalize.tasks import HouseTask, check_person, load_task, task_names
 from housewise.systems.personalize.version1 import upgraded
@@ -97,7 +103,7 @@ class Personalize(System[PersonalizeSettings]):
     @classmethod
     def describe_ending(cls, result: Result) -> str:
         """See System.describe_ending: who has put all in place may use up the steps looking for more."""
-        looked = describe_looking(result)
+        looked = describe_continued_search(result)
         return f"{looked} ({result.scores['plans']:.0f} plans)" if looked else super().describe_ending(result)
 
     @classmethod

@@ -13,10 +13,10 @@ from housewise.core.errors import UserError
 from housewise.export import FORMATS, export_run
 from housewise.export.house import HousePlayer
 from housewise.export.playback import Playback, events_of
+from housewise.playback.replay import find_task, replay
+from housewise.playback.simulators import FilmedSimulator
 from housewise.rollout.records import read_record
-from housewise.systems.personalize.filming import FilmedSimulator
 from housewise.systems.personalize.record import HouseRecord
-from housewise.systems.personalize.replay import find_task, replay
 from housewise.worlds.house.simulator.base import Camera
 from tests.housewise.export.conftest import HOSTILE, STEPS
 

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from housewise.playback.floor_plan import DETAIL, Frame, house_plan
+from housewise.playback.object_outcomes import HAND, Fate, fates, story, who_wants
+from housewise.playback.replay import find_task, replay
+from housewise.playback.simulators import FilmedSimulator
 from housewise.report.boxes import Boxes
 from housewise.report.svg import gauge, mark, tag
 from housewise.report.text import inert
 from housewise.report.topdown import map_svg
 from housewise.report.tree import Branch, branches, room_of, tree_svg
-from housewise.systems.personalize.fates import HAND, Fate, fates, story, who_wants
-from housewise.systems.personalize.filming import FilmedSimulator
-from housewise.systems.personalize.houseplan import DETAIL, Frame, house_plan
 from housewise.systems.personalize.record import read_house_records
-from housewise.systems.personalize.replay import find_task, replay
 from housewise.worlds.house.simulator.base import Camera
 
 

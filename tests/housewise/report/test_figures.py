@@ -8,9 +8,9 @@ from typing import Any
 
 from housewise.core.files import write_json
 from housewise.core.record import Header, Result
+from housewise.playback.replay import settings_of
 from housewise.report import figures
 from housewise.systems.personalize.record import read_house_records
-from housewise.systems.personalize.replay import settings_of
 
 
 def test_stale_figures_are_told(run_folder: Path, tmp_path: Path) -> None:

@@ -9,10 +9,10 @@ import pytest
 
 from housewise.core.errors import UserError
 from housewise.core.record import Header
-from housewise.systems.personalize.filming import FilmedSimulator
-from housewise.systems.personalize.houseplan import house_plan
+from housewise.playback.floor_plan import house_plan
+from housewise.playback.replay import Replay, find_task, most_moments, replay, settings_of
+from housewise.playback.simulators import FilmedSimulator
 from housewise.systems.personalize.record import HouseRecord, read_house_records
-from housewise.systems.personalize.replay import Replay, find_task, most_moments, replay, settings_of
 from housewise.worlds.house.housekeep.reader import HousekeepData
 from housewise.worlds.house.simulator.base import Camera
 from tests.experiments.records import changed

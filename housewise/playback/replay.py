@@ -14,8 +14,8 @@ from housewise.controller.robot import LETTERS
 from housewise.core.errors import UserError, shown
 from housewise.core.homes import expand_user
 from housewise.core.record import Header
+from housewise.playback.simulators import FilmedSimulator, Picture, Shot, UnseenHouse
 from housewise.rollout.kept_settings import settings_from
-from housewise.systems.personalize.filming import FilmedSimulator, Picture, Shot, UnseenHouse
 from housewise.systems.personalize.record import ActionEvent, HouseRecord, Placements
 from housewise.systems.personalize.settings import HouseTaskSettings, PersonalizeSettings
 from housewise.systems.personalize.tasks import HouseTask, load_task

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from housewise.core.record import Result
-from housewise.rollout.episode import COMPLETE
 from housewise.systems.personalize.record import HouseRecord
 from housewise.worlds.house.scene_graph import ROBOT
 
 HAND = "the robot's hand"
-LAST_CORRECT = "last_correct_step"
-"""The score that says in which low-level step something was placed where people want it for the last time."""
 
 
 @dataclass(frozen=True)
@@ -134,12 +130,3 @@ def _plural(count: int, noun: str) -> str:
 
 def _were(count: int) -> str:
     return "was" if count == 1 else "were"
-
-
-def describe_looking(result: Result) -> str:
-    """Say since when everything was in place where the robot kept looking; empty where it did not, or not all was."""
-    scores = result.scores
-    if result.ended == COMPLETE or scores["correct_end"] < scores["objects"]:
-        return ""
-    since = f" at step {scores[LAST_CORRECT]:.0f}" if LAST_CORRECT in scores else ""
-    return f"all in place{since}, kept looking until step {scores['steps']:.0f}"

@@ -15,7 +15,7 @@ from PIL import Image, ImageDraw
 from scipy import ndimage
 from shapely.geometry import MultiPolygon, Polygon
 
-from housewise.systems.personalize.filming import Picture
+from housewise.playback.simulators import Picture
 from housewise.worlds.house.geometry import Box
 from housewise.worlds.house.scene import Mesh, Receptacle, Scene
 from housewise.worlds.house.simulator.base import BodyPose, Camera

@@ -1,0 +1,117 @@
+"""The house as a Gymnasium environment with high-level actions in text."""
+
+from __future__ import annotations
+
+import string
+from typing import Any
+
+import gymnasium
+from gymnasium import spaces
+
+from housewise.agent.personalize.parser import NOT_AN_ACTION, ParsedStep, parse_plan
+from housewise.agent.personalize.prompt import PromptTemplate
+from housewise.controller.robot import RobotInHouse
+from housewise.controller.skills import Controller
+from housewise.worlds.house.env import MAX_STEPS, RearrangementEnv
+from housewise.worlds.house.registered import generated_env
+
+_MAX_ACTION = 200  # characters
+_MAX_OBSERVATION = 20_000  # characters
+
+
+class TextRearrangementEnv(gymnasium.Env[str, str]):
+    """Tidy a house with actions such as ``pick up cup 0``, which a controller turns into low-level ones.
+
+    Description:
+        The robot of ``RearrangementEnv``, with the controller and the words of the language model planner of
+        LLM-Personalize (section 3.1). A planner's prompt contains the same description of the house.
+
+    Mission space:
+        Put every object where the house's person wants it. Most objects are there already.
+
+    Action space:
+        Text, one action: ``go to X``, ``look at X``, ``pick up X``, ``place X on Y`` or ``mission complete``, with
+        names from the observation.
+
+    Observation space:
+        Text: how the last action ended, what the robot holds, and every room with the receptacles and objects that
+        the robot has seen there.
+
+    Rewards:
+        +1 for placing an object on a correct receptacle, -1 for taking one away from a correct receptacle.
+
+    Starting state:
+        The robot stands in one room and knows the names of all rooms. ``reset(options={"task": n})`` chooses a task;
+        with a seed it is drawn, otherwise the tasks follow one another.
+
+    Termination:
+        ``mission complete``. The episode is truncated after the low-level steps of the house's environment.
+
+    Args:
+        house: The house with its low-level actions.
+    """
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 4}  # noqa: RUF012 - Gymnasium's own form
+
+    def __init__(self, house: RearrangementEnv) -> None:
+        self.house = house
+        self.render_mode = house.render_mode
+        self.action_space = spaces.Text(_MAX_ACTION, min_length=0, charset=string.printable)
+        self.observation_space = spaces.Text(_MAX_OBSERVATION, min_length=0, charset=string.printable)
+        self._words = PromptTemplate.load("planner")
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+        """Start an episode; see gymnasium.Env.reset."""
+        super().reset(seed=seed)
+        self.house.reset(seed=seed, options=options)
+        self._robot = RobotInHouse(self.house, Controller(self.house))
+        return self._describe_house(), self._info()
+
+    def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        """Carry out one action; see gymnasium.Env.step.
+
+        Returns:
+            ``info`` holds ``status`` (succeeded, failed, skipped) and ``reason``, beside what ``reset`` returns.
+        """
+        plan = parse_plan(action, self._robot.graph.vocabulary, 1)
+        if plan.complete and not plan.steps:
+            return self._describe_house(), 0.0, True, False, self._info()
+        step = plan.steps[0] if plan.steps else ParsedStep(action, None, NOT_AN_ACTION)
+        result = self._robot.carry_out(step.action, step.problem)
+        status, reason = result.outcome.status.value, result.outcome.reason
+        said = f"{step.action or step.raw}: {status}{f' ({reason})' if reason else ''}"
+        observation = f"{said}\n{self._describe_house()}"
+        info = {**self._info(), "status": status, "reason": reason}
+        return _printable(observation), result.reward, plan.complete, self._robot.over, info
+
+    def render(self) -> Any:
+        """The camera's picture, (height, width, 3) uint8."""
+        return self.house.render()
+
+    def close(self) -> None:
+        """Release the simulator."""
+        self.house.close()
+
+    def _describe_house(self) -> str:
+        graph = self._robot.graph
+        lines = [self._words.hand(graph), *(self._words.in_room(graph, room) for room in graph.rooms)]
+        return _printable("\n".join(lines))
+
+    def _info(self) -> dict[str, Any]:
+        return {"success_rate": self.house.world.success_rate, "steps": self.house.steps}
+
+
+def generated_text_env(
+    houses: int = 1,
+    seed: int = 0,
+    person: str = "majority",
+    max_steps: int = MAX_STEPS,
+    render_mode: str | None = "rgb_array",
+) -> TextRearrangementEnv:
+    """Generated houses, one task in each; see ``housewise.worlds.house.registered.generated_env`` for the arguments."""
+    return TextRearrangementEnv(generated_env(houses, seed, person, max_steps, render_mode=render_mode))
+
+
+def _printable(text: str) -> str:
+    """The text within the observation space, whatever characters an action had."""
+    return text.encode("ascii", "replace").decode("ascii")[:_MAX_OBSERVATION]
