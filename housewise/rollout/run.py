@@ -13,9 +13,9 @@ from housewise.core.errors import UserError
 from housewise.core.files import alone, find_paths, write_json
 from housewise.core.record import FAILED, FINISHED, Event, Header
 from housewise.people.memory import Memory, Note
-from housewise.rollout.attempts import earlier_events
 from housewise.rollout.executors import Silent, Watcher, open_executor
 from housewise.rollout.failures import FailedEpisodesError, RunEndedError, read_failures
+from housewise.rollout.interrupted_attempts import earlier_events
 from housewise.rollout.kept_settings import (
     adapter_option,
     check_files,

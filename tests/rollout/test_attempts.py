@@ -10,7 +10,7 @@ import pytest
 from housewise.core.record import Event, Failure, Header, RecordWriter, Result
 from housewise.language.base import ChatModelError, ChatRequest, Message
 from housewise.language.replay import ReplayChatModel
-from housewise.rollout.attempts import earlier_events
+from housewise.rollout.interrupted_attempts import earlier_events
 from housewise.rollout.models import Deferred
 
 NAME = "breakfast-run0"
