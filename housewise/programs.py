@@ -14,7 +14,7 @@ from housewise.core.errors import UserError, shown
 from housewise.core.record import Header, Record, RecordWriter
 from housewise.language.base import Sampling
 from housewise.rollout import compare as comparing
-from housewise.rollout.episode import Episode, Limits
+from housewise.rollout.episode_loop import Episode, Limits
 from housewise.rollout.records import read_records
 from housewise.rollout.scores import Finished
 from housewise.systems.personalize.house import HouseWorld, PlannerAgent

@@ -7,7 +7,7 @@ from housewise.agent.personalize.planner import Planner
 from housewise.controller.robot import RobotInHouse
 from housewise.controller.skills import Controller
 from housewise.core.record import Header, Result, Writer
-from housewise.rollout.episode import Episode, Limits
+from housewise.rollout.episode_loop import Episode, Limits
 from housewise.systems.personalize.house import HouseWorld, PlannerAgent
 from housewise.systems.personalize.system import setting_of
 from housewise.worlds.house.env import RearrangementEnv, Task

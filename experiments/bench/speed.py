@@ -41,7 +41,7 @@ from housewise.core.record import Header, RecordWriter
 from housewise.core.tables import table
 from housewise.experiments.bench.recordings import walked_as_recorded
 from housewise.experiments.quick import say_left_out
-from housewise.rollout.episode import Episode
+from housewise.rollout.episode_loop import Episode
 from housewise.systems.personalize.house import HouseWorld, PlannerAgent
 from housewise.systems.personalize.planners import scripted_planner
 from housewise.systems.personalize.settings import house_settings

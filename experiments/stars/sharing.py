@@ -11,7 +11,7 @@ from housewise.agent.stars.conditions import find_condition
 from housewise.core.record import FINISHED, Event, Header
 from housewise.language.base import ChatModel
 from housewise.people.memory import Memory
-from housewise.rollout.episode import Progress
+from housewise.rollout.episode_loop import Progress
 from housewise.rollout.kept_settings import check_files, differing, settings_from
 from housewise.rollout.records import read_record
 from housewise.rollout.system import Job, Opened

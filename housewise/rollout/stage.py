@@ -10,7 +10,7 @@ from typing import Any
 from housewise.core.machine import now, software_versions
 from housewise.core.record import Header, Outcome, RecordWriter
 from housewise.language.base import ChatModel
-from housewise.rollout.episode import Episode, Progress
+from housewise.rollout.episode_loop import Episode, Progress
 from housewise.rollout.failures import failure_of
 from housewise.rollout.limits import Meter
 from housewise.rollout.metering import metered

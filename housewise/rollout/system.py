@@ -24,7 +24,7 @@ from housewise.core.settings import load_as_advised, merged, written
 from housewise.language.adapters import asked_with
 from housewise.language.base import ChatModel
 from housewise.people.memory import Memory
-from housewise.rollout.episode import Limits, Progress
+from housewise.rollout.episode_loop import Limits, Progress
 from housewise.rollout.scores import Score
 from housewise.rollout.settings import RunSettings
 from housewise.worlds.base import World

@@ -23,7 +23,7 @@ from housewise.core.errors import UserError
 from housewise.core.files import write_text
 from housewise.core.record import FAILED, FINISHED, Outcome, Result
 from housewise.language import ChatModel
-from housewise.rollout.episode import Progress
+from housewise.rollout.episode_loop import Progress
 from housewise.rollout.executors.base import Outcomes, Watcher
 from housewise.rollout.executors.ray_models import DESK, GLANCE, Files, Opener, complain, last_line, openers, packed
 from housewise.rollout.limits import LimitReachedError, RunMeter, Spending

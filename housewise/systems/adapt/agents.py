@@ -12,7 +12,7 @@ from housewise.agent.adapt.looking import LookingCook
 from housewise.agent.adapt.planner import Asking, Briefing, May, ModelCook, Turn
 from housewise.agent.base import Decision, Past
 from housewise.core.record import Event
-from housewise.rollout.episode import Progress
+from housewise.rollout.episode_loop import Progress
 from housewise.systems.adapt.record import ThoughtEvent
 from housewise.systems.adapt.world import Seen
 from housewise.worlds.kitchen.actions import Impossible, parse

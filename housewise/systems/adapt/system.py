@@ -19,15 +19,15 @@ from housewise.language.adapters import asked_with
 from housewise.language.base import ChatModel, Sampling
 from housewise.language.embedder import minilm_folder, shared_minilm
 from housewise.people.answering import AnsweringPerson
-from housewise.people.base import Person as Speaker
 from housewise.people.chat import ChatPerson
 from housewise.people.judging import Judge
 from housewise.people.memory import Memory
 from housewise.people.memory.note import check_person
 from housewise.people.person import PEOPLE, Person, check_paraphrases, load_people, people_files
+from housewise.people.respondent import Person as Speaker
 from housewise.people.terminal import TerminalPerson
 from housewise.people.topics import usual_topics
-from housewise.rollout.episode import Limits, Progress
+from housewise.rollout.episode_loop import Limits, Progress
 from housewise.rollout.scores import Score
 from housewise.rollout.system import Job, Opened, System, Task
 from housewise.systems.adapt.agents import Model, Scripted, told_lines

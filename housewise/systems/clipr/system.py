@@ -20,12 +20,12 @@ from housewise.language.adapters import asked_with
 from housewise.language.base import ChatModel, Sampling
 from housewise.language.embedder import minilm_folder, shared_minilm
 from housewise.language.settings import ModelSettings
-from housewise.people.base import Person
 from housewise.people.chat import ChatPerson
 from housewise.people.memory import Memory
+from housewise.people.respondent import Person
 from housewise.people.simulated import PROFILES, UNSEEN_SPEECH, Profile, SimulatedPerson, read_profile, spoken_of
 from housewise.people.tidy import profile_of
-from housewise.rollout.episode import Limits, Progress
+from housewise.rollout.episode_loop import Limits, Progress
 from housewise.rollout.scores import Score
 from housewise.rollout.system import Job, Opened, System, Task
 from housewise.systems.clipr.agent import CliprAgent

@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths
 from housewise.core.record import FINISHED, Count, Event, Frozen, Header, Record, Result, Seconds, Tokens, Words
-from housewise.rollout.episode import COMPLETE
+from housewise.rollout.episode_loop import COMPLETE
 from housewise.rollout.records import read_record
 
 Placements = dict[str, str]

@@ -23,7 +23,7 @@ from housewise.language.embedder import Embedder, has_minilm, shared_minilm
 from housewise.language.replay import ReplayChatModel
 from housewise.people.householder import Householder, places_of
 from housewise.people.memory import Memory
-from housewise.rollout.episode import Limits, Progress
+from housewise.rollout.episode_loop import Limits, Progress
 from housewise.rollout.scores import Score
 from housewise.rollout.system import Job, Opened, System
 from housewise.systems.personalize.house import HouseWorld, PlannerAgent

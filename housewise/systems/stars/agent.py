@@ -16,7 +16,7 @@ from housewise.agent.stars.selection import Choice
 from housewise.agent.stars.tasks import Task, TaskObject
 from housewise.agent.stars.usage import Usage
 from housewise.core import record
-from housewise.rollout.episode import Progress
+from housewise.rollout.episode_loop import Progress
 from housewise.rollout.notes import NoteEvent
 from housewise.systems.stars.record import (
     AskedLine,

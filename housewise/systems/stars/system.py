@@ -26,7 +26,7 @@ from housewise.language.embedder import shared_minilm
 from housewise.people.chat import ChatPerson
 from housewise.people.memory import Memory
 from housewise.people.terminal import TerminalPerson
-from housewise.rollout.episode import Limits, Progress
+from housewise.rollout.episode_loop import Limits, Progress
 from housewise.rollout.scores import Score
 from housewise.rollout.system import Job, Opened, System, Task
 from housewise.systems.stars.agent import StarsAgent

@@ -16,10 +16,10 @@ from housewise.agent.clipr.notes import answer_note, answers_in, rule_notes, rul
 from housewise.agent.clipr.rules import Rule, read_rule
 from housewise.core.record import Event, Header, Result
 from housewise.language.base import ChatRequest, Reply, Sampling
-from housewise.people.base import Question
 from housewise.people.memory import Memory
+from housewise.people.respondent import Question
 from housewise.people.simulated import read_profile
-from housewise.rollout.episode import Episode, Limits
+from housewise.rollout.episode_loop import Episode, Limits
 from housewise.rollout.notes import NoteEvent
 from housewise.systems.clipr.agent import CliprAgent, cited
 from housewise.systems.clipr.record import AnswerEvent, DecisionEvent, QuestionEvent, ReviewEvent, RulesEvent

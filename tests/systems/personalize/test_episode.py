@@ -16,7 +16,7 @@ from housewise.core.record import RecordWriter, Result, line_of
 from housewise.language.base import ChatRequest, Reply, Sampling
 from housewise.language.replay import ReplayChatModel
 from housewise.report.house import HouseView
-from housewise.rollout.episode import Limits
+from housewise.rollout.episode_loop import Limits
 from housewise.rollout.scores import summary
 from housewise.selftrain.personalize.pairs import pairs_of
 from housewise.systems.personalize.planners import scripted_planner

@@ -22,7 +22,7 @@ from housewise.agent.stars.tasks import Task
 from housewise.core.record import Header, Record, RecordWriter
 from housewise.core.settings import MOST_COUNTED
 from housewise.language.continuing import Bounds, Continuation, Token
-from housewise.rollout.episode import Episode, Limits
+from housewise.rollout.episode_loop import Episode, Limits
 from housewise.rollout.notes import notes_of
 from housewise.rollout.records import read_record
 from housewise.systems.stars.agent import StarsAgent
