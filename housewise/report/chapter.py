@@ -19,7 +19,7 @@ from housewise.report.house import HouseView
 from housewise.report.pictures import compress, data_uri
 from housewise.report.topdown import map_svg
 from housewise.report.tree import branches, tree_svg
-from housewise.rollout.experiment import planner_of
+from housewise.rollout.comparison_settings import planner_of
 from housewise.systems.personalize.record import ActionEvent, ExchangeLine, HouseRecord, PlanEvent
 from housewise.worlds.house.env import Task
 from housewise.worlds.house.simulator import SimulatorChoice

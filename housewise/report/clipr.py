@@ -9,7 +9,7 @@ from pathlib import Path
 
 from housewise.core.record import Event, Record
 from housewise.report.views import EventsView, KeepFilm, Shown
-from housewise.rollout.experiment import planner_of
+from housewise.rollout.comparison_settings import planner_of
 from housewise.systems.clipr.record import AnswerEvent, DecisionEvent, QuestionEvent, ReviewEvent, RulesEvent
 from housewise.worlds.house.simulator import SimulatorChoice
 

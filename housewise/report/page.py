@@ -31,7 +31,7 @@ from housewise.report.rendering import render
 from housewise.report.sources import Entry, finished, read_entries
 from housewise.report.views import Cell, Shown
 from housewise.rollout.compare import Comparison, compare
-from housewise.rollout.experiment import Experiment, names
+from housewise.rollout.comparison_settings import Experiment, names
 from housewise.rollout.scores import cut_replies, summary
 
 MOST_IN_ONE = 12

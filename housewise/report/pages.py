@@ -28,7 +28,7 @@ from housewise.report.film import Film, encoder
 from housewise.report.rendering import render, version
 from housewise.report.sources import Entry, readable
 from housewise.report.views import EventsView, KeepFilm, Shown
-from housewise.rollout.experiment import label
+from housewise.rollout.comparison_settings import label
 from housewise.rollout.records import read_record
 from housewise.worlds.house.simulator import RAYCAST, SimulatorChoice
 

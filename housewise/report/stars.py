@@ -13,7 +13,7 @@ from housewise.core.errors import UserError
 from housewise.core.plurals import plural
 from housewise.core.record import Event, Header, Record, Result
 from housewise.report.views import Began, Cell, KeepFilm
-from housewise.rollout.experiment import planner_of
+from housewise.rollout.comparison_settings import planner_of
 from housewise.rollout.notes import NoteEvent
 from housewise.systems.stars.record import (
     ActionEvent,

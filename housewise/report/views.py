@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from housewise.core.plugins import VIEWS, open_plugin, plugins
 from housewise.core.plurals import plural
 from housewise.core.record import Header, Record, Result, UnknownEvent
-from housewise.rollout.experiment import planner_of
+from housewise.rollout.comparison_settings import planner_of
 from housewise.rollout.scores import Score
 from housewise.rollout.system import scores_of
 from housewise.worlds.house.simulator import SimulatorChoice

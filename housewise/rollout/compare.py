@@ -13,7 +13,7 @@ from housewise.core.errors import UserError
 from housewise.core.plugins import SYSTEMS, plugins
 from housewise.core.plurals import plural
 from housewise.core.record import Header
-from housewise.rollout.experiment import AGENT, Experiment, differing, experiment_of, label
+from housewise.rollout.comparison_settings import AGENT, Experiment, differing, experiment_of, label
 from housewise.rollout.scores import USAGE, Finished, Score, standard_error
 from housewise.rollout.system import find_system, scores_of
 
