@@ -15,7 +15,7 @@ from housewise.core.errors import UserError, shown
 from housewise.core.homes import expand_user
 from housewise.core.record import Header
 from housewise.playback.simulators import FilmedSimulator, Picture, Shot, UnseenHouse
-from housewise.rollout.kept_settings import settings_from
+from housewise.rollout.saved_settings import settings_from
 from housewise.systems.personalize.record import ActionEvent, HouseRecord, Placements
 from housewise.systems.personalize.settings import HouseTaskSettings, PersonalizeSettings
 from housewise.systems.personalize.tasks import HouseTask, load_task

@@ -13,7 +13,7 @@ from housewise.core.errors import UserError
 from housewise.core.plugins import SYSTEMS, plugins
 from housewise.core.record import Header
 from housewise.core.settings import short_name
-from housewise.rollout.kept_settings import settings_from
+from housewise.rollout.saved_settings import settings_from
 from housewise.rollout.settings import flat
 
 Experiment = tuple[tuple[str, str], ...]

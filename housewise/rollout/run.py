@@ -16,7 +16,12 @@ from housewise.people.memory import Memory, Note
 from housewise.rollout.executors import Silent, Watcher, open_executor
 from housewise.rollout.failures import FailedEpisodesError, RunEndedError, read_failures
 from housewise.rollout.interrupted_attempts import earlier_events
-from housewise.rollout.kept_settings import (
+from housewise.rollout.limits import LimitReachedError, RunMeter, check_prices, open_meter
+from housewise.rollout.models import check_models
+from housewise.rollout.notes import notes_of
+from housewise.rollout.recall import Recollection
+from housewise.rollout.records import read_record, read_records
+from housewise.rollout.saved_settings import (
     adapter_option,
     check_files,
     differing,
@@ -24,11 +29,6 @@ from housewise.rollout.kept_settings import (
     read_settings,
     settings_from,
 )
-from housewise.rollout.limits import LimitReachedError, RunMeter, check_prices, open_meter
-from housewise.rollout.models import check_models
-from housewise.rollout.notes import notes_of
-from housewise.rollout.recall import Recollection
-from housewise.rollout.records import read_record, read_records
 from housewise.rollout.scheduler import Lanes
 from housewise.rollout.scores import metrics
 from housewise.rollout.settings import RunSettings, written_as

@@ -28,9 +28,9 @@ from housewise.people.memory.note import check_person
 from housewise.people.person import PEOPLE, Person, load_people
 from housewise.people.topics import most_used_first
 from housewise.rollout.executors import Watcher
-from housewise.rollout.kept_settings import check_files, differing, keep_files
 from housewise.rollout.records import read_record
 from housewise.rollout.run import Run
+from housewise.rollout.saved_settings import check_files, differing, keep_files
 from housewise.selftrain.adapt.demonstrations import demonstrate
 from housewise.selftrain.adapt.settings import AdaptTrainingConfig, DemonstrationsConfig
 from housewise.selftrain.personalize.pairs import Pair, read_pairs, write_pairs

@@ -20,8 +20,8 @@ from housewise.language.adapters import ASKED_WITH, AskedWith, asked_with
 from housewise.language.embedder import shared_minilm
 from housewise.rollout.executors import Watcher
 from housewise.rollout.failures import FailedEpisodesError
-from housewise.rollout.kept_settings import check_files, keep_files, same_setting
 from housewise.rollout.run import Run, begun
+from housewise.rollout.saved_settings import check_files, keep_files, same_setting
 from housewise.rollout.scores import VERSION
 from housewise.rollout.system import Job
 from housewise.selftrain.personalize.filters import FilterSettings, apply, find_filter, statistics

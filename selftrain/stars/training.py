@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from housewise.core.errors import UserError
 from housewise.core.files import alone, remove_partial, write_json
 from housewise.core.reading import read_text
-from housewise.rollout.kept_settings import differing
+from housewise.rollout.saved_settings import differing
 from housewise.selftrain.personalize.loop import Observer
 from housewise.selftrain.personalize.memories import IMITATE
 from housewise.selftrain.personalize.pairs import Pair, read_pairs, write_pairs

@@ -17,7 +17,7 @@ from housewise.core.reading import read_text
 from housewise.language.adapters import adapter_folder
 from housewise.language.local.digests import weights_digest
 from housewise.language.local.smollm2 import SMOLLM2
-from housewise.rollout.kept_settings import differing, same_setting
+from housewise.rollout.saved_settings import differing, same_setting
 from housewise.selftrain.datasets import Prompted
 from housewise.selftrain.personalize.settings import PreferenceConfig, TrainingConfig
 from housewise.selftrain.trainers.base import Start

@@ -10,7 +10,7 @@ import pytest
 
 from housewise.core.devices import as_gpu, devices_of, next_device, start_turns_at
 from housewise.core.errors import UserError
-from housewise.rollout.kept_settings import read_settings
+from housewise.rollout.saved_settings import read_settings
 from housewise.systems.personalize.settings import house_settings
 from tests.commands import run_module
 from tests.systems.stars.playing import ATTIC

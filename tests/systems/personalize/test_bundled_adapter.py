@@ -11,8 +11,8 @@ import pytest
 
 from housewise.core.errors import UserError
 from housewise.language.adapters import BUNDLED
-from housewise.rollout.kept_settings import read_settings
 from housewise.rollout.run import Run
+from housewise.rollout.saved_settings import read_settings
 from housewise.selftrain.personalize.settings import load_selftraining
 from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.system import Personalize

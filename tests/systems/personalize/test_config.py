@@ -12,8 +12,8 @@ from housewise.core.literals import Literals
 from housewise.core.settings import short_name
 from housewise.language import ChatModelError, adapters
 from housewise.language.server.openai import OpenAIChatModel
-from housewise.rollout.kept_settings import read_settings
 from housewise.rollout.run import Run
+from housewise.rollout.saved_settings import read_settings
 from housewise.rollout.settings import flat
 from housewise.selftrain.personalize.settings import load_selftraining
 from housewise.systems.personalize.settings import PersonalizeSettings, house_settings
