@@ -20,10 +20,10 @@ from housewise.core.plurals import plural
 from housewise.core.record import Failure, Result
 from housewise.core.tables import Fitted, bars, table
 from housewise.rollout.failures import RunEndedError
-from housewise.rollout.limits import LimitReachedError
 from housewise.rollout.run import Run
 from housewise.rollout.scores import USAGE, Score, cut_replies
 from housewise.rollout.system import Job, System
+from housewise.rollout.usage_limits import LimitReachedError
 from housewise.tracking import Curves, TrackedEpisodes, following
 
 _MOST_FAILURES = 5

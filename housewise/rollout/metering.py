@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeVar
 
 from housewise.language.base import ChatModel, ChatRequest, Reply
 from housewise.language.continuing import Bounds, Continuation, Continuer, Rating, Token, rater
-from housewise.rollout.limits import Meter
+from housewise.rollout.usage_limits import Meter
 
 _T = TypeVar("_T")
 # What models offer besides replies; who asks looks for it.

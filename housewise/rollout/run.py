@@ -16,7 +16,6 @@ from housewise.people.memory import Memory, Note
 from housewise.rollout.executors import Silent, Watcher, open_executor
 from housewise.rollout.failures import FailedEpisodesError, RunEndedError, read_failures
 from housewise.rollout.interrupted_attempts import earlier_events
-from housewise.rollout.limits import LimitReachedError, RunMeter, check_prices, open_meter
 from housewise.rollout.models import check_models
 from housewise.rollout.notes import notes_of
 from housewise.rollout.recall import Recollection
@@ -33,6 +32,7 @@ from housewise.rollout.scheduler import Lanes
 from housewise.rollout.scores import metrics
 from housewise.rollout.settings import RunSettings, written_as
 from housewise.rollout.system import Job, System, find_system
+from housewise.rollout.usage_limits import LimitReachedError, RunMeter, check_prices, open_meter
 
 _MOST_NAMED = 3
 

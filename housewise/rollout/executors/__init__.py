@@ -8,8 +8,8 @@ from typing import Any
 from housewise.core.errors import UserError
 from housewise.core.processes import has_processes
 from housewise.rollout.executors.base import Executor, Silent, Watcher
-from housewise.rollout.limits import RunMeter
 from housewise.rollout.system import System
+from housewise.rollout.usage_limits import RunMeter
 
 __all__ = ["Executor", "Silent", "Watcher", "open_executor"]
 

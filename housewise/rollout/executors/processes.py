@@ -10,10 +10,10 @@ from housewise.core.machine import usable_cores
 from housewise.core.processes import process_pool
 from housewise.core.record import Outcome
 from housewise.rollout.executors.base import Outcomes, Watcher
-from housewise.rollout.limits import RunMeter
 from housewise.rollout.scheduler import Assignment, Lanes
 from housewise.rollout.stage import Stage
 from housewise.rollout.system import Job, System
+from housewise.rollout.usage_limits import RunMeter
 
 # Episodes given to each process, so that none waits for its next one.
 _AHEAD = 2

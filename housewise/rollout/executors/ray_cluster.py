@@ -26,11 +26,11 @@ from housewise.language import ChatModel
 from housewise.rollout.episode_loop import Progress
 from housewise.rollout.executors.base import Outcomes, Watcher
 from housewise.rollout.executors.ray_models import DESK, GLANCE, Files, Opener, complain, last_line, openers, packed
-from housewise.rollout.limits import LimitReachedError, RunMeter, Spending
 from housewise.rollout.models import model_settings
 from housewise.rollout.scheduler import Assignment, Lanes
 from housewise.rollout.stage import Stage
 from housewise.rollout.system import Job, System
+from housewise.rollout.usage_limits import LimitReachedError, RunMeter, Spending
 
 # How often an episode is played again that was lost with its worker: beyond that, it is what kills workers. Until Ray
 # notices that a machine is gone, several tries fail at once, which count.
