@@ -12,7 +12,7 @@ from housewise.core.record import Header, Outcome, RecordWriter
 from housewise.language.base import ChatModel
 from housewise.rollout.episode_loop import Episode, Progress
 from housewise.rollout.failures import failure_of
-from housewise.rollout.metering import metered
+from housewise.rollout.metered_models import metered
 from housewise.rollout.models import model_settings
 from housewise.rollout.notes import NotelessWriter
 from housewise.rollout.scheduler import Assignment

@@ -17,7 +17,7 @@ from housewise.core.errors import UserError
 from housewise.core.record import FINISHED, PARTIAL
 from housewise.language.base import Scorer, TokenScorer
 from housewise.language.replay import ReplayChatModel
-from housewise.rollout.metering import metered
+from housewise.rollout.metered_models import metered
 from housewise.rollout.settings import ExecutionSettings, Price
 from housewise.rollout.usage_limits import LimitReachedError, RunMeter, Spending
 from tests.commands import run_module

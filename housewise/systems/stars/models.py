@@ -10,7 +10,7 @@ from housewise.language.base import ChatModel
 from housewise.language.chat_continuer import ChatContinuer
 from housewise.language.continuing import Bounds, Continuation, Continuer, Rater, Rating, Token
 from housewise.language.settings import ModelSettings
-from housewise.rollout.metering import MeteredContinuer, MeteredModel
+from housewise.rollout.metered_models import MeteredContinuer, MeteredModel
 from housewise.rollout.models import Deferred
 
 
