@@ -15,7 +15,7 @@ from housewise.experiments.personalize.study import GENERATED, executability, su
 from housewise.experiments.results import Figure
 from housewise.language.adapters import fingerprint
 from housewise.people.memory import Memory, MemoryFolder, Note
-from housewise.rollout.notes import notes_of
+from housewise.rollout.note_events import notes_of
 from housewise.rollout.recall import going_on
 from housewise.rollout.records import read_record
 from housewise.rollout.settings import MemorySettings

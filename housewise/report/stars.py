@@ -14,7 +14,7 @@ from housewise.core.plurals import plural
 from housewise.core.record import Event, Header, Record, Result
 from housewise.report.views import Began, Cell, KeepFilm
 from housewise.rollout.comparison_settings import planner_of
-from housewise.rollout.notes import NoteEvent
+from housewise.rollout.note_events import NoteEvent
 from housewise.systems.stars.record import (
     ActionEvent,
     AnswerEvent,

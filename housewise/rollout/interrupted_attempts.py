@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from housewise.core.errors import UserError
 from housewise.core.files import read_bytes
 from housewise.core.record import FAILED, FINISHED, PARTIAL, Event, Header, read_lines
-from housewise.rollout.notes import NoteEvent
+from housewise.rollout.note_events import NoteEvent
 from housewise.rollout.records import read_header
 
 

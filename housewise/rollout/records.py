@@ -11,7 +11,7 @@ from housewise.core.errors import UserError
 from housewise.core.files import find_paths, read_ends
 from housewise.core.plugins import SYSTEMS, plugins
 from housewise.core.record import FINISHED, VERSION, Event, Header, Line, Record, Result, assembled, damaged, read_lines
-from housewise.rollout.notes import NoteEvent
+from housewise.rollout.note_events import NoteEvent
 from housewise.rollout.system import find_system
 
 FIRST_SYSTEM = "personalize"

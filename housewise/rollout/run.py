@@ -17,7 +17,7 @@ from housewise.rollout.executors import Silent, Watcher, open_executor
 from housewise.rollout.failures import FailedEpisodesError, RunEndedError, read_failures
 from housewise.rollout.interrupted_attempts import earlier_events
 from housewise.rollout.models import check_models
-from housewise.rollout.notes import notes_of
+from housewise.rollout.note_events import notes_of
 from housewise.rollout.recall import Recollection
 from housewise.rollout.records import read_record, read_records
 from housewise.rollout.saved_settings import (

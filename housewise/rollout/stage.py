@@ -14,7 +14,7 @@ from housewise.rollout.episode_loop import Episode, Progress
 from housewise.rollout.failures import failure_of
 from housewise.rollout.metered_models import metered
 from housewise.rollout.models import model_settings
-from housewise.rollout.notes import NotelessWriter
+from housewise.rollout.note_events import NotelessWriter
 from housewise.rollout.scheduler import Assignment
 from housewise.rollout.system import Opened, System
 from housewise.rollout.usage_limits import Meter

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from housewise.people.memory import About, Memory, MemoryFolder, Note
-from housewise.rollout.notes import notes_of
+from housewise.rollout.note_events import notes_of
 from housewise.rollout.records import read_records
 from housewise.selftrain.personalize.settings import load_selftraining
 from tests.commands import run_module

@@ -12,12 +12,12 @@ from housewise.agent.adapt.planner import Turn
 from housewise.core.record import Event
 from housewise.core.settings import MOST_COUNTED
 from housewise.language.words import one_line, plain
-from housewise.people.base import Person as Speaker
-from housewise.people.base import Question
 from housewise.people.judging import Judge, satisfaction
+from housewise.people.kitchen.profile_files import Person
 from housewise.people.memory import About, Note
-from housewise.people.person import Person
-from housewise.rollout.notes import NoteEvent
+from housewise.people.respondent import Person as Speaker
+from housewise.people.respondent import Question
+from housewise.rollout.note_events import NoteEvent
 from housewise.systems.adapt.record import ActionEvent, AdaptFinal, AnswerEvent, VerdictLine
 from housewise.worlds.base import Step
 from housewise.worlds.kitchen.cooking import Cooking

@@ -25,9 +25,9 @@ from housewise.agent.clipr.notes import (
 )
 from housewise.agent.clipr.rules import Rule, with_newer
 from housewise.core.record import Event, Usage
-from housewise.people.base import Question
 from housewise.people.memory import About, Memory, Note
-from housewise.rollout.notes import NoteEvent
+from housewise.people.respondent import Question
+from housewise.rollout.note_events import NoteEvent
 from housewise.systems.clipr.record import Origin, QuestionEvent, ReviewEvent, RulesEvent
 from housewise.systems.clipr.world import Act, Ask, Choose, Rehearse, Seen
 from housewise.worlds.choices.scenario import Situation

@@ -17,7 +17,7 @@ from housewise.agent.stars.tasks import Task, TaskObject
 from housewise.agent.stars.usage import Usage
 from housewise.core import record
 from housewise.rollout.episode_loop import Progress
-from housewise.rollout.notes import NoteEvent
+from housewise.rollout.note_events import NoteEvent
 from housewise.systems.stars.record import (
     AskedLine,
     GoalEvent,

@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("openai")
 
-from housewise.rollout.notes import NoteEvent
+from housewise.rollout.note_events import NoteEvent
 from housewise.systems.adapt.record import ActionEvent, AnswerEvent, ThoughtEvent
 from tests.language.conftest import Answer, ChatServer, says
 from tests.servers import serving

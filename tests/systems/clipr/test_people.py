@@ -20,7 +20,7 @@ from housewise.people.memory import Memory
 from housewise.people.respondent import Question
 from housewise.people.simulated import read_profile
 from housewise.rollout.episode_loop import Episode, Limits
-from housewise.rollout.notes import NoteEvent
+from housewise.rollout.note_events import NoteEvent
 from housewise.systems.clipr.agent import CliprAgent, cited
 from housewise.systems.clipr.record import AnswerEvent, DecisionEvent, QuestionEvent, ReviewEvent, RulesEvent
 from housewise.systems.clipr.system import played_by

@@ -16,7 +16,7 @@ from housewise.core.errors import UserError
 from housewise.language import Sampling
 from housewise.language.replay import ReplayChatModel
 from housewise.people.memory import MemoryFolder
-from housewise.rollout.notes import NoteEvent
+from housewise.rollout.note_events import NoteEvent
 from housewise.rollout.records import read_records
 from housewise.rollout.run import Run
 from housewise.systems.personalize.planners import Situation, open_planner

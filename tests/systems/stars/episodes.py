@@ -23,7 +23,7 @@ from housewise.core.record import Header, Record, RecordWriter
 from housewise.core.settings import MOST_COUNTED
 from housewise.language.continuing import Bounds, Continuation, Token
 from housewise.rollout.episode_loop import Episode, Limits
-from housewise.rollout.notes import notes_of
+from housewise.rollout.note_events import notes_of
 from housewise.rollout.records import read_record
 from housewise.systems.stars.agent import StarsAgent
 from housewise.systems.stars.room import Room

@@ -8,7 +8,7 @@ from housewise.agent.base import Decision, Past
 from housewise.core.record import Event, Frozen
 from housewise.core.settings import Settings
 from housewise.people.memory import About, Memory, Note
-from housewise.rollout.notes import NoteEvent
+from housewise.rollout.note_events import NoteEvent
 from housewise.rollout.scores import Score
 from housewise.rollout.settings import RunSettings, TaskSettings
 from housewise.rollout.system import Job, Opened, System, Task
