@@ -8,7 +8,7 @@ from typing import Any
 from housewise.agent.personalize.knowledge import Knowledge
 from housewise.agent.personalize.prompt import PromptTemplate
 from housewise.people.memory import MemoryFolder
-from housewise.rollout.recall import going_on
+from housewise.rollout.run_memory import going_on
 from housewise.rollout.settings import MemorySettings
 from housewise.systems.personalize.record import HouseRecord
 from housewise.systems.personalize.settings import HouseTaskSettings, PersonalizeSettings

@@ -8,8 +8,8 @@ import pytest
 
 from housewise.core.errors import UserError
 from housewise.people.memory import About, Memory, MemoryFolder, Note
-from housewise.rollout.recall import going_on
 from housewise.rollout.run import Run
+from housewise.rollout.run_memory import going_on
 from housewise.rollout.settings import MemorySettings
 from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.system import Personalize
