@@ -9,9 +9,11 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from housewise.worlds.registration import register_environments
+
 if TYPE_CHECKING:
     from housewise.programs import compare, generated_task, make_env, play
-    from housewise.rollout.records import read_records
+    from housewise.rollout.record_reader import read_records
     from housewise.rollout.run import load_run
 
     __version__: str
@@ -23,7 +25,7 @@ _HOMES = {
     "make_env": "housewise.programs",
     "generated_task": "housewise.programs",
     "compare": "housewise.programs",
-    "read_records": "housewise.rollout.records",
+    "read_records": "housewise.rollout.record_reader",
     "load_run": "housewise.rollout.run",
 }
 
@@ -40,3 +42,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted([*globals(), *__all__])
+
+
+register_environments()

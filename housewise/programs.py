@@ -15,7 +15,7 @@ from housewise.core.record import Header, Record, RecordWriter
 from housewise.language.base import Sampling
 from housewise.rollout import compare as comparing
 from housewise.rollout.episode_loop import Episode, Limits
-from housewise.rollout.records import read_records
+from housewise.rollout.record_reader import read_records
 from housewise.rollout.scores import Finished
 from housewise.systems.personalize.house import HouseWorld, PlannerAgent
 from housewise.systems.personalize.own_planners import Decide, OwnPlanner, OwnPlanners

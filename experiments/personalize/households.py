@@ -16,7 +16,7 @@ from housewise.experiments.results import Figure
 from housewise.language.adapters import fingerprint
 from housewise.people.memory import Memory, MemoryFolder, Note
 from housewise.rollout.note_events import notes_of
-from housewise.rollout.records import read_record
+from housewise.rollout.record_reader import read_record
 from housewise.rollout.run_memory import going_on
 from housewise.rollout.settings import MemorySettings
 from housewise.selftrain.personalize.loop import Observer, play

@@ -13,7 +13,7 @@ from housewise.core.files import write_json
 from housewise.core.record import Record
 from housewise.experiments.stars.sharing import Sharing
 from housewise.language.adapters import adapter_folder
-from housewise.rollout.records import read_records
+from housewise.rollout.record_reader import read_records
 from housewise.rollout.run import Run
 from housewise.selftrain.personalize.loop import Observer
 from housewise.selftrain.stars.lessons import Lessons

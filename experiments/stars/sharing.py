@@ -12,7 +12,7 @@ from housewise.core.record import FINISHED, Event, Header
 from housewise.language.base import ChatModel
 from housewise.people.memory import Memory
 from housewise.rollout.episode_loop import Progress
-from housewise.rollout.records import read_record
+from housewise.rollout.record_reader import read_record
 from housewise.rollout.saved_settings import check_files, differing, settings_from
 from housewise.rollout.system import Job, Opened
 from housewise.systems.stars.record import RepairEvent, RetrievedEvent, SelectionEvent

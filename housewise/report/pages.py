@@ -29,7 +29,7 @@ from housewise.report.rendering import render, version
 from housewise.report.sources import Entry, readable
 from housewise.report.views import EventsView, KeepFilm, Shown
 from housewise.rollout.comparison_settings import label
-from housewise.rollout.records import read_record
+from housewise.rollout.record_reader import read_record
 from housewise.worlds.house.simulator import RAYCAST, SimulatorChoice
 
 Progress = Callable[[str, int, int], None]

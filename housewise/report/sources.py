@@ -18,7 +18,7 @@ from housewise.report.views import View, view_of
 from housewise.rollout.comparison_settings import Experiment, experiment_of, planner_of
 from housewise.rollout.episode_loop import OUT_OF_STEPS
 from housewise.rollout.failures import read_failures
-from housewise.rollout.records import read_record, read_summary
+from housewise.rollout.record_reader import read_record, read_summary
 from housewise.rollout.scores import Finished
 from housewise.rollout.system import scores_of
 

@@ -19,7 +19,7 @@ from housewise.core.files import find_paths, read_bytes
 from housewise.core.frames import describe_error, describe_frame, user_frame
 from housewise.core.record import FAILED, Failure, Header, read_lines
 from housewise.language.base import RequestError
-from housewise.rollout.records import read_header
+from housewise.rollout.record_reader import read_header
 
 _ROOT = Path(__file__).parents[1]
 _LONGEST = 500

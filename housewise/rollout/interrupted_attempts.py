@@ -12,7 +12,7 @@ from housewise.core.errors import UserError
 from housewise.core.files import read_bytes
 from housewise.core.record import FAILED, FINISHED, PARTIAL, Event, Header, read_lines
 from housewise.rollout.note_events import NoteEvent
-from housewise.rollout.records import read_header
+from housewise.rollout.record_reader import read_header
 
 
 def earlier_events(

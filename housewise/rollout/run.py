@@ -18,7 +18,7 @@ from housewise.rollout.failures import FailedEpisodesError, RunEndedError, read_
 from housewise.rollout.interrupted_attempts import earlier_events
 from housewise.rollout.models import check_models
 from housewise.rollout.note_events import notes_of
-from housewise.rollout.records import read_record, read_records
+from housewise.rollout.record_reader import read_record, read_records
 from housewise.rollout.run_memory import Recollection
 from housewise.rollout.saved_settings import (
     adapter_option,

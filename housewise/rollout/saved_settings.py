@@ -16,7 +16,7 @@ from housewise.core.reading import read_json
 from housewise.core.settings import known_only, merged, placed, short_name, validated
 from housewise.language.adapters import NONE
 from housewise.language.local.digests import weights_digest
-from housewise.rollout.records import FIRST_SYSTEM
+from housewise.rollout.record_reader import FIRST_SYSTEM
 from housewise.rollout.settings import RunSettings
 from housewise.rollout.system import System, find_system
 

@@ -16,7 +16,7 @@ from housewise.core.files import write_json
 from housewise.core.reading import read_json
 from housewise.core.record import Frozen, Seconds, Tokens
 from housewise.rollout.failures import RunEndedError
-from housewise.rollout.records import read_records
+from housewise.rollout.record_reader import read_records
 from housewise.rollout.settings import ExecutionSettings
 from housewise.rollout.system import System
 

@@ -11,7 +11,7 @@ from housewise.core.files import write_json
 from housewise.core.reading import read_json
 from housewise.core.record import FINISHED, Failure, Result
 from housewise.rollout.executors import Watcher
-from housewise.rollout.records import read_record
+from housewise.rollout.record_reader import read_record
 from housewise.rollout.run import Run
 from housewise.rollout.scores import figures_of
 from housewise.rollout.system import Job

@@ -24,11 +24,11 @@ from housewise.language.local.libraries import quiet, saving_weights
 from housewise.language.local.smollm2 import SMOLLM2
 from housewise.language.local.weights import load
 from housewise.people.invented import invent
+from housewise.people.kitchen.profile_files import PEOPLE, Person, load_people
 from housewise.people.memory.note import check_person
-from housewise.people.person import PEOPLE, Person, load_people
 from housewise.people.topics import most_used_first
 from housewise.rollout.executors import Watcher
-from housewise.rollout.records import read_record
+from housewise.rollout.record_reader import read_record
 from housewise.rollout.run import Run
 from housewise.rollout.saved_settings import check_files, differing, keep_files
 from housewise.selftrain.adapt.demonstrations import demonstrate

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from housewise.core.record import PARTIAL
-from housewise.rollout.records import read_records
+from housewise.rollout.record_reader import read_records
 from housewise.rollout.run import Run
 from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.system import Personalize

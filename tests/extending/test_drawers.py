@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from housewise.rollout.records import read_records
+from housewise.rollout.record_reader import read_records
 from tests.commands import run_module, started_module
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -21,7 +21,7 @@ from housewise.core.errors import UserError
 from housewise.export.playback import player_of
 from housewise.replaying import play_again, records_of
 from housewise.report import Options, write_report
-from housewise.rollout.records import read_record
+from housewise.rollout.record_reader import read_record
 from housewise.rollout.run import load_run
 from tests.housewise.report.conftest import play
 from tests.housewise.test_cli import housewise, one_line

@@ -25,7 +25,7 @@ from housewise.language.embedder import shared_minilm
 from housewise.people.memory import Memory, MemoryFolder, Note
 from housewise.people.memory.note import About
 from housewise.rollout.note_events import notes_of
-from housewise.rollout.records import read_records
+from housewise.rollout.record_reader import read_records
 from tests.commands import run_module
 from tests.housewise.test_cli import housewise, one_line
 from tests.language.conftest import ChatServer

@@ -13,7 +13,7 @@ import pytest
 
 from housewise.core.record import Record
 from housewise.export import export_run
-from housewise.rollout.records import read_records
+from housewise.rollout.record_reader import read_records
 from tests.commands import run_module, started_module
 from tests.housewise.tracking.reading import event_files, offline
 

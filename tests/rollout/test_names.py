@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths
 from housewise.core.record import FAILED, file_key, record_name
+from housewise.people.kitchen.profile_files import PEOPLE, load_people
 from housewise.people.memory import Memory, MemoryFolder, Note
-from housewise.people.person import PEOPLE, load_people
 from housewise.rollout.failures import read_failures
-from housewise.rollout.records import read_records
+from housewise.rollout.record_reader import read_records
 from housewise.rollout.run import begun
 from housewise.rollout.system import Task
 from housewise.systems.personalize.settings import house_settings

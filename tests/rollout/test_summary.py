@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from housewise.core.errors import UserError
 from housewise.core.files import read_ends
 from housewise.core.record import line_of
-from housewise.rollout.records import read_record, read_summary
+from housewise.rollout.record_reader import read_record, read_summary
 from tests.experiments.records import make_record
 
 

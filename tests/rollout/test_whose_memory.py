@@ -11,7 +11,7 @@ import pytest
 
 from housewise.people.memory import About, Memory, MemoryFolder, Note
 from housewise.rollout.note_events import notes_of
-from housewise.rollout.records import read_records
+from housewise.rollout.record_reader import read_records
 from housewise.selftrain.personalize.settings import load_selftraining
 from tests.commands import run_module
 

@@ -13,7 +13,7 @@ import yaml
 
 pytest.importorskip("torch")
 
-from housewise.rollout.records import read_record
+from housewise.rollout.record_reader import read_record
 from housewise.worlds.choices.kitchen import KITCHEN
 from tests.commands import run_module
 from tests.language.tiny import save_tiny_model

@@ -14,7 +14,7 @@ from housewise.core.errors import UserError
 from housewise.core.files import find_paths
 from housewise.core.record import FINISHED, Count, Event, Frozen, Header, Record, Result, Seconds, Tokens, Words
 from housewise.rollout.episode_loop import COMPLETE
-from housewise.rollout.records import read_record
+from housewise.rollout.record_reader import read_record
 
 Placements = dict[str, str]
 """Spoken name of the receptacle by spoken name of the object; ``robot`` is the hand."""

@@ -10,7 +10,7 @@ from housewise.experiments.documents.files import FigureFiles
 from housewise.experiments.documents.tables import TABLES
 from housewise.people.memory import MemoryFolder
 from housewise.rollout.note_events import notes_of
-from housewise.rollout.records import read_records
+from housewise.rollout.record_reader import read_records
 from housewise.systems.personalize.record import read_house_records
 from tests.commands import run_module
 

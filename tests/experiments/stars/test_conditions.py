@@ -18,7 +18,7 @@ from housewise.core.files import write_json
 from housewise.experiments.documents.files import FigureFiles
 from housewise.experiments.documents.tables import TABLES
 from housewise.language.embedder import has_minilm
-from housewise.rollout.records import read_record
+from housewise.rollout.record_reader import read_record
 from housewise.selftrain.stars.settings import load_goal_training
 from housewise.selftrain.stars.share import held_out
 from housewise.systems.stars.record import RepairEvent, RetrievedEvent, SelectionEvent

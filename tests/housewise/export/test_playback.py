@@ -15,7 +15,7 @@ from housewise.export.house import HousePlayer
 from housewise.export.playback import Playback, events_of
 from housewise.playback.replay import find_task, replay
 from housewise.playback.simulators import FilmedSimulator
-from housewise.rollout.records import read_record
+from housewise.rollout.record_reader import read_record
 from housewise.systems.personalize.record import HouseRecord
 from housewise.worlds.house.simulator.base import Camera
 from tests.housewise.export.conftest import HOSTILE, STEPS

@@ -11,7 +11,7 @@ import pytest
 from housewise.core.errors import UserError
 from housewise.language.embedder import has_minilm
 from housewise.report import write_report
-from housewise.rollout.records import read_record
+from housewise.rollout.record_reader import read_record
 from housewise.systems.adapt.record import ActionEvent, AnswerEvent
 from tests.housewise.report.test_page import Page, page_of
 from tests.systems.adapt.playing import adapt

@@ -15,7 +15,7 @@ pytest.importorskip("openai")
 
 from housewise.report import Options, write_report, write_single
 from housewise.report.stars import StarsView, tree_of
-from housewise.rollout.records import read_record
+from housewise.rollout.record_reader import read_record
 from housewise.rollout.run import Run
 from housewise.systems.stars.record import MismatchLine, ResponseLine
 from housewise.systems.stars.system import Stars

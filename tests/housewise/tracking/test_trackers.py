@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from housewise.core.console import Console
-from housewise.rollout.records import read_records
+from housewise.rollout.record_reader import read_records
 from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.system import Personalize
 from housewise.terminal import play

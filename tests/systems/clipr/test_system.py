@@ -21,7 +21,7 @@ from housewise.language.embedder import shared_minilm
 from housewise.people.memory import MemoryFolder
 from housewise.people.simulated import UNSEEN_SPEECH, SimulatedPerson, read_profile
 from housewise.people.tidy import WORDS, PlaceWords
-from housewise.rollout.records import read_record
+from housewise.rollout.record_reader import read_record
 from housewise.systems.clipr.record import AnswerEvent, DecisionEvent, QuestionEvent, ReviewEvent, RulesEvent
 from housewise.worlds.choices.files import read_yaml
 from housewise.worlds.choices.kitchen import KITCHEN, read_kitchen

@@ -17,7 +17,7 @@ from housewise.language import Sampling
 from housewise.language.replay import ReplayChatModel
 from housewise.people.memory import MemoryFolder
 from housewise.rollout.note_events import NoteEvent
-from housewise.rollout.records import read_records
+from housewise.rollout.record_reader import read_records
 from housewise.rollout.run import Run
 from housewise.systems.personalize.planners import Situation, open_planner
 from housewise.systems.personalize.record import HouseRecord, read_house_record

@@ -24,7 +24,7 @@ from housewise.core.settings import MOST_COUNTED
 from housewise.language.continuing import Bounds, Continuation, Token
 from housewise.rollout.episode_loop import Episode, Limits
 from housewise.rollout.note_events import notes_of
-from housewise.rollout.records import read_record
+from housewise.rollout.record_reader import read_record
 from housewise.systems.stars.agent import StarsAgent
 from housewise.systems.stars.room import Room
 from housewise.systems.stars.told import Told

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from housewise.rollout.records import read_record
+from housewise.rollout.record_reader import read_record
 from tests.commands import run_module
 from tests.language.conftest import ChatServer
 

@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("openai")
 
 from housewise.people.memory import MemoryFolder
-from housewise.rollout.records import read_record
+from housewise.rollout.record_reader import read_record
 from housewise.systems.stars.record import GoalEvent, RepairEvent, RetrievedEvent, SelectionEvent
 from tests.language.conftest import ChatServer
 from tests.systems.stars.playing import ATTIC, asking, record_of, stars
