@@ -9,9 +9,9 @@ from typing import Any
 from housewise.core.machine import usable_cores
 from housewise.core.processes import process_pool
 from housewise.core.record import Outcome
+from housewise.rollout.episode_runner import Stage
 from housewise.rollout.executors.base import Outcomes, Watcher
 from housewise.rollout.scheduler import Assignment, Lanes
-from housewise.rollout.stage import Stage
 from housewise.rollout.system import Job, System
 from housewise.rollout.usage_limits import RunMeter
 

@@ -24,11 +24,11 @@ from housewise.core.files import write_text
 from housewise.core.record import FAILED, FINISHED, Outcome, Result
 from housewise.language import ChatModel
 from housewise.rollout.episode_loop import Progress
+from housewise.rollout.episode_runner import Stage
 from housewise.rollout.executors.base import Outcomes, Watcher
 from housewise.rollout.executors.ray_models import DESK, GLANCE, Files, Opener, complain, last_line, openers, packed
 from housewise.rollout.models import model_settings
 from housewise.rollout.scheduler import Assignment, Lanes
-from housewise.rollout.stage import Stage
 from housewise.rollout.system import Job, System
 from housewise.rollout.usage_limits import LimitReachedError, RunMeter, Spending
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from housewise.language import ChatModel
+from housewise.rollout.episode_runner import Stage
 from housewise.rollout.executors.base import Outcomes, Watcher
 from housewise.rollout.models import close_models, forget_prompts, open_models
 from housewise.rollout.scheduler import Assignment, Lanes
-from housewise.rollout.stage import Stage
 from housewise.rollout.system import System
 from housewise.rollout.usage_limits import RunMeter
 
