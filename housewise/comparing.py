@@ -13,7 +13,7 @@ from housewise.core.plurals import plural
 from housewise.core.tables import table
 from housewise.report.sources import Entry, finished, read_entries
 from housewise.report.text import inert
-from housewise.rollout.compare import Comparison, Difference, compare
+from housewise.rollout.comparison import Comparison, Difference, compare
 from housewise.rollout.comparison_settings import names
 
 _MOST_NAMED = 5

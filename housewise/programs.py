@@ -13,7 +13,7 @@ from housewise.core.devices import ANY, Gpu
 from housewise.core.errors import UserError, shown
 from housewise.core.record import Header, Record, RecordWriter
 from housewise.language.base import Sampling
-from housewise.rollout import compare as comparing
+from housewise.rollout import comparison as comparing
 from housewise.rollout.episode_loop import Episode, Limits
 from housewise.rollout.record_reader import read_records
 from housewise.rollout.scores import Finished

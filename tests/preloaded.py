@@ -7,7 +7,7 @@ import housewise.cli
 import housewise.report.pages
 import housewise.report.rendering
 import housewise.report.views
-import housewise.rollout.compare
+import housewise.rollout.comparison
 import housewise.rollout.executors.threads
 import housewise.rulebook
 import housewise.selftraining

@@ -11,7 +11,7 @@ from typing import Any
 
 from housewise.core.errors import UserError
 from housewise.core.reading import read_json
-from housewise.rollout.compare import Comparison, compare
+from housewise.rollout.comparison import Comparison, compare
 from housewise.rollout.comparison_settings import Experiment, differing, experiment_of, label, names, planner_of
 from housewise.rollout.scores import VERSION, Finished, Score, summary
 from housewise.rollout.system import scores_of

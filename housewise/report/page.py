@@ -30,7 +30,7 @@ from housewise.report.pictures import data_uri
 from housewise.report.rendering import render
 from housewise.report.sources import Entry, finished, read_entries
 from housewise.report.views import Cell, Shown
-from housewise.rollout.compare import Comparison, compare
+from housewise.rollout.comparison import Comparison, compare
 from housewise.rollout.comparison_settings import Experiment, names
 from housewise.rollout.scores import cut_replies, summary
 

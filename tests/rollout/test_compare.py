@@ -13,7 +13,7 @@ import pytest
 
 from housewise.core.errors import UserError
 from housewise.core.record import Record
-from housewise.rollout.compare import compare
+from housewise.rollout.comparison import compare
 from housewise.rollout.scores import Finished
 from housewise.systems.personalize.record import HouseRecord
 from tests.commands import run_module

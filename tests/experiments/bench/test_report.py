@@ -12,7 +12,7 @@ import pytest
 from housewise.core.errors import UserError
 from housewise.experiments.bench.report import copy_records, measure, measured_commit, timed
 from housewise.report.sources import read_entries
-from housewise.rollout.compare import compare
+from housewise.rollout.comparison import compare
 from tests.housewise.report.conftest import play
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="takes the /proc of Linux")
