@@ -1,4 +1,4 @@
-"""Episodes in houses, played again for exports; see housewise.export.playback."""
+"""Episodes in houses, played again for exports; see housewise.export.episode_playback."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from housewise.controller.robot import LETTERS
 from housewise.core.record import Event, Record
-from housewise.export.playback import Frame, Playback, Said, events_of, plain
+from housewise.export.episode_playback import Frame, Playback, Said, events_of, plain
 from housewise.playback.replay import Moment, find_task, replay
 from housewise.playback.simulators import FilmedSimulator, Shot
 from housewise.systems.personalize.record import ActionEvent, HouseRecord, PlanEvent

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import Any
 
 from housewise.core.record import Record
-from housewise.export.playback import Playback
+from housewise.export.episode_playback import Playback
 
 MANIFEST = "housewise.json"
 """File of an export that says which episode is which record, and what was left out."""

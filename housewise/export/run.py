@@ -11,8 +11,8 @@ from types import MappingProxyType
 from housewise.core.errors import UserError, alternatives, printable
 from housewise.core.files import appearing, find_paths, read_bytes, write_json
 from housewise.core.record import FAILED, FINISHED, PARTIAL
+from housewise.export.episode_playback import Player, player_of
 from housewise.export.manifest import MANIFEST, Episode, Manifest, listed
-from housewise.export.playback import Player, player_of
 from housewise.rollout.record_reader import read_record
 from housewise.worlds.house.simulator import RAYCAST, SimulatorChoice
 

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from housewise.core.errors import UserError
+from housewise.export.episode_playback import Frame, Playback, Player
 from housewise.export.manifest import MANIFEST, Episode, Manifest
-from housewise.export.playback import Frame, Playback, Player
 from housewise.export.run import Writer
 
 INSTALL = "pip install 'housewise[lerobot]'"

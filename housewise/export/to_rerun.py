@@ -13,8 +13,8 @@ from PIL import Image
 
 from housewise.core.errors import UserError, printable
 from housewise.core.record import Record
+from housewise.export.episode_playback import Frame, Playback, Player, Said, events_of, scores_in
 from housewise.export.manifest import Episode, Manifest
-from housewise.export.playback import Frame, Playback, Player, Said, events_of, scores_in
 from housewise.export.run import Writer
 from housewise.worlds.house.geometry import Box
 

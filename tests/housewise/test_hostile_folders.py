@@ -18,7 +18,7 @@ from rich.console import Console
 
 from housewise.comparing import compare_runs
 from housewise.core.errors import UserError
-from housewise.export.playback import player_of
+from housewise.export.episode_playback import player_of
 from housewise.replaying import play_again, records_of
 from housewise.report import Options, write_report
 from housewise.rollout.record_reader import read_record

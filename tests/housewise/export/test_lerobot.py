@@ -11,7 +11,7 @@ import pytest
 
 from housewise.core.errors import UserError
 from housewise.export import export_run
-from housewise.export.playback import Playback
+from housewise.export.episode_playback import Playback
 from housewise.systems.personalize.record import HouseRecord
 from tests.commands import run_module
 from tests.housewise.export.conftest import STEPS

@@ -14,7 +14,7 @@ from PIL import Image
 
 from housewise.core.errors import UserError
 from housewise.export import export_run
-from housewise.export.playback import Playback
+from housewise.export.episode_playback import Playback
 from housewise.systems.personalize.record import HouseRecord
 from tests.commands import run_module
 from tests.housewise.export.conftest import HOSTILE, STEPS
