@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from housewise.export.episode_playback import Playback
-from housewise.export.house import HousePlayer
+from housewise.export.house_player import HousePlayer
 from housewise.systems.personalize.record import HouseRecord, read_house_records
 from tests.housewise.report.conftest import play
 

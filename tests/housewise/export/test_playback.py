@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 from housewise.core.errors import UserError
 from housewise.export import FORMATS, export_run
 from housewise.export.episode_playback import Playback, events_of
-from housewise.export.house import HousePlayer
+from housewise.export.house_player import HousePlayer
 from housewise.playback.replay import find_task, replay
 from housewise.playback.simulators import FilmedSimulator
 from housewise.rollout.record_reader import read_record
