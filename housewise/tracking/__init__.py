@@ -1,6 +1,6 @@
 """Curves in the trackers that people follow: TensorBoard, Weights & Biases, or another package's."""
 
 from housewise.tracking.curves import Curves, following
-from housewise.tracking.episodes import TrackedEpisodes
+from housewise.tracking.episode_tracking import TrackedEpisodes
 
 __all__ = ["Curves", "TrackedEpisodes", "following"]

@@ -19,7 +19,7 @@ from housewise.selftrain.personalize.loop import Observer
 from housewise.selftrain.personalize.memories import IMITATE, UNTRAINED
 from housewise.selftrain.trainers import Progress
 from housewise.tracking.curves import Curves
-from housewise.tracking.episodes import TrackedEpisodes
+from housewise.tracking.episode_tracking import TrackedEpisodes
 
 _BEFORE = (UNTRAINED, IMITATE)
 
