@@ -28,7 +28,7 @@ from housewise.selftrain.trainers import Progress as TrainingProgress
 from housewise.selftrain.trainers import TrainedModel
 from housewise.terminal import Live, going_on, told
 from housewise.tracking import following
-from housewise.tracking.training import TrackedTraining
+from housewise.tracking.training_tracking import TrackedTraining
 
 
 def run_selftraining(
