@@ -6,7 +6,7 @@ import gc
 import housewise.cli
 import housewise.report.pages
 import housewise.report.rendering
-import housewise.report.views
+import housewise.report.view_tmp
 import housewise.rollout.comparison
 import housewise.rollout.executors.threads
 import housewise.rulebook
