@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from housewise.report.svg import Point, path, tag
+from housewise.report.drawing.svg import Point, path, tag
 
 _WIDTH, _HEIGHT = 560.0, 260.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56.0, 48.0, 14.0, 34.0

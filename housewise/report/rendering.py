@@ -13,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from housewise.core.plurals import plural
-from housewise.report.svg import gauge, icon, mark
+from housewise.report.drawing.svg import gauge, icon, mark
 from housewise.report.text import inert
 from housewise.report.topdown import stage_gradient
 

@@ -13,8 +13,8 @@ from housewise.playback.floor_plan import ROOM_LETTER, Area, HousePlan
 from housewise.playback.object_outcomes import Fate
 from housewise.playback.replay import Replay
 from housewise.report.boxes import Boxes
+from housewise.report.drawing.svg import Point, join, mark, path, tag
 from housewise.report.pictures import compress, data_uri
-from housewise.report.svg import Point, join, mark, path, tag
 
 _STAGES = ((47, 56, 150), (118, 48, 168), (200, 48, 120), (235, 110, 30), (250, 190, 40))
 _CHUNKS = 72

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from housewise.playback.object_outcomes import HAND, Fate
-from housewise.report.svg import Point, mark, tag
+from housewise.report.drawing.svg import Point, mark, tag
 from housewise.systems.personalize.record import HouseRecord
 
 _ROW = 19.0
