@@ -17,8 +17,8 @@ from pydantic import BaseModel, Field, FiniteFloat, ValidationError, model_valid
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths, write_text
 from housewise.core.plugins import FILTERS, load_plugin, plugins
-from housewise.core.reading import read_json, read_text
-from housewise.report.charts import Series, chart, swatch
+from housewise.core.text_files import read_json, read_text
+from housewise.report.drawing.charts import Series, chart, swatch
 from housewise.report.page import write_report
 from housewise.report.pages import Options, Progress
 from housewise.report.rendering import render
