@@ -17,9 +17,9 @@ from housewise.playback.object_outcomes import Fate
 from housewise.playback.replay import Moment, Replay
 from housewise.playback.simulators import Extent, Shot
 from housewise.report.boxes import Boxes
+from housewise.report.drawing.house_map import stage_color
 from housewise.report.pictures import compress
 from housewise.report.text import inert
-from housewise.report.topdown import stage_color
 
 FRAMES = 150
 

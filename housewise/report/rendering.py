@@ -13,9 +13,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from housewise.core.plurals import plural
+from housewise.report.drawing.house_map import stage_gradient
 from housewise.report.drawing.svg import gauge, icon, mark
 from housewise.report.text import inert
-from housewise.report.topdown import stage_gradient
 
 _FOLDER = Path(__file__).parent
 
