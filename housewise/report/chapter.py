@@ -15,10 +15,10 @@ from housewise.playback.object_outcomes import Fate, fates, story, who_wants
 from housewise.playback.replay import Replay, find_task, replay
 from housewise.playback.simulators import FilmedSimulator, Picture
 from housewise.report.drawing.house_map import map_svg
+from housewise.report.drawing.scene_tree import branches, tree_svg
 from housewise.report.film import FRAMES, Film, make_film
 from housewise.report.house import HouseView
 from housewise.report.pictures import compress, data_uri
-from housewise.report.tree import branches, tree_svg
 from housewise.rollout.comparison_settings import planner_of
 from housewise.systems.personalize.record import ActionEvent, ExchangeLine, HouseRecord, PlanEvent
 from housewise.worlds.house.env import Task
