@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from housewise.playback.floor_plan import ROOM_LETTER, Area, HousePlan
 from housewise.playback.object_outcomes import Fate
 from housewise.playback.replay import Replay
-from housewise.report.boxes import Boxes
+from housewise.report.drawing.label_layout import Boxes
 from housewise.report.drawing.svg import Point, join, mark, path, tag
 from housewise.report.pictures import compress, data_uri
 

@@ -14,8 +14,8 @@ from housewise.playback.floor_plan import DETAIL, Frame, house_plan
 from housewise.playback.object_outcomes import HAND, Fate, fates, story, who_wants
 from housewise.playback.replay import find_task, replay
 from housewise.playback.simulators import FilmedSimulator
-from housewise.report.boxes import Boxes
 from housewise.report.drawing.house_map import map_svg
+from housewise.report.drawing.label_layout import Boxes
 from housewise.report.drawing.scene_tree import Branch, branches, room_of, tree_svg
 from housewise.report.drawing.svg import gauge, mark, tag
 from housewise.report.text import inert
