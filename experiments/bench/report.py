@@ -35,7 +35,7 @@ import typer
 from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths, writable_file, write_json
-from housewise.core.machine import provenance
+from housewise.core.provenance import provenance
 from housewise.core.tables import table
 
 HOUSES = 12
@@ -210,7 +210,7 @@ def measure(python: Path, played: Path, folder: Path, count: int, patience: floa
 
 def measured_commit(python: Path) -> Any:
     """The commit of the installation that is measured, and whether its code is another; None where nobody can say."""
-    code = "import json; from housewise.core.machine import provenance as p; print(json.dumps(p()))"
+    code = "import json; from housewise.core.provenance import provenance as p; print(json.dumps(p()))"
     said = json.loads(_said([python, "-c", code]))
     return {key: said[key] for key in ("commit", "changed")}
 

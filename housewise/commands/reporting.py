@@ -14,7 +14,7 @@ from housewise.commands.options import GpuOption, SimulatorOption
 from housewise.commands.settings import simulator_choice
 from housewise.core.console import Console, print_note
 from housewise.core.files import writable_file
-from housewise.core.machine import usable_cores
+from housewise.core.provenance import usable_cores
 
 _MOST_WORKERS = 4
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from housewise.controller.robot import LETTERS
 from housewise.core.errors import UserError, shown
-from housewise.core.homes import expand_user
 from housewise.core.record import Header
+from housewise.core.user_folders import expand_user
 from housewise.playback.simulators import FilmedSimulator, Picture, Shot, UnseenHouse
 from housewise.rollout.saved_settings import settings_from
 from housewise.systems.personalize.record import ActionEvent, HouseRecord, Placements

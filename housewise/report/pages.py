@@ -24,7 +24,7 @@ from housewise.core.errors import UserError, shown
 from housewise.core.files import open_regular, write_bytes, write_text
 from housewise.core.processes import has_processes, process_pool
 from housewise.core.record import Record
-from housewise.report.film import Film, encoder
+from housewise.report.drawing.film import Film, encoder
 from housewise.report.rendering import render, version
 from housewise.report.sources import Entry, readable
 from housewise.report.view_tmp import EventsView, KeepFilm, Shown

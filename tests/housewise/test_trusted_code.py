@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import housewise as package
-from housewise.core.code import UntrustedCodeError
 from housewise.core.errors import UserError
+from housewise.core.user_code import UntrustedCodeError
 from housewise.rollout.run import load_run
 from housewise.selftrain.personalize.settings import read_selftraining
 from tests.housewise.test_cli import housewise, one_line
