@@ -36,7 +36,7 @@ from housewise.controller.robot import RobotInHouse
 from housewise.controller.skills import Controller, ControllerSettings
 from housewise.core.console import Console
 from housewise.core.files import writable_file, write_json
-from housewise.core.machine import provenance
+from housewise.core.provenance import provenance
 from housewise.core.record import Header, RecordWriter
 from housewise.core.tables import table
 from housewise.experiments.bench.recordings import walked_as_recorded

@@ -12,6 +12,7 @@ from urllib.parse import quote
 from housewise.core.errors import UserError
 from housewise.core.files import write_text
 from housewise.core.record import Header
+from housewise.report.drawing.images import data_uri
 from housewise.report.figures import Rows, overall, rows, stale
 from housewise.report.pages import (
     WORST,
@@ -26,7 +27,6 @@ from housewise.report.pages import (
     pages,
     takes_pictures,
 )
-from housewise.report.pictures import data_uri
 from housewise.report.rendering import render
 from housewise.report.sources import Entry, finished, read_entries
 from housewise.report.view_tmp import Cell, Shown

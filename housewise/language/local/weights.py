@@ -13,7 +13,7 @@ from urllib.request import getproxies, proxy_bypass
 from jinja2 import TemplateSyntaxError
 
 from housewise.core.errors import shown
-from housewise.core.homes import expand_user
+from housewise.core.user_folders import expand_user
 from housewise.language.base import ChatModelError
 from housewise.language.local.adapters import check_adapter, put_on
 from housewise.language.local.devices import find_device

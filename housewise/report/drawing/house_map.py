@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from housewise.playback.floor_plan import ROOM_LETTER, Area, HousePlan
 from housewise.playback.object_outcomes import Fate
 from housewise.playback.replay import Replay
+from housewise.report.drawing.images import compress, data_uri
 from housewise.report.drawing.label_layout import Boxes
 from housewise.report.drawing.svg import Point, join, mark, path, tag
-from housewise.report.pictures import compress, data_uri
 
 _STAGES = ((47, 56, 150), (118, 48, 168), (200, 48, 120), (235, 110, 30), (250, 190, 40))
 _CHUNKS = 72
