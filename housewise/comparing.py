@@ -11,8 +11,8 @@ from housewise.core.errors import UserError
 from housewise.core.files import write_json
 from housewise.core.plurals import plural
 from housewise.core.tables import table
+from housewise.report.drawing.inert_text import inert
 from housewise.report.sources import Entry, finished, read_entries
-from housewise.report.text import inert
 from housewise.rollout.comparison import Comparison, Difference, compare
 from housewise.rollout.comparison_settings import names
 

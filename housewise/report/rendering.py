@@ -14,8 +14,8 @@ from markupsafe import Markup
 
 from housewise.core.plurals import plural
 from housewise.report.drawing.house_map import stage_gradient
+from housewise.report.drawing.inert_text import inert
 from housewise.report.drawing.svg import gauge, icon, mark
-from housewise.report.text import inert
 
 _FOLDER = Path(__file__).parent
 

@@ -18,8 +18,8 @@ from housewise.playback.replay import Moment, Replay
 from housewise.playback.simulators import Extent, Shot
 from housewise.report.drawing.house_map import stage_color
 from housewise.report.drawing.images import compress
+from housewise.report.drawing.inert_text import inert
 from housewise.report.drawing.label_layout import Boxes
-from housewise.report.text import inert
 
 FRAMES = 150
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup, escape
 
-from housewise.report.text import inert
+from housewise.report.drawing.inert_text import inert
 
 Point = tuple[float, float]
 Number = float | int

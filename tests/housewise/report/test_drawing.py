@@ -15,10 +15,10 @@ from housewise.playback.object_outcomes import HAND, Fate, fates, story, who_wan
 from housewise.playback.replay import find_task, replay
 from housewise.playback.simulators import FilmedSimulator
 from housewise.report.drawing.house_map import map_svg
+from housewise.report.drawing.inert_text import inert
 from housewise.report.drawing.label_layout import Boxes
 from housewise.report.drawing.scene_tree import Branch, branches, room_of, tree_svg
 from housewise.report.drawing.svg import gauge, mark, tag
-from housewise.report.text import inert
 from housewise.systems.personalize.record import read_house_records
 from housewise.worlds.house.simulator.base import Camera
 
