@@ -7,8 +7,8 @@ from typing import TextIO
 
 from rich.console import Console
 
-from housewise.agent.clipr.everyday import command_in, verdict
-from housewise.agent.clipr.house import HOUSE
+from housewise.agent.clipr.answer_phrases import command_in, verdict
+from housewise.agent.clipr.house_interview import HOUSE
 from housewise.core.errors import UserError
 from housewise.people.memory import MemoryFolder
 from housewise.prompting import Leaving, Prompt

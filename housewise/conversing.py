@@ -7,10 +7,10 @@ from typing import TextIO
 
 from rich.console import Console
 
-from housewise.agent.clipr.everyday import command_in, verdict
-from housewise.agent.clipr.interview import Interview, NotUnderstood, Question, Understood
-from housewise.agent.clipr.language import Exchange
-from housewise.agent.clipr.notes import answer_note, answers_in, exchange_of, unwritten_in
+from housewise.agent.clipr.answer_phrases import command_in, verdict
+from housewise.agent.clipr.language_steps import Exchange
+from housewise.agent.clipr.memory_notes import answer_note, answers_in, exchange_of, unwritten_in
+from housewise.agent.clipr.terminal_interview import Interview, NotUnderstood, Question, Understood
 from housewise.core.plurals import plural
 from housewise.interviewing import notes_of_rules
 from housewise.people.memory import MemoryFolder, Note

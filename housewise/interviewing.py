@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from housewise.agent.clipr.elicitation import elicit
-from housewise.agent.clipr.house import HOUSE, house_notes
-from housewise.agent.clipr.language import Exchange, Interviewer
-from housewise.agent.clipr.notes import (
+from housewise.agent.clipr.house_interview import HOUSE, house_notes
+from housewise.agent.clipr.language_steps import Exchange, Interviewer
+from housewise.agent.clipr.memory_notes import (
     answer_note,
     answers_in,
     exchange_of,
@@ -18,9 +18,9 @@ from housewise.agent.clipr.notes import (
     written_note,
 )
 from housewise.agent.clipr.rules import Rule
-from housewise.people.base import Person
 from housewise.people.memory import MemoryFolder, Note
 from housewise.people.memory.note import just_after
+from housewise.people.respondent import Person
 from housewise.rulebook import give_way
 
 

@@ -6,13 +6,13 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from housewise.agent.clipr.everyday import Command, command_in
+from housewise.agent.clipr.answer_phrases import Command, command_in
 from housewise.kitchen_names import Names, Unclear
 from housewise.language.words import forms
-from housewise.worlds.kitchen.actions import NAME_LENGTH, Impossible, parse
-from housewise.worlds.kitchen.data import Verbs
+from housewise.worlds.kitchen.action_parser import NAME_LENGTH, Impossible, parse
 from housewise.worlds.kitchen.dishes import is_food
-from housewise.worlds.kitchen.finding import as_id
+from housewise.worlds.kitchen.kitchen_data import Verbs
+from housewise.worlds.kitchen.name_resolution import as_id
 from housewise.worlds.kitchen.state import State
 
 Word = Literal["look", "help", "made", "wishes", "hand", "undo", "quit"]

@@ -6,9 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from housewise.agent.clipr.everyday import NoSuchOption, with_options
+from housewise.agent.clipr.answer_phrases import NoSuchOption, with_options
 from housewise.language.words import STOP_WORDS, tokens
-from housewise.worlds.kitchen.finding import as_id, describe
+from housewise.worlds.kitchen.name_resolution import as_id, describe
 from housewise.worlds.kitchen.state import Entity, State
 
 _NUMBER = re.compile(r"_\d+$")

@@ -9,10 +9,18 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from housewise.agent.clipr.everyday_places import EverydayPlaces
-from housewise.agent.clipr.house import HOUSE, following, giving_way, house_notes, questioned, rule_notes_in, told
-from housewise.agent.clipr.notes import overruled, rule_notes
-from housewise.agent.clipr.places import HouseRule, house_rule
+from housewise.agent.clipr.house_interview import (
+    HOUSE,
+    following,
+    giving_way,
+    house_notes,
+    questioned,
+    rule_notes_in,
+    told,
+)
+from housewise.agent.clipr.house_place_words import EverydayPlaces
+from housewise.agent.clipr.house_rules import HouseRule, house_rule
+from housewise.agent.clipr.memory_notes import overruled, rule_notes
 from housewise.agent.clipr.rules import MOST_CHARACTERS, read_rule, typed_rule
 from housewise.core.errors import UserError, shown
 from housewise.core.plurals import plural

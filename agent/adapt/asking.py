@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from housewise.agent.adapt.cook import ScriptedCook
-from housewise.people.judging import Judge
-from housewise.people.language import Condition
-from housewise.people.person import Person, Preference
-from housewise.people.topics import Topic
-from housewise.worlds.kitchen.cooking import Cooking
-from housewise.worlds.kitchen.data import Kitchen
+from housewise.people.kitchen.conditions import Condition
+from housewise.people.kitchen.preference_judge import Judge
+from housewise.people.kitchen.profile_files import Person, Preference
+from housewise.people.kitchen.question_topics import Topic
+from housewise.worlds.kitchen.dynamics import Cooking
+from housewise.worlds.kitchen.kitchen_data import Kitchen
 
 
 class PhraseBook:

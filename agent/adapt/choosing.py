@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from housewise.people.cases import Case, Literals, TooManyCases, cases, consistent, union
-from housewise.people.judging import Judge
-from housewise.people.language import All, Not, Predicate
-from housewise.people.person import Person, Preference
-from housewise.worlds.kitchen.tracking import Trace
+from housewise.people.kitchen.conditions import All, Not, Predicate
+from housewise.people.kitchen.consistency import Case, Literals, TooManyCases, cases, consistent, union
+from housewise.people.kitchen.preference_judge import Judge
+from housewise.people.kitchen.profile_files import Person, Preference
+from housewise.worlds.kitchen.trace import Trace
 
 MOST_NODES = 20_000  # partial choices that are looked at
 

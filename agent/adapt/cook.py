@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from housewise.agent.adapt.choosing import Choice, choose
 from housewise.agent.adapt.menu import write_menu
 from housewise.agent.adapt.preparation import Preparation
-from housewise.people.judging import Judge
-from housewise.people.person import Person
-from housewise.worlds.kitchen.cooking import Cooking
-from housewise.worlds.kitchen.data import Kitchen
+from housewise.people.kitchen.preference_judge import Judge
+from housewise.people.kitchen.profile_files import Person
+from housewise.worlds.kitchen.dynamics import Cooking
+from housewise.worlds.kitchen.kitchen_data import Kitchen
 
 DONE = "Declare Done"
 _CHANGE_NOTHING = ("ask ", "look for ", "find ", "search ")

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from housewise.language.gbnf import REPLY, literal, one_of, rule
-from housewise.worlds.kitchen.actions import NAME_LENGTH
+from housewise.worlds.kitchen.action_parser import NAME_LENGTH
 from housewise.worlds.kitchen.state import State
 
 MOST_ASKED = 120  # characters of a question

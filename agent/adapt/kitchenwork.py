@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from housewise.language.words import is_of
-from housewise.people.cases import Literals, union
-from housewise.people.judging import Judge
-from housewise.worlds.kitchen.actions import NAME_LENGTH, Impossible, parse
-from housewise.worlds.kitchen.cooking import Cooking
+from housewise.people.kitchen.consistency import Literals, union
+from housewise.people.kitchen.preference_judge import Judge
+from housewise.worlds.kitchen.action_parser import NAME_LENGTH, Impossible, parse
 from housewise.worlds.kitchen.dishes import dish_of, foods_in, is_food
+from housewise.worlds.kitchen.dynamics import Cooking
 from housewise.worlds.kitchen.state import State
-from housewise.worlds.kitchen.tracking import Trace
+from housewise.worlds.kitchen.trace import Trace
 
 _NAMES = {"scrambl": "scrambled_eggs", "omelet": "omelette", "poach": "poached_eggs", "over easy": "eggs_over_easy"}
 USES = {  # which vessels and appliances a dish is made and served with

@@ -6,9 +6,9 @@ from collections.abc import Collection
 from typing import Protocol
 
 from housewise.agent.adapt.cook import changing
-from housewise.worlds.kitchen.actions import Impossible, parse
-from housewise.worlds.kitchen.cooking import Cooking
-from housewise.worlds.kitchen.data import Verbs
+from housewise.worlds.kitchen.action_parser import Impossible, parse
+from housewise.worlds.kitchen.dynamics import Cooking
+from housewise.worlds.kitchen.kitchen_data import Verbs
 
 
 class Cook(Protocol):

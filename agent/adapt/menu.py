@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from housewise.agent.adapt.choosing import Choice
 from housewise.agent.adapt.kitchenwork import USES, Kitchenwork
-from housewise.people.cases import Literals, may_meet
-from housewise.people.judging import Judge
-from housewise.people.language import Predicate
+from housewise.people.kitchen.conditions import Predicate
+from housewise.people.kitchen.consistency import Literals, may_meet
+from housewise.people.kitchen.preference_judge import Judge
 
 _SAVORY = ("spice", "vegetable", "fat", "herb", "cheese", "meat", "hash_brown")  # what goes into the pan with eggs
 _ROLES = {  # which kinds of thing do what

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from housewise.agent.adapt.kitchenwork import USES, Kitchenwork, name_with
 from housewise.agent.adapt.menu import Course, Menu
 from housewise.language.words import forms
-from housewise.people.language import as_word
+from housewise.people.kitchen.conditions import as_word
 from housewise.worlds.kitchen.dishes import dish_of, foods_below, foods_in, is_food, on_appliance
 
 

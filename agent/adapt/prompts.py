@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from housewise.core.configs import CONFIGS
-from housewise.worlds.kitchen.data import read_model
+from housewise.worlds.kitchen.kitchen_data import read_model
 
 PROMPTS = CONFIGS / "adapt" / "prompts.yaml"
 SHORT = CONFIGS / "adapt" / "short.yaml"  # for small models, which are trained with it

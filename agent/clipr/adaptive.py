@@ -14,10 +14,10 @@ from typing import Any, Literal
 
 from housewise.agent.clipr.elicitation import ask
 from housewise.agent.clipr.inference import Decision, Inference, accuracy, batches, judged
-from housewise.agent.clipr.language import Exchange, Guidance, Judged, Language
+from housewise.agent.clipr.language_steps import Exchange, Guidance, Judged, Language
 from housewise.agent.clipr.rules import Rule
 from housewise.core.errors import UserError
-from housewise.people.base import Person, PersonLeft, Question
+from housewise.people.respondent import Person, PersonLeft, Question
 from housewise.worlds.choices.scenario import Scenario
 
 Outcome = Literal[

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from housewise.agent.clipr.adaptive import AdaptiveClipr
 from housewise.agent.clipr.elicitation import learn
-from housewise.agent.clipr.language import Guidance
-from housewise.agent.clipr.method import Outcome, Setup
+from housewise.agent.clipr.language_steps import Guidance
+from housewise.agent.clipr.methods import Outcome, Setup
 
 
 def clipr(setup: Setup) -> Outcome:

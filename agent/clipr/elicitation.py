@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from housewise.agent.clipr.language import Dimension, Exchange, Interviewer
+from housewise.agent.clipr.language_steps import Dimension, Exchange, Interviewer
 from housewise.agent.clipr.rules import Rule
 from housewise.language.words import one_line
-from housewise.people.base import Person, PersonLeft, Question
+from housewise.people.respondent import Person, PersonLeft, Question
 from housewise.worlds.choices.scenario import Situation
 
 MOST_ANSWER = 2000

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from housewise.agent.clipr.language import Choice, Guidance, Judged, Language
+from housewise.agent.clipr.language_steps import Choice, Guidance, Judged, Language
 from housewise.worlds.choices.scenario import Scenario, Situation, shown_order
 
 _Any = TypeVar("_Any")

@@ -15,7 +15,7 @@ from housewise.agent.stars.clauses import Clause, InState, Placement, Referent
 from housewise.agent.stars.vocabulary import Vocabulary, too_long, words_of
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError, UserError
-from housewise.core.reading import is_file, read_text
+from housewise.core.text_files import is_file, read_text
 
 PAPER = "goal"
 WIDE = "wide"

@@ -17,7 +17,7 @@ from housewise.agent.stars.retriever import Retrieval, Retriever
 from housewise.agent.stars.selection import Choice, Likeliest, Selector
 from housewise.agent.stars.tasks import Completion, Task, TaskObject
 from housewise.agent.stars.usage import Usage
-from housewise.worlds.kitchen.handling import Act
+from housewise.worlds.kitchen.manipulation import Act
 from housewise.worlds.kitchen.state import State
 
 MOST_OPTIONS = 40

@@ -16,7 +16,7 @@ from housewise.agent.stars.planning import Goal, execute, goal_of, plan
 from housewise.agent.stars.situation import Thing
 from housewise.agent.stars.tasks import Task, TaskObject
 from housewise.agent.stars.vocabulary import Vocabulary
-from housewise.worlds.kitchen.handling import Act, ImpossibleAct
+from housewise.worlds.kitchen.manipulation import Act, ImpossibleAct
 from housewise.worlds.kitchen.state import State
 
 SELF = "<object>"

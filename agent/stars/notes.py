@@ -16,7 +16,7 @@ from housewise.agent.stars.oversight import place_said
 from housewise.agent.stars.tasks import Task, TaskObject
 from housewise.people.memory import About, Note
 from housewise.people.memory.note import LONGEST_TEXT
-from housewise.worlds.kitchen.handling import Act
+from housewise.worlds.kitchen.manipulation import Act
 
 _UNCONFIRMED = "nobody confirmed: "
 _PUT = re.compile(r"put (?P<thing>.+?) (?P<relation>in|on) (?P<target>.+)")

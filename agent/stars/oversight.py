@@ -9,9 +9,9 @@ from housewise.agent.stars.analysis import Analyser, Analysis
 from housewise.agent.stars.clauses import InState, Placement, Referent
 from housewise.agent.stars.situation import Thing
 from housewise.agent.stars.tasks import Task, TaskObject
-from housewise.people.base import Person
-from housewise.people.base import Question as Asked
 from housewise.people.memory import About
+from housewise.people.respondent import Person
+from housewise.people.respondent import Question as Asked
 
 MOST_QUESTIONS = 5
 YES, NO = "yes", "no"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from housewise.agent.stars.analysis import Analysis
 from housewise.agent.stars.clauses import Placement, Referent
 from housewise.agent.stars.situation import Thing
-from housewise.worlds.kitchen.handling import OPEN, Act, acts, do, station
+from housewise.worlds.kitchen.manipulation import OPEN, Act, acts, do, station
 from housewise.worlds.kitchen.state import Place, State
 
 # One object, one or two pieces of furniture: go, open, go, pick up, go, put, close. A goal with two such clauses

@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Literal
 
 from housewise.agent.stars.usage import Usage
-from housewise.language.continuing import Bounds, Continuation, Continuer, Step, Token
+from housewise.language.completion import Bounds, Continuation, Continuer, Step, Token
 
 Prompt = Literal["initial", "repair"]
 

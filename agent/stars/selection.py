@@ -11,7 +11,7 @@ from housewise.agent.stars.prompts import Prompts
 from housewise.agent.stars.repair import Candidate
 from housewise.agent.stars.tasks import Task, TaskObject
 from housewise.agent.stars.usage import Usage
-from housewise.language.continuing import Continuer, rater
+from housewise.language.completion import Continuer, rater
 
 _NUMBER = re.compile(r"\s*(\d{1,3})(?!\d)")
 

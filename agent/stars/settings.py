@@ -15,8 +15,8 @@ from housewise.agent.stars.tasks import Task, TaskObject
 from housewise.agent.stars.vocabulary import Kind, Vocabulary
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError, UserError, alternatives, shown
-from housewise.core.reading import is_file
-from housewise.core.yamls import read_yaml
+from housewise.core.text_files import is_file
+from housewise.core.yaml_files import read_yaml
 from housewise.worlds.kitchen.state import Relation
 
 T = TypeVar("T", bound=BaseModel)

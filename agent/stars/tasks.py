@@ -8,7 +8,7 @@ from functools import cached_property
 
 from housewise.agent.stars.situation import Situation, Thing
 from housewise.core.errors import DataError
-from housewise.worlds.kitchen.handling import OPEN, hand
+from housewise.worlds.kitchen.manipulation import OPEN, hand
 from housewise.worlds.kitchen.state import Entity, Place, Relation, State
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from housewise.language.continuing import Continuation, Rating
+from housewise.language.completion import Continuation, Rating
 
 
 @dataclass

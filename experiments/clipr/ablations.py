@@ -29,12 +29,12 @@ from rich.table import Table
 from housewise.agent.clipr.adaptive import Adapted, AdaptiveClipr, CriticSettings
 from housewise.agent.clipr.elicitation import Elicited, learn
 from housewise.agent.clipr.inference import Inference, accuracy
-from housewise.agent.clipr.language import Guidance
-from housewise.agent.clipr.local.components import LocalComponents
+from housewise.agent.clipr.language_steps import Guidance
+from housewise.agent.clipr.local_steps.local_components import LocalComponents
 from housewise.agent.clipr.rules import Rule, typed_rule
 from housewise.core.errors import UserError
 from housewise.core.files import writable_file, write_json
-from housewise.core.machine import provenance
+from housewise.core.provenance import provenance
 from housewise.experiments.clipr import controls
 from housewise.experiments.clipr.main_results import (
     BUDGET,
@@ -44,8 +44,8 @@ from housewise.experiments.clipr.main_results import (
     standard_error_of,
 )
 from housewise.language.embedder import MiniLM
-from housewise.people.simulated import UNSEEN_SPEECH, SimulatedPerson
-from housewise.people.tidy import profile_of
+from housewise.people.choices.house_profiles import profile_of
+from housewise.people.choices.respondent import UNSEEN_SPEECH, SimulatedPerson
 from housewise.worlds.choices.scenario import ChoiceSet, Scenario
 
 SETTINGS = CriticSettings(batch=10, interval=10)

@@ -16,10 +16,10 @@ import numpy as np
 import typer
 from rich.console import Console
 
-from housewise.agent.clipr.local.polarity import CLAUSES, Clauses, Polarity, fit, fitted_file
+from housewise.agent.clipr.local_steps.clause_polarity import CLAUSES, Clauses, Polarity, fit, fitted_file
 from housewise.core.errors import UserError
 from housewise.core.files import writable_file, write_json
-from housewise.core.machine import provenance
+from housewise.core.provenance import provenance
 from housewise.language.embedder import Embedder, MiniLM
 from housewise.worlds.choices.files import read_yaml
 

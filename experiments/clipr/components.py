@@ -10,12 +10,12 @@ from typing import Annotated
 
 import typer
 
-from housewise.agent.clipr.language import Language
-from housewise.agent.clipr.local.components import OPEN_QUESTIONS, LocalComponents
+from housewise.agent.clipr.language_steps import Language
+from housewise.agent.clipr.local_steps.local_components import OPEN_QUESTIONS, LocalComponents
 from housewise.language.adapters import fingerprint
 from housewise.language.base import ChatModel
+from housewise.language.cached_chat_model import KeptReplies
 from housewise.language.embedder import Embedder
-from housewise.language.kept import KeptReplies
 
 
 class Components(str, Enum):
@@ -42,7 +42,7 @@ def language_opener(components: Components, model: str, embedder: Embedder) -> O
     """
     if components is Components.local:
         return lambda data: LocalComponents(embedder, open_questions=_open_questions(data))
-    from housewise.agent.clipr.chat import ChatLanguage
+    from housewise.agent.clipr.chat_steps import ChatLanguage
     from housewise.language import open_model
 
     opened = open_model(model)
@@ -62,7 +62,7 @@ def learned_opener(adapter: str | None, embedder: Embedder, kept: Path | None = 
     Raises:
         UserError: the model or the adapter cannot be opened, or what was kept cannot be read.
     """
-    from housewise.agent.clipr.learned import LearnedChoices
+    from housewise.agent.clipr.finetuned_chooser import LearnedChoices
     from housewise.language import open_model
 
     model = kept_replies(open_model("local", adapter=adapter), adapter, kept)

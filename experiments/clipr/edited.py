@@ -20,13 +20,13 @@ from pydantic import Field
 from rich.table import Table
 
 from housewise.agent.clipr.inference import Inference
-from housewise.agent.clipr.language import Guidance
-from housewise.agent.clipr.notes import rule_notes, rules_in
+from housewise.agent.clipr.language_steps import Guidance
+from housewise.agent.clipr.memory_notes import rule_notes, rules_in
 from housewise.agent.clipr.rules import Rule, read_rule
 from housewise.core.configs import CONFIGS
 from housewise.core.console import Console
 from housewise.core.files import writable_file, write_json
-from housewise.core.machine import provenance
+from housewise.core.provenance import provenance
 from housewise.experiments.clipr.components import Components, language_opener
 from housewise.language.embedder import shared_minilm
 from housewise.people.memory import Memory

@@ -22,16 +22,16 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from housewise.agent.clipr.chat import Prompts
+from housewise.agent.clipr.chat_steps import Prompts
+from housewise.agent.clipr.finetuned_chooser import choice_request, read_choice
 from housewise.agent.clipr.inference import batches
-from housewise.agent.clipr.language import Guidance
-from housewise.agent.clipr.learned import choice_request, read_choice
-from housewise.agent.clipr.local.components import LocalComponents
+from housewise.agent.clipr.language_steps import Guidance
+from housewise.agent.clipr.local_steps.local_components import LocalComponents
 from housewise.agent.clipr.rules import read_rule
 from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.core.files import writable_file, write_json
-from housewise.core.machine import provenance
+from housewise.core.provenance import provenance
 from housewise.experiments.clipr.components import kept_replies
 from housewise.experiments.clipr.main_results import choice_sets
 from housewise.language import open_model
@@ -44,8 +44,8 @@ from housewise.selftrain.personalize.pairs import Pair, read_pairs, write_pairs
 from housewise.selftrain.personalize.settings import load_selftraining
 from housewise.selftrain.trainers import Start, TrainedModel, open_trainer
 from housewise.selftraining import Terminal
+from housewise.worlds.choices.choice_sets import OWN
 from housewise.worlds.choices.scenario import Scenario
-from housewise.worlds.choices.sets import OWN
 
 _AT_ONCE = 16
 _QUICK_STEPS, _QUICK_TESTS = 3, 6

@@ -33,28 +33,28 @@ from housewise.agent.clipr.baselines.introspective import introspective_planning
 from housewise.agent.clipr.baselines.tidybot import tidybot
 from housewise.agent.clipr.baselines.zero_shot import zero_shot
 from housewise.agent.clipr.clipr import adaptive_clipr, clipr
-from housewise.agent.clipr.language import Language
-from housewise.agent.clipr.local.contrast import own_words
-from housewise.agent.clipr.method import Method, Outcome, Setup
+from housewise.agent.clipr.language_steps import Language
+from housewise.agent.clipr.local_steps.contrasts import own_words
+from housewise.agent.clipr.methods import Method, Outcome, Setup
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError
 from housewise.core.files import writable_file, write_json
-from housewise.core.machine import provenance
-from housewise.core.yamls import read_yaml
+from housewise.core.provenance import provenance
+from housewise.core.yaml_files import read_yaml
 from housewise.experiments.clipr.components import Components, KeptOption, language_opener, learned_opener
 from housewise.experiments.clipr.controls import CONTROLS
 from housewise.experiments.quick import QuickOption, say_left_out
 from housewise.experiments.results import nested
 from housewise.language.adapters import fingerprint
 from housewise.language.embedder import Embedder, MiniLM
-from housewise.people.simulated import UNSEEN_SPEECH, SimulatedPerson
-from housewise.people.tidy import profile_of
-from housewise.worlds.choices.housekeep import read_housekeep
+from housewise.people.choices.house_profiles import profile_of
+from housewise.people.choices.respondent import UNSEEN_SPEECH, SimulatedPerson
+from housewise.worlds.choices.ambik_labels import ambik_choices
+from housewise.worlds.choices.choice_sets import HOUSES, OWN
+from housewise.worlds.choices.house_choices import read_housekeep
 from housewise.worlds.choices.introplan import read_introplan, repeats
-from housewise.worlds.choices.kitchen import read_kitchen
+from housewise.worlds.choices.kitchen_choices import read_kitchen
 from housewise.worlds.choices.scenario import ChoiceSet, Scenario
-from housewise.worlds.choices.sets import HOUSES, OWN
-from housewise.worlds.choices.unified_person import ambik_choices
 
 METHODS: dict[str, Method] = {
     "Adaptive CLIPR": adaptive_clipr,

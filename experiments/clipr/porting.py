@@ -23,11 +23,11 @@ from rich.table import Table
 
 from housewise.agent.clipr.elicitation import learn
 from housewise.agent.clipr.inference import Inference, accuracy
-from housewise.agent.clipr.language import Guidance
+from housewise.agent.clipr.language_steps import Guidance
 from housewise.agent.clipr.rules import Rule
 from housewise.core.console import Console
 from housewise.core.files import writable_file, write_json
-from housewise.core.machine import provenance
+from housewise.core.provenance import provenance
 from housewise.experiments.clipr import controls
 from housewise.experiments.clipr.components import Components, KeptOption, Opener, language_opener, learned_opener
 from housewise.experiments.clipr.main_results import (
@@ -39,8 +39,8 @@ from housewise.experiments.clipr.main_results import (
 )
 from housewise.language.adapters import fingerprint
 from housewise.language.embedder import MiniLM
-from housewise.people.simulated import UNSEEN_SPEECH, SimulatedPerson
-from housewise.people.tidy import profile_of
+from housewise.people.choices.house_profiles import profile_of
+from housewise.people.choices.respondent import UNSEEN_SPEECH, SimulatedPerson
 from housewise.worlds.choices.scenario import ChoiceSet
 
 LOCAL, AS_IT_COMES, LEARNED, NOBODY = "local components", "local model as it comes", "learned", "no rules"

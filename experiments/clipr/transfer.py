@@ -20,9 +20,9 @@ from typing import Annotated, Any
 
 import typer
 
-from housewise.agent.clipr.house import HOUSE, HouseInterview, house_notes, rule_notes_in
-from housewise.agent.clipr.notes import answers_in, exchange_of
-from housewise.agent.clipr.places import house_rule, spots_of
+from housewise.agent.clipr.house_interview import HOUSE, HouseInterview, house_notes, rule_notes_in
+from housewise.agent.clipr.house_rules import house_rule, spots_of
+from housewise.agent.clipr.memory_notes import answers_in, exchange_of
 from housewise.agent.clipr.rules import read_rule
 from housewise.commands.options import (
     ConfigOption,
@@ -62,8 +62,8 @@ from housewise.experiments.quick import QuickOption
 from housewise.experiments.results import Cell, Figure, Results
 from housewise.interviewing import interview
 from housewise.language.embedder import shared_minilm
+from housewise.people.house.respondent import Resident
 from housewise.people.memory import Memory, MemoryFolder
-from housewise.people.resident import Resident
 from housewise.selftrain.personalize.loop import Observer
 from housewise.worlds.house.names import spoken
 from housewise.worlds.house.preferences import Places, base_groups, load_person, majority, people, strangers

@@ -20,10 +20,10 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from housewise.agent.clipr.local.meaning import Reader, meant
+from housewise.agent.clipr.local_steps.answer_meaning import Reader, meant
 from housewise.core.errors import DataError, UserError
 from housewise.core.files import writable_file, write_json
-from housewise.core.machine import provenance
+from housewise.core.provenance import provenance
 from housewise.language.embedder import MiniLM
 from housewise.language.words import content_words
 from housewise.worlds.choices.ambik import AmbikTask, intended_options, read_ambik

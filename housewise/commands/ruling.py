@@ -15,7 +15,7 @@ from housewise.core.errors import UserError, alternatives
 from housewise.core.files import check_writable
 
 if TYPE_CHECKING:
-    from housewise.agent.clipr.interview import Interview
+    from housewise.agent.clipr.terminal_interview import Interview
 
 _TOPICS = ("kitchen", "house")
 
@@ -167,7 +167,7 @@ COMMANDS: dict[str, Callable[..., None]] = {"show": show, "add": add, "edit": ed
 
 
 def _interview(topic: str, model: str | None, base_url: str | None) -> Interview:
-    from housewise.agent.clipr.interview import ModelInterview, house_interview, kitchen_interview
+    from housewise.agent.clipr.terminal_interview import ModelInterview, house_interview, kitchen_interview
 
     if topic not in _TOPICS:
         raise UserError(f"--about {topic}: nothing is asked about that; {alternatives(topic, _TOPICS)}")
@@ -177,9 +177,9 @@ def _interview(topic: str, model: str | None, base_url: str | None) -> Interview
         return house_interview(MiniLM()) if topic == "house" else kitchen_interview(MiniLM())
     if topic == "house":
         raise UserError("--about house has questions of its own; leave out --model")
-    from housewise.agent.clipr.chat import ChatLanguage
+    from housewise.agent.clipr.chat_steps import ChatLanguage
     from housewise.language import open_model
-    from housewise.worlds.choices.kitchen import read_kitchen
+    from housewise.worlds.choices.kitchen_choices import read_kitchen
 
     examples = [example.situation for example in read_kitchen().examples]
     return ModelInterview(ChatLanguage(open_model(model, base_url=base_url)), examples)

@@ -16,9 +16,9 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from housewise.agent.clipr.chat import Prompts
-from housewise.agent.clipr.learned import MOST_RULES, choice_reply, choice_request
-from housewise.agent.clipr.local.contrast import own_words
+from housewise.agent.clipr.chat_steps import Prompts
+from housewise.agent.clipr.finetuned_chooser import MOST_RULES, choice_reply, choice_request
+from housewise.agent.clipr.local_steps.contrasts import own_words
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
 from housewise.language.words import content_words, plain

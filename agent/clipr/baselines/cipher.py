@@ -14,8 +14,8 @@ from typing import Literal
 
 from rapidfuzz.distance import Levenshtein
 
-from housewise.agent.clipr.language import Guidance
-from housewise.agent.clipr.method import Method, Outcome, Setup
+from housewise.agent.clipr.language_steps import Guidance
+from housewise.agent.clipr.methods import Method, Outcome, Setup
 from housewise.language.embedder import cosine
 from housewise.worlds.choices.scenario import Situation
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from housewise.agent.clipr.elicitation import ask
-from housewise.agent.clipr.language import Exchange, Guidance
-from housewise.agent.clipr.method import Method, Outcome, Setup
-from housewise.people.base import PersonLeft, Question
+from housewise.agent.clipr.language_steps import Exchange, Guidance
+from housewise.agent.clipr.methods import Method, Outcome, Setup
+from housewise.people.respondent import PersonLeft, Question
 
 
 def gate(turns: int) -> Method:

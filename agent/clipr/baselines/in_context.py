@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from housewise.agent.clipr.language import Guidance
-from housewise.agent.clipr.method import Outcome, Setup
+from housewise.agent.clipr.language_steps import Guidance
+from housewise.agent.clipr.methods import Outcome, Setup
 
 
 def in_context(setup: Setup) -> Outcome:

@@ -6,8 +6,8 @@ one a choice.
 
 from __future__ import annotations
 
-from housewise.agent.clipr.language import Guidance, Labelled
-from housewise.agent.clipr.method import Outcome, Setup
+from housewise.agent.clipr.language_steps import Guidance, Labelled
+from housewise.agent.clipr.methods import Outcome, Setup
 from housewise.language.embedder import cosine
 
 NEAREST = 3

@@ -15,8 +15,8 @@ from housewise.core.record import Event
 from housewise.rollout.episode_loop import Progress
 from housewise.systems.adapt.record import ThoughtEvent
 from housewise.systems.adapt.world import Seen
-from housewise.worlds.kitchen.actions import Impossible, parse
-from housewise.worlds.kitchen.data import Verbs
+from housewise.worlds.kitchen.action_parser import Impossible, parse
+from housewise.worlds.kitchen.kitchen_data import Verbs
 
 
 class Scripted:

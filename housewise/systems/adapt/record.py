@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 from housewise.core.record import Count, Event, Frozen, Words
-from housewise.people.judging import Verdict
+from housewise.people.kitchen.preference_judge import Verdict
 
 
 class AdaptSetting(Frozen):

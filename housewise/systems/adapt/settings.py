@@ -11,7 +11,7 @@ from housewise.agent.adapt.planner import MOST_TURNS, Asking
 from housewise.core.errors import UserError
 from housewise.core.settings import MOST_COUNTED, Settings
 from housewise.language.settings import ModelSettings, SamplingSettings
-from housewise.people.person import PEOPLE, load_people
+from housewise.people.kitchen.profile_files import PEOPLE, load_people
 from housewise.rollout.settings import ModelsSettings, RunSettings, TaskSettings
 from housewise.worlds.kitchen.world import MAX_STEPS
 

@@ -13,20 +13,20 @@ from housewise.agent.adapt.planner import Briefing, Conversation, ModelCook
 from housewise.agent.adapt.prompts import find_prompts, load_prompts
 from housewise.agent.base import Agent
 from housewise.core.errors import UserError
-from housewise.core.reading import is_file
 from housewise.core.record import Event
+from housewise.core.text_files import is_file
 from housewise.language.adapters import asked_with
 from housewise.language.base import ChatModel, Sampling
 from housewise.language.embedder import minilm_folder, shared_minilm
-from housewise.people.answering import AnsweringPerson
-from housewise.people.chat import ChatPerson
-from housewise.people.judging import Judge
+from housewise.people.chat_respondent import ChatPerson
+from housewise.people.kitchen.preference_judge import Judge
+from housewise.people.kitchen.profile_files import PEOPLE, Person, check_paraphrases, load_people, people_files
+from housewise.people.kitchen.question_topics import usual_topics
+from housewise.people.kitchen.respondent import AnsweringPerson
 from housewise.people.memory import Memory
 from housewise.people.memory.note import check_person
-from housewise.people.person import PEOPLE, Person, check_paraphrases, load_people, people_files
 from housewise.people.respondent import Person as Speaker
-from housewise.people.terminal import TerminalPerson
-from housewise.people.topics import usual_topics
+from housewise.people.terminal_respondent import TerminalPerson
 from housewise.rollout.episode_loop import Limits, Progress
 from housewise.rollout.scores import Score
 from housewise.rollout.system import Job, Opened, System, Task
@@ -34,7 +34,7 @@ from housewise.systems.adapt.agents import Model, Scripted, told_lines
 from housewise.systems.adapt.record import EVENTS, AdaptSetting, AnswerEvent
 from housewise.systems.adapt.settings import AdaptSettings
 from housewise.systems.adapt.world import BREAKFAST, Breakfast, Seen
-from housewise.worlds.kitchen.data import load_kitchen
+from housewise.worlds.kitchen.kitchen_data import load_kitchen
 from housewise.worlds.kitchen.world import TextKitchen
 
 

@@ -12,7 +12,7 @@ from housewise.agent.adapt.planner import Turn
 from housewise.core.record import Event
 from housewise.core.settings import MOST_COUNTED
 from housewise.language.words import one_line, plain
-from housewise.people.judging import Judge, satisfaction
+from housewise.people.kitchen.preference_judge import Judge, satisfaction
 from housewise.people.kitchen.profile_files import Person
 from housewise.people.memory import About, Note
 from housewise.people.respondent import Person as Speaker
@@ -20,7 +20,7 @@ from housewise.people.respondent import Question
 from housewise.rollout.note_events import NoteEvent
 from housewise.systems.adapt.record import ActionEvent, AdaptFinal, AnswerEvent, VerdictLine
 from housewise.worlds.base import Step
-from housewise.worlds.kitchen.cooking import Cooking
+from housewise.worlds.kitchen.dynamics import Cooking
 from housewise.worlds.kitchen.world import Step as Done
 from housewise.worlds.kitchen.world import TextKitchen
 

@@ -12,8 +12,8 @@ from housewise.agent.base import Past
 from housewise.agent.clipr.adaptive import Critic, Outcome, Review, tested
 from housewise.agent.clipr.elicitation import MOST_SILENCES
 from housewise.agent.clipr.inference import Decision, Inference, accuracy
-from housewise.agent.clipr.language import Choice, Exchange, Guidance, Judged
-from housewise.agent.clipr.notes import (
+from housewise.agent.clipr.language_steps import Choice, Exchange, Guidance, Judged
+from housewise.agent.clipr.memory_notes import (
     answer_note,
     answers_in,
     exchange_of,

@@ -7,12 +7,12 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from housewise.agent.clipr.adaptive import CriticSettings
-from housewise.agent.clipr.chat import TEMPERATURE
+from housewise.agent.clipr.chat_steps import TEMPERATURE
 from housewise.core.errors import UserError
 from housewise.core.settings import MOST_COUNTED, Settings
 from housewise.language.settings import ModelSettings, SamplingSettings
 from housewise.rollout.settings import ModelsSettings, RunSettings, TaskSettings
-from housewise.worlds.choices.sets import HOUSES, OWN, is_of_houses
+from housewise.worlds.choices.choice_sets import HOUSES, OWN, is_of_houses
 from housewise.worlds.house.preferences import people
 
 Components = Literal["local", "chat", "learned"]
@@ -26,7 +26,7 @@ class ChoiceTasks(TaskSettings):
     """Which choices, and for whom.
 
     Attributes:
-        data: ``kitchen``, ``housekeep``, or the path of a file; see housewise.worlds.choices.sets.
+        data: ``kitchen``, ``housekeep``, or the path of a file; see housewise.worlds.choices.choice_sets.
         examples: that are drawn; the kitchen's are fixed.
         training: whether the examples are chosen in as well, before the tests; it counts in no score but its own.
         person: cooperative, or adversarial: says the opposite, changes, is vague.

@@ -9,22 +9,29 @@ from pathlib import Path
 from typing import Any
 
 from housewise.agent.clipr.adaptive import Critic
-from housewise.agent.clipr.chat import ChatLanguage, Prompts
+from housewise.agent.clipr.chat_steps import ChatLanguage, Prompts
+from housewise.agent.clipr.finetuned_chooser import LearnedChoices
 from housewise.agent.clipr.inference import Inference, batches
-from housewise.agent.clipr.language import Language
-from housewise.agent.clipr.learned import LearnedChoices
-from housewise.agent.clipr.local.components import LocalComponents
-from housewise.agent.clipr.notes import answers_in, rules_in, topic_of
-from housewise.core.reading import is_file
+from housewise.agent.clipr.language_steps import Language
+from housewise.agent.clipr.local_steps.local_components import LocalComponents
+from housewise.agent.clipr.memory_notes import answers_in, rules_in, topic_of
+from housewise.core.text_files import is_file
 from housewise.language.adapters import asked_with
 from housewise.language.base import ChatModel, Sampling
 from housewise.language.embedder import minilm_folder, shared_minilm
 from housewise.language.settings import ModelSettings
-from housewise.people.chat import ChatPerson
+from housewise.people.chat_respondent import ChatPerson
+from housewise.people.choices.house_profiles import profile_of
+from housewise.people.choices.respondent import (
+    PROFILES,
+    UNSEEN_SPEECH,
+    Profile,
+    SimulatedPerson,
+    read_profile,
+    spoken_of,
+)
 from housewise.people.memory import Memory
 from housewise.people.respondent import Person
-from housewise.people.simulated import PROFILES, UNSEEN_SPEECH, Profile, SimulatedPerson, read_profile, spoken_of
-from housewise.people.tidy import profile_of
 from housewise.rollout.episode_loop import Limits, Progress
 from housewise.rollout.scores import Score
 from housewise.rollout.system import Job, Opened, System, Task
@@ -39,8 +46,8 @@ from housewise.systems.clipr.record import (
 )
 from housewise.systems.clipr.settings import CliprSettings
 from housewise.systems.clipr.world import ChoiceWorld
+from housewise.worlds.choices.choice_sets import OWN, is_made_here, is_of_houses, read_choices
 from housewise.worlds.choices.scenario import ChoiceSet
-from housewise.worlds.choices.sets import OWN, is_made_here, is_of_houses, read_choices
 
 _LOCAL, _LEARNED = "local", "learned"
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from housewise.agent.clipr.elicitation import ask
 from housewise.agent.clipr.inference import Decision, accuracy, scored
-from housewise.agent.clipr.language import Choice, Usage
-from housewise.people.base import Person, PersonLeft, Question
+from housewise.agent.clipr.language_steps import Choice, Usage
+from housewise.people.respondent import Person, PersonLeft, Question
 from housewise.systems.clipr.record import AnswerEvent, DecisionEvent
 from housewise.worlds.base import Step
 from housewise.worlds.choices.scenario import Scenario, Situation

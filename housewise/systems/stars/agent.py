@@ -32,7 +32,7 @@ from housewise.systems.stars.record import (
     response_lines,
 )
 from housewise.systems.stars.room import Sight
-from housewise.worlds.kitchen.handling import Act
+from housewise.worlds.kitchen.manipulation import Act
 
 StarsAction = Act | Question | Wish
 

@@ -23,7 +23,7 @@ from housewise.worlds.house.scene import Receptacle, Scene
 from housewise.worlds.house.shelves import Shelves
 from housewise.worlds.house.simulator.base import Simulator
 from housewise.worlds.house.world import REACH
-from housewise.worlds.kitchen.handling import Act
+from housewise.worlds.kitchen.manipulation import Act
 
 STAND_INS = "house"
 _THING = "thing"

@@ -7,8 +7,8 @@ from functools import cached_property
 
 from housewise.core.errors import UserError
 from housewise.language.base import ChatModel
-from housewise.language.chat_continuer import ChatContinuer
-from housewise.language.continuing import Bounds, Continuation, Continuer, Rater, Rating, Token
+from housewise.language.completion import Bounds, Continuation, Continuer, Rater, Rating, Token
+from housewise.language.completion_by_chat import ChatContinuer
 from housewise.language.settings import ModelSettings
 from housewise.rollout.metered_models import MeteredContinuer, MeteredModel
 from housewise.rollout.models import Deferred

@@ -14,7 +14,7 @@ from housewise.systems.stars.house import Body
 from housewise.systems.stars.record import ActionEvent, AnswerEvent, StarsFinal
 from housewise.systems.stars.told import Told
 from housewise.worlds.base import Step
-from housewise.worlds.kitchen.handling import OPEN, Act, do, why_not
+from housewise.worlds.kitchen.manipulation import OPEN, Act, do, why_not
 from housewise.worlds.kitchen.state import State
 
 _LONGEST_ANSWER = 2000

@@ -18,14 +18,14 @@ from housewise.agent.stars.selection import Likelihood, Numbered, Rated, Selecto
 from housewise.agent.stars.settings import load_examples, load_robot, load_task, load_vocabulary, wishes_of
 from housewise.agent.stars.tasks import Task as Room_Task
 from housewise.core.errors import UserError
-from housewise.core.reading import is_file
 from housewise.core.record import Event
+from housewise.core.text_files import is_file
 from housewise.language import ChatModel
-from housewise.language.continuing import Continuer
+from housewise.language.completion import Continuer
 from housewise.language.embedder import shared_minilm
-from housewise.people.chat import ChatPerson
+from housewise.people.chat_respondent import ChatPerson
 from housewise.people.memory import Memory
-from housewise.people.terminal import TerminalPerson
+from housewise.people.terminal_respondent import TerminalPerson
 from housewise.rollout.episode_loop import Limits, Progress
 from housewise.rollout.scores import Score
 from housewise.rollout.system import Job, Opened, System, Task

@@ -1,7 +1,7 @@
 """The cook who asks what its next action turns on."""
 
 from housewise.agent.adapt.asking import AskingCook, PhraseBook
-from housewise.people.topics import usual_topics
+from housewise.people.kitchen.question_topics import usual_topics
 from housewise.worlds.kitchen.world import TextKitchen
 from tests.people.sixteen import SIXTEEN
 

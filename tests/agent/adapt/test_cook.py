@@ -7,8 +7,8 @@ import yaml
 
 from housewise.agent.adapt.cook import ScriptedCook
 from housewise.core.errors import UserError
-from housewise.people.invented import PHRASINGS, invent
-from housewise.people.judging import Judge
+from housewise.people.kitchen.invented_profiles import PHRASINGS, invent
+from housewise.people.kitchen.preference_judge import Judge
 from housewise.worlds.kitchen.scene import scene_with
 from housewise.worlds.kitchen.world import TextKitchen
 from tests.people.breakfasts import KITCHEN, alone, wish
@@ -148,7 +148,7 @@ def test_invented_people_are_the_same_for_one_seed_and_never_contradict_themselv
 
 
 def test_more_wishes_than_there_are_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("housewise.people.invented._TRIES", 20)
+    monkeypatch.setattr("housewise.people.kitchen.invented_profiles._TRIES", 20)
     with pytest.raises(UserError, match=r"no 50 wishes without contradictions .* ask for fewer"):
         invent(3, (50, 50))
 

@@ -8,8 +8,8 @@ pytest.importorskip("llguidance")
 
 from housewise.agent.adapt.cook import ScriptedCook
 from housewise.agent.adapt.grammar import Nameable, action_grammar
-from housewise.language.guidance import follows
-from housewise.worlds.kitchen.actions import parse
+from housewise.language.grammar_matching import follows
+from housewise.worlds.kitchen.action_parser import parse
 from housewise.worlds.kitchen.world import TextKitchen
 from tests.people.sixteen import SIXTEEN
 

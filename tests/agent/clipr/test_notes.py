@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from housewise.agent.clipr.language import Exchange
-from housewise.agent.clipr.notes import (
+from housewise.agent.clipr.language_steps import Exchange
+from housewise.agent.clipr.memory_notes import (
     answer_note,
     answers_in,
     exchange_of,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from housewise.agent.clipr.chat import Prompts
+from housewise.agent.clipr.chat_steps import Prompts
 from housewise.core.errors import DataError
 
 

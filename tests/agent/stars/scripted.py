@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from housewise.language.continuing import Bounds, Continuation, Step, Token
+from housewise.language.completion import Bounds, Continuation, Step, Token
 
 Written = Sequence[tuple[str, float] | tuple[str, float, dict[str, float]]]
 

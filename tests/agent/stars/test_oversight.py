@@ -9,7 +9,7 @@ from housewise.agent.stars.language import Language
 from housewise.agent.stars.oversight import AskedUser, Question, SimulatedUser, stated_goal
 from housewise.agent.stars.settings import load_robot, load_task
 from housewise.agent.stars.tasks import Task
-from housewise.people.terminal import TerminalPerson
+from housewise.people.terminal_respondent import TerminalPerson
 
 
 def office() -> tuple[Task, Analyser]:

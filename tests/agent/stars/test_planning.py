@@ -4,7 +4,7 @@ import pytest
 
 from housewise.agent.stars.planning import Goal, execute, goal_of, plan
 from housewise.agent.stars.settings import load_task
-from housewise.worlds.kitchen.handling import OPEN
+from housewise.worlds.kitchen.manipulation import OPEN
 from housewise.worlds.kitchen.state import Place, State
 from tests.agent.stars.conftest import Analyse
 

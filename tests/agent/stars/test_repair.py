@@ -12,7 +12,7 @@ from housewise.agent.stars.retrieval import Retrieved
 from housewise.agent.stars.selection import Likeliest, Likelihood, Numbered
 from housewise.agent.stars.settings import load_task
 from housewise.agent.stars.usage import Usage
-from housewise.people.terminal import TerminalPerson
+from housewise.people.terminal_respondent import TerminalPerson
 from tests.agent.stars.conftest import Analyse
 from tests.agent.stars.scripted import ScriptedModel, Written
 

@@ -6,7 +6,7 @@ import pytest
 
 from housewise.agent.stars.retrieval import SearchTree, Seen, Thresholds, before_end, draw, ends, hyphenated
 from housewise.agent.stars.usage import Usage
-from housewise.language.continuing import Bounds, Token
+from housewise.language.completion import Bounds, Token
 from tests.agent.stars.scripted import ScriptedModel, Written
 
 SURE = 0.997

@@ -12,13 +12,13 @@ import pytest
 
 from housewise.agent.clipr.adaptive import Adapted, Review
 from housewise.agent.clipr.inference import Inference
-from housewise.agent.clipr.local.components import LocalComponents
+from housewise.agent.clipr.local_steps.local_components import LocalComponents
 from housewise.agent.clipr.rules import typed_rule
 from housewise.experiments.clipr.ablations import BUDGETS, VARIED, changes, contradicting
 from housewise.experiments.clipr.controls import CONTROLS
 from housewise.experiments.clipr.edited import Edit, Turning, lists_of
 from housewise.language.embedder import shared_minilm
-from housewise.worlds.choices.kitchen import read_kitchen
+from housewise.worlds.choices.kitchen_choices import read_kitchen
 from tests.commands import run_module
 from tests.language.conftest import ChatServer
 from tests.servers import serving

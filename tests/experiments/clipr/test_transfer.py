@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from housewise.agent.clipr.house import groups
+from housewise.agent.clipr.house_interview import groups
 from housewise.experiments.clipr.transfer import FULL, RULES, USUAL, Visit, contrariness
 from housewise.people.memory import MemoryFolder
 from housewise.worlds.house.preferences import strangers

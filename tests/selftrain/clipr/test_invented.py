@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from housewise.agent.clipr.chat import Prompts
-from housewise.agent.clipr.learned import choice_reply, choice_request, read_choice
-from housewise.agent.clipr.local.contrast import own_words
+from housewise.agent.clipr.chat_steps import Prompts
+from housewise.agent.clipr.finetuned_chooser import choice_reply, choice_request, read_choice
+from housewise.agent.clipr.local_steps.contrasts import own_words
 from housewise.core.errors import DataError
 from housewise.language.base import Reply
 from housewise.selftrain.clipr.invented import Choices, held_out, read_recipe
-from housewise.worlds.choices.kitchen import read_kitchen
+from housewise.worlds.choices.kitchen_choices import read_kitchen
 
 KITCHEN = read_kitchen().examples
 CHOICES = Choices(KITCHEN, read_recipe())

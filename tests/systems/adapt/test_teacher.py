@@ -14,9 +14,9 @@ from housewise.agent.adapt.cook import ScriptedCook
 from housewise.agent.adapt.grammar import Nameable, action_grammar
 from housewise.agent.adapt.looking import LookingCook
 from housewise.agent.adapt.planner import Turn
-from housewise.language.guidance import follows
-from housewise.people.judging import Judge, satisfaction
-from housewise.people.person import Person
+from housewise.language.grammar_matching import follows
+from housewise.people.kitchen.preference_judge import Judge, satisfaction
+from housewise.people.kitchen.profile_files import Person
 from housewise.selftrain.adapt.telling import tell
 from housewise.systems.adapt.world import Breakfast, Seen
 from housewise.worlds.kitchen.world import TextKitchen

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 
 from housewise.agent.clipr.adaptive import Critic, CriticSettings
-from housewise.agent.clipr.chat import ChatLanguage
+from housewise.agent.clipr.chat_steps import ChatLanguage
 from housewise.agent.clipr.inference import Inference
-from housewise.agent.clipr.language import Choice, Exchange
-from housewise.agent.clipr.notes import answer_note, answers_in, rule_notes, rules_in, unwritten_in, written_note
+from housewise.agent.clipr.language_steps import Choice, Exchange
+from housewise.agent.clipr.memory_notes import answer_note, answers_in, rule_notes, rules_in, unwritten_in, written_note
 from housewise.agent.clipr.rules import Rule, read_rule
 from housewise.core.record import Event, Header, Result
 from housewise.language.base import ChatRequest, Reply, Sampling
+from housewise.people.choices.respondent import read_profile
 from housewise.people.memory import Memory
 from housewise.people.respondent import Question
-from housewise.people.simulated import read_profile
 from housewise.rollout.episode_loop import Episode, Limits
 from housewise.rollout.note_events import NoteEvent
 from housewise.systems.clipr.agent import CliprAgent, cited

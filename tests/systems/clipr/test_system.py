@@ -14,17 +14,17 @@ import yaml
 
 from housewise.agent.clipr.adaptive import CriticSettings
 from housewise.agent.clipr.clipr import adaptive_clipr, clipr
-from housewise.agent.clipr.local.components import LocalComponents
-from housewise.agent.clipr.method import Outcome, Setup
+from housewise.agent.clipr.local_steps.local_components import LocalComponents
+from housewise.agent.clipr.methods import Outcome, Setup
 from housewise.core.record import Record
 from housewise.language.embedder import shared_minilm
+from housewise.people.choices.house_profiles import WORDS, PlaceWords
+from housewise.people.choices.respondent import UNSEEN_SPEECH, SimulatedPerson, read_profile
 from housewise.people.memory import MemoryFolder
-from housewise.people.simulated import UNSEEN_SPEECH, SimulatedPerson, read_profile
-from housewise.people.tidy import WORDS, PlaceWords
 from housewise.rollout.record_reader import read_record
 from housewise.systems.clipr.record import AnswerEvent, DecisionEvent, QuestionEvent, ReviewEvent, RulesEvent
 from housewise.worlds.choices.files import read_yaml
-from housewise.worlds.choices.kitchen import KITCHEN, read_kitchen
+from housewise.worlds.choices.kitchen_choices import KITCHEN, read_kitchen
 from tests.agent.clipr.scripted import STEPS
 from tests.housewise.test_cli import housewise, one_line
 from tests.language.conftest import Body, ChatServer, Handler, completion

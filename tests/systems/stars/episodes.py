@@ -21,7 +21,7 @@ from housewise.agent.stars.settings import load_robot, load_task
 from housewise.agent.stars.tasks import Task
 from housewise.core.record import Header, Record, RecordWriter
 from housewise.core.settings import MOST_COUNTED
-from housewise.language.continuing import Bounds, Continuation, Token
+from housewise.language.completion import Bounds, Continuation, Token
 from housewise.rollout.episode_loop import Episode, Limits
 from housewise.rollout.note_events import notes_of
 from housewise.rollout.record_reader import read_record

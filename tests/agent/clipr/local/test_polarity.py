@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from housewise.agent.clipr.local.meaning import parts, says_nothing
-from housewise.agent.clipr.local.polarity import CLAUSES, Clauses, Fitted, fit, fitted_file, polarity
+from housewise.agent.clipr.local_steps.answer_meaning import parts, says_nothing
+from housewise.agent.clipr.local_steps.clause_polarity import CLAUSES, Clauses, Fitted, fit, fitted_file, polarity
 from housewise.language.embedder import MiniLM, shared_minilm
 from housewise.worlds.choices.files import read_yaml
 

@@ -1,7 +1,7 @@
 """An interview with a person at a terminal: questions that people wrote, and answers read one at a time.
 
 What is understood of an answer is a rule, which the person is shown before it is kept (housewise.conversing). The
-published method's own steps, which ask simulated people, are in housewise.agent.clipr.language.
+published method's own steps, which ask simulated people, are in housewise.agent.clipr.language_steps.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Annotated, Protocol
 
 from pydantic import Field
 
-from housewise.agent.clipr.everyday import (
+from housewise.agent.clipr.answer_phrases import (
     NoSuchOption,
     any_of,
     is_indifferent,
@@ -27,10 +27,10 @@ from housewise.agent.clipr.everyday import (
     without_conditions,
     without_missing,
 )
-from housewise.agent.clipr.everyday_places import EverydayPlaces
-from housewise.agent.clipr.house import groups
-from housewise.agent.clipr.language import Exchange, Interviewer
-from housewise.agent.clipr.local.meaning import parts
+from housewise.agent.clipr.house_interview import groups
+from housewise.agent.clipr.house_place_words import EverydayPlaces
+from housewise.agent.clipr.language_steps import Exchange, Interviewer
+from housewise.agent.clipr.local_steps.answer_meaning import parts
 from housewise.agent.clipr.rules import MOST_CHARACTERS, Rule, read_rule, typed_rule
 from housewise.core.configs import CONFIGS
 from housewise.language.embedder import Embedder

@@ -1,7 +1,7 @@
 """Answers and rules as notes of a person's memory, and back: what was said in a conversation goes on in the next one.
 
 A note of either kind names the topic that it belongs to as its task (``kitchen``), an answer the question as its
-situation. Rules about the house name no task; see housewise.agent.clipr.house.
+situation. Rules about the house name no task; see housewise.agent.clipr.house_interview.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from housewise.agent.clipr.language import Exchange
+from housewise.agent.clipr.language_steps import Exchange
 from housewise.agent.clipr.rules import MOST_RULES, Rule, contradictions, read_rule
 from housewise.people.memory import About, Memory, Note
 from housewise.people.memory.note import LONGEST_NAME, LONGEST_TEXT, just_after, now

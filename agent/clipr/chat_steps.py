@@ -10,11 +10,11 @@ from typing import Any, Literal
 from jinja2 import StrictUndefined, TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from housewise.agent.clipr.language import Choice, Dimension, Exchange, Guidance, Inquiry, Judged, Labelled, Usage
+from housewise.agent.clipr.language_steps import Choice, Dimension, Exchange, Guidance, Inquiry, Judged, Labelled, Usage
 from housewise.agent.clipr.rules import Rule, numbered, read_rules
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
-from housewise.core.yamls import read_yaml
+from housewise.core.yaml_files import read_yaml
 from housewise.language.base import ChatModel, ChatRequest, Message, Reply, Sampling
 from housewise.language.words import one_line, unbroken
 from housewise.worlds.choices.scenario import Situation

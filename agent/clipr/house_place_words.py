@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from housewise.agent.clipr.everyday import any_of, lower
-from housewise.agent.clipr.places import Spot, spots_in
+from housewise.agent.clipr.answer_phrases import any_of, lower
+from housewise.agent.clipr.house_rules import Spot, spots_in
 from housewise.core.configs import CONFIGS
 from housewise.worlds.choices.files import Settings, read_yaml
 from housewise.worlds.house.preferences import RECEPTACLE_KINDS, ROOM_KINDS
@@ -20,7 +20,7 @@ class _File(Settings):
 
 
 class EverydayPlaces:
-    """Reads places; see housewise.agent.clipr.interview.WordReader.
+    """Reads places; see housewise.agent.clipr.terminal_interview.WordReader.
 
     Args:
         usual: places of what is talked about, which decide what a word means that may mean several.

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
-from housewise.agent.clipr.local.polarity import IT, polarity
+from housewise.agent.clipr.local_steps.clause_polarity import IT, polarity
 from housewise.language.embedder import Embedder, cosine
 from housewise.language.words import content_words, plain
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from housewise.agent.clipr.language import Exchange, Labelled
-from housewise.agent.clipr.local.contrast import Contrast, contrasts, own_words, shared_words, without
-from housewise.agent.clipr.local.meaning import parts
+from housewise.agent.clipr.language_steps import Exchange, Labelled
+from housewise.agent.clipr.local_steps.answer_meaning import parts
+from housewise.agent.clipr.local_steps.contrasts import Contrast, contrasts, own_words, shared_words, without
 from housewise.agent.clipr.rules import Rule
 from housewise.language.embedder import Embedder, cosine
 from housewise.language.words import content_words

@@ -11,9 +11,9 @@ import math
 import re
 from collections.abc import Sequence
 
-from housewise.agent.clipr.chat import Prompts
-from housewise.agent.clipr.language import Choice, Guidance
-from housewise.agent.clipr.local.components import LocalComponents
+from housewise.agent.clipr.chat_steps import Prompts
+from housewise.agent.clipr.language_steps import Choice, Guidance
+from housewise.agent.clipr.local_steps.local_components import LocalComponents
 from housewise.agent.clipr.rules import read_rule
 from housewise.language.base import ChatModel, ChatRequest, Message, Reply, Sampling
 from housewise.language.embedder import Embedder, cosine

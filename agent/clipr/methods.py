@@ -8,10 +8,10 @@ from typing import Any
 
 from housewise.agent.clipr.adaptive import CriticSettings, Review
 from housewise.agent.clipr.inference import Decision, Inference
-from housewise.agent.clipr.language import Exchange, Labelled, Language
+from housewise.agent.clipr.language_steps import Exchange, Labelled, Language
 from housewise.agent.clipr.rules import Rule
 from housewise.language.embedder import Embedder
-from housewise.people.base import Person
+from housewise.people.respondent import Person
 from housewise.worlds.choices.scenario import Scenario, Situation
 
 

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import numpy as np
 
-from housewise.agent.clipr.language import Choice, Dimension, Exchange, Guidance, Inquiry, Judged, Labelled, Usage
-from housewise.agent.clipr.local.contrast import Contrast, merged
-from housewise.agent.clipr.local.meaning import meant, parts, says_nothing
-from housewise.agent.clipr.local.ranking import Ranker, Scores, Weights
+from housewise.agent.clipr.language_steps import Choice, Dimension, Exchange, Guidance, Inquiry, Judged, Labelled, Usage
+from housewise.agent.clipr.local_steps.action_ranking import Ranker, Scores, Weights
+from housewise.agent.clipr.local_steps.answer_meaning import meant, parts, says_nothing
+from housewise.agent.clipr.local_steps.contrasts import Contrast, merged
 from housewise.agent.clipr.rules import Rule, read_rule, typed_rule
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
-from housewise.core.yamls import read_yaml
+from housewise.core.yaml_files import read_yaml
 from housewise.language.embedder import Embedder, cosine
 from housewise.language.words import STOP_WORDS, content_words
 from housewise.worlds.choices.scenario import Situation

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import log2
 
-from housewise.agent.clipr.language import Dimension, Exchange, Inquiry, Usage
-from housewise.agent.clipr.local.meaning import parts
-from housewise.agent.clipr.places import HouseRule, Spot, house_rule, spots_in, spots_of
+from housewise.agent.clipr.house_rules import HouseRule, Spot, house_rule, spots_in, spots_of
+from housewise.agent.clipr.language_steps import Dimension, Exchange, Inquiry, Usage
+from housewise.agent.clipr.local_steps.answer_meaning import parts
 from housewise.agent.clipr.rules import MOST_CHARACTERS, Rule, read_rule, typed_rule
 from housewise.language.embedder import Embedder
 from housewise.language.words import plain
