@@ -9,9 +9,9 @@ from tempfile import TemporaryDirectory
 
 from housewise.controller.robot import RobotInHouse
 from housewise.controller.skills import Controller
-from housewise.core.devices import ANY, Gpu
 from housewise.core.errors import UserError, shown
 from housewise.core.record import Header, Record, RecordWriter
+from housewise.core.render_devices import ANY, Gpu
 from housewise.language.base import Sampling
 from housewise.rollout import comparison as comparing
 from housewise.rollout.episode_loop import Episode, Limits
@@ -52,7 +52,7 @@ def play(
             docs/extending.md); None for the scripted planner, which knows what is wanted.
         seed: of what the scripted planner draws.
         simulator: by name.
-        gpu: CUDA devices that ``habitat`` may render on; see housewise.core.devices.
+        gpu: CUDA devices that ``habitat`` may render on; see housewise.core.render_devices.
         max_steps: low-level steps until the episode is cut.
         limits: when it ends otherwise.
         folder: keeps the record; None keeps it in memory alone.

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, mo
 
 from housewise.core.errors import UserError
 from housewise.core.files import write_text
-from housewise.core.reading import read_text, text_lines
+from housewise.core.text_files import read_text, text_lines
 from housewise.language.base import Message, Role
 
 

@@ -3,10 +3,10 @@
 import contextlib
 import gc
 
-import housewise.cli
+import housewise.cli.app
 import housewise.report.pages
 import housewise.report.rendering
-import housewise.report.view_tmp
+import housewise.report.views.base
 import housewise.rollout.comparison
 import housewise.rollout.executors.threads
 import housewise.rulebook

@@ -15,8 +15,8 @@ from housewise.agent.personalize.knowledge import Knowledge, Nothing, of_thing
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError, alternatives
 from housewise.core.files import find_paths
-from housewise.core.reading import is_file
-from housewise.core.yamls import read_yaml
+from housewise.core.text_files import is_file
+from housewise.core.yaml_files import read_yaml
 from housewise.language.base import Message
 from housewise.worlds.house.names import without_numbers
 from housewise.worlds.house.scene_graph import SceneGraph

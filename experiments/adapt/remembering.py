@@ -20,7 +20,7 @@ import typer
 from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.core.files import writable_file, write_json
-from housewise.core.machine import provenance
+from housewise.core.provenance import provenance
 from housewise.core.record import Record
 from housewise.core.tables import Fitted, table
 from housewise.experiments.adapt.figures import figures, in_words, more
@@ -29,7 +29,7 @@ from housewise.selftrain.adapt.loop import Observer, play
 from housewise.selftraining import Terminal
 from housewise.systems.adapt.settings import AdaptSettings
 from housewise.systems.adapt.system import Adapt
-from housewise.worlds.kitchen.data import load_kitchen
+from housewise.worlds.kitchen.kitchen_data import load_kitchen
 
 BREAKFASTS = 3  # of the same task
 OWN, ANOTHER, NOBODY = "their own answers", "the next person's", "none"

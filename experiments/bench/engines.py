@@ -26,7 +26,7 @@ import typer
 from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.core.files import writable_file, write_json
-from housewise.core.machine import provenance
+from housewise.core.provenance import provenance
 from housewise.core.tables import table
 from housewise.experiments.bench.peers import (
     CONTINUOUS,

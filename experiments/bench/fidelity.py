@@ -33,9 +33,9 @@ from housewise.controller.published import PUBLISHED
 from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.core.files import writable_file, write_json
-from housewise.core.machine import provenance
 from housewise.core.processes import process_pool
-from housewise.core.reading import read_json
+from housewise.core.provenance import provenance
+from housewise.core.text_files import read_json
 from housewise.experiments.bench.recorded_player import Player, RememberingSimulator
 from housewise.experiments.bench.recordings import MissingEpisodeError, Recording, Step, place_of, recordings_in
 from housewise.experiments.quick import QuickOption, say_left_out

@@ -33,7 +33,7 @@ from housewise.commands.options import GpuOption
 from housewise.commands.settings import simulator_choice
 from housewise.core.console import Console
 from housewise.core.files import writable_file, write_json
-from housewise.core.machine import provenance
+from housewise.core.provenance import provenance
 from housewise.core.tables import table
 from housewise.experiments.personalize import oracle
 from housewise.experiments.quick import say_left_out

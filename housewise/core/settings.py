@@ -20,15 +20,15 @@ from omegaconf.errors import OmegaConfBaseException
 from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticCustomError
 
-from housewise.core.address import without_passwords
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError, alternatives
 from housewise.core.files import find_paths
 from housewise.core.literals import DEEPEST, Literals
 from housewise.core.marks import Settings as Settings
 from housewise.core.marks import mark_as_set, mark_keys
-from housewise.core.reading import read_text
-from housewise.core.yamls import check_yaml, yaml_errors
+from housewise.core.text_files import read_text
+from housewise.core.urls import without_passwords
+from housewise.core.yaml_files import check_yaml, yaml_errors
 
 MOST_COUNTED = 1_000_000
 """No computer plays as much; what is beyond is a slip of the pen that would fill its memory."""

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from housewise.core.devices import ANY, Gpu
-from housewise.core.machine import machine
+from housewise.core.provenance import machine
+from housewise.core.render_devices import ANY, Gpu
 from housewise.doctor.accelerators import cpu
 from housewise.doctor.accelerators import gpu as cards
 from housewise.doctor.apart import LIMIT, answered, started

@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from housewise.core.errors import UserError
-from housewise.core.reading import read_json
+from housewise.core.text_files import read_json
 from housewise.doctor.findings import MODELS, Finding, line
 
 MAKE_ADAPTER = "housewise selftrain --houses 4 --iterations 1 --workers 4 --out runs/first"

@@ -8,9 +8,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from housewise.core.devices import ANY, Gpu, devices_of
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths
+from housewise.core.render_devices import ANY, Gpu, devices_of
 from housewise.doctor.findings import SIMULATORS, Finding, line, told
 from housewise.doctor.packages import fits, installed, requirements
 

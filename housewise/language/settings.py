@@ -8,9 +8,9 @@ from typing import Any, Literal
 from pydantic import Field, field_serializer, field_validator
 from pydantic_core import PydanticCustomError
 
-from housewise.core.address import redacted
 from housewise.core.plugins import MODELS, plugins
 from housewise.core.settings import MOST_COUNTED, Settings
+from housewise.core.urls import redacted
 from housewise.language import open_model, refuse_address
 from housewise.language.adapters import AUTO, NONE, check_adapter_exists
 from housewise.language.base import ChatModel, ServedModel

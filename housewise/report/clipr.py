@@ -8,7 +8,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from housewise.core.record import Event, Record
-from housewise.report.view_tmp import EventsView, KeepFilm, Shown
+from housewise.report.views.base import EventsView, KeepFilm, Shown
 from housewise.rollout.comparison_settings import planner_of
 from housewise.systems.clipr.record import AnswerEvent, DecisionEvent, QuestionEvent, ReviewEvent, RulesEvent
 from housewise.worlds.house.simulator import SimulatorChoice

@@ -1,4 +1,4 @@
-"""How episodes in houses are shown; see housewise.report.view_tmp."""
+"""How episodes in houses are shown; see housewise.report.views.base."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from housewise.core.plurals import plural
 from housewise.core.record import Header, Record, Result
 from housewise.playback.object_outcomes import fates
-from housewise.report.view_tmp import Began, Cell, KeepFilm, Shown, cell_of
+from housewise.report.views.base import Began, Cell, KeepFilm, Shown, cell_of
 from housewise.rollout.scores import Score
 from housewise.rollout.system import scores_of
 from housewise.systems.personalize.record import HouseRecord, describe_continued_search

@@ -29,7 +29,7 @@ from housewise.report.pages import (
 )
 from housewise.report.rendering import render
 from housewise.report.sources import Entry, finished, read_entries
-from housewise.report.view_tmp import Cell, Shown
+from housewise.report.views.base import Cell, Shown
 from housewise.rollout.comparison import Comparison, compare
 from housewise.rollout.comparison_settings import Experiment, names
 from housewise.rollout.scores import cut_replies, summary

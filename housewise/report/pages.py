@@ -27,7 +27,7 @@ from housewise.core.record import Record
 from housewise.report.drawing.film import Film, encoder
 from housewise.report.rendering import render, version
 from housewise.report.sources import Entry, readable
-from housewise.report.view_tmp import EventsView, KeepFilm, Shown
+from housewise.report.views.base import EventsView, KeepFilm, Shown
 from housewise.rollout.comparison_settings import label
 from housewise.rollout.record_reader import read_record
 from housewise.worlds.house.simulator import RAYCAST, SimulatorChoice

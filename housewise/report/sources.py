@@ -14,7 +14,7 @@ from housewise.core.errors import DataError, UserError, shown
 from housewise.core.files import find_paths, read_bytes
 from housewise.core.plurals import plural
 from housewise.core.record import Header, Record, Result
-from housewise.report.view_tmp import View, view_of
+from housewise.report.views.base import View, view_of
 from housewise.rollout.comparison_settings import Experiment, experiment_of, planner_of
 from housewise.rollout.episode_loop import OUT_OF_STEPS
 from housewise.rollout.failures import read_failures

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from housewise.core.errors import UserError
 from housewise.core.plurals import plural
 from housewise.core.record import Event, Header, Record, Result
-from housewise.report.view_tmp import Began, Cell, KeepFilm
+from housewise.report.views.base import Began, Cell, KeepFilm
 from housewise.rollout.comparison_settings import planner_of
 from housewise.rollout.note_events import NoteEvent
 from housewise.systems.stars.record import (

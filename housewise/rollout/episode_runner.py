@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from housewise.core.machine import now, software_versions
+from housewise.core.provenance import now, software_versions
 from housewise.core.record import Header, Outcome, RecordWriter
 from housewise.language.base import ChatModel
 from housewise.rollout.episode_loop import Episode, Progress

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, TypeVar
 
 from housewise.language.base import ChatModel, ChatRequest, Reply
-from housewise.language.continuing import Bounds, Continuation, Continuer, Rating, Token, rater
+from housewise.language.completion import Bounds, Continuation, Continuer, Rating, Token, rater
 from housewise.rollout.usage_limits import Meter
 
 _T = TypeVar("_T")

@@ -8,12 +8,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from housewise.core.code import UntrustedCodeError, code_file
 from housewise.core.errors import UserError
 from housewise.core.files import read_bytes, write_bytes
 from housewise.core.marks import differences, mark_as_set
-from housewise.core.reading import read_json
 from housewise.core.settings import known_only, merged, placed, short_name, validated
+from housewise.core.text_files import read_json
+from housewise.core.user_code import UntrustedCodeError, code_file
 from housewise.language.adapters import NONE
 from housewise.language.local.digests import weights_digest
 from housewise.rollout.record_reader import FIRST_SYSTEM

@@ -18,14 +18,14 @@ from housewise.agent.adapt.planner import PREFIX, QUESTION, Conversation, Turn
 from housewise.agent.adapt.prompts import Prompts
 from housewise.language.base import Message
 from housewise.language.embedder import Embedder
-from housewise.people.person import Person
-from housewise.people.topics import Topic
+from housewise.people.kitchen.profile_files import Person
+from housewise.people.kitchen.question_topics import Topic
 from housewise.selftrain.adapt.hindsight import Hindsight
 from housewise.selftrain.adapt.settings import DemonstrationsConfig
 from housewise.selftrain.adapt.telling import Scene, Told, scene_for, tell
 from housewise.selftrain.personalize.pairs import Pair
 from housewise.systems.adapt.world import Seen
-from housewise.worlds.kitchen.data import load_kitchen
+from housewise.worlds.kitchen.kitchen_data import load_kitchen
 
 _TRIES = 8  # questions that are tried for one whose answer matters
 _NONE = 0.3  # share of the steps without one at which that is shown

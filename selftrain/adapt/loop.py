@@ -15,18 +15,18 @@ from housewise.agent.adapt.planner import Conversation
 from housewise.agent.adapt.prompts import find_prompts, load_prompts
 from housewise.core.errors import UserError
 from housewise.core.files import alone, appearing, write_json
-from housewise.core.reading import read_text
 from housewise.core.record import FINISHED, Record
+from housewise.core.text_files import read_text
 from housewise.language.adapters import ASKED_WITH
 from housewise.language.embedder import shared_minilm
 from housewise.language.local.adapters import check_adapter
 from housewise.language.local.libraries import quiet, saving_weights
 from housewise.language.local.smollm2 import SMOLLM2
 from housewise.language.local.weights import load
-from housewise.people.invented import invent
+from housewise.people.kitchen.invented_profiles import invent
 from housewise.people.kitchen.profile_files import PEOPLE, Person, load_people
+from housewise.people.kitchen.question_topics import most_used_first
 from housewise.people.memory.note import check_person
-from housewise.people.topics import most_used_first
 from housewise.rollout.executors import Watcher
 from housewise.rollout.record_reader import read_record
 from housewise.rollout.run import Run

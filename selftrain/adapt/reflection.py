@@ -22,15 +22,15 @@ from housewise.core.record import Record
 from housewise.language.base import ChatModel, ChatRequest, Message, PromptTooLongError, Sampling, TokenScorer
 from housewise.language.embedder import Embedder
 from housewise.language.words import one_line
-from housewise.people.base import Question
-from housewise.people.person import Person
-from housewise.people.topics import Topic
+from housewise.people.kitchen.profile_files import Person
+from housewise.people.kitchen.question_topics import Topic
+from housewise.people.respondent import Question
 from housewise.selftrain.adapt.hindsight import Hindsight
 from housewise.selftrain.adapt.telling import Scene, telling, told_by
 from housewise.selftrain.preferences import Preference
 from housewise.systems.adapt.world import LONGEST_ANSWER, Seen
-from housewise.worlds.kitchen.actions import Action, Impossible, parse
-from housewise.worlds.kitchen.data import Verbs
+from housewise.worlds.kitchen.action_parser import Action, Impossible, parse
+from housewise.worlds.kitchen.kitchen_data import Verbs
 
 Choice = Literal["question", "action"]
 _EVERY = 2.0  # above all differences of probabilities

@@ -14,10 +14,10 @@ from pydantic import ValidationError
 
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
-from housewise.core.reading import read_text
 from housewise.core.record import Record
+from housewise.core.text_files import read_text
 from housewise.language.base import ChatModel, TokenScorer
-from housewise.people.topics import usual_topics
+from housewise.people.kitchen.question_topics import usual_topics
 from housewise.selftrain.adapt.loop import AdaptTraining
 from housewise.selftrain.adapt.reflection import (
     Reflected,

@@ -10,10 +10,10 @@ from typing import Annotated, Any, Literal
 from omegaconf import DictConfig, OmegaConf
 from pydantic import Field, NonNegativeInt, model_validator
 
-from housewise.core.code import CodeName
 from housewise.core.errors import UserError
-from housewise.core.reading import read_json
 from housewise.core.settings import Settings, load_as_advised, packaged, placed, validated
+from housewise.core.text_files import read_json
+from housewise.core.user_code import CodeName
 from housewise.language.settings import Dtype
 from housewise.rollout.settings import flat
 from housewise.selftrain.personalize.pairs import Wording

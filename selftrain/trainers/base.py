@@ -12,7 +12,7 @@ from typing_extensions import Self
 
 from housewise.core.errors import UserError
 from housewise.core.files import read_bytes, write_bytes, write_json
-from housewise.core.reading import read_text
+from housewise.core.text_files import read_text
 from housewise.language.adapters import ASKED_WITH
 from housewise.selftrain.personalize.pairs import Pair
 

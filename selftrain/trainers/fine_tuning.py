@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from housewise.core.console import print_note
 from housewise.core.errors import UserError
 from housewise.core.files import read_bytes, write_json, write_text
-from housewise.core.reading import read_text
+from housewise.core.text_files import read_text
 from housewise.language.control_tokens import break_turns
 from housewise.language.server.answer import count
 from housewise.language.server.statuses import is_fine_tuned

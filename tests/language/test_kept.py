@@ -9,7 +9,7 @@ import pytest
 
 from housewise.core.errors import UserError
 from housewise.language.base import ChatRequest, Message, Reply, Sampling
-from housewise.language.kept import KeptReplies
+from housewise.language.cached_chat_model import KeptReplies
 
 
 class Counting:

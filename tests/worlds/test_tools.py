@@ -11,14 +11,13 @@ import gymnasium
 import numpy as np
 import pytest
 
-from housewise.worlds.house.env import ID
 from housewise.worlds.house.simulator.base import Camera
 from housewise.worlds.info import JsonInfo
 from housewise.worlds.kitchen.env import TextKitchenEnv
 
 
 def house(max_steps: int = 6) -> gymnasium.Env[Any, Any]:
-    return gymnasium.make(ID, seed=0, camera=Camera(width=48, height=48), max_steps=max_steps)
+    return gymnasium.make("housewise/Rearrangement-v0", seed=0, camera=Camera(width=48, height=48), max_steps=max_steps)
 
 
 def kitchen() -> gymnasium.Env[Any, Any]:

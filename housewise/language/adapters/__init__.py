@@ -10,8 +10,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from housewise.core.errors import UserError, alternatives
-from housewise.core.homes import expand_user
-from housewise.core.reading import read_text
+from housewise.core.text_files import read_text
+from housewise.core.user_folders import expand_user
 from housewise.language.base import ChatModelError
 
 ASKED_WITH = "housewise.json"

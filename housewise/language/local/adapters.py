@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from housewise.core.errors import UserError, alternatives
 from housewise.core.files import write_json
-from housewise.core.reading import read_json, read_text
+from housewise.core.text_files import read_json, read_text
 from housewise.language.adapters import adapter_folder, packaged_adapters
 from housewise.language.base import ChatModelError
 from housewise.language.local.digests import weights_digest

@@ -13,7 +13,7 @@ import numpy as np
 
 from housewise.language.base import ChatModelError
 from housewise.language.gbnf import rooted
-from housewise.language.guidance import broken, matcher, one_line, require
+from housewise.language.grammar_matching import broken, matcher, one_line, require
 from housewise.language.local.encoding import serialized_without_controls
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from housewise.language.base import Sampling
-from housewise.language.continuing import Bounds, Continuation, Rating, Step, Token
+from housewise.language.completion import Bounds, Continuation, Rating, Step, Token
 from housewise.language.local.model import LocalChatModel
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import IO, Any
 
 from housewise.core.errors import UserError
 from housewise.core.files import open_regular
-from housewise.core.homes import expand_user
-from housewise.core.reading import read_json
+from housewise.core.text_files import read_json
+from housewise.core.user_folders import expand_user
 from housewise.language.local.smollm2 import SMOLLM2, smollm2_folder
 
 # In the order in which transformers looks for them; those of an adapter are beside no others.

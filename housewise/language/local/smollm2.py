@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from housewise.core.errors import UserError
-from housewise.core.homes import expand_user
+from housewise.core.user_folders import expand_user
 from housewise.language.base import ChatModelError
 from housewise.language.local.libraries import INSTALL, NO_REMOTE_CODE, first_line, quiet, saving_weights
 

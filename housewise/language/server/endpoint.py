@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 
-from housewise.core.address import (
+from housewise.core.urls import (
     LEAST_SECRET,
     concealed,
     is_address,

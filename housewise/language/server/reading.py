@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pydantic import ValidationError
 
 from housewise.language.base import ChatRequest, Reply, TokenLogprob
-from housewise.language.guidance import follows, may_be_empty
+from housewise.language.grammar_matching import follows, may_be_empty
 from housewise.language.replies import (
     RawReply,
     ThinkingBudget,

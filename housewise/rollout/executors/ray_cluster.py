@@ -18,10 +18,10 @@ from ray.exceptions import RayError
 from ray.util.actor_pool import ActorPool
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from housewise.core.devices import start_turns_at
 from housewise.core.errors import UserError
 from housewise.core.files import write_text
 from housewise.core.record import FAILED, FINISHED, Outcome, Result
+from housewise.core.render_devices import start_turns_at
 from housewise.language import ChatModel
 from housewise.rollout.episode_loop import Progress
 from housewise.rollout.episode_runner import Stage

@@ -15,7 +15,7 @@ import ray
 from ray.exceptions import GetTimeoutError, RayActorError, RayError, RayTaskError
 
 from housewise.core.errors import UserError
-from housewise.core.homes import expand_user
+from housewise.core.user_folders import expand_user
 from housewise.language import ChatModel, ChatModelError, ChatRequest, Reply
 from housewise.language.base import Scorer
 from housewise.language.settings import ModelSettings

@@ -13,7 +13,7 @@ from housewise.agent.personalize.planner import Attempt, Exchange, Plan, Planner
 from housewise.controller.robot import Carried, RobotInHouse
 from housewise.controller.skills import Status
 from housewise.language.base import Message
-from housewise.people.householder import Householder, places_of
+from housewise.people.house.reactions import Householder, places_of
 from housewise.rollout.note_events import NoteEvent
 from housewise.systems.personalize.record import ActionEvent, ExchangeLine, PlanEvent, TriedLine, moved_by
 from housewise.worlds.base import Step

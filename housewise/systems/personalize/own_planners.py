@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from housewise.agent.personalize.parser import parse_plan
 from housewise.agent.personalize.planner import MOST_STEPS, Attempt, Plan
+from housewise.core.error_origin import describe_code
 from housewise.core.errors import UserCodeError, UserError, shown
-from housewise.core.frames import describe_code
 from housewise.language.base import Reply
 from housewise.worlds.house.scene_graph import SceneGraph
 

@@ -18,9 +18,9 @@ from housewise.agent.personalize.planner import Planner
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.agent.personalize.scripted import Order, Route, ScriptedPlanner, Wants
 from housewise.controller.robot import room_anchors
-from housewise.core.code import load_part
 from housewise.core.errors import UserCodeError, UserError, shown
 from housewise.core.plugins import PLANNERS, call_part
+from housewise.core.user_code import load_part
 from housewise.language.base import ChatModel, Sampling
 from housewise.language.embedder import INSTALL, has_minilm
 from housewise.systems.personalize.own_planners import OwnPlanners, is_own_planner

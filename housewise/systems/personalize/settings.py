@@ -11,9 +11,9 @@ from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from housewise.agent.personalize.scripted import Order
-from housewise.core.code import CodeName, is_code
 from housewise.core.plugins import PLANNERS, SIMULATORS, plugins
 from housewise.core.settings import MOST_COUNTED, Settings, load_as_advised, merged, one_of, packaged
+from housewise.core.user_code import CodeName, is_code
 from housewise.language.adapters import AUTO, BUNDLED, Familiar, asked_with
 from housewise.rollout.settings import RunSettings, TaskSettings
 from housewise.worlds.house.tasks import is_known_person

@@ -13,15 +13,15 @@ from housewise.agent.personalize.knowledge import Remembered
 from housewise.controller.published import PublishedController
 from housewise.controller.robot import RobotInHouse, room_anchors
 from housewise.controller.skills import Controller, ControllerSettings
-from housewise.core.code import code_file
 from housewise.core.errors import UserError
-from housewise.core.reading import is_file
 from housewise.core.record import FINISHED, Line, Record, Result
 from housewise.core.settings import packaged
+from housewise.core.text_files import is_file
+from housewise.core.user_code import code_file
 from housewise.language import ChatModel, Sampling
 from housewise.language.embedder import Embedder, has_minilm, shared_minilm
 from housewise.language.replay import ReplayChatModel
-from housewise.people.householder import Householder, places_of
+from housewise.people.house.reactions import Householder, places_of
 from housewise.people.memory import Memory
 from housewise.rollout.episode_loop import Limits, Progress
 from housewise.rollout.scores import Score

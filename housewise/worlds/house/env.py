@@ -18,9 +18,6 @@ from housewise.worlds.house.scene import Scene
 from housewise.worlds.house.simulator.base import Action, BodyPose, Observation, Simulator
 from housewise.worlds.house.world import REACH, GrabResult, World, WorldState
 
-ID = "housewise/Rearrangement-v0"
-"""What Gymnasium calls generated houses once this module is imported; see worlds.house.registered.generated_env."""
-
 MAX_STEPS = 1000
 
 _MOST_THINGS = 1 << 15
@@ -68,15 +65,34 @@ class EnvState:
 class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
     """Tidy a house through a camera and seven low-level actions.
 
-    An observation holds the camera's images (``rgb``, ``depth`` in metres, ``instance``, ``semantic``), ``holding``
-    (instance number of what is in the hand, 0 for nothing) and ``pose`` (x, z, yaw, pitch in metres and radians).
-    ``holding`` is discrete, with room for the things of the largest house among the tasks, in steps of 128: houses of
-    about one size have the same spaces, as vectors of environments need them.
+    Description:
+        The rearrangement task of Housekeep (Kant et al. 2022). An environment with the embedded simulator can be
+        copied and pickled in the middle of an episode.
 
-    An environment with the embedded simulator can be copied and pickled in the middle of an episode.
+    Mission space:
+        Put every object where the house's person wants it. Most objects are there already.
 
-    The reward is +1 for placing an object where people want it and -1 for taking one away from there. ``info`` names
-    what happened (``event``), what is in view (``visible``) and what stands on what there (``relations``).
+    Action space:
+        ``Discrete(7)``, the members of ``worlds.house.simulator.base.Action``: move forward 0.25 m, turn left or right
+        10 degrees, look up or down 10 degrees, grab or release, stop.
+
+    Observation space:
+        A dictionary: ``rgb``, ``depth`` (metres), ``instance`` and ``semantic``, each (height, width[, 3]);
+        ``holding``, the instance number of the object in the hand (0 for none); ``pose``, (x, z, yaw, pitch) in metres
+        and radians. ``holding`` has room for the objects of the largest house, in steps of 128, so that houses of
+        similar size have equal spaces, as vectors of environments need them.
+
+    Rewards:
+        +1 for placing an object on a correct receptacle, -1 for taking one away from a correct receptacle.
+
+    Starting state:
+        ``reset(options={"task": n})`` chooses a task; with a seed it is drawn, otherwise the tasks follow one another.
+
+    Termination:
+        The stop action. The episode is truncated after ``max_steps`` actions.
+
+    ``info`` says what happened (``event``), what is in view (``visible``) and what stands on what there
+    (``relations``).
 
     Args:
         simulator: with all four sensors.
@@ -250,6 +266,3 @@ def _event(result: GrabResult | None, collided: bool) -> str:
     if result.moved is None:
         return f"grab failed: {result.reason}"
     return f"placed {result.moved} on {result.target}" if result.target else f"picked up {result.moved}"
-
-
-gymnasium.register(ID, entry_point="housewise.worlds.house.registered:generated_env")

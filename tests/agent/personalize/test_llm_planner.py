@@ -14,7 +14,7 @@ from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.agent.personalize.sureness import line_probabilities
 from housewise.core.errors import UserError
 from housewise.language.base import ChatRequest, Message, Reply, Sampling, TokenLogprob
-from housewise.language.guidance import follows
+from housewise.language.grammar_matching import follows
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from tests.agent.personalize.test_knowledge import house, remembered, told
 from tests.agent.personalize.test_planner import Listener

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from housewise.core.address import redacted, secrets
+from housewise.core.urls import redacted, secrets
 from housewise.language import ChatModelError
 from housewise.language.base import RequestError
 from tests.language.conftest import (

@@ -14,7 +14,7 @@ from housewise.agent.adapt.prompts import SHORT, load_prompts
 from housewise.core.errors import UserError
 from housewise.language.base import ChatRequest, PromptTooLongError, Reply, TokenLogprob
 from housewise.language.embedder import has_minilm, shared_minilm
-from housewise.people.topics import usual_topics
+from housewise.people.kitchen.question_topics import usual_topics
 from housewise.selftrain.adapt.hindsight import Hindsight
 from housewise.selftrain.adapt.reflection import (
     Datum,

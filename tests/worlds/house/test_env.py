@@ -15,7 +15,7 @@ from gymnasium.utils.env_checker import check_env
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from housewise.worlds.house.env import ID, RearrangementEnv, Task
+from housewise.worlds.house.env import RearrangementEnv, Task
 from housewise.worlds.house.geometry import yaw_of
 from housewise.worlds.house.preferences import Person, load_person
 from housewise.worlds.house.simulator.base import Action, BodyPose, Camera
@@ -45,7 +45,7 @@ def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
 
 
 def test_gymnasium_makes_generated_houses_that_pass_its_checks() -> None:
-    env = gymnasium.make(ID, houses=1, seed=0, camera=SMALL)
+    env = gymnasium.make("housewise/Rearrangement-v0", houses=1, seed=0, camera=SMALL)
     assert isinstance(env.unwrapped, RearrangementEnv)
     assert env.unwrapped.tasks[0].scene.name == "generated-0"
     with warnings.catch_warnings():
@@ -56,7 +56,7 @@ def test_gymnasium_makes_generated_houses_that_pass_its_checks() -> None:
 def test_a_new_process_finds_the_environment_by_its_module() -> None:
     code = (
         "import gymnasium;"
-        "env = gymnasium.make('housewise.worlds.house.env:housewise/Rearrangement-v0', houses=2, seed=5);"
+        "env = gymnasium.make('housewise:housewise/Rearrangement-v0', houses=2, seed=5);"
         "env.reset(seed=1);"
         "print(env.step(1)[4]['steps'], [task.scene.name for task in env.unwrapped.tasks])"
     )
@@ -68,11 +68,11 @@ def test_a_new_process_finds_the_environment_by_its_module() -> None:
 @pytest.mark.parametrize(("wrong", "told"), [({"houses": 0}, "houses"), ({"seed": -1}, "seed")])
 def test_impossible_houses_are_refused(wrong: dict[str, int], told: str) -> None:
     with pytest.raises(ValueError, match=told):
-        gymnasium.make(ID, **wrong)
+        gymnasium.make("housewise/Rearrangement-v0", **wrong)
 
 
 def test_the_housekeeper_can_be_one_person() -> None:
-    env = gymnasium.make(ID, seed=3, person="bruno", camera=SMALL).unwrapped
+    env = gymnasium.make("housewise/Rearrangement-v0", seed=3, person="bruno", camera=SMALL).unwrapped
     assert isinstance(env, RearrangementEnv)
     episode, scene = env.tasks[0].episode, env.tasks[0].scene
     kinds = {room.name: room.kind for room in scene.rooms}
@@ -254,8 +254,7 @@ def test_what_is_held_has_a_number_within_the_house(toy: Task, generated: Task) 
 
 def test_environments_of_several_processes_play_different_houses() -> None:
     makers = [
-        partial(gymnasium.make, f"housewise.worlds.house.env:{ID}", seed=seed, camera=SMALL, max_steps=2)
-        for seed in (0, 3)
+        partial(gymnasium.make, "housewise:housewise/Rearrangement-v0", seed=seed, camera=SMALL, max_steps=2) for seed in (0, 3)
     ]
     env = gymnasium.vector.AsyncVectorEnv(makers, context="spawn")
     try:

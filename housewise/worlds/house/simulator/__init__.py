@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
-from housewise.core.devices import ANY, Gpu, next_device
 from housewise.core.plugins import SIMULATORS, load_plugin, open_plugin
+from housewise.core.render_devices import ANY, Gpu, next_device
 from housewise.worlds.house.simulator.base import SENSORS, Camera, Sensor, Simulator
 
 SimulatorName = str

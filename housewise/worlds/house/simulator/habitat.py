@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from housewise.core.errors import DataError, UserError, shown
-from housewise.core.reading import read_json
+from housewise.core.text_files import read_json
 from housewise.worlds.house.episode import HouseObject
 from housewise.worlds.house.geometry import Box, Pose, Quat, Vec3
 from housewise.worlds.house.meshes import check_mesh, check_parts

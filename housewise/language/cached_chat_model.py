@@ -1,0 +1,96 @@
+"""A chat model whose replies are kept: the same is not asked twice, and a measurement that was stopped goes on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from hashlib import sha256
+from pathlib import Path
+from threading import Lock
+
+from housewise.core.errors import UserError
+from housewise.core.text_files import parse_json, read_text, text_lines
+from housewise.language.base import ChatModel, ChatRequest, Reply
+
+
+class KeptReplies:
+    """Answers from what was replied before, and asks the model for the rest; only where no chance is drawn on.
+
+    Args:
+        model: is asked; it is closed with this one.
+        identity: tells the model from others of its name, such as a fingerprint of its adapter.
+        path: file that replies are kept in, a JSON object a line; None keeps them as long as this object. It has no
+            text of what was asked.
+
+    Raises:
+        UserError: the file cannot be read.
+    """
+
+    def __init__(self, model: ChatModel, identity: str = "", path: Path | None = None) -> None:
+        self.name = model.name
+        self._model, self._identity, self._path = model, identity, path
+        self._lock = Lock()
+        self._known = _read(path) if path and path.exists() else {}
+
+    def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
+        """See ChatModel.complete.
+
+        Raises:
+            ChatModelError: see ChatModel.complete.
+            UserError: what was replied cannot be kept.
+        """
+        if any(request.sampling.temperature > 0 for request in requests):
+            return self._model.complete(requests)
+        keys = [self._key(request) for request in requests]
+        with self._lock:
+            new = {key: request for key, request in zip(keys, requests, strict=True) if key not in self._known}
+        replied = dict(zip(new, self._model.complete([*new.values()]) if new else [], strict=True))
+        with self._lock:
+            self._keep(replied)
+            self._known |= replied
+            return [self._known[key] for key in keys]
+
+    def close(self) -> None:
+        """See ChatModel.close."""
+        self._model.close()
+
+    def _key(self, request: ChatRequest) -> str:
+        asked = asdict(request)
+        # Files from before there was this field go on.
+        if not request.may_be_empty:
+            del asked["may_be_empty"]
+        told = json.dumps([self.name, self._identity, asked])
+        return sha256(told.encode()).hexdigest()
+
+    def _keep(self, kept: dict[str, list[Reply]]) -> None:
+        if self._path is None or not kept:
+            return
+        lines = [json.dumps({"key": key, "replies": [_plain(reply) for reply in each]}) for key, each in kept.items()]
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with self._path.open("a", encoding="utf-8") as stream:
+                stream.write("".join(f"\n{line}\n" for line in lines))
+        except OSError as error:
+            raise UserError(f"{self._path}: replies cannot be kept ({error}); name another file") from error
+
+
+def _plain(reply: Reply) -> dict[str, object]:
+    told = {key: value for key, value in asdict(reply).items() if key not in ("seconds", "alternatives")}
+    return {key: value for key, value in told.items() if value is not None and (key, value) != ("thoughts", "")}
+
+
+def _read(path: Path) -> dict[str, list[Reply]]:
+    """The replies of a file; what a line that was cut off had is asked for again."""
+    try:
+        lines = list(text_lines(read_text(path)))
+        rows = [parse_json(line, f"line {number}") for number, line in lines if line.endswith("}]}")]
+        if lines and not rows:
+            raise ValueError("it has no replies")
+        return {row["key"]: [_reply(**each) for each in row["replies"]] for row in rows}
+    except (UserError, ValueError, KeyError, TypeError) as error:
+        raise UserError(f"{path}: not a file of kept replies ({error}); name another one") from error
+
+
+def _reply(token_logprobs: Sequence[float] | None = None, **fields: object) -> Reply:
+    return Reply(**fields, token_logprobs=None if token_logprobs is None else tuple(token_logprobs))  # type: ignore[arg-type]

@@ -1,0 +1,123 @@
+"""A chat model that is asked to go on with a text."""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+from collections.abc import Sequence
+
+from housewise.language.base import ChatModel, ChatRequest, Message, Reply, Sampling, TokenLogprob
+from housewise.language.completion import Bounds, Continuation, Step, Token
+
+_NUMBERS = 20  # alternatives of an answer that is a number
+_MOST_OF_A_NUMBER = 3  # tokens of one, a space or a mark before it being one too
+_LONGEST_TOKEN = 20  # characters of a reply for each token that it may have, where it tells no tokens
+_FEWEST_REPEATED = 2  # words; one alone may well be said twice
+_WORD = re.compile(r"\S+")
+
+
+class ChatContinuer:
+    """Goes on with texts by way of conversations.
+
+    Branches stand at the beginning of the model's own turn, where it goes on with one. Where it does not, they stand at
+    the end of the text that it is asked to go on with, and what it repeats of that is left out.
+
+    A model that tells no alternatives does not branch: its replies are one piece each, of probability 1.
+
+    Args:
+        model: an opened model; whoever opened it closes it.
+        instruction: what it is told, so that it goes on with the text.
+        continues: whether it goes on with a turn that has begun.
+        seed: of what is drawn at a temperature.
+    """
+
+    def __init__(self, model: ChatModel, instruction: str, continues: bool, seed: int = 0) -> None:
+        self.name = model.name
+        self.branches = True
+        self._model, self._instruction, self._continues = model, instruction, continues
+        self._chance = random.Random(seed)
+
+    def extend(self, prompt: str, branches: Sequence[Sequence[Token]], bounds: Bounds) -> list[Continuation]:
+        """See Continuer."""
+        sampling = _sampling(bounds, 0.0, bounds.alternatives)
+        starts = ["".join(token.text for token in branch) for branch in branches]
+        replies = self._model.complete([self._request(prompt, sampling, start) for start in starts])
+        return [
+            self._continuation(reply, bounds.most_tokens, prompt, start)
+            for start, [reply] in zip(starts, replies, strict=True)
+        ]
+
+    def sample(self, prompt: str, count: int, temperature: float, bounds: Bounds) -> list[Continuation]:
+        """See Continuer."""
+        sampling = _sampling(bounds, temperature, bounds.alternatives, count, self._chance.getrandbits(31))
+        [replies] = self._model.complete([self._request(prompt, sampling)])
+        return [self._continuation(reply, bounds.most_tokens, prompt) for reply in replies]
+
+    def answer(self, system: str, questions: Sequence[str]) -> list[Continuation]:
+        """See Continuer; blanks before the number are left out."""
+        sampling = _sampling(Bounds(_MOST_OF_A_NUMBER), 0.0, _NUMBERS)
+        told = [Message("system", system)] if system else []
+        requests = [
+            ChatRequest((*told, Message("user", question)), sampling, may_be_empty=True) for question in questions
+        ]
+        return [self._continuation(reply, _MOST_OF_A_NUMBER) for [reply] in self._model.complete(requests)]
+
+    def _request(self, prompt: str, sampling: Sampling, start: str = "") -> ChatRequest:
+        told = [Message("system", self._instruction)] if self._instruction else []
+        text, prefix = (prompt, start) if self._continues else (prompt + start, "")
+        return ChatRequest((*told, Message("user", text)), sampling, prefix, may_be_empty=True)
+
+    def _continuation(self, reply: Reply, most: int, prompt: str = "", start: str = "") -> Continuation:
+        if reply.alternatives is None:
+            self.branches = False
+            steps = [Step(Token(reply.text[: most * _LONGEST_TOKEN], 1.0))]
+        else:
+            steps = [_step(place) for place in reply.alternatives[: most + len(start)]]
+        if not (self._continues and start):
+            # The blank lines and spaces that turns begin with, and what is said again.
+            while steps and not steps[0].token.text.strip():
+                del steps[0]
+            steps = _without(steps, _repeated(_text(steps), prompt + start))
+        return Continuation(tuple(steps[:most]), reply.prompt_tokens, reply.completion_tokens, reply.finish_reason)
+
+
+def _sampling(
+    bounds: Bounds, temperature: float, alternatives: int, count: int = 1, seed: int | None = None
+) -> Sampling:
+    return Sampling(
+        temperature, max_tokens=bounds.most_tokens, n=count, stop=bounds.stop, seed=seed, alternatives=alternatives
+    )
+
+
+def _step(place: Sequence[TokenLogprob]) -> Step:
+    chosen, *others = (Token(text, min(1.0, math.exp(logprob))) for text, logprob in place)
+    return Step(chosen, tuple(others))
+
+
+def _text(steps: Sequence[Step]) -> str:
+    return "".join(step.token.text for step in steps)
+
+
+def _repeated(reply: str, text: str) -> int:
+    """How many characters of a reply say again how the last line of a text ends, whatever their case."""
+    line = text.rpartition("\n")[2]
+    words = [match.start() for match in _WORD.finditer(line)]
+    for first in words[: max(0, len(words) - _FEWEST_REPEATED + 1)]:
+        if reply.lower().startswith(line[first:].lower()):
+            return len(line) - first
+    return 0
+
+
+def _without(steps: Sequence[Step], characters: int) -> list[Step]:
+    """Places without so many characters of what is written first."""
+    left = list(steps)
+    while characters and left:
+        text = left[0].token.text
+        if len(text) <= characters:
+            del left[0]
+        else:
+            # What else might have stood for half a token is not known.
+            left[0] = Step(Token(text[characters:], left[0].token.probability))
+        characters -= min(characters, len(text))
+    return left
