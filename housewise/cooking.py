@@ -10,10 +10,10 @@ from housewise.core.errors import UserError
 from housewise.kitchen_lines import Line, Word, read_line
 from housewise.kitchen_names import Names, SeveralMeant, Unclear
 from housewise.language.embedder import INSTALL, has_minilm, shared_minilm
-from housewise.people.answering import AnsweringPerson
-from housewise.people.base import Question
-from housewise.people.judging import Judge, satisfaction
-from housewise.people.person import PEOPLE, Person, load_people
+from housewise.people.kitchen.preference_judge import Judge, satisfaction
+from housewise.people.kitchen.profile_files import PEOPLE, Person, load_people
+from housewise.people.kitchen.respondent import AnsweringPerson
+from housewise.people.respondent import Question
 from housewise.prompting import Leaving, Prompt
 from housewise.worlds.kitchen.world import MAX_STEPS, Step, TextKitchen
 

@@ -9,7 +9,7 @@ from typing import Protocol
 from housewise.agent.personalize.judgement import subjects
 from housewise.agent.personalize.planner import untried
 from housewise.language.embedder import Embedder, cosine
-from housewise.people.householder import Place
+from housewise.people.house.reactions import Place
 from housewise.people.memory import About, Memory
 from housewise.worlds.house.names import kind_of
 from housewise.worlds.house.scene_graph import SceneGraph

@@ -27,7 +27,7 @@ from rich.progress import track
 from rich.table import Table
 
 from housewise.agent.personalize.parser import parse_step
-from housewise.commands.options import GpuOption, SimulatorOption
+from housewise.cli.options import GpuOption, SimulatorOption
 from housewise.commands.settings import simulator_choice
 from housewise.controller.published import PUBLISHED
 from housewise.core.console import Console

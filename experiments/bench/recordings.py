@@ -10,7 +10,7 @@ from typing import Any
 
 from housewise.core.errors import DataError, shown
 from housewise.core.files import find_paths
-from housewise.core.reading import read_json
+from housewise.core.text_files import read_json
 from housewise.worlds.house.actions import ActionKind
 from housewise.worlds.house.env import Task
 from housewise.worlds.house.housekeep.detour import read_polygon_navmesh

@@ -17,7 +17,7 @@ import typer
 
 from housewise.core.console import Console
 from housewise.core.files import writable_file, write_json
-from housewise.core.machine import provenance
+from housewise.core.provenance import provenance
 from housewise.core.tables import table
 from housewise.experiments.quick import say_left_out
 from housewise.rollout.executors import Silent

@@ -29,7 +29,7 @@ import typer
 from numpy.typing import NDArray
 from rich.progress import track
 
-from housewise.commands.options import GpuOption
+from housewise.cli.options import GpuOption
 from housewise.commands.settings import simulator_choice
 from housewise.core.console import Console
 from housewise.core.files import writable_file, write_json

@@ -22,7 +22,7 @@ import trimesh
 import typer
 from numpy.typing import NDArray
 
-from housewise.commands.options import GpuOption, SimulatorOption
+from housewise.cli.options import GpuOption, SimulatorOption
 from housewise.commands.settings import simulator_choice
 from housewise.core.console import Console
 from housewise.worlds.house.env import Task

@@ -24,7 +24,7 @@ from housewise.agent.clipr.house_interview import HOUSE, HouseInterview, house_n
 from housewise.agent.clipr.house_rules import house_rule, spots_of
 from housewise.agent.clipr.memory_notes import answers_in, exchange_of
 from housewise.agent.clipr.rules import read_rule
-from housewise.commands.options import (
+from housewise.cli.options import (
     ConfigOption,
     GpuOption,
     Overrides,

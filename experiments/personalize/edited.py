@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from housewise.experiments.personalize.households import Setup, Stage
-from housewise.people.householder import Householder, Place, places_of
+from housewise.people.house.reactions import Householder, Place, places_of
 from housewise.people.memory import Memory, MemoryFolder
 from housewise.selftrain.personalize.loop import Observer
 from housewise.worlds.house.env import Task

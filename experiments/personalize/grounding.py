@@ -21,11 +21,11 @@ import typer
 from housewise.agent.personalize.grammar import plan_grammar
 from housewise.agent.personalize.planner import MOST_STEPS
 from housewise.agent.personalize.prompt import PromptTemplate
-from housewise.commands.options import Overrides
+from housewise.cli.options import Overrides
 from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.core.files import writable_file, write_json
-from housewise.core.machine import provenance
+from housewise.core.provenance import provenance
 from housewise.core.tables import table
 from housewise.experiments.personalize.oracle import in_percent
 from housewise.experiments.personalize.study import success

@@ -22,7 +22,7 @@ from housewise.agent.personalize.judgement import apart, read, subjects
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.core.console import Console
 from housewise.core.files import writable_file, write_json
-from housewise.core.machine import provenance
+from housewise.core.provenance import provenance
 from housewise.core.tables import table
 from housewise.experiments.quick import QuickOption, say_left_out
 from housewise.language import ChatModel, ChatRequest, Sampling, open_model

@@ -18,7 +18,7 @@ from typing import Annotated, Any
 
 import typer
 
-from housewise.commands.options import ConfigOption, Overrides, PersonOption, TrainedModelOption, WorkersOption
+from housewise.cli.options import ConfigOption, Overrides, PersonOption, TrainedModelOption, WorkersOption
 from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.experiments.personalize.households import (

@@ -21,13 +21,13 @@ from typing import Annotated, Any
 import typer
 from rich.progress import track
 
-from housewise.commands.options import GpuOption, SimulatorOption
+from housewise.cli.options import GpuOption, SimulatorOption
 from housewise.commands.settings import simulator_choice
 from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.core.files import writable_file, write_json
-from housewise.core.machine import provenance
 from housewise.core.processes import process_pool
+from housewise.core.provenance import provenance
 from housewise.core.record import Result
 from housewise.core.tables import table
 from housewise.experiments.quick import say_left_out

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Protocol
 
 import typer
 
-from housewise.commands.options import (
+from housewise.cli.options import (
     ConfigOption,
     DataOption,
     GpuOption,
@@ -25,8 +25,8 @@ from housewise.core.durations import roughly
 from housewise.core.errors import UserError
 from housewise.core.files import check_writable, writable_file, write_text
 from housewise.core.plots import new_figure
-from housewise.core.reading import read_json
 from housewise.core.tables import table
+from housewise.core.text_files import read_json
 from housewise.experiments.personalize.obstacles import DISTURBED, FATES
 from housewise.experiments.personalize.study import ALL_SCENES, GENERATED, RECOVERED, SCENES, Study, placed, recipe
 from housewise.experiments.quick import QuickOption, say_left_out

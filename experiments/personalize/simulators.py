@@ -17,7 +17,7 @@ from typing import Annotated, Any
 
 import typer
 
-from housewise.commands.options import ConfigOption, DataOption, GpuOption, Overrides, PersonOption, WorkersOption
+from housewise.cli.options import ConfigOption, DataOption, GpuOption, Overrides, PersonOption, WorkersOption
 from housewise.commands.settings import simulator_choice
 from housewise.core.console import Console
 from housewise.experiments.personalize.households import (

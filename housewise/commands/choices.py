@@ -164,7 +164,7 @@ def _files(folder: str) -> dict[str, Path]:
 
 
 def _yaml(file: Path) -> dict[str, Any]:
-    from housewise.core.yamls import read_yaml
+    from housewise.core.yaml_files import read_yaml
 
     content: dict[str, Any] = read_yaml(file)
     return content

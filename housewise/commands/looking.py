@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from housewise.cli.options import DataOption, GpuOption
 from housewise.commands.choices import KINDS
-from housewise.commands.options import DataOption, GpuOption
 from housewise.commands.settings import devices_named
 from housewise.core.console import Console
 from housewise.core.errors import UserError, alternatives

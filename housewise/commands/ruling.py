@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from housewise.commands.options import BaseUrlOption, ModelOption
+from housewise.cli.options import BaseUrlOption, ModelOption
 from housewise.commands.remembering import MemoriesOption, PersonArgument
 from housewise.core.console import Console
 from housewise.core.errors import UserError, alternatives

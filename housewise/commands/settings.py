@@ -8,8 +8,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from housewise.core.devices import ANY, Gpu, as_gpu
 from housewise.core.errors import UserError
+from housewise.core.render_devices import ANY, Gpu, as_gpu
 
 if TYPE_CHECKING:
     from housewise.systems.personalize.settings import PersonalizeSettings

@@ -18,7 +18,7 @@ from housewise.report.drawing.film import FRAMES, Film, make_film
 from housewise.report.drawing.house_map import map_svg
 from housewise.report.drawing.images import compress, data_uri
 from housewise.report.drawing.scene_tree import branches, tree_svg
-from housewise.report.house import HouseView
+from housewise.report.views.house import HouseView
 from housewise.rollout.comparison_settings import planner_of
 from housewise.systems.personalize.record import ActionEvent, ExchangeLine, HouseRecord, PlanEvent
 from housewise.worlds.house.env import Task

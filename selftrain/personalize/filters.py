@@ -9,9 +9,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from housewise.core.code import load_part
 from housewise.core.errors import UserError, shown
 from housewise.core.plugins import FILTERS, call_part
+from housewise.core.user_code import load_part
 from housewise.selftrain.personalize.pairs import Pair
 from housewise.worlds.house.names import kind_of
 

@@ -14,7 +14,7 @@ from housewise.agent.personalize.planner import Attempt
 from housewise.agent.personalize.prompt import ContextGenerator
 from housewise.agent.personalize.scripted import ScriptedPlanner
 from housewise.language.embedder import Embedder
-from housewise.people.householder import Householder, Place, places_of
+from housewise.people.house.reactions import Householder, Place, places_of
 from housewise.people.memory import Memory
 from housewise.selftrain.personalize.pairs import Pair
 from housewise.selftrain.personalize.settings import LessonsConfig

@@ -34,7 +34,7 @@ HEAVY = (
 def test_help_imports_nothing_heavy(command: str) -> None:
     code = f"""
 import sys
-from housewise.cli import app
+from housewise.cli.app import app
 try:
     app([*{command.split()!r}, "--help"])
 except SystemExit as ending:
@@ -79,7 +79,7 @@ def test_the_version_is_the_installed_one() -> None:
 
 def test_completion_knows_names() -> None:
     environment = {"_HOUSEWISE_COMPLETE": "complete_bash", "COMP_WORDS": "housewise run --person d", "COMP_CWORD": "3"}
-    code = "from housewise.cli import app; app(prog_name='housewise')"
+    code = "from housewise.cli.app import app; app(prog_name='housewise')"
     command = [sys.executable, "-c", code]
     env = os.environ | environment
     result = subprocess.run(command, capture_output=True, text=True, env=env, timeout=60, check=False)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from housewise.core.devices import as_gpu, devices_of, next_device, start_turns_at
 from housewise.core.errors import UserError
+from housewise.core.render_devices import as_gpu, devices_of, next_device, start_turns_at
 from housewise.rollout.saved_settings import read_settings
 from housewise.systems.personalize.settings import house_settings
 from tests.commands import run_module
@@ -47,7 +47,7 @@ def test_simulators_of_a_process_take_devices_in_turn() -> None:
 
 
 def test_auto_is_whatever_there_is_where_no_gpu_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("housewise.core.devices.nvidia_cards", list)
+    monkeypatch.setattr("housewise.core.render_devices.nvidia_cards", list)
     assert devices_of("auto") == (-1,)
 
 

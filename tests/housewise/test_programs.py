@@ -54,7 +54,7 @@ def test_a_program_beside_folders_of_the_same_names(crowded: Path) -> None:
     code = (
         "import housewise, gymnasium\n"
         "record = housewise.play(3, max_steps=40)\n"
-        "env = gymnasium.make('housewise.worlds.house.env:housewise/Rearrangement-v0', houses=1)\n"
+        "env = gymnasium.make('housewise/Rearrangement-v0', houses=1)\n"
         "env.reset()\n"
         "print(housewise.__version__, record.result.ended, env.step(0)[2])"
     )
@@ -69,7 +69,7 @@ def test_a_program_beside_folders_of_the_same_names(crowded: Path) -> None:
 def test_gymnasium_makes_it_beside_folders_of_the_same_names(crowded: Path, first: str) -> None:
     code = (
         f"{first}import gymnasium\n"
-        "env = gymnasium.make('housewise.worlds.house.env:housewise/Rearrangement-v0', houses=1, seed=0)\n"
+        "env = gymnasium.make('housewise/Rearrangement-v0', houses=1, seed=0)\n"
         "print(env.reset(seed=0)[1]['steps'], type(env.unwrapped).__module__)"
     )
     assert program(crowded, "-c", code).split() == ["0", "housewise.worlds.house.env"]

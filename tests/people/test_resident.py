@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from housewise.people.base import Question
-from housewise.people.resident import Resident
+from housewise.people.house.respondent import Resident
+from housewise.people.respondent import Question
 from housewise.worlds.house.preferences import load_person
 
 ME = """

@@ -7,12 +7,12 @@ import importlib.util
 import pytest
 
 from housewise.language.embedder import shared_minilm
-from housewise.people.base import Question
-from housewise.people.simulated import UNSEEN_SPEECH, SimulatedPerson
-from housewise.people.tidy import WORDS, PlaceWords, profile_of, tidy_profile
+from housewise.people.choices.house_profiles import WORDS, PlaceWords, profile_of, tidy_profile
+from housewise.people.choices.respondent import UNSEEN_SPEECH, SimulatedPerson
+from housewise.people.respondent import Question
+from housewise.worlds.choices.choice_sets import HOUSES, read_choices
 from housewise.worlds.choices.files import read_yaml
-from housewise.worlds.choices.kitchen import read_kitchen
-from housewise.worlds.choices.sets import HOUSES, read_choices
+from housewise.worlds.choices.kitchen_choices import read_kitchen
 from housewise.worlds.house.preferences import ANY_ROOM, RECEPTACLE_KINDS, ROOM_KINDS, load_person
 
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError, alternatives
-from housewise.core.yamls import read_yaml
+from housewise.core.yaml_files import read_yaml
 from housewise.worlds.house.env import Task
 from housewise.worlds.house.generator import generate
 from housewise.worlds.house.housekeep.reader import HousekeepData

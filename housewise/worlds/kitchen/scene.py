@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable
 
-from housewise.worlds.kitchen.data import Kitchen, load_kitchen
+from housewise.worlds.kitchen.kitchen_data import Kitchen, load_kitchen
 from housewise.worlds.kitchen.state import State
 
 

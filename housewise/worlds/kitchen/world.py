@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from housewise.core.errors import UserError
-from housewise.worlds.kitchen.actions import Action, Impossible, parse
-from housewise.worlds.kitchen.cooking import Cooking
-from housewise.worlds.kitchen.data import Kitchen, Task, load_kitchen
-from housewise.worlds.kitchen.finding import Resembles, describe
+from housewise.worlds.kitchen.action_parser import Action, Impossible, parse
+from housewise.worlds.kitchen.dynamics import Cooking
+from housewise.worlds.kitchen.kitchen_data import Kitchen, Task, load_kitchen
+from housewise.worlds.kitchen.name_resolution import Resembles, describe
 from housewise.worlds.kitchen.scene import draw_scene
 from housewise.worlds.kitchen.state import State
-from housewise.worlds.kitchen.tracking import Trace
+from housewise.worlds.kitchen.trace import Trace
 
 MAX_STEPS = 50  # predictions, and executed steps; a robot that asks before every action is given twice as many
 

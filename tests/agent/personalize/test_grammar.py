@@ -8,7 +8,7 @@ pytest.importorskip("llguidance")
 
 from housewise.agent.personalize.grammar import plan_grammar
 from housewise.language.gbnf import literal, rooted
-from housewise.language.guidance import follows
+from housewise.language.grammar_matching import follows
 from housewise.worlds.house.scene_graph import SceneGraph, View
 
 

@@ -13,7 +13,7 @@ from housewise.agent.personalize.knowledge import Nothing, Remembered
 from housewise.agent.personalize.planner import Attempt
 from housewise.agent.personalize.scripted import ScriptedPlanner, Wants
 from housewise.language.embedder import Vectors
-from housewise.people.householder import Place
+from housewise.people.house.reactions import Place
 from housewise.people.memory import About, Memory, Note
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph, View

@@ -105,7 +105,7 @@ def test_judgements_and_steps_are_parted_without_loss(thoughts: str, steps: str)
 
 def test_the_grammar_holds_judgements_to_what_is_known() -> None:
     pytest.importorskip("llguidance")
-    from housewise.language.guidance import follows
+    from housewise.language.grammar_matching import follows
 
     graph = house()
     called = PromptTemplate.load("judging").called(graph)

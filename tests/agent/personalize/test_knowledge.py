@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from housewise.agent.personalize.knowledge import Known, Nothing, Remembered, WithRoom, of_thing, outlook
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.language.embedder import Vectors
-from housewise.people.householder import Householder, Place
+from housewise.people.house.reactions import Householder, Place
 from housewise.people.memory import About, Memory, Note
 from housewise.worlds.house.scene_graph import SceneGraph, View
 

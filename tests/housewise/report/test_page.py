@@ -16,7 +16,7 @@ from PIL import Image
 
 from housewise.core.errors import UserError
 from housewise.report import Options, write_report, write_single
-from housewise.report.house import HouseView
+from housewise.report.views.house import HouseView
 from housewise.systems.personalize.record import read_house_records
 from tests.commands import run_module
 from tests.experiments.records import changed, make_record

@@ -18,7 +18,7 @@ from transformers import AutoTokenizer
 from housewise.agent.personalize.grammar import choice_grammar, plan_grammar
 from housewise.agent.personalize.parser import parse_plan
 from housewise.language import ChatModelError, ChatRequest, Message, Sampling
-from housewise.language.guidance import follows
+from housewise.language.grammar_matching import follows
 from housewise.language.local.constrained import Constraint, Grammars
 from housewise.language.local.generation import Reader
 from housewise.language.local.model import LocalChatModel

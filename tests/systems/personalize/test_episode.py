@@ -15,7 +15,7 @@ from housewise.controller.skills import Controller
 from housewise.core.record import RecordWriter, Result, line_of
 from housewise.language.base import ChatRequest, Reply, Sampling
 from housewise.language.replay import ReplayChatModel
-from housewise.report.house import HouseView
+from housewise.report.views.house import HouseView
 from housewise.rollout.episode_loop import Limits
 from housewise.rollout.scores import summary
 from housewise.selftrain.personalize.pairs import pairs_of

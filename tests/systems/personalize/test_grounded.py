@@ -11,7 +11,7 @@ pytest.importorskip("llguidance")
 
 from housewise.agent.personalize.grammar import plan_grammar
 from housewise.agent.personalize.prompt import PromptTemplate
-from housewise.language.guidance import follows
+from housewise.language.grammar_matching import follows
 from housewise.rollout.run import Run
 from housewise.systems.personalize.record import PlanEvent, read_house_records
 from housewise.systems.personalize.settings import house_settings

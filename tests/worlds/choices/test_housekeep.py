@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from housewise.worlds.choices.housekeep import read_housekeep
-from housewise.worlds.choices.sets import HOUSES, read_choices
+from housewise.worlds.choices.choice_sets import HOUSES, read_choices
+from housewise.worlds.choices.house_choices import read_housekeep
 from housewise.worlds.house.housekeep.reader import HousekeepData
 from housewise.worlds.house.preferences import base_groups, people
 

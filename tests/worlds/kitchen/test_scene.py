@@ -5,7 +5,7 @@ import statistics
 import pytest
 
 from housewise.core.errors import DataError
-from housewise.worlds.kitchen.data import FOLDER, load_kitchen
+from housewise.worlds.kitchen.kitchen_data import FOLDER, load_kitchen
 from housewise.worlds.kitchen.scene import draw_scene, scene_with
 
 

@@ -10,7 +10,7 @@ from habitat.core.dataset import Dataset, Episode
 from omegaconf import DictConfig, ListConfig
 
 from housewise.core.errors import UserError
-from housewise.core.homes import expand_user
+from housewise.core.user_folders import expand_user
 from housewise.worlds.house.env import Task
 from housewise.worlds.house.habitat_lab.checks import check_dataset, check_scene
 from housewise.worlds.house.housekeep.reader import HousekeepData

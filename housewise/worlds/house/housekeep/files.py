@@ -11,7 +11,7 @@ import yaml
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from housewise.core.errors import DataError, shown
-from housewise.core.yamls import SafeLoader, read_yaml
+from housewise.core.yaml_files import SafeLoader, read_yaml
 from housewise.worlds.house.housekeep.fields import (
     Coordinate,
     Extent,

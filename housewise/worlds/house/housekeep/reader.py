@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from housewise.core.errors import DataError, shown
 from housewise.core.files import find_paths
-from housewise.core.homes import expand_user
+from housewise.core.user_folders import expand_user
 from housewise.worlds.house.episode import Episode, HouseObject, ObjectModel, ShelfItem, ShelfRow, ShelfSpan, ShelfState
 from housewise.worlds.house.geometry import Pose, Quat, Vec3
 from housewise.worlds.house.housekeep.annotations import Annotations, read_annotations

@@ -24,7 +24,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from housewise.core.errors import DataError, UserError
 from housewise.core.files import find_paths
-from housewise.core.reading import read_text
+from housewise.core.text_files import read_text
 from housewise.worlds.house.episode import ShelfState
 from housewise.worlds.house.geometry import Vec3, yaw_rotation
 from housewise.worlds.house.housekeep.reader import COMING_AND_GOING, EPISODES, HousekeepData

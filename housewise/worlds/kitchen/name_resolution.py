@@ -1,0 +1,134 @@
+"""Understanding the names in an action, and saying helpfully why one is not understood."""
+
+from __future__ import annotations
+
+import difflib
+import random
+import re
+from collections.abc import Callable
+
+from housewise.worlds.kitchen.action_parser import Impossible, without_article
+from housewise.worlds.kitchen.state import Entity, State
+from housewise.worlds.kitchen.trace import Trace
+
+Resembles = Callable[[str, str], float]
+ALIKE = 0.4  # similarity of a word and a description from which on it may be meant (ADAPT's code)
+_NUMBER = re.compile(r"_\d+$")
+
+
+def as_id(words: str) -> str:
+    """Words as an id: ``the Oat Milk`` becomes ``oat_milk``."""
+    return without_article(re.sub(r"[\s-]+", "_", words.strip().strip("\"'<>`").lower()))
+
+
+def describe(entity: Entity) -> str:
+    """``milk_1 (oat milk in a carton, contains oat_milk)``."""
+    parts = [entity.description, f"contains {entity.contents}" if entity.contents else ""]
+    words = ", ".join(part for part in parts if part)
+    return f"{entity.id} ({words})" if words else entity.id
+
+
+def find(words: str, trace: Trace) -> str:
+    """The entity that is meant.
+
+    Raises:
+        Impossible: it does not exist, was used up, or several are named.
+    """
+    state = trace.state
+    id = as_id(words)
+    if id in state:
+        return id
+    named = _several(words, state)
+    if len(named) > 1:
+        raise Impossible(f"Several things where one belongs: {', '.join(named)}; handle one thing at a time.")
+    for made in reversed(trace.made):
+        if id in made.parts:
+            raise Impossible(f"{id} does not exist any more: it became part of {made.id}.")
+    packets = [entity.id for entity in state.entities.values() if entity.contents == id]
+    if packets:
+        raise Impossible(f"{id} is inside {', '.join(packets)}: pour or move it from there.")
+    raise Impossible(f"{_short(words)} was not found.{_did_you_mean(id, state)}")
+
+
+def find_in(words: str, holder: str, trace: Trace) -> str | None:
+    """What is meant by ``words`` in ``holder``: an entity's id, or None for what the packet itself is full of.
+
+    Raises:
+        Impossible: ``holder`` does not hold it.
+    """
+    state = trace.state
+    id = as_id(words)
+    inside = state.inside(holder)
+    if id in inside:
+        return id
+    contents = state[holder].contents
+    if contents and (id == contents or (id not in state.entities.keys() - {holder} and _part_of(id, contents))):
+        return None
+    if id not in state:
+        alike = [other for other in inside if _NUMBER.sub("", other) == _NUMBER.sub("", id)]
+        if len(alike) == 1:
+            return alike[0]
+        if len(_several(words, state)) > 1:
+            find(words, trace)
+    elsewhere = state.holder(id) if id in state else None
+    held = ", ".join([*([contents] if contents else []), *inside]) or "nothing"
+    where = f" {id} is in/on {elsewhere}." if elsewhere else ""
+    raise Impossible(f"{holder} does not contain {_short(words)}.{where} {holder} contains {held}.")
+
+
+def look_for(words: str, state: State, rng: random.Random, resembles: Resembles | None = None) -> str:
+    """Search the whole house for a generic word.
+
+    Raises:
+        Impossible: nothing of that name or like it is there.
+    """
+    word = as_id(words)
+    word = word[:-1] if word.endswith("s") and len(word) > 1 else word
+    found = [id for id in state.places if word and (word in id or id in word)]
+    if found:
+        rng.shuffle(found)
+        return f"Found {_listed(found, state)}"
+    alike = [id for id in state.places if _likeness(word, state[id], resembles) > ALIKE]
+    if alike:
+        rng.shuffle(alike)
+        return f"{_short(words)} not found, but found {_listed(alike, state)}"
+    raise Impossible(f"{_short(words)} was not found. Search a place, or look for another single word.")
+
+
+def _likeness(word: str, entity: Entity, resembles: Resembles | None) -> float:
+    if resembles is not None:
+        return resembles(word.replace("_", " "), entity.description)
+    said = _words(entity.description) | _words(entity.contents or "")
+    return 1.0 if _words(word) and _words(word) <= said else 0.0
+
+
+def _listed(ids: list[str], state: State) -> str:
+    return ", ".join(f"{describe(state[id])} in/on {state.holder(id)}" for id in ids)
+
+
+def _words(text: str) -> frozenset[str]:
+    """Words in lower case without plural s and numbers."""
+    return frozenset(word.rstrip("s") for word in re.findall(r"[^\W\d_]+", text.lower()) if word.rstrip("s"))
+
+
+def _part_of(id: str, contents: str) -> bool:
+    """Whether a name is a shorter one of some contents: milk for oat_milk."""
+    return bool(_words(id)) and _words(id) <= _words(contents)
+
+
+def _several(words: str, state: State) -> list[str]:
+    parts = [as_id(part) for part in re.split(r",|&|\+|/|\band\b|\s", words) if part.strip()]
+    return [part for part in dict.fromkeys(parts) if part in state]
+
+
+def _did_you_mean(id: str, state: State) -> str:
+    plain = _NUMBER.sub("", id)
+    close = [other for other in state.entities if plain and plain in other]
+    close += difflib.get_close_matches(id, list(state.entities), n=3, cutoff=0.6)
+    close += [other for other, entity in state.entities.items() if _words(plain) & _words(entity.description)]
+    close = list(dict.fromkeys(close))[:3]
+    return f" Did you mean {', '.join(close)}?" if close else ""
+
+
+def _short(words: str, limit: int = 60) -> str:
+    return words if len(words) <= limit else words[: limit - 3] + "..."
