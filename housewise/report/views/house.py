@@ -108,6 +108,6 @@ class HouseView:
         self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, keep: KeepFilm | None
     ) -> Shown:
         """See View: the map and the plans, and pictures and a film where they are wanted."""
-        from housewise.report.chapter import make_chapter
+        from housewise.report.views.house_page import make_chapter
 
         return make_chapter(number, HouseRecord.of(record, path), simulator, keep)

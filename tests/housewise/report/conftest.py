@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from housewise.report import chapter
+from housewise.report.views import house_page
 from housewise.rollout.run import Run
 from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.system import Personalize
@@ -33,7 +33,7 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def short_films(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chapter, "FRAMES", 10)
+    monkeypatch.setattr(house_page, "FRAMES", 10)
 
 
 @pytest.fixture

@@ -63,7 +63,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
         copies(folder / planner, 100)
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("HOUSEKEEP_DATA", raising=False)
-        patch.setattr("housewise.report.chapter.FRAMES", 10)
+        patch.setattr("housewise.report.views.house_page.FRAMES", 10)
         return write_report(folder, options=Options(episodes=("generated-1-0001-run0",)))
 
 
