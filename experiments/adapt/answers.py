@@ -21,13 +21,13 @@ from housewise.core.configs import CONFIGS
 from housewise.core.console import Console
 from housewise.core.errors import DataError, UserError
 from housewise.core.files import find_paths, writable_file, write_json
-from housewise.core.machine import provenance
-from housewise.core.reading import read_text, text_lines
+from housewise.core.provenance import provenance
+from housewise.core.text_files import read_text, text_lines
 from housewise.experiments.quick import QuickOption, say_left_out
 from housewise.language.embedder import Embedder, shared_minilm
-from housewise.people.answering import LONGEST, AnsweringPerson, Thresholds
-from housewise.people.judging import Judge
-from housewise.people.person import PEOPLE, Person, load_people
+from housewise.people.kitchen.preference_judge import Judge
+from housewise.people.kitchen.profile_files import PEOPLE, Person, load_people
+from housewise.people.kitchen.respondent import LONGEST, AnsweringPerson, Thresholds
 
 OWN = CONFIGS / "adapt" / "questions"
 DEVELOPMENT = "development"

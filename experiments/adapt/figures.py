@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import Any
 
 from housewise.core.record import Record
-from housewise.people.person import Person
+from housewise.people.kitchen.profile_files import Person
 from housewise.rollout.scores import standard_error
 from housewise.systems.adapt.record import AnswerEvent
 

@@ -12,7 +12,7 @@ import typer
 import yaml
 
 from housewise.core.files import write_text
-from housewise.people.invented import invented
+from housewise.people.kitchen.invented_profiles import invented
 from housewise.selftrain.adapt.settings import load_training
 
 

@@ -21,15 +21,15 @@ import typer
 from housewise.core.console import Console
 from housewise.core.errors import UserError, alternatives
 from housewise.core.files import writable_file, write_json
-from housewise.core.machine import provenance
-from housewise.core.reading import read_json
+from housewise.core.provenance import provenance
 from housewise.core.tables import Fitted, table
+from housewise.core.text_files import read_json
 from housewise.experiments.adapt.figures import in_words
 from housewise.experiments.adapt.pictures import draw
 from housewise.experiments.adapt.rows import OURS, PARAPHRASED, Rows
 from housewise.experiments.adapt.study import AGENTS, PUBLISHED, Agent, Study
 from housewise.experiments.quick import say_left_out
-from housewise.people.person import PEOPLE, load_people, people_files
+from housewise.people.kitchen.profile_files import PEOPLE, load_people, people_files
 from housewise.selftrain.adapt.settings import AdaptTrainingConfig, load_training
 from housewise.selftraining import Terminal
 from housewise.terminal import told

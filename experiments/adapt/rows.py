@@ -11,7 +11,7 @@ import numpy as np
 from housewise.core.record import Record
 from housewise.experiments.adapt.figures import SCORES, figures, heard, mean, more
 from housewise.experiments.adapt.study import AGENTS, Study
-from housewise.people.judging import satisfaction_over_time
+from housewise.people.kitchen.preference_judge import satisfaction_over_time
 from housewise.selftrain.adapt.telling import tell, told_by
 
 AT = (0.2, 0.4, 0.6, 0.8, 1.0)

@@ -12,8 +12,8 @@ import typer
 from housewise.agent.adapt.cook import ScriptedCook
 from housewise.core.console import Console
 from housewise.core.files import writable_file, write_json
-from housewise.core.machine import provenance
-from housewise.people.person import PEOPLE, load_people
+from housewise.core.provenance import provenance
+from housewise.people.kitchen.profile_files import PEOPLE, load_people
 from housewise.worlds.kitchen.world import TextKitchen
 
 

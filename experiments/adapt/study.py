@@ -11,9 +11,9 @@ from typing import Any
 
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError
-from housewise.core.reading import read_json
 from housewise.core.record import Record
-from housewise.core.yamls import read_yaml
+from housewise.core.text_files import read_json
+from housewise.core.yaml_files import read_yaml
 from housewise.experiments.adapt.lessons import lessons
 from housewise.selftrain.adapt.folds import LEARNERS, Fold
 from housewise.selftrain.adapt.loop import AdaptTraining, Observer, play

@@ -18,11 +18,11 @@ import typer
 from housewise.agent.adapt.cook import ScriptedCook
 from housewise.core.console import Console
 from housewise.core.files import writable_file, write_json
-from housewise.core.machine import provenance
-from housewise.people.judging import Judge, Verdict, satisfaction
-from housewise.people.person import PEOPLE, Person, load_people
-from housewise.people.published import PublishedJudge
-from housewise.worlds.kitchen.data import load_kitchen
+from housewise.core.provenance import provenance
+from housewise.people.kitchen.preference_judge import Judge, Verdict, satisfaction
+from housewise.people.kitchen.profile_files import PEOPLE, Person, load_people
+from housewise.people.kitchen.published_judge import PublishedJudge
+from housewise.worlds.kitchen.kitchen_data import load_kitchen
 from housewise.worlds.kitchen.world import TextKitchen
 
 

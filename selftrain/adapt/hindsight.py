@@ -7,9 +7,9 @@ from itertools import islice
 
 from housewise.agent.adapt.asking import AskingCook, PhraseBook
 from housewise.agent.adapt.looking import LookingCook
-from housewise.people.base import Question
-from housewise.people.person import Person
-from housewise.people.topics import Topic
+from housewise.people.kitchen.profile_files import Person
+from housewise.people.kitchen.question_topics import Topic
+from housewise.people.respondent import Question
 from housewise.selftrain.adapt.telling import Scene, Told
 from housewise.systems.adapt.world import Seen
 

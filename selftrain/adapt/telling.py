@@ -9,9 +9,9 @@ from housewise.agent.adapt.planner import Briefing, Turn
 from housewise.core.errors import UserError
 from housewise.core.record import Record
 from housewise.language.embedder import Embedder
-from housewise.people.answering import AnsweringPerson
-from housewise.people.judging import Judge
-from housewise.people.person import Person
+from housewise.people.kitchen.preference_judge import Judge
+from housewise.people.kitchen.profile_files import Person
+from housewise.people.kitchen.respondent import AnsweringPerson
 from housewise.systems.adapt.agents import told_lines
 from housewise.systems.adapt.record import ActionEvent, AdaptSetting, AnswerEvent
 from housewise.systems.adapt.world import Breakfast, Seen

@@ -34,7 +34,7 @@ from housewise.language.base import ChatModel, ChatRequest, Sampling
 from housewise.language.completion import Bounds, Token
 from housewise.language.control_tokens import break_control_strings
 from housewise.language.embedder import shared_minilm
-from housewise.language.local.continuer import LocalContinuer
+from housewise.language.local.completion import LocalContinuer
 from housewise.language.local.model import LocalChatModel
 from housewise.language.server.openai import OpenAIChatModel
 from housewise.people.memory import About, Memory, MemoryFolder, Note

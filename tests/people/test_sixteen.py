@@ -13,11 +13,11 @@ from functools import cache
 import pytest
 
 from housewise.agent.adapt.cook import ScriptedCook
-from housewise.people.judging import Judge
-from housewise.people.language import All, Condition, Not, predicates
-from housewise.people.person import Preference
+from housewise.people.kitchen.conditions import All, Condition, Not, predicates
+from housewise.people.kitchen.preference_judge import Judge
+from housewise.people.kitchen.profile_files import Preference
 from housewise.worlds.kitchen.scene import scene_with
-from housewise.worlds.kitchen.tracking import Trace
+from housewise.worlds.kitchen.trace import Trace
 from housewise.worlds.kitchen.world import TextKitchen
 from tests.people.breakfasts import KITCHEN, alone, breakfast, decision
 from tests.people.sixteen import SIXTEEN

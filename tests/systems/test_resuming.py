@@ -14,7 +14,7 @@ import yaml
 pytest.importorskip("torch")
 
 from housewise.rollout.record_reader import read_record
-from housewise.worlds.choices.kitchen import KITCHEN
+from housewise.worlds.choices.kitchen_choices import KITCHEN
 from tests.commands import run_module
 from tests.language.tiny import save_tiny_model
 from tests.systems.stars.playing import ATTIC, environment

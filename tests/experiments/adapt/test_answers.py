@@ -6,7 +6,7 @@ import pytest
 
 from housewise.experiments.adapt.answers import OWN, read_questions
 from housewise.language.embedder import has_minilm
-from housewise.people.person import PEOPLE, load_people
+from housewise.people.kitchen.profile_files import PEOPLE, load_people
 from tests.commands import run_module
 
 pytestmark = pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")

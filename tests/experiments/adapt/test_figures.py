@@ -8,7 +8,7 @@ import pytest
 
 from housewise.experiments.adapt.figures import heard
 from housewise.language.embedder import has_minilm
-from housewise.people.person import PEOPLE, load_people
+from housewise.people.kitchen.profile_files import PEOPLE, load_people
 from tests.systems.adapt.playing import adapt, record_of
 
 pytestmark = pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from housewise.people.invented import invent
-from housewise.people.person import load_people
+from housewise.people.kitchen.invented_profiles import invent
+from housewise.people.kitchen.profile_files import load_people
 from tests.commands import run_module
 
 

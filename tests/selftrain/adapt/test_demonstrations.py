@@ -10,9 +10,9 @@ from housewise.agent.adapt.grammar import NO_QUESTION, reflection_grammar
 from housewise.agent.adapt.prompts import SHORT, load_prompts
 from housewise.core.errors import UserError
 from housewise.language.embedder import has_minilm, shared_minilm
-from housewise.language.guidance import follows
-from housewise.people.invented import invent
-from housewise.people.topics import usual_topics
+from housewise.language.grammar_matching import follows
+from housewise.people.kitchen.invented_profiles import invent
+from housewise.people.kitchen.question_topics import usual_topics
 from housewise.selftrain.adapt.demonstrations import demonstrate
 from housewise.selftrain.adapt.settings import DemonstrationsConfig, load_training
 
