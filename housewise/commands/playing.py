@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from housewise.commands.folders import dated, newest, run_folder
-from housewise.commands.options import (
+from housewise.cli.option_values import check, data_folder, episode_numbers, given, named_system
+from housewise.cli.options import (
     EXECUTION,
     AdapterOption,
     BaseUrlOption,
@@ -34,7 +34,7 @@ from housewise.commands.options import (
     SystemOption,
     WorkersOption,
 )
-from housewise.commands.settings import check, data_folder, episode_numbers, given, named_system
+from housewise.cli.run_folders import dated, newest, run_folder
 from housewise.core.console import Console
 
 

@@ -17,7 +17,7 @@ from pydantic import Field
 
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
-from housewise.core.reading import is_file, read_text
+from housewise.core.text_files import is_file, read_text
 from housewise.worlds.choices.files import MOST_BYTES, Settings, read_yaml
 from housewise.worlds.choices.introplan_scene import BESIDE, Option, Placement, Scene, SingleDecision
 

@@ -13,7 +13,7 @@ from safetensors.torch import load_file, save_file
 
 from housewise.selftrain.clipr.invented import RECIPE
 from housewise.selftrain.personalize.pairs import read_pairs
-from housewise.worlds.choices.kitchen import KITCHEN
+from housewise.worlds.choices.kitchen_choices import KITCHEN
 from tests.commands import run_module
 from tests.selftrain.tiny import save_learner
 from tests.worlds.choices.crafted import ambik_file, introplan_file

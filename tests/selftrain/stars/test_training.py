@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 pytest.importorskip("openai")
 
-from housewise.language.local.continuer import LocalContinuer
+from housewise.language.local.completion import LocalContinuer
 from housewise.language.local.model import LocalChatModel
 from housewise.selftrain.personalize.pairs import Pair, read_pairs
 from housewise.selftrain.ship import ship

@@ -1,0 +1,59 @@
+"""Our own kitchen set, and sets that users write in its format (``housekeep_configs/clipr/kitchen.yaml``)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from housewise.core.configs import CONFIGS
+from housewise.core.errors import DataError
+from housewise.worlds.choices.files import Settings, read_yaml
+from housewise.worlds.choices.scenario import ChoiceSet, Scenario, Situation, Tier
+
+KITCHEN = CONFIGS / "clipr" / "kitchen.yaml"
+
+_Text = Annotated[str, Field(min_length=1, max_length=2000)]
+
+
+class _Entry(Settings):
+    id: _Text
+    dimension: _Text
+    environment: tuple[_Text, ...]
+    request: _Text
+    preferred: _Text
+    also: tuple[_Text, ...] = ()
+    wrong: tuple[_Text, ...] = ()
+    kind: str = ""
+
+    def scenario(self, tier: Tier) -> Scenario:
+        # In alphabetical order, so that the place of an action says nothing about its label.
+        actions = tuple(sorted((self.preferred, *self.also, *self.wrong)))
+        satisfying = frozenset(actions.index(action) for action in (self.preferred, *self.also))
+        situation = Situation(self.id, self.environment, self.request, actions)
+        return Scenario(situation, satisfying, actions.index(self.preferred), tier, self.dimension, self.kind)
+
+
+class _File(Settings):
+    name: _Text
+    dimensions: dict[str, str]
+    training: tuple[_Entry, ...]
+    in_distribution: tuple[_Entry, ...] = Field(alias="in distribution")
+    out_of_distribution: tuple[_Entry, ...] = Field(alias="out of distribution")
+
+
+def read_kitchen(path: Path = KITCHEN) -> ChoiceSet:
+    """Read a kitchen set.
+
+    Raises:
+        DataError: the file is missing or does not follow the format; the message names the field.
+    """
+    file = read_yaml(path, _File)
+    try:
+        examples = tuple(entry.scenario("training") for entry in file.training)
+        test = tuple(entry.scenario("in distribution") for entry in file.in_distribution)
+        test += tuple(entry.scenario("out of distribution") for entry in file.out_of_distribution)
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from error
+    return ChoiceSet(file.name, examples, test)
