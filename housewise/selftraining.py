@@ -11,7 +11,8 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from housewise.commands.folders import shown
+from housewise.cli.run_folders import shown
+from housewise.cli.run_progress import Live, going_on, told
 from housewise.core.errors import UserError
 from housewise.core.plots import new_figure, save_figure
 from housewise.core.plurals import plural
@@ -26,7 +27,6 @@ from housewise.selftrain.stars.settings import GoalTrainingConfig
 from housewise.selftrain.stars.training import GoalTraining
 from housewise.selftrain.trainers import Progress as TrainingProgress
 from housewise.selftrain.trainers import TrainedModel
-from housewise.terminal import Live, going_on, told
 from housewise.tracking import following
 from housewise.tracking.training_tracking import TrackedTraining
 

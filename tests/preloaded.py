@@ -4,6 +4,7 @@ import contextlib
 import gc
 
 import housewise.cli.app
+import housewise.cli.run_progress
 import housewise.report.pages
 import housewise.report.rendering
 import housewise.report.views.base
@@ -15,7 +16,6 @@ import housewise.systems.adapt.system
 import housewise.systems.clipr.system
 import housewise.systems.personalize.system
 import housewise.systems.stars.system
-import housewise.terminal
 import housewise.worlds.house.simulator.raycast  # noqa: F401
 
 with contextlib.suppress(ImportError):

@@ -14,7 +14,7 @@ import typer
 
 from housewise.agent.stars.analysis import Analysis
 from housewise.core.files import writable_file, write_json
-from housewise.core.machine import provenance
+from housewise.core.provenance import provenance
 from housewise.experiments.stars.recorded import Recordings, Response, responses
 
 

@@ -24,14 +24,14 @@ import typer
 from housewise.agent.stars.conditions import CONDITIONS
 from housewise.agent.stars.settings import TASKS
 from housewise.agent.stars.tasks import TaskObject
-from housewise.commands.options import BaseUrlOption, ConfigOption, ModelOption, Overrides, WorkersOption
-from housewise.commands.settings import given
+from housewise.cli.option_values import given
+from housewise.cli.options import BaseUrlOption, ConfigOption, ModelOption, Overrides, WorkersOption
 from housewise.core.configs import CONFIGS
 from housewise.core.console import Console
 from housewise.core.files import writable_file, write_text
 from housewise.core.plots import new_figure
 from housewise.core.record import Record
-from housewise.core.yamls import read_yaml
+from housewise.core.yaml_files import read_yaml
 from housewise.experiments.quick import QuickOption, say_left_out
 from housewise.experiments.results import Cell, Figure, Results, write
 from housewise.experiments.stars.breakdown import category

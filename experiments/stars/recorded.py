@@ -19,7 +19,7 @@ from housewise.agent.stars.situation import Thing
 from housewise.agent.stars.tasks import Task, TaskObject
 from housewise.agent.stars.vocabulary import Kind, Vocabulary
 from housewise.core.errors import DataError
-from housewise.core.reading import parse_json, read_text, text_lines
+from housewise.core.text_files import parse_json, read_text, text_lines
 from housewise.worlds.kitchen.state import Relation
 
 T = TypeVar("T")

@@ -19,7 +19,7 @@ from housewise.agent.stars.oversight import Dialogue, Question, SimulatedUser
 from housewise.agent.stars.planning import execute, goal_of, plan
 from housewise.agent.stars.tasks import Task, TaskObject
 from housewise.core.files import writable_file, write_json
-from housewise.core.machine import provenance
+from housewise.core.provenance import provenance
 from housewise.experiments.stars.breakdown import Category, category, published_category
 from housewise.experiments.stars.recorded import Calls, HumanGoal, Recordings, Response
 from housewise.worlds.kitchen.state import State

@@ -34,15 +34,15 @@ from housewise.agent.stars.tasks import Task, TaskObject
 from housewise.agent.stars.usage import Usage
 from housewise.core.errors import UserError, shown
 from housewise.core.files import writable_file, write_json
-from housewise.core.machine import provenance
+from housewise.core.provenance import provenance
 from housewise.experiments.stars.breakdown import Category, category
 from housewise.experiments.stars.recorded import Recordings
 from housewise.experiments.stars.replay import Analysed, Replay
 from housewise.experiments.stars.rows import NO_ADAPTER, Arm
 from housewise.language.adapters import adapter_folder, fingerprint
-from housewise.language.continuing import Continuer
+from housewise.language.completion import Continuer
 from housewise.language.embedder import shared_minilm
-from housewise.language.local.continuer import LocalContinuer
+from housewise.language.local.completion import LocalContinuer
 from housewise.language.local.model import LocalChatModel
 from housewise.language.local.smollm2 import SMOLLM2
 from housewise.selftrain.stars.lessons import Lessons

@@ -21,9 +21,9 @@ from housewise.agent.stars.retrieval import SearchTree, Seen, Thresholds
 from housewise.agent.stars.settings import load_task
 from housewise.agent.stars.usage import Usage
 from housewise.core.files import writable_file, write_json
-from housewise.core.machine import provenance
-from housewise.language.continuing import Bounds
-from housewise.language.local.continuer import LocalContinuer
+from housewise.core.provenance import provenance
+from housewise.language.completion import Bounds
+from housewise.language.local.completion import LocalContinuer
 from housewise.language.local.model import LocalChatModel
 from housewise.language.local.smollm2 import SMOLLM2
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from housewise.commands.choices import completing
+from housewise.cli.catalogue import completing
 
 TASK, MODEL, EXECUTION = "Task", "Model", "Execution"
 """Headings of the help's panels."""

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from housewise.commands.choices import completing
-from housewise.commands.folders import dated, run_folder
-from housewise.commands.options import (
+from housewise.cli.catalogue import completing
+from housewise.cli.option_values import check, data_folder, given, named_system
+from housewise.cli.options import (
     EXECUTION,
     MODEL,
     TASK,
@@ -29,7 +29,7 @@ from housewise.commands.options import (
     TrainingUrlOption,
     WorkersOption,
 )
-from housewise.commands.settings import check, data_folder, given, named_system
+from housewise.cli.run_folders import dated, run_folder
 from housewise.core.console import Console, print_note
 from housewise.core.errors import UserError
 

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from housewise.core.errors import UserError
 from housewise.core.files import alone, remove_partial, write_json
-from housewise.core.reading import read_text
+from housewise.core.text_files import read_text
 from housewise.rollout.saved_settings import differing
 from housewise.selftrain.personalize.loop import Observer
 from housewise.selftrain.personalize.memories import IMITATE

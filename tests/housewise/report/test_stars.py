@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip("openai")
 
 from housewise.report import Options, write_report, write_single
-from housewise.report.stars import StarsView, tree_of
+from housewise.report.views.stars import StarsView, tree_of
 from housewise.rollout.record_reader import read_record
 from housewise.rollout.run import Run
 from housewise.systems.stars.record import MismatchLine, ResponseLine

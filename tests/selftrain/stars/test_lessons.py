@@ -17,7 +17,7 @@ from housewise.selftrain.stars.households import load_households
 from housewise.selftrain.stars.lessons import Case, Lessons
 from housewise.selftrain.stars.settings import GoalTrainingConfig, load_goal_training
 from housewise.selftrain.stars.share import developers_share, held_out
-from housewise.worlds.kitchen.handling import OPEN
+from housewise.worlds.kitchen.manipulation import OPEN
 
 SMALL = ("lessons.rooms=6", "lessons.goals=24", "lessons.choices=12", "lessons.shared=1")
 
