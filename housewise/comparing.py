@@ -12,7 +12,7 @@ from housewise.core.files import write_json
 from housewise.core.plurals import plural
 from housewise.core.tables import table
 from housewise.report.drawing.inert_text import inert
-from housewise.report.sources import Entry, finished, read_entries
+from housewise.report.entries import Entry, finished, read_entries
 from housewise.rollout.comparison import Comparison, Difference, compare
 from housewise.rollout.comparison_settings import names
 

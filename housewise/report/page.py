@@ -13,6 +13,7 @@ from housewise.core.errors import UserError
 from housewise.core.files import write_text
 from housewise.core.record import Header
 from housewise.report.drawing.images import data_uri
+from housewise.report.entries import Entry, finished, read_entries
 from housewise.report.figures import Rows, overall, rows, stale
 from housewise.report.pages import (
     WORST,
@@ -28,7 +29,6 @@ from housewise.report.pages import (
     takes_pictures,
 )
 from housewise.report.rendering import render
-from housewise.report.sources import Entry, finished, read_entries
 from housewise.report.views.base import Cell, Shown
 from housewise.rollout.comparison import Comparison, compare
 from housewise.rollout.comparison_settings import Experiment, names

@@ -25,8 +25,8 @@ from housewise.core.files import open_regular, write_bytes, write_text
 from housewise.core.processes import has_processes, process_pool
 from housewise.core.record import Record
 from housewise.report.drawing.film import Film, encoder
+from housewise.report.entries import Entry, readable
 from housewise.report.rendering import render, version
-from housewise.report.sources import Entry, readable
 from housewise.report.views.base import EventsView, KeepFilm, Shown
 from housewise.rollout.comparison_settings import label
 from housewise.rollout.record_reader import read_record

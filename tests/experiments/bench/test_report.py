@@ -11,7 +11,7 @@ import pytest
 
 from housewise.core.errors import UserError
 from housewise.experiments.bench.report import copy_records, measure, measured_commit, timed
-from housewise.report.sources import read_entries
+from housewise.report.entries import read_entries
 from housewise.rollout.comparison import compare
 from tests.housewise.report.conftest import play
 
