@@ -5,13 +5,13 @@ import gc
 
 import housewise.cli.app
 import housewise.cli.run_progress
-import housewise.report.pages
+import housewise.cli.selftrain_progress
+import housewise.report.episode_pages
 import housewise.report.rendering
 import housewise.report.views.base
 import housewise.rollout.comparison
 import housewise.rollout.executors.threads
 import housewise.rulebook
-import housewise.selftraining
 import housewise.systems.adapt.system
 import housewise.systems.clipr.system
 import housewise.systems.personalize.system

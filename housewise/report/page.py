@@ -14,8 +14,7 @@ from housewise.core.files import write_text
 from housewise.core.record import Header
 from housewise.report.drawing.images import data_uri
 from housewise.report.entries import Entry, finished, read_entries
-from housewise.report.figures import Rows, overall, rows, stale
-from housewise.report.pages import (
+from housewise.report.episode_pages import (
     WORST,
     Maker,
     Options,
@@ -28,6 +27,7 @@ from housewise.report.pages import (
     pages,
     takes_pictures,
 )
+from housewise.report.figures import Rows, overall, rows, stale
 from housewise.report.rendering import render
 from housewise.report.views.base import Cell, Shown
 from housewise.rollout.comparison import Comparison, compare
