@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from housewise.commands.folders import shown
+from housewise.cli.run_folders import shown
 from housewise.language.adapters import BUNDLED
 from housewise.systems.personalize.settings import PersonalizeSettings, house_settings
 from housewise.systems.personalize.system import Personalize
@@ -42,8 +42,8 @@ def run_demo(out: Path, houses: int, seed: int, console: Console) -> Path:
     Returns:
         The report's path.
     """
+    from housewise.cli.run_progress import play_quietly, told
     from housewise.report import write_report
-    from housewise.terminal import play_quietly, told
 
     figures: dict[str, dict[str, Any]] = {}
     runs = demo_runs(houses, seed)

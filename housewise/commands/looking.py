@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from housewise.cli.catalogue import KINDS
+from housewise.cli.option_values import devices_named
 from housewise.cli.options import DataOption, GpuOption
-from housewise.commands.choices import KINDS
-from housewise.commands.settings import devices_named
 from housewise.core.console import Console
 from housewise.core.errors import UserError, alternatives
 from housewise.core.files import writable_file

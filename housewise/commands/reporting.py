@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
-from housewise.commands.folders import newest
-from housewise.commands.options import GpuOption, SimulatorOption
-from housewise.commands.settings import simulator_choice
+from housewise.cli.option_values import simulator_choice
+from housewise.cli.options import GpuOption, SimulatorOption
+from housewise.cli.run_folders import newest
 from housewise.core.console import Console, print_note
 from housewise.core.files import writable_file
 from housewise.core.provenance import usable_cores

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from housewise.core.errors import UserError
-from housewise.core.reading import read_json
+from housewise.core.text_files import read_json
 from housewise.rollout.comparison import Comparison, compare
 from housewise.rollout.comparison_settings import Experiment, differing, experiment_of, label, names, planner_of
 from housewise.rollout.scores import VERSION, Finished, Score, summary

@@ -20,8 +20,8 @@ from housewise.core.plugins import FILTERS, load_plugin, plugins
 from housewise.core.text_files import read_json, read_text
 from housewise.report.drawing.charts import Series, chart, swatch
 from housewise.report.episode_pages import Options, Progress
-from housewise.report.page import write_report
 from housewise.report.rendering import render
+from housewise.report.report import write_report
 from housewise.rollout.scores import VERSION
 from housewise.selftrain.personalize.pairs import Pair, pairs_of, read_pairs
 from housewise.systems.personalize.record import read_house_record

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 import openai
 
-from housewise.core.address import concealed, is_loopback, redacted, secrets, without_passwords
 from housewise.core.errors import UserError
+from housewise.core.urls import concealed, is_loopback, redacted, secrets, without_passwords
 from housewise.language.server.answer import retry_after
 from housewise.language.server.connection import setup_problem
 

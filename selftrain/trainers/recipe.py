@@ -20,8 +20,8 @@ from transformers import PrinterCallback, TrainerCallback, TrainingArguments
 from trl import SFTConfig, SFTTrainer
 
 from housewise.core.errors import UserError
-from housewise.language.local.agreement import agrees
 from housewise.language.local.architecture import PLAIN_ATTENTION, added_masks, attention_windows, rope_switch
+from housewise.language.local.equivalence_check import agrees
 from housewise.selftrain.personalize.settings import TrainingConfig
 from housewise.selftrain.trainers.checkpoints import WARM_UP, Checkpointing, answering
 from housewise.selftrain.trainers.packing import grouped, shared_row

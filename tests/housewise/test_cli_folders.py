@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from housewise.commands.folders import newest, run_folder
+from housewise.cli.run_folders import newest, run_folder
 from housewise.core.errors import UserError
 from housewise.systems.personalize.record import read_house_records
 from tests.commands import run_module

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from housewise.commands.choices import PLANNERS, SIMULATORS, SYSTEMS
+from housewise.cli.catalogue import PLANNERS, SIMULATORS, SYSTEMS
 from housewise.core import plugins as plugin_groups
 from housewise.core.plugins import plugins
 from tests.housewise.test_cli import housewise, one_line

@@ -1,0 +1,235 @@
+"""Runs on the terminal: live progress, and a table at the end."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import Progress, TaskID
+
+from housewise.cli.run_folders import shown
+from housewise.core.console import print_traceback
+from housewise.core.durations import roughly
+from housewise.core.errors import UserError
+from housewise.core.files import find_paths
+from housewise.core.plurals import plural
+from housewise.core.record import Failure, Result
+from housewise.core.tables import Fitted, bars, table
+from housewise.rollout.failures import RunEndedError
+from housewise.rollout.run import Run
+from housewise.rollout.scores import USAGE, Score, cut_replies
+from housewise.rollout.system import Job, System
+from housewise.rollout.usage_limits import LimitReachedError
+from housewise.tracking import Curves, TrackedEpisodes, following
+
+_MOST_FAILURES = 5
+
+
+def play(system: System[Any], out: Path, console: Console, log_to: Sequence[str] = ()) -> dict[str, Any]:
+    """Play a run with live progress, print its table, and return its figures.
+
+    Args:
+        system: plays.
+        out: folder of the run.
+        console: where progress goes.
+        log_to: trackers that the figures of episodes go to, by name.
+    """
+    session = Run(system, out)
+    session.check_start()
+    with following(log_to, out, lambda line: told(console, line)) as curves:
+        return _play(session, curves, console)
+
+
+def play_quietly(system: System[Any], out: Path, console: Console) -> dict[str, Any]:
+    """Play a run with live progress and a line for each episode, without its table; see play."""
+    session = Run(system, out)
+    with going_on(console, out), bars(console) as progress:
+        return session.play(Live(progress, session))
+
+
+def _play(session: Run, curves: Curves, console: Console) -> dict[str, Any]:
+    system, out = session.system, session.folder
+    told(console, f"run: {out}", f"look at it, now or later: {shown('report', out)}")
+    told(console, *announcement(session))
+    try:
+        with going_on(console, out), bars(console, shown=not system.talks) as progress:
+            tracked = TrackedEpisodes(Live(progress, session), curves, session)
+            figures = session.play(tracked)
+            # What a run had no time for that was killed behind its last episode.
+            tracked.catch_up()
+    except RunEndedError as error:
+        if session.finished:
+            _show(error.figures, system, out, console)
+        raise
+    _show(figures, system, out, console)
+    return figures
+
+
+def announcement(session: Run) -> list[str]:
+    """What is about to be played, by which models, and roughly how long that takes, a line each."""
+    system, done, left = session.system, len(session.finished), len(session.open)
+    if not left:
+        yet_to_play = f"nothing is left to play of {plural(done, 'episode')}"
+    elif done:
+        yet_to_play = f"{done} of {plural(len(session.jobs), 'episode')} are there already; playing the other {left}"
+    else:
+        yet_to_play = f"playing {plural(left, 'episode')}"
+    each = system.expected_seconds
+    if left and each is not None:
+        yet_to_play += f", roughly {roughly(left * each)} on two CPU cores"
+        if left > 1 and left * each > _LONG_SECONDS and not session.left_out:
+            yet_to_play += "; --quick plays the first ones alone"
+    elif left > 1:
+        yet_to_play += "; the time left is shown once some are over"
+    lines = [f"model: {_model(system)}"] if system.roles else []
+    if session.left_out:
+        yet_to_play += (
+            f"; {session.left_out} are left out, which the same command plays without --quick or max_episodes"
+        )
+    return [*lines, yet_to_play]
+
+
+_LONG_SECONDS = 10 * 60
+QUICK_SECONDS = 2 * 60
+"""What a quick run is to take, with the loading of a model beside it."""
+
+
+def quick_episodes(system: System[Any]) -> int:
+    """How many episodes a quick run plays."""
+    each = system.expected_seconds
+    return 2 if each is None else max(1, int(QUICK_SECONDS / each))
+
+
+def _model(system: System[Any]) -> str:
+    """The models that are asked, each with its adapter."""
+    asked = [getattr(system.settings.models, role) for role in system.roles]
+    return " and ".join(
+        dict.fromkeys(f"{each.model}{f' with the adapter {each.adapter}' if each.adapter else ''}" for each in asked)
+    )
+
+
+def _show(figures: dict[str, Any], system: System[Any], out: Path, console: Console) -> None:
+    """The figures of a run, and where its files are."""
+    scores, max_tokens = system.scores, system.settings.models.agent.sampling.max_tokens
+    console.print(summary_table(figures, scores))
+    told(console, *failure_lines(figures["failed"]))
+    if cut := cut_replies(figures["overall"], max_tokens):
+        told(console, cut)
+    told(console, f"records:    {out / 'episodes'}", f"figures:    {out / 'metrics.json'}")
+    told(console, f"look at it: {shown('report', out)}")
+
+
+def failure_lines(failed: Mapping[str, Any]) -> list[str]:
+    """What keeps a run's failed episodes out of its table: how many they are, and why the first ones failed.
+
+    Args:
+        failed: as in ``metrics.json``.
+    """
+    errors = list(failed["errors"].items())
+    if not errors:
+        return []
+    more = [f"  and {len(errors) - _MOST_FAILURES} more, in metrics.json"] if len(errors) > _MOST_FAILURES else []
+    causes = [f"  {name}: {error}" for name, error in errors[:_MOST_FAILURES]]
+    return [f"not among them: {len(errors)} that failed", *causes, *more]
+
+
+def told(console: Console, *lines: str) -> None:
+    """Print lines that may hold paths and names: as they are, and unbroken, so that they can be copied."""
+    for line in lines:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def going_on(console: Console, out: Path) -> Iterator[None]:
+    """Say how to go on, where something is stopped."""
+    try:
+        yield
+    except LimitReachedError as error:
+        remedy = f"the same command with --out {shlex.quote(str(out))} and a higher limit goes on"
+        raise LimitReachedError(f"{error}; {remedy}", error.figures) from error
+    except (KeyboardInterrupt, UserError):
+        if find_paths(out, "**/*.jsonl*"):
+            told(console, f"to go on: the same command with --out {shlex.quote(str(out))}")
+        raise
+
+
+class Live:
+    """Shows a run's progress: all episodes, and each one that is being played."""
+
+    def __init__(self, progress: Progress, session: Run) -> None:
+        self._progress, self._session, self._system = progress, session, session.system
+        self._bars: dict[str, TaskID] = {}
+        self._all = progress.add_task("episodes", total=len(session.jobs), completed=len(session.finished))
+
+    def began(self, job: Job) -> None:
+        """See Watcher.began."""
+        self._bars[job.name] = self._progress.add_task(job.name, total=None)
+
+    def progressed(self, job: Job, done: int, of: int, words: str) -> None:
+        """See Watcher.progressed."""
+        self._progress.update(self._bars[job.name], completed=done, total=of, description=f"{job.name} {words}")
+        if self._session.meter is not None:
+            self._progress.update(self._all, description=f"episodes, {self._session.meter}")
+
+    def ended(self, job: Job, result: Result) -> None:
+        """See Watcher.ended."""
+        self._over(job)
+        spent = "" if self._session.meter is None else f"; {self._session.meter} so far"
+        self._progress.console.print(
+            f"{job.name}: {_achieved(self._system, result)}{self._system.describe_ending(result)}{spent}"
+        )
+
+    def failed(self, job: Job, failure: Failure) -> None:
+        """See Watcher.failed."""
+        self._over(job)
+        self._progress.console.print(f"{job.name}: failed: {failure.error}", soft_wrap=True)
+        print_traceback(failure.traceback)
+
+    def _over(self, job: Job) -> None:
+        self._progress.remove_task(self._bars.pop(job.name))
+        self._progress.advance(self._all)
+
+
+def _achieved(system: System[Any], result: Result) -> str:
+    """The score that counts, in words."""
+    for score in system.scores[:1]:
+        value = score.of(result)
+        if value is not None:
+            return f"{score.label or score.name} {score.displayed(value):.0f} {score.unit}".rstrip() + ", "
+    return ""
+
+
+def summary_table(figures: dict[str, Any], scores: Sequence[Score]) -> Fitted:
+    """The figures of a run, a row for each scene or the like: means over episodes.
+
+    Args:
+        figures: as in ``metrics.json``.
+        scores: of the system.
+    """
+    shown_scores = [score for score in (*scores, *USAGE) if score.column is not None]
+    columns = ["scene", "n"]
+    for score in shown_scores:
+        columns += [score.column or "", *(["±"] if score.error else [])]
+    rows = []
+    for name, row in {**figures["by_task_set"], "all": figures["overall"]}.items():
+        if row["episodes"]:
+            rows.append((name.replace("/", " "), str(row["episodes"]), *_cells(row, shown_scores)))
+    main = scores[0] if scores else None
+    return table(f"{main.heading}, means ± standard error over tasks" if main else "means of an episode", columns, rows)
+
+
+def _cells(row: dict[str, Any], scores: Sequence[Score]) -> Iterator[str]:
+    for score in scores:
+        value = row["prompt_tokens"] + row["completion_tokens"] if score.name == "tokens" else row.get(score.name)
+        if value is None:
+            yield from ["–"] * (2 if score.error else 1)
+            continue
+        narrow = score.name in ("plans", "steps", "tokens", "seconds")
+        yield f"{score.displayed(value):.{0 if narrow else 1}f}"
+        if score.error:
+            # One episode tells nothing of how much others differ.
+            yield f"{score.displayed(row[f'{score.name}_stderr']):.1f}" if row["episodes"] > 1 else "–"

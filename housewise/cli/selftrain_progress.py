@@ -1,0 +1,181 @@
+"""``housewise selftrain`` on the terminal: live progress, a table at the end, and the learning curve as a picture."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from housewise.cli.run_folders import shown
+from housewise.cli.run_progress import Live, going_on, told
+from housewise.core.errors import UserError
+from housewise.core.plots import new_figure, save_figure
+from housewise.core.plurals import plural
+from housewise.core.tables import Fitted, bars, table
+from housewise.phases import Phases
+from housewise.rollout.executors import Watcher
+from housewise.rollout.run import Run
+from housewise.selftrain.personalize.loop import SelfTraining
+from housewise.selftrain.personalize.outline import outline
+from housewise.selftrain.personalize.settings import SelfTrainingConfig
+from housewise.selftrain.stars.settings import GoalTrainingConfig
+from housewise.selftrain.stars.training import GoalTraining
+from housewise.selftrain.trainers import Progress as TrainingProgress
+from housewise.selftrain.trainers import TrainedModel
+from housewise.tracking import following
+from housewise.tracking.training_tracking import TrackedTraining
+
+
+def run_selftraining(
+    config: SelfTrainingConfig, out: Path, console: Console, log_to: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Train, show how it goes, and leave ``summary.json`` and, where matplotlib is there, ``learning_curve.png``.
+
+    Args:
+        config: what to do.
+        out: the folder of the self-training.
+        console: where progress goes.
+        log_to: trackers that losses, attempts and what phases come to go to, by name.
+
+    Returns:
+        What ``summary.json`` holds.
+    """
+    with following(log_to, out, lambda line: told(console, line)) as curves:
+        phases = Phases(outline(config, out))
+        training = SelfTraining(config, out, TrackedTraining(Terminal(console, phases), curves, out))
+        told(console, f"self-training: {out}", f"look at it, now or later: {shown('report', out)}", phases.announcement)
+        with going_on(console, out):
+            summary = training.go()
+    curve = _drawn(summary["phases"], out / "learning_curve.png")
+    console.print(phases_table(summary["phases"]))
+    last = summary["phases"][-1]
+    model = ["--model", last["model"], *(["--adapter", last["adapter"]] if last["adapter"] else [])]
+    told(console, f"figures:    {out / 'summary.json'}", f"curve:      {curve}")
+    told(console, f"use it:     {shlex.join(['housewise', 'run', *model])}")
+    told(console, f"look at it: {shown('report', out)}")
+    return summary
+
+
+def run_goal_training(
+    config: GoalTrainingConfig, out: Path, console: Console, log_to: Sequence[str] = ()
+) -> TrainedModel:
+    """Teach goals, show how it goes, and say how the model is used.
+
+    Args:
+        config: what to do.
+        out: the folder of the training.
+        console: where progress goes.
+        log_to: trackers that losses go to, by name.
+    """
+    with following(log_to, out, lambda line: told(console, line)) as curves:
+        training = GoalTraining(config, out, TrackedTraining(Terminal(console), curves, out))
+        told(console, f"training in goals: {out}")
+        with going_on(console, out):
+            trained = training.go()
+    model = ["--model", trained.model, *(["--adapter", trained.adapter] if trained.adapter else [])]
+    figures = trained.metrics
+    told(
+        console,
+        f"learned: {figures['pairs']:.0f} lessons in {figures['steps']:.0f} steps, loss "
+        f"{figures['first_loss']:.2f} to {figures['last_loss']:.2f}, {figures['seconds']:.0f} s",
+        f"use it:  {shlex.join(['housewise', 'run', '--system', 'stars', *model])}",
+    )
+    return trained
+
+
+class Terminal:
+    """Shows each phase with a bar while it lasts, and in a line when it is over.
+
+    Args:
+        console: where it is shown.
+        phases: that are ahead, where that is known.
+    """
+
+    def __init__(self, console: Console, phases: Phases | None = None) -> None:
+        self._console, self._phases = console, phases or Phases([])
+
+    @contextmanager
+    def playing(self, name: str, session: Run) -> Iterator[Watcher]:
+        """See Observer.playing."""
+        position = self._phases.begin(name)
+        left = len(session.open)
+        many = plural(len(session.jobs), "episode") + (f", {left} of them open" if left < len(session.jobs) else "")
+        self._console.rule(f"{position}{name} ({many}){self._phases.time_left}")
+        with bars(self._console) as shown:
+            yield Live(shown, session)
+        self._phases.end(left)
+
+    @contextmanager
+    def training(self, name: str) -> Iterator[TrainingProgress]:
+        """See Observer.training."""
+        position = self._phases.begin(name)
+        self._console.rule(f"{position}{name}{self._phases.time_left}")
+        with bars(self._console) as shown:
+            bar = shown.add_task("training", total=None)
+
+            def progress(done: int, total: int, words: str) -> None:
+                shown.update(bar, completed=done, total=total, description=f"training {words}")
+
+            yield progress
+        self._phases.end()
+
+    def reached(self, phase: dict[str, Any]) -> None:
+        """See Observer.reached."""
+        figures = ", ".join(
+            f"{name} {100 * row['success_rate']:.1f} %" for name, row in phase["evaluation"].items() if row["episodes"]
+        )
+        self._console.print(Text(phase["phase"], "bold"), f": success {figures or 'not measured'}", sep="")
+        if failed := sum(row.get("failed", 0) for row in phase["evaluation"].values()):
+            self._console.print(f"left out: {failed} episodes that failed; the same command tries them again")
+
+
+def phases_table(phases: Sequence[dict[str, Any]]) -> Fitted:
+    """A row for each phase: success (percent, standard error) and executability (percent) on every set of tasks."""
+    columns = ("phase", "tasks", "n", "success", "±", "exec", "put", "plans")
+    rows = []
+    for phase in phases:
+        for name, row in phase["evaluation"].items():
+            shares = (row["success_rate"], row["success_rate_stderr"], row["executability"])
+            rest = (row["unique_placements"], row["plans"])
+            figures = (f"{cell:.1f}" for cell in (*(100 * share for share in shares), *rest))
+            rows.append((phase["phase"], name, str(row["episodes"]), *figures))
+    title = "self-training: success ± standard error, and steps that could be done, %"
+    return table(title, columns, rows, left=("tasks",))
+
+
+def _drawn(phases: Sequence[dict[str, Any]], path: Path) -> str:
+    """Draw the curve, and tell where it is; or why there is none."""
+    try:
+        draw_curve(phases, path)
+    except UserError as error:
+        return f"not drawn; {error}"
+    return str(path)
+
+
+def draw_curve(phases: Sequence[dict[str, Any]], path: Path) -> None:
+    """Success by phase, a line for each set of tasks, with standard errors.
+
+    Args:
+        phases: of a summary.
+        path: of the picture.
+
+    Raises:
+        UserError: when matplotlib is not installed.
+    """
+    figure = new_figure(6, 3.5)
+    axes = figure.subplots()
+    names = [phase["phase"] for phase in phases]
+    for tasks in phases[0]["evaluation"]:
+        rows = [phase["evaluation"][tasks] for phase in phases]
+        success, errors = ([100 * row[key] for row in rows] for key in ("success_rate", "success_rate_stderr"))
+        axes.errorbar(names, success, yerr=errors, marker="o", capsize=3, label=tasks)
+    axes.set_ylabel("success, %")
+    axes.grid(axis="y", alpha=0.3)
+    if phases[0]["evaluation"]:
+        axes.legend()
+    save_figure(figure, path)
