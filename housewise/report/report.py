@@ -27,7 +27,7 @@ from housewise.report.episode_pages import (
     pages,
     takes_pictures,
 )
-from housewise.report.figures import Rows, overall, rows, stale
+from housewise.report.experiment_tables import Rows, overall, rows, stale
 from housewise.report.rendering import render
 from housewise.report.views.base import Cell, Shown
 from housewise.rollout.comparison import Comparison, compare
