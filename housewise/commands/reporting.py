@@ -66,7 +66,7 @@ def report(
     """
     from housewise.core.tables import bars
     from housewise.report import Options, write_report, write_single
-    from housewise.report.learning import is_selftraining, write_learning
+    from housewise.report.selftraining_report import is_selftraining, write_learning
 
     folder = folder or newest(of_several=True)
     options = Options(film, simulator_choice(simulator, gpu), *_pictured(films or []))

@@ -12,7 +12,7 @@ import pytest
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
 from housewise.report import Options
-from housewise.report.learning import is_selftraining, write_learning
+from housewise.report.selftraining_report import is_selftraining, write_learning
 from housewise.selftrain.personalize.filters import FilterSettings, apply
 from housewise.selftrain.personalize.pairs import pairs_of, write_pairs
 from housewise.systems.personalize.record import read_house_record, read_house_records
