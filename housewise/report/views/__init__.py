@@ -1,1 +1,1 @@
-"""TODO: what this folder holds."""
+"""How the report shows the episodes of each system, one module per system."""
