@@ -16,11 +16,11 @@ from rich.text import Text
 
 from housewise.core.configs import CONFIGS
 from housewise.core.files import write_json, write_text
-from housewise.core.machine import provenance
 from housewise.core.plots import new_figure, save_figure
+from housewise.core.provenance import provenance
 from housewise.core.record import Result
 from housewise.core.tables import table
-from housewise.core.yamls import read_yaml
+from housewise.core.yaml_files import read_yaml
 from housewise.rollout.scores import standard_error
 from housewise.systems.personalize.record import HouseRecord
 

@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from housewise.core.errors import UserError
-from housewise.core.reading import read_json
+from housewise.core.text_files import read_json
 from housewise.language.adapters import ASKED_WITH
 from housewise.language.local.adapters import BASE_MODEL
 from housewise.language.local.libraries import saving_weights

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from housewise.core.files import write_json
-from housewise.core.machine import provenance
+from housewise.core.provenance import provenance
 from housewise.language.local.smollm2 import SMOLLM2
 from housewise.language.local.weights import load
 
@@ -108,8 +108,8 @@ def _reader_seconds(
     network: Any, first: Sequence[Sequence[int]], second: Sequence[Sequence[int]], written: int
 ) -> tuple[float, float, float]:
     """Seconds to read a first call's prompts, to read a second call's, and to write its replies."""
-    from housewise.language.local.choosing import choose
-    from housewise.language.local.generation import Reader
+    from housewise.language.local.model_runner import Reader
+    from housewise.language.local.token_sampling import choose
 
     reader, count = Reader(network), len(first)
 

@@ -45,14 +45,14 @@ class Own:
     """
 
     def __init__(self, network: Any, most: int) -> None:
-        from housewise.language.local.generation import Reader
-        from housewise.language.local.writer import Writer
+        from housewise.language.local.batch_generator import Writer
+        from housewise.language.local.model_runner import Reader
 
         self._writer = Writer(Reader(network), frozenset(), lambda tokens: "", most)
 
     def write(self, prompts: Sequence[list[int]], lengths: Sequence[int]) -> int:
         """See Engine.write."""
-        from housewise.language.local.writer import Row
+        from housewise.language.local.batch_generator import Row
 
         rows = [
             Row(prompt, Sampling(temperature=0), length, random.Random(0))

@@ -12,7 +12,7 @@ import typer
 
 from housewise.core.console import Console, guarded
 from housewise.core.files import writable_file, write_json
-from housewise.core.machine import provenance
+from housewise.core.provenance import provenance
 from housewise.language.embedder import Embedder, MiniLM
 from housewise.people.memory import About, Memory, Note
 

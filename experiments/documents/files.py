@@ -8,7 +8,7 @@ from typing import Any
 
 from housewise.core.errors import DataError, UserError, shown
 from housewise.core.files import find_paths
-from housewise.core.reading import read_json
+from housewise.core.text_files import read_json
 
 
 class FigureFiles:

@@ -17,10 +17,10 @@ from rich.file_proxy import FileProxy
 from rich.segment import Segment
 from rich.text import Text
 
-from housewise.core.address import without_secrets
+from housewise.core.error_origin import describe_error, user_frame
 from housewise.core.errors import UserError, printable
-from housewise.core.frames import describe_error, user_frame
-from housewise.core.homes import provide_cache_folders
+from housewise.core.urls import without_secrets
+from housewise.core.user_folders import provide_cache_folders
 
 # What typer makes of an interrupt.
 _INTERRUPTED = 130

@@ -19,8 +19,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from housewise.core.console import Console, complain
+from housewise.core.error_origin import describe_error
 from housewise.core.errors import UserError, alternatives, shown
-from housewise.core.frames import describe_error
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

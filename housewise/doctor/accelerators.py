@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from housewise.core.machine import machine, nvidia_cards
+from housewise.core.provenance import machine, nvidia_cards
 from housewise.doctor.findings import ACCELERATORS, Finding
 from housewise.language.local.weights import cpu_precision
 

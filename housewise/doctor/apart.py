@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
-from housewise.core.devices import ANY, Gpu, as_gpu
+from housewise.core.render_devices import ANY, Gpu, as_gpu
 from housewise.doctor.findings import Check, Finding, tried
 
 LIMIT = 120.0

@@ -13,8 +13,8 @@ from housewise.core.errors import UserError, alternatives, shown
 from housewise.doctor.findings import SERVER, Finding, State, told
 
 if TYPE_CHECKING:
-    from housewise.language.server.answer import Choice, Completion
     from housewise.language.server.openai import OpenAIChatModel
+    from housewise.language.server.responses import Choice, Completion
 
 _MOST_NAMES = 20
 _WORDS = ("blue-7", "green-8")
@@ -139,7 +139,7 @@ class _Examination:
                 SERVER, "replies", "broken", "it answered without a text", "change the model or its chat template"
             )
         usage = completion.usage if isinstance(completion.usage, dict) else {}
-        from housewise.language.server.answer import count
+        from housewise.language.server.responses import count
 
         tokens = count(usage.get("completion_tokens"))
         if not tokens:
@@ -148,8 +148,8 @@ class _Examination:
         return Finding(SERVER, "replies", "ok", f"{speed:.0f} tokens a second ({tokens} in {seconds:.1f} s, one reply)")
 
     def _log_probabilities(self) -> Finding:
-        from housewise.language.server.answer import alternatives as likeliest
-        from housewise.language.server.answer import log_probabilities
+        from housewise.language.server.responses import alternatives as likeliest
+        from housewise.language.server.responses import log_probabilities
 
         completion = self._ask("Say hello.", 4, {"logprobs": True, "top_logprobs": 2})
         offered = _first(completion).logprobs
@@ -161,7 +161,7 @@ class _Examination:
 
     def _grammars(self) -> Finding:
         from housewise.language.gbnf import rooted
-        from housewise.language.server.parameters import GRAMMAR_FIELDS, grammar_body
+        from housewise.language.server.request_parameters import GRAMMAR_FIELDS, grammar_body
 
         for dialect in GRAMMAR_FIELDS:
             if self._is_held({"extra_body": grammar_body(dialect, rooted(_GRAMMAR))}):

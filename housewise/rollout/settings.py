@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 from typing_extensions import Self
 
-from housewise.core.devices import ANY, Gpu, as_gpu
 from housewise.core.marks import copy_marks, mark_as_set
+from housewise.core.render_devices import ANY, Gpu, as_gpu
 from housewise.core.settings import (
     LARGEST_SEED,
     MOST_COUNTED,

@@ -13,8 +13,8 @@ from pydantic import Field, ValidationError
 from housewise.core.console import print_note
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
-from housewise.core.reading import read_json
 from housewise.core.record import Frozen, Seconds, Tokens
+from housewise.core.text_files import read_json
 from housewise.rollout.failures import RunEndedError
 from housewise.rollout.record_reader import read_records
 from housewise.rollout.settings import ExecutionSettings

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
-from housewise.core.reading import read_json
 from housewise.core.record import FINISHED, Failure, Result
+from housewise.core.text_files import read_json
 from housewise.rollout.executors import Watcher
 from housewise.rollout.record_reader import read_record
 from housewise.rollout.run import Run

@@ -13,7 +13,7 @@ from typing import Any
 
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
-from housewise.core.reading import read_json
+from housewise.core.text_files import read_json
 from housewise.tracking.curves import Steps
 from housewise.tracking.wandb_files import read_history
 

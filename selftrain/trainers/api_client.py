@@ -12,8 +12,8 @@ import openai
 
 from housewise.core.errors import UserError
 from housewise.core.urls import concealed, is_loopback, redacted, secrets, without_passwords
-from housewise.language.server.answer import retry_after
 from housewise.language.server.connection import setup_problem
+from housewise.language.server.responses import retry_after
 
 MOST_TRIES = 30
 """Tries of a request that fails for a reason that passes, and looks at something that is not ready."""

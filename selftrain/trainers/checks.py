@@ -22,7 +22,7 @@ def check_trainable(model: str, adapter: str | None, config: TrainingConfig) -> 
     Raises:
         UserError: when it cannot; the message names the setting or what of the model is missing.
     """
-    from housewise.language.local.generation import check_architecture
+    from housewise.language.local.model_runner import check_architecture
     from housewise.selftrain.trainers.lora import check_adapter_fits
 
     # A launcher may start its processes on another machine.

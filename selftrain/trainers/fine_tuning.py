@@ -20,8 +20,8 @@ from housewise.core.errors import UserError
 from housewise.core.files import read_bytes, write_json, write_text
 from housewise.core.text_files import read_text
 from housewise.language.control_tokens import break_turns
-from housewise.language.server.answer import count
-from housewise.language.server.statuses import is_fine_tuned
+from housewise.language.server.responses import count
+from housewise.language.server.status_errors import is_fine_tuned
 from housewise.selftrain.datasets import Prompted
 from housewise.selftrain.personalize.settings import TrainingConfig
 from housewise.selftrain.trainers.api_client import MOST_TRIES, ApiClient, each_once

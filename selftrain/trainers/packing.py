@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from housewise.language.local.tree import Tree
+from housewise.language.local.token_tree import Tree
 from housewise.selftrain.trainers.examples import IGNORED
 
 

@@ -93,9 +93,9 @@ def test_a_filter_that_fails_is_told_with_its_line() -> None:
 
 def test_what_nobody_expects_of_the_users_code_is_told_in_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     """As where a trainer, a simulator or a tracker fails while it works."""
-    from housewise.core.code import load_part
     from housewise.core.console import guarded
     from housewise.core.plugins import FILTERS
+    from housewise.core.user_code import load_part
 
     keep = load_part(FILTERS, "./own_code.py:keep", "filter")
     with pytest.raises(SystemExit) as ended:

@@ -12,7 +12,7 @@ import pytest
 
 from housewise.core.errors import UserError
 from housewise.core.files import check_writable
-from housewise.core.homes import expand_user
+from housewise.core.user_folders import expand_user
 from tests.machines.shims import PLAYED, episodes, failing, housewise
 
 # What a container's user has whose number is in no list of users.

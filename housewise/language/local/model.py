@@ -22,9 +22,9 @@ from housewise.language.base import (
     Sampling,
     TokenLogprob,
 )
-from housewise.language.local.constrained import Constraint, Grammars
 from housewise.language.local.context import context_length
 from housewise.language.local.encoding import encode
+from housewise.language.local.grammar_constraints import Constraint, Grammars
 from housewise.language.local.libraries import out_of_memory
 from housewise.language.local.smollm2 import SMOLLM2
 from housewise.language.local.tokens import end_of_turn, prompt_tokens, token_texts
@@ -42,7 +42,7 @@ from housewise.language.replies import (
 from housewise.language.thoughts import is_opening, thought_marks
 
 if TYPE_CHECKING:
-    from housewise.language.local.writer import Row, Writer
+    from housewise.language.local.batch_generator import Row, Writer
 
 logger = logging.getLogger(__name__)
 
@@ -99,8 +99,8 @@ class LocalChatModel:
         self.name = f"local:{model}" + (f"+{Path(adapter).name}" if adapter else "")
         self.batch_size = batch_size
         network, self._tokenizer = load(model, adapter, device, dtype)
-        from housewise.language.local.generation import Reader
-        from housewise.language.local.writer import Writer
+        from housewise.language.local.batch_generator import Writer
+        from housewise.language.local.model_runner import Reader
 
         # Where one thread tokenizes, a tokenizer refuses the others.
         self._tokenizing = threading.Lock()
@@ -159,7 +159,7 @@ class LocalChatModel:
         return replies
 
     def _write_replies(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
-        from housewise.language.local.writer import Row
+        from housewise.language.local.batch_generator import Row
 
         rows = []
         for request in requests:

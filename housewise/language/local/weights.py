@@ -18,7 +18,7 @@ from housewise.language.base import ChatModelError
 from housewise.language.local.adapters import check_adapter, put_on
 from housewise.language.local.devices import find_device
 from housewise.language.local.libraries import INSTALL, NO_REMOTE_CODE, UNREADABLE, first_line, quiet
-from housewise.language.local.problems import kind_problem, tokenizer_problem
+from housewise.language.local.load_problems import kind_problem, tokenizer_problem
 from housewise.language.local.smollm2 import INSTALL_SMOLLM2, SMOLLM2, packed_smollm2, smollm2_folder
 from housewise.language.local.tokens import PROBE
 

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 import openai
 
-from housewise.core.address import is_loopback, without_passwords
+from housewise.core.urls import is_loopback, without_passwords
 
 # Enough for dozens of long replies with the log-probability of every token.
 BODY_LIMIT = 16_000_000

@@ -17,15 +17,15 @@ from housewise.core.console import print_event, print_note
 from housewise.language.base import ChatModelError, ChatRequest, Reply
 from housewise.language.gbnf import GrammarDialect
 from housewise.language.replies import DEFAULT_THINKING_TOKENS, NEXT_SEED, ThinkingBudget
-from housewise.language.server.answer import Completion, KnownModels
 from housewise.language.server.connection import Connection, setup_problem, together
 from housewise.language.server.endpoint import OPENAI_URL, Endpoint
-from housewise.language.server.failure import Adaptation, Failure
-from housewise.language.server.parameters import Parameters, ServerOptions
-from housewise.language.server.reading import AnswerReader
 from housewise.language.server.refusals import SAMPLING
-from housewise.language.server.retries import RetryReporter
-from housewise.language.server.statuses import StatusReader, is_fine_tuned
+from housewise.language.server.request_failure import Adaptation, Failure
+from housewise.language.server.request_parameters import Parameters, ServerOptions
+from housewise.language.server.response_reader import AnswerReader
+from housewise.language.server.responses import Completion, KnownModels
+from housewise.language.server.retry_reporter import RetryReporter
+from housewise.language.server.status_errors import StatusReader, is_fine_tuned
 
 LONGEST_PAUSE = 8.0
 CHECK_SECONDS = 10.0

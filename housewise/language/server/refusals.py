@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from housewise.language.server.failure import Adaptation
+from housewise.language.server.request_failure import Adaptation
 
 SAMPLING = ("temperature", "top_p")
 """Sampling parameters that some models refuse. Left out, these mean 1 wherever they can be refused at all."""

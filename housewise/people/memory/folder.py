@@ -9,8 +9,8 @@ from pathlib import Path
 
 from housewise.core.errors import UserError, alternatives
 from housewise.core.files import alone, find_paths, write_text
-from housewise.core.homes import expand_user
-from housewise.people.memory.exchange import read_lines, to_lines
+from housewise.core.user_folders import expand_user
+from housewise.people.memory.import_export import read_lines, to_lines
 from housewise.people.memory.memory import Memory
 from housewise.people.memory.note import check_person, is_person
 

@@ -75,7 +75,7 @@ def late_continuer(model: ChatModel, settings: ModelSettings, instruction: str, 
         asked = model.model if isinstance(model, MeteredModel) else model
         opened = asked.opened if isinstance(asked, Deferred) else asked
         if settings.local:
-            from housewise.language.local.continuer import LocalContinuer
+            from housewise.language.local.completion import LocalContinuer
             from housewise.language.local.model import LocalChatModel
 
             if isinstance(opened, LocalChatModel):

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from housewise.core.errors import DataError, shown
-from housewise.core.reading import read_text
+from housewise.core.text_files import read_text
 from housewise.language.words import content_words
 from housewise.worlds.choices.files import MOST_BYTES, Row, read_rows
 

@@ -8,8 +8,8 @@ from typing import TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from housewise.core.errors import DataError
-from housewise.core.reading import parse_json, read_text, text_lines
-from housewise.core.yamls import read_yaml as read_values
+from housewise.core.text_files import parse_json, read_text, text_lines
+from housewise.core.yaml_files import read_yaml as read_values
 
 MOST_BYTES = 64 << 20
 

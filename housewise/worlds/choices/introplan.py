@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from housewise.core.errors import DataError
-from housewise.core.reading import read_text
+from housewise.core.text_files import read_text
 from housewise.worlds.choices.files import MOST_BYTES, read_rows
 from housewise.worlds.choices.introplan_scene import Scene
 from housewise.worlds.choices.introplan_text import is_published, read_published

@@ -18,8 +18,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from housewise.core.errors import DataError, alternatives
 from housewise.core.files import find_paths
-from housewise.core.reading import is_file
-from housewise.core.yamls import read_yaml
+from housewise.core.text_files import is_file
+from housewise.core.yaml_files import read_yaml
 
 Places = dict[str, list[str]]
 """Kinds of receptacle by kind of room; the room may be ``"any room"``."""

@@ -13,7 +13,7 @@ import pytest
 from housewise.doctor.chat_server import ServerChoice, chat_server
 from housewise.doctor.findings import SERVER, Check, Finding, tried
 from housewise.language.gbnf import GrammarDialect
-from housewise.language.server.parameters import GRAMMAR_FIELDS
+from housewise.language.server.request_parameters import GRAMMAR_FIELDS
 from tests.housewise.doctor.asking import KEY, doctor
 from tests.language.conftest import Answer, Body, ChatServer, Handler, completion, fails, sends
 from tests.servers import serving

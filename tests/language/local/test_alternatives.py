@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from housewise.language.base import ChatRequest, Message, Sampling, TokenScorer
 from housewise.language.completion import Bounds
-from housewise.language.local.continuer import LocalContinuer
+from housewise.language.local.completion import LocalContinuer
 from housewise.language.local.model import LocalChatModel
 from tests.language.tiny import WORDS, save_tiny_model
 

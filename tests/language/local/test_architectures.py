@@ -13,8 +13,8 @@ import pytest
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from housewise.language.local import agreement  # noqa: E402
-from housewise.language.local.generation import Reader  # noqa: E402
+from housewise.language.local import equivalence_check  # noqa: E402
+from housewise.language.local.model_runner import Reader  # noqa: E402
 from tests.language.architectures import ARCHITECTURES, EACH, LONGROPE_SWITCH, STATEFUL, VOCABULARY, network  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -121,7 +121,7 @@ def test_what_may_be_shared_is_measured_once(cache: Path, monkeypatch: pytest.Mo
     ways = Reader(model).ways
     assert not ways.batches and not ways.trees and ways.masks
     [kept] = (cache / "ways").iterdir()
-    monkeypatch.setattr(agreement, "_Measurement", lambda *args: pytest.fail("it was measured again"))
+    monkeypatch.setattr(equivalence_check, "_Measurement", lambda *args: pytest.fail("it was measured again"))
     assert Reader(model).ways == ways
     monkeypatch.undo()
     monkeypatch.setenv("HOUSEWISE_CACHE", str(cache))
@@ -139,7 +139,7 @@ def test_rounding_hides_nothing(cache: Path, name: str, dtype: torch.dtype) -> N
     with torch.inference_mode(False):
         halved = network(name).to(dtype)
     weights = [weight.clone() for weight in halved.parameters()]
-    assert Reader(halved).ways == ways != agreement.Ways()
+    assert Reader(halved).ways == ways != equivalence_check.Ways()
     assert all(map(torch.equal, halved.parameters(), weights))
 
 

@@ -318,7 +318,7 @@ def test_a_tokenizer_that_was_taken_for_one_of_llamas_reads_bytes_again() -> Non
     from tokenizers import decoders
     from transformers import AutoTokenizer
 
-    from housewise.language.local.constrained import Grammars
+    from housewise.language.local.grammar_constraints import Grammars
     from housewise.language.local.smollm2 import _read_bytes, smollm2_folder
 
     tokenizer = AutoTokenizer.from_pretrained(smollm2_folder())

@@ -14,8 +14,8 @@ pytest.importorskip("peft")
 
 from housewise.language import ChatModelError
 from housewise.language.local.devices import find_device
-from housewise.language.local.generation import check_architecture
 from housewise.language.local.model import LocalChatModel
+from housewise.language.local.model_runner import check_architecture
 from housewise.language.local.weights import check_weights
 from tests.language.kinds import save_kind
 from tests.language.tiny import save_tiny_model

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from housewise.language import ChatModelError, ChatRequest, Message, Sampling
-from housewise.language.local.continuer import LocalContinuer
+from housewise.language.local.completion import LocalContinuer
 from housewise.language.local.model import LocalChatModel
 from housewise.language.local.tokens import end_of_turn, prompt_tokens, reply_tokens
 from tests.language.tiny import save_tiny_model

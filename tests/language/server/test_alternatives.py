@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from housewise.language.base import TokenLogprob
-from housewise.language.server.answer import alternatives
+from housewise.language.server.responses import alternatives
 from tests.language.conftest import KEY, Body, ChatServer, Handler, Open, ask, completion, says, sends
 
 

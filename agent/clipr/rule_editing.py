@@ -1,0 +1,254 @@
+"""``housewise rules``: the rules of a memory as a list to read, and to correct, add to and forget from by their ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from housewise.agent.clipr.house_interview import (
+    HOUSE,
+    following,
+    giving_way,
+    house_notes,
+    questioned,
+    rule_notes_in,
+    told,
+)
+from housewise.agent.clipr.house_place_words import EverydayPlaces
+from housewise.agent.clipr.house_rules import HouseRule, house_rule
+from housewise.agent.clipr.memory_notes import overruled, rule_notes
+from housewise.agent.clipr.rules import MOST_CHARACTERS, read_rule, typed_rule
+from housewise.core.errors import UserError, shown
+from housewise.core.plurals import plural
+from housewise.language.words import one_line
+from housewise.people.memory import Memory, Note
+from housewise.people.memory.memory import LEAST_OF_ID
+from housewise.people.memory.note import just_after, note_from, now
+
+_SHORT_ID = 6
+"""Characters of an id that are shown at least."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A rule as it is listed.
+
+    Attributes:
+        number: from 1.
+        id: that people call it by.
+        note: that keeps it.
+        topic: that it belongs to.
+        remarks: what there is to say of it.
+    """
+
+    number: int
+    id: str
+    note: Note
+    topic: str
+    remarks: tuple[str, ...]
+
+
+@dataclass
+class Corrections:
+    """What is to become of some rules.
+
+    Attributes:
+        changed: other words by the note's id.
+        forgotten: ids.
+        added: words of new rules.
+    """
+
+    changed: dict[str, str] = field(default_factory=dict)
+    forgotten: list[str] = field(default_factory=list)
+    added: list[str] = field(default_factory=list)
+
+
+def topic_of_rule(note: Note) -> str:
+    """What a rule is about: the task that its note names, else a house."""
+    return note.about.task or HOUSE
+
+
+def lines_of(memory: Memory) -> list[Line]:
+    """The rules of a memory, the oldest first, with what there is to say of each."""
+    notes = rule_notes_in(memory)
+    ids, newer, against = rule_ids(memory), _overruled(notes), questioned(memory)
+    return [
+        Line(
+            number,
+            ids[note.id],
+            note,
+            topic_of_rule(note),
+            tuple(_remarks(note, ids.get(newer.get(note.id, "")), len(against[note.id]))),
+        )
+        for number, note in enumerate(notes, 1)
+    ]
+
+
+def show_rules(memory: Memory, topic: str | None, console: Console) -> None:
+    """Print rules, those of one topic or all."""
+    lines = [line for line in lines_of(memory) if topic in (None, line.topic)]
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    for column in range(3):
+        grid.add_column(no_wrap=column < 2, overflow="fold")
+    for line in lines:
+        words = Text(line.note.text or str(line.note.value))
+        words.append(f" ({'; '.join(line.remarks)})" if line.remarks else "", "dim")
+        grid.add_row(Text(line.id, "cyan"), Text(line.topic, "dim"), words)
+    console.print(grid if lines else f"no rules of {memory.person}{f' about {shown(topic)}' if topic else ''}")
+
+
+def rule_named(memory: Memory, word: str) -> Note:
+    """The note of a rule by its id or the beginning of it, never by a place in the list, which others move into.
+
+    Raises:
+        UserError: there is none.
+    """
+    notes = rule_notes_in(memory)
+    known = {id for note in notes for id in (note.id, note.lasting_id)}
+    if len(word) < LEAST_OF_ID or not any(id.startswith(word) for id in known):
+        raise UserError(
+            f"{memory.person} has no rule {shown(word)}; `housewise rules show {memory.person}` lists {len(notes)}"
+        )
+    return memory[word]
+
+
+def forget_rules(memory: Memory, words: Iterable[str]) -> list[Note]:
+    """Forget rules by their ids, all or none; see rule_named."""
+    notes = list(dict.fromkeys(rule_named(memory, word) for word in words))
+    for note in notes:
+        memory.forget(note.id)
+    return notes
+
+
+def correct(memory: Memory, corrections: Corrections, topic: str) -> list[str]:
+    """Carry corrections out, all or none.
+
+    Args:
+        memory: of the person; it is changed.
+        corrections: to carry out.
+        topic: of new rules that do not speak of things and places in a house.
+
+    Returns:
+        What was done beyond that, in words: rules that gave way to others.
+
+    Raises:
+        UserError: when a rule is gone, or too long; nothing should be kept of the memory then.
+    """
+    news: list[Note] = []
+    for id, text in corrections.changed.items():
+        if topic_of_rule(memory[id]) == HOUSE:
+            words = checked(text)
+            (about, value), *others = told(house_rule(read_rule(words)))
+            news.append(memory.edit(id, text=words, about=about, value=value))
+            for each in following(news[-1], others):
+                memory.add(each)
+        else:
+            news.append(memory.edit(id, text=checked(text)))
+    for id in corrections.forgotten:
+        memory.forget(id)
+    for text in corrections.added:
+        news += [memory.add(note) for note in _new(memory, checked(text), topic)]
+    return give_way(memory, news)
+
+
+def give_way(memory: Memory, news: Sequence[Note]) -> list[str]:
+    """Have rules about things in houses give way to new ones: a robot goes by all that it has.
+
+    Returns:
+        What was forgotten, in words.
+    """
+    words = []
+    for new in (note for note in rule_notes_in(memory) if note in news):
+        replaced, exceptions = giving_way(memory, new)
+        for note in exceptions:
+            memory.add(note)
+        for older in replaced:
+            memory.forget(older.id)
+            words.append(f"forgotten, as a newer rule says otherwise: {older.text}")
+    return words
+
+
+def restore(memory: Memory, notes: Sequence[Note]) -> None:
+    """Remember rules again that had given way to one that was taken back; each keeps its id."""
+    for note in rule_notes_in(Memory(memory.person, notes)):
+        rule, topic = read_rule(note.text), topic_of_rule(note)
+        new, *_ = house_notes(note.person, rule) if topic == HOUSE else rule_notes(note.person, topic, [rule])
+        root = memory.add(note_from({**new.fields(), "version_of": note.lasting_id}, "the rule"))
+        for each in following(root, told(house_rule(rule))[1:]) if topic == HOUSE else []:
+            memory.add(each)
+
+
+def rule_ids(memory: Memory) -> dict[str, str]:
+    """For the notes of rules what people call them by: the beginning of the lasting id, as long as no other has it."""
+    known = {id for note in memory.notes for id in (note.id, note.lasting_id)}
+    length = next(size for size in range(_SHORT_ID, 13) if len({id[:size] for id in known}) == len(known))
+    return {note.id: note.lasting_id[:length] for note in rule_notes_in(memory)}
+
+
+def in_words_of_rules(text: str) -> str:
+    """A rule with the names of kinds in place of everyday words for places, where it is understood so."""
+    everyday = EverydayPlaces().marked(text)
+    understood = house_rule(read_rule(text)) is None and house_rule(read_rule(everyday)) is not None
+    return everyday[0].upper() + everyday[1:] if understood else text
+
+
+def understood_as(text: str, topic: str) -> str | None:
+    """What a new rule says, as a rule that robots go by; None where it is not understood."""
+    rule = read_rule(in_words_of_rules(checked(text)))
+    if house := house_rule(rule):
+        return typed_rule(rule.condition or ", ".join(house.things), *_phrases(house)).text
+    return typed_rule(rule.condition, rule.preferred, rule.avoided).text if rule.typed and topic != HOUSE else None
+
+
+def _phrases(rule: HouseRule) -> tuple[list[str], list[str]]:
+    wanted, unwanted = ([EverydayPlaces.phrase(spot) for spot in spots] for spots in (rule.wanted, rule.unwanted))
+    return wanted, unwanted
+
+
+def _new(memory: Memory, text: str, topic: str) -> list[Note]:
+    rule, time = read_rule(in_words_of_rules(text)), now()
+    if memory.notes:
+        time = max(time, just_after(memory.notes[-1].time))
+    if topic == HOUSE or house_rule(rule) is not None:
+        return house_notes(memory.person, rule, time=time)
+    return rule_notes(memory.person, topic, [rule], time=time)
+
+
+def checked(text: str) -> str:
+    """A rule's words without what cannot be seen.
+
+    Raises:
+        UserError: nothing is left, or too much.
+    """
+    seen = one_line(text)
+    if not 1 <= len(seen) <= MOST_CHARACTERS:
+        raise UserError(f"rule {shown(seen[:60])!r}: has {len(seen)} characters; 1 to {MOST_CHARACTERS} can be kept")
+    return seen
+
+
+def _overruled(notes: Sequence[Note]) -> dict[str, str]:
+    """For rules that a later one of their topic contradicts the id of that one's note."""
+    by_topic: dict[str, list[Note]] = {}
+    for note in notes:
+        by_topic.setdefault(topic_of_rule(note), []).append(note)
+    return {
+        alike[earlier].id: alike[later].id for alike in by_topic.values() for earlier, later in overruled(alike).items()
+    }
+
+
+def _remarks(note: Note, newer: str | None, count: int) -> list[str]:
+    remarks = []
+    if topic_of_rule(note) == HOUSE:
+        if not (isinstance(note.value, float) and (note.about.room or note.about.receptacle)):
+            remarks.append("not understood: no robot in a house goes by it")
+    elif not (note.text and read_rule(note.text).typed):
+        remarks.append("not understood: only a language model goes by it")
+    if newer is not None:
+        remarks.append(f"rule {newer} says otherwise, and is newer")
+    if count:
+        remarks.append(f"questioned by {plural(count, 'note')}")
+    return remarks

@@ -1,0 +1,109 @@
+"""CUDA devices that simulators render on, and which of several a simulator gets."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import re
+import subprocess
+import sys
+from functools import lru_cache
+from itertools import count
+from typing import Any, Literal
+
+from housewise.core.processes import process_number
+from housewise.core.provenance import nvidia_cards
+
+ANY = -1
+"""Whatever EGL offers first, which is software where there is no GPU."""
+
+_MOST_DEVICES = 1024
+# EGL's constants (EGL_EXT_device_query, EGL_NV_device_cuda).
+_CUDA_DEVICE, _MOST_EGL_DEVICES = 0x323A, 64
+_LIST = "from housewise.core.render_devices import egl_cuda_devices; print(egl_cuda_devices())"
+
+
+def as_gpu(value: Any) -> Any:
+    """A choice of devices as settings have it: a number, several numbers, or ``auto``.
+
+    Args:
+        value: the same, or text as in ``0``, ``0,1`` or ``auto``.
+
+    Raises:
+        ValueError: for anything else.
+    """
+    if isinstance(value, str) and re.fullmatch(r"\s*-?\d{1,9}(\s*,\s*\d{1,9})*\s*", value):
+        numbers = tuple(int(number) for number in value.split(","))
+        value = numbers if len(numbers) > 1 else numbers[0]
+    if value == "auto":
+        return value
+    several = value if isinstance(value, list | tuple) else [value]
+    least = 0 if several is value else ANY
+    if several and all(type(number) is int and least <= number < _MOST_DEVICES for number in several):
+        return tuple(value) if several is value else value
+    raise ValueError("write the number of a CUDA device (-1 takes any), several as in [0,1], or auto for all there are")
+
+
+Gpu = int | tuple[int, ...] | Literal["auto"]
+"""CUDA devices to render on: a number (-1 for whatever EGL offers first), several that are taken in turn, or ``auto``
+for all that EGL offers."""
+
+_turns = count()
+
+
+def start_turns_at(number: int) -> None:
+    """Set which turn comes next in this process, for one that is neither a program nor one of its process pools.
+
+    Args:
+        number: how many processes on this machine take turns before this one.
+    """
+    global _turns
+    _turns = count(number)
+
+
+def next_device(gpu: Gpu) -> int:
+    """The device for the next simulator; simulators of one process and processes of one program take turns."""
+    devices = devices_of(gpu)
+    return devices[(process_number() + next(_turns)) % len(devices)]
+
+
+def devices_of(gpu: Gpu) -> tuple[int, ...]:
+    """The devices that are chosen, as they are on this machine; at least one."""
+    if gpu == "auto":
+        return cuda_devices() or (ANY,)
+    return (gpu,) if isinstance(gpu, int) else gpu
+
+
+@lru_cache(maxsize=1)
+def cuda_devices() -> tuple[int, ...]:
+    """CUDA numbers of the devices that EGL can render on; empty where there are none.
+
+    A process of its own asks, because a driver that is broken may end the process that loads it.
+    """
+    if not nvidia_cards():
+        return ()
+    done = subprocess.run([sys.executable, "-c", _LIST], capture_output=True, text=True, check=False)
+    return tuple(json.loads(done.stdout)) if done.returncode == 0 else ()
+
+
+def egl_cuda_devices() -> list[int]:
+    """CUDA numbers of EGL's devices, in order, as EGL itself tells them.
+
+    Raises:
+        OSError: when there is no EGL.
+    """
+    egl = ctypes.CDLL("libEGL.so.1")
+    egl.eglGetProcAddress.restype = ctypes.c_void_p
+    addresses = [egl.eglGetProcAddress(name) for name in (b"eglQueryDevicesEXT", b"eglQueryDeviceAttribEXT")]
+    if not all(addresses):
+        return []
+    pointer, number = ctypes.c_void_p, ctypes.c_ssize_t
+    query = ctypes.CFUNCTYPE(ctypes.c_uint, ctypes.c_int, pointer, ctypes.POINTER(ctypes.c_int))(addresses[0])
+    attribute = ctypes.CFUNCTYPE(ctypes.c_uint, pointer, ctypes.c_int, ctypes.POINTER(number))(addresses[1])
+    devices, found = (pointer * _MOST_EGL_DEVICES)(), ctypes.c_int()
+    query(_MOST_EGL_DEVICES, devices, ctypes.byref(found))
+    numbers, value = set(), number()
+    for device in devices[: found.value]:
+        if attribute(device, _CUDA_DEVICE, ctypes.byref(value)):
+            numbers.add(int(value.value))
+    return sorted(numbers)

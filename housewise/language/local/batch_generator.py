@@ -1,0 +1,252 @@
+"""Writes replies for many threads at once with one model: a reply that ends makes room for the next.
+
+Imported only by :mod:`housewise.language.local.model`, because it needs torch and transformers.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import torch
+
+from housewise.language.base import ChatModelError, Sampling
+from housewise.language.local.grammar_constraints import Constraint, allowed_tokens
+from housewise.language.local.model_runner import Reader
+from housewise.language.local.token_sampling import choose, likeliest
+from housewise.language.thoughts import without_thoughts
+
+# Seconds without work after which the thread ends, which a program that ends waits for; later requests start another.
+IDLE = 0.2
+
+T = TypeVar("T")
+
+
+@dataclass(eq=False)
+class Row:
+    """One reply being written.
+
+    Attributes:
+        prompt: token ids, not empty.
+        sampling: how the reply is drawn.
+        limit: tokens that the reply takes at most.
+        chance: the reply's own source of draws.
+        constraint: what the reply may say.
+        starts_thinking: whether the prompt ends in a mark that begins thoughts.
+        tokens: the reply so far.
+        logprobs: of its tokens, under the model as it is.
+        alternatives: for each of its tokens, as many as the sampling asks for of (token, log-probability) under the
+            model as it is: the token itself, and the likeliest others.
+        new: what the model has not read yet of it.
+        finish_reason: empty until the reply has ended.
+        wanted: False once nobody waits for it.
+        asked: when it was asked for, by the performance counter.
+        seconds: from then until it ended.
+        ended: done when the reply is.
+    """
+
+    prompt: list[int]
+    sampling: Sampling
+    limit: int
+    chance: random.Random
+    constraint: Constraint | None = None
+    starts_thinking: bool = False
+    tokens: list[int] = field(default_factory=list)
+    logprobs: list[float] = field(default_factory=list)
+    alternatives: list[list[tuple[int, float]]] = field(default_factory=list)
+    new: list[int] = field(default_factory=list)
+    finish_reason: str = ""
+    wanted: bool = True
+    asked: float = field(default_factory=time.perf_counter)
+    seconds: float = 0.0
+    ended: Future[None] = field(default_factory=Future)
+
+
+class Writer:
+    """Keeps a model busy with as many rows as fit, in one thread of its own.
+
+    Rows join as soon as there is room, whoever asked for them, so that short replies do not wait for long ones.
+
+    Args:
+        reader: runs the model.
+        ends: tokens that end a turn.
+        decode: turns tokens into text.
+        batch_size: rows written at once.
+    """
+
+    def __init__(
+        self, reader: Reader, ends: frozenset[int], decode: Callable[[Sequence[int]], str], batch_size: int
+    ) -> None:
+        self.reader = reader
+        self._ends, self._decode, self._batch_size = ends, decode, batch_size
+        self._news = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self._line: list[Row] = []
+        self._asked: list[tuple[Callable[[Reader], Any], Future[Any]]] = []
+        self._active: list[Row] = []
+        self._logits: Any = None
+        self._closed = False
+
+    def write(self, rows: Sequence[Row]) -> None:
+        """Write some replies; from any thread.
+
+        Raises:
+            Exception: whatever the model raised while one of them was being written.
+        """
+        with self._news:
+            self._line += rows
+            self._wake()
+        try:
+            for row in rows:
+                row.ended.result()
+        finally:
+            for row in rows:
+                row.wanted = False
+
+    def ask(self, work: Callable[[Reader], T]) -> T:
+        """Have something done with the reader between two tokens; from any thread."""
+        future: Future[T] = Future()
+        with self._news:
+            self._asked.append((work, future))
+            self._wake()
+        return future.result()
+
+    def close(self) -> None:
+        """End what is being written; those who wait for it get a ChatModelError."""
+        with self._news:
+            self._closed = True
+            self._news.notify()
+
+    def _wake(self) -> None:
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, name="writer")
+            self._thread.start()
+        self._news.notify()
+
+    def _work(self) -> None:
+        with torch.inference_mode():
+            while self._has_work():
+                try:
+                    self._check_open()
+                    self._answer()
+                    self._admit()
+                    self._write()
+                except BaseException as error:
+                    self._fail(error)
+
+    def _has_work(self) -> bool:
+        with self._news:
+            if self._news.wait_for(lambda: self._line or self._asked or self._active, IDLE):
+                return True
+            self._thread = None
+            return False
+
+    def _check_open(self) -> None:
+        if not self._closed:
+            return
+        error = ChatModelError("the model has been closed")
+        with self._news:
+            self._active += self._line
+            asked, self._line, self._asked = self._asked, [], []
+        for _, future in asked:
+            future.set_exception(error)
+        raise error
+
+    def _fail(self, error: BaseException) -> None:
+        """Tell all whose rows were being written; what has been read may be damaged."""
+        self.reader.forget()
+        failed, self._active = self._active, []
+        for row in failed:
+            row.ended.set_exception(error)
+
+    def _answer(self) -> None:
+        with self._news:
+            asked, self._asked = self._asked, []
+        for work, future in asked:
+            try:
+                future.set_result(work(self.reader))
+            except BaseException as error:
+                future.set_exception(error)
+                self._fail(error)
+
+    def _admit(self) -> None:
+        """Have waiting rows' prompts read, as many as there is room for."""
+        with self._news:
+            room = self._batch_size - len(self._active)
+            new, self._line = self._line[:room], self._line[room:]
+        new = [row for row in new if row.wanted]
+        if not new:
+            return
+        # First of all, so that they are told if this fails.
+        written = len(self._active)
+        self._active += new
+        order, logits = self.reader.admit([row.prompt for row in new])
+        self._active[written:] = [new[index] for index in order]
+        self._logits = torch.cat([self._logits, logits]) if written else logits
+
+    def _write(self) -> None:
+        """Choose a token for every row, drop those that end with it, and have the others' read."""
+        active = self._active
+        if not active:
+            return
+        tokens, logprobs = choose(
+            self._logits,
+            [row.sampling.temperature for row in active],
+            [row.sampling.top_p for row in active],
+            [row.chance.random() for row in active],
+            allowed_tokens([row.constraint for row in active], self._logits.shape[-1]),
+        )
+        likely = likeliest(self._logits, [row.sampling.alternatives for row in active])
+        for row, token, logprob, others in zip(active, tokens, logprobs, likely, strict=True):
+            if wanted := row.sampling.alternatives:
+                rest = [pair for pair in others if pair[0] != token]
+                row.alternatives.append([(token, logprob), *rest[: wanted - 1]])
+            self._take(row, token, logprob)
+        # From the last slot on, because the last row moves into a freed slot.
+        for slot in reversed(range(len(active))):
+            row = active[slot]
+            if row.finish_reason or not row.wanted:
+                self.reader.drop(slot)
+                active[slot] = active[-1]
+                active.pop()
+                row.seconds = time.perf_counter() - row.asked
+                row.ended.set_result(None)
+        if active:
+            self._logits = self.reader.step([row.new for row in active])
+
+    def _take(self, row: Row, token: int, logprob: float) -> None:
+        """Add a token to a row, and what its grammar leaves no choice about, to be read with it."""
+        row.tokens.append(token)
+        row.logprobs.append(logprob)
+        row.new = [token]
+        row.finish_reason = self._finish_reason(row)
+        if row.constraint is None or row.finish_reason:
+            return
+        row.constraint.take(token)
+        if not (row.sampling.stop or row.sampling.logprobs or row.sampling.alternatives):
+            forced = row.constraint.forced()[: row.limit - len(row.tokens)]
+            row.tokens += forced
+            row.new += forced
+            row.finish_reason = self._finish_reason(row)
+
+    def _finish_reason(self, row: Row) -> str:
+        stops = row.sampling.stop
+        if row.tokens[-1] in self._ends:
+            return "stop"
+        if stops:
+            # Every token holds a byte or more, so a stop text that just ended lies within this many tokens.
+            reach = max(len(stop.encode()) for stop in stops) + 4
+            tail = self._decode(row.tokens[-reach:])
+            if any(stop in tail for stop in stops) and self._speaks_of(row, stops):
+                return "stop"
+        return "length" if len(row.tokens) >= row.limit else ""
+
+    def _speaks_of(self, row: Row, stops: Sequence[str]) -> bool:
+        """Whether one of the stop texts stands in what is said, not in thoughts."""
+        said = without_thoughts(self._decode(row.tokens), row.starts_thinking)
+        return any(stop in said for stop in stops)

@@ -1,0 +1,93 @@
+"""A model on this machine that goes on with plain texts: what prompts and branches share is read once."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from housewise.language.base import Sampling
+from housewise.language.completion import Bounds, Continuation, Rating, Step, Token
+from housewise.language.local.model import LocalChatModel
+
+if TYPE_CHECKING:
+    from housewise.language.local.batch_generator import Row
+
+_NUMBERS = 20  # alternatives of an answer that is a number
+
+
+class LocalContinuer:
+    """Goes on with plain texts (no chat template), with a model that may answer conversations at the same time.
+
+    Branches are on token ids, so that what has been written stands as it was. All branches of a call are written side
+    by side; prompt and branches are read only where they differ from what has been read before.
+
+    Args:
+        model: an opened model; whoever opened it closes it.
+        seed: of what is drawn at a temperature.
+    """
+
+    branches = True
+
+    def __init__(self, model: LocalChatModel, seed: int = 0) -> None:
+        self.name = model.name
+        self._model = model
+        self._chance = random.Random(seed)
+        # Where digits are tokens of their own, the space before a number is one too and belongs to the question.
+        self._spaced = len(model.tokens(" 1")) > 1
+
+    def extend(self, prompt: str, branches: Sequence[Sequence[Token]], bounds: Bounds) -> list[Continuation]:
+        """See Continuer."""
+        starts = [[token for each in branch for token in self._branch_ids(each)] for branch in branches]
+        return self._write(prompt, starts, bounds, 0.0)
+
+    def sample(self, prompt: str, count: int, temperature: float, bounds: Bounds) -> list[Continuation]:
+        """See Continuer."""
+        return self._write(prompt, [[] for _ in range(count)], bounds, temperature)
+
+    def answer(self, system: str, questions: Sequence[str]) -> list[Continuation]:
+        """See Continuer."""
+        starts = [self._model.tokens(f"{question}{' ' if self._spaced else ''}") for question in questions]
+        return self._write(f"{system}\n", starts, Bounds(1, (), _NUMBERS), 0.0)
+
+    def rate(self, prompt: str, texts: Sequence[str]) -> list[Rating]:
+        """See Rater; what texts share is read once. An empty text is certain."""
+        shared, continued = self._model.tokens(prompt, begins=True), [self._model.tokens(text) for text in texts]
+        return [
+            Rating(math.exp(sum(scores) / max(1, len(scores))), len(shared) + len(scores))
+            for scores in self._model.token_logprobs(shared, continued)
+        ]
+
+    def _write(
+        self, prompt: str, starts: Sequence[list[int]], bounds: Bounds, temperature: float
+    ) -> list[Continuation]:
+        """Go on with several texts side by side."""
+        from housewise.language.local.batch_generator import Row
+
+        sampling = Sampling(
+            temperature, max_tokens=bounds.most_tokens, stop=bounds.stop, alternatives=max(1, bounds.alternatives)
+        )
+        shared = self._model.tokens(prompt, begins=True)
+        rows = []
+        for start in starts:
+            ids = [*shared, *start]
+            chance = random.Random(self._chance.getrandbits(64))
+            rows.append(Row(ids, sampling, self._model.limit(ids, bounds.most_tokens), chance))
+        self._model.write(rows)
+        return [self._continuation(row) for row in rows]
+
+    def _continuation(self, row: Row) -> Continuation:
+        before, steps = row.prompt, []
+        for token, pairs in zip(row.tokens, row.alternatives, strict=True):
+            texts = self._model.texts(before, [other for other, _ in pairs])
+            chosen, *others = (
+                Token("\n" if other in self._model.ends else text, math.exp(logprob), other)
+                for text, (other, logprob) in zip(texts, pairs, strict=True)
+            )
+            steps.append(Step(chosen, tuple(others)))
+            before = [token]
+        return Continuation(tuple(steps), len(row.prompt), len(row.tokens), row.finish_reason)
+
+    def _branch_ids(self, token: Token) -> list[int]:
+        return self._model.tokens(token.text) if token.id is None else [token.id]

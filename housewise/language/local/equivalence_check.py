@@ -1,0 +1,269 @@
+"""Measures whether a model answers the same when it computes several things together as when it computes them alone.
+
+Architectures differ in ways that their configurations do not tell: some count distances by column, some take no mask
+for pairs of tokens. What a model cannot do right together is done one by one, and what it cannot do right is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import random
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from transformers import DynamicCache
+
+from housewise.core.errors import UserError
+from housewise.core.files import write_json
+from housewise.core.text_files import read_json
+from housewise.language.local.architecture import PLAIN_ATTENTION, Ways, rope_switch
+from housewise.language.local.context import context_length
+from housewise.language.local.libraries import out_of_memory
+from housewise.language.local.smollm2 import cache_folder
+
+logger = logging.getLogger(__name__)
+
+_VERSION = 4
+# Beyond so many weights a model is not computed in float32 to measure it.
+_MOST_WEIGHTS = 2_000_000_000
+# At least; as models with plain attention have none but known windows, a short text tells as much of them.
+_LENGTH, _MOST_LENGTH, _LENGTH_IF_PLAIN = 600, 6000, 48
+# Between log-probabilities that two ways of computing give: the largest difference, and in half precision, where
+# single ones may differ by more than a wrong mask changes others, the mean.
+_LARGEST = 1e-3
+_MEAN = {torch.bfloat16: 0.25, torch.float16: 0.05}
+# Where it is known how much transformers' own results differ with how a text is read, that mean is this many times as
+# much, or this much at least.
+_TIMES_NOISE, _LEAST_MEAN = 10, 0.02
+
+
+def agrees(one: torch.Tensor, other: torch.Tensor, dtype: torch.dtype, noise: float | None = None) -> bool:
+    """Whether two tensors of log-probabilities are the same but for rounding.
+
+    Args:
+        one, other: Of one shape.
+        dtype: In which they were computed.
+        noise: Mean difference of what is known to be the same, where that was measured.
+    """
+    limit = _MEAN.get(dtype)
+    if limit is None:
+        return bool(_differences(one, other).max() <= _LARGEST)
+    if noise is not None:
+        limit = min(limit, max(_LEAST_MEAN, _TIMES_NOISE * noise))
+    return bool(_differences(one, other).mean() <= limit)
+
+
+def _differences(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+    # Without tokens that both find impossible.
+    return (one.float() - other.float()).abs()[~(one.isneginf() & other.isneginf())]
+
+
+def agreed_ways(reader: Any) -> Ways:
+    """The ways of computing in which a model gives its own results.
+
+    They are measured when a model of this configuration is opened first, and then kept in the cache: they do not depend
+    on its weights.
+
+    Args:
+        reader: A generation.Reader.
+
+    Raises:
+        ValueError: When there are none.
+    """
+    path = cache_folder() / "ways" / f"{_digest(reader.model)}.json"
+    try:
+        return _kept_ways(path)
+    except (UserError, OSError, ValueError):
+        ways = _measured_ways(reader)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_json(path, asdict(ways))
+    except (UserError, OSError):
+        # Then it is measured again the next time.
+        logger.debug("cannot keep %s", path)
+    return ways
+
+
+def _measured_ways(reader: Any) -> Ways:
+    possible = reader.ways
+    with suppress(MemoryError, torch.cuda.OutOfMemoryError), _in_float32(reader.model):
+        return _Measurement(reader, possible).ways()
+    return _Measurement(reader, possible).ways()
+
+
+@contextmanager
+def _in_float32(network: Any) -> Iterator[None]:
+    """Have a model compute in float32 for a while, where nothing wrong can be taken for rounding.
+
+    Models with plain attention, quantized ones, and those for which memory might not suffice stay as they are.
+    """
+    tensors = [tensor for tensor in (*network.parameters(), *network.buffers()) if tensor.dtype in _MEAN]
+    is_plain = network.config.get_text_config().model_type in PLAIN_ATTENTION
+    is_large = sum(tensor.numel() for tensor in tensors) > _MOST_WEIGHTS
+    is_fixed = getattr(network, "is_quantized", False) or any(tensor.is_inference() for tensor in tensors)
+    if is_plain or is_large or is_fixed:
+        tensors = []
+    as_loaded = [tensor.data for tensor in tensors]
+    try:
+        with torch.inference_mode(False):
+            for tensor in tensors:
+                tensor.data = tensor.data.float()
+        yield
+    finally:
+        for tensor, data in zip(tensors, as_loaded, strict=True):
+            tensor.data = data
+
+
+def _kept_ways(path: Path) -> Ways:
+    kept = read_json(path)
+    names = {field.name for field in fields(Ways)}
+    if not isinstance(kept, dict) or kept.keys() != names or {type(each) for each in kept.values()} != {bool}:
+        raise ValueError(f"{path}: does not tell all ways")
+    return Ways(**kept)
+
+
+def _digest(model: Any) -> str:
+    """Tells a configuration, and what computes it, from others."""
+    config = model.config.to_dict()
+    for name in ("_name_or_path", "name_or_path"):
+        config.pop(name, None)
+    machine = [torch.__version__, transformers.__version__, model.device.type, str(model.dtype), _VERSION]
+    return hashlib.sha256(json.dumps([machine, config], sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _own_window(config: Any) -> int:
+    """How many tokens local layers see of which a configuration tells by a name of its own, such as ``window_size``."""
+    known = {"sliding_window", "max_window_layers"}
+    sizes = [size for name, size in vars(config).items() if "window" in name and name not in known]
+    return max((size for size in sizes if isinstance(size, int)), default=0)
+
+
+class _Measurement:
+    """Compares a reader with the model that it runs.
+
+    The texts are tokens drawn at random, since only what is computed matters and not what it means. They stay below the
+    length at which positions are encoded otherwise, which the reader knows of.
+    """
+
+    def __init__(self, reader: Any, possible: Ways) -> None:
+        self._reader, self._model, self._possible = reader, reader.model, possible
+        config = reader.model.config.get_text_config()
+        length = (
+            _LENGTH_IF_PLAIN
+            if config.model_type in PLAIN_ATTENTION
+            else min(max(_LENGTH, 3 * _own_window(config) // 2), _MOST_LENGTH)
+        )
+        longest = min(context_length(config), rope_switch(config) or length)
+        length = max(min(length, longest - 8), 8)
+        draw = random.Random(0)
+        # Special tokens stand at the beginning of a vocabulary or at its end.
+        vocabulary = range(config.vocab_size // 8, max(config.vocab_size // 2, config.vocab_size // 8 + 1))
+        self._long = draw.choices(vocabulary, k=length)
+        self._short = self._long[: length // 4] + draw.choices(vocabulary, k=length // 4)
+        self._further, self._other = draw.choices(vocabulary, k=3), draw.choices(vocabulary, k=3)
+        self._known: dict[tuple[int, ...], torch.Tensor] = {}
+        self._noise = 0.0
+
+    def ways(self) -> Ways:
+        """See agreed_ways."""
+        kind = self._model.config.model_type
+        self._noise = self._own_noise()
+        for ways in (self._possible, replace(self._possible, masks=False, batches=False, trees=False)):
+            if self._agrees(ways, self._reads_alone):
+                break
+        else:
+            raise ValueError(f"a {kind} model comes to other results here than in transformers")
+        together = {"batches": self._reads_together, "holds": self._goes_on, "trees": self._scores}
+        for name, compare in together.items():
+            if getattr(ways, name) and not self._agrees(ways, compare):
+                ways = replace(ways, **{name: False})
+        if not self._agrees(ways, self._scores):
+            raise ValueError(f"a {kind} model has other log-probabilities here than in transformers")
+        return ways
+
+    def _agrees(self, ways: Ways, compare: Callable[[], Iterator[tuple[torch.Tensor, torch.Tensor]]]) -> bool:
+        """Whether all that a comparison finds is the same; what cannot be computed is not."""
+        self._reader.ways = ways
+        self._reader.forget()
+        try:
+            return all(agrees(*results, self._model.dtype, self._noise) for results in compare())
+        except Exception as error:  # each architecture has its own for arguments that it does not take
+            if out_of_memory(error):
+                raise
+            return False
+
+    def _own_noise(self) -> float:
+        """How much what transformers itself says of a text differs with how it is read, on average.
+
+        At once, and in two parts of which the second goes on from what was kept of the first.
+        """
+        differences = []
+        for text in (self._long, self._short):
+            cache = DynamicCache(config=self._model.config)
+            for start, tokens in ((0, text), (len(text), self._further[:1])):
+                ids = torch.tensor([tokens], device=self._model.device)
+                read = self._model(input_ids=ids, use_cache=True, **{self._reader.cache_name: cache})
+                found = read.logits[0, -1].float().log_softmax(-1)
+                expected = self._expected(text + self._further)[start + len(tokens) - 1]
+                differences.append(_differences(found, expected).mean())
+        return float(torch.stack(differences).mean())
+
+    def _expected(self, tokens: Sequence[int]) -> torch.Tensor:
+        """Log-probabilities behind every token of a text by the model alone, shape (tokens, vocabulary)."""
+        key = tuple(tokens)
+        if key not in self._known:
+            ids = torch.tensor([tokens], device=self._model.device)
+            self._known[key] = self._model(input_ids=ids, use_cache=False).logits[0].float().log_softmax(-1)
+        return self._known[key]
+
+    def _reads_alone(self) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+        """A prompt, and two tokens behind it."""
+        expected = self._expected(self._long + self._further)
+        for place, logits in enumerate(self._written([self._long], [[self._further[:1]], [self._further[1:2]]])):
+            yield logits[0], expected[len(self._long) - 1 + place]
+
+    def _reads_together(self) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+        """A long prompt twice and a short one, then unlike numbers of tokens behind them."""
+        prompts = [self._long, self._short, self._long]
+        order, logits = self._reader.admit(prompts)
+        taken = [0] * len(prompts)
+        for count in (0, 1, 2):
+            if count:
+                new = [self._further[taken[index] :][: 1 + (index + count) % 2] for index in order]
+                logits = self._reader.step(new)
+                for index, own in zip(order, new, strict=True):
+                    taken[index] += len(own)
+            for index, found in zip(order, logits, strict=True):
+                expected = self._expected(prompts[index] + self._further)
+                yield found.float().log_softmax(-1), expected[len(prompts[index]) + taken[index] - 1]
+
+    def _goes_on(self) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+        """Prompts that begin like earlier ones."""
+        for text in (self._long[: len(self._long) // 2], self._short, self._long):
+            for [logits] in self._written([text], []):
+                whole = next(known for known in (self._long, self._short) if known[: len(text)] == text)
+                yield logits, self._expected(whole + self._further)[len(text) - 1]
+
+    def _scores(self) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+        """Texts behind a prompt that part at unlike places."""
+        texts = [self._further, [self._further[0], *self._other], self._other]
+        for text, scores in zip(texts, self._reader.score(self._short, texts), strict=True):
+            expected = self._expected(self._short + text)[len(self._short) - 1 : -1]
+            chosen = torch.tensor(text, device=expected.device).unsqueeze(1)
+            yield torch.tensor(scores), expected.gather(1, chosen).squeeze(1).cpu()
+
+    def _written(self, prompts: list[list[int]], steps: list[list[list[int]]]) -> Iterator[torch.Tensor]:
+        """Log-probabilities behind prompts, and behind each step after them; then the rows end."""
+        _, logits = self._reader.admit(prompts)
+        yield logits.float().log_softmax(-1)
+        for tokens in steps:
+            yield self._reader.step(tokens).float().log_softmax(-1)
+        for _ in prompts:
+            self._reader.drop(0)

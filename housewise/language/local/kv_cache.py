@@ -1,0 +1,201 @@
+"""What a causal language model has read of many sequences, and attention over it.
+
+Imported only by :mod:`housewise.language.local.model_runner`, because it needs torch and transformers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from transformers.cache_utils import Cache, DynamicLayer
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+
+# Columns of keys and values set aside beyond those in use.
+GROWTH = 256
+
+
+@dataclass
+class _Place:
+    """Where in a cache the tokens being read go; shared by the layers of that cache.
+
+    Attributes:
+        slots: how many sequences memory is set aside for.
+        capacity: how many tokens of each; the last column takes padding, and nobody looks at it.
+        rows: the slots being read on, as an index.
+        slot: of every token, shape (rows, 1).
+        column: of every token, shape (rows, tokens).
+        end: columns that the tokens may look at.
+        width: how many of them hold the tokens being read.
+        shared: leading columns in which all rows hold the same.
+    """
+
+    slots: int = 0
+    capacity: int = 0
+    rows: Any = None
+    slot: Any = None
+    column: Any = None
+    end: int = 0
+    width: int = 0
+    shared: int = 0
+
+
+class _Layer(DynamicLayer):  # type: ignore[misc]
+    """Keys and values of one layer in memory set aside ahead, since growing by ``cat`` copies everything each token."""
+
+    def __init__(self, place: _Place) -> None:
+        super().__init__()
+        self.place = place
+
+    def lazy_initialization(self, key_states: Any, value_states: Any) -> None:
+        self.keys, self.values = self._reserve(key_states), self._reserve(value_states)
+        self.is_initialized = True
+
+    def _reserve(self, states: Any) -> Any:
+        _, heads, _, width = states.shape
+        # Zeros, not empty: a masked column still meets a weight of 0, and 0 times a stray NaN is NaN.
+        return states.new_zeros(self.place.slots, heads, self.place.capacity, width)
+
+    def grow(self) -> None:
+        """Have memory for as much as the place says."""
+        if self.is_initialized:
+            self.keys, self.values = (self._grown(memory) for memory in (self.keys, self.values))
+
+    def _grown(self, memory: Any) -> Any:
+        room = self._reserve(memory)
+        room[: memory.shape[0], :, : memory.shape[2]] = memory
+        return room
+
+    def update(self, key_states: Any, value_states: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        place = self.place
+        if not self.is_initialized:
+            self.lazy_initialization(key_states, value_states)
+        self.keys[place.slot, :, place.column] = key_states.transpose(1, 2)
+        self.values[place.slot, :, place.column] = value_states.transpose(1, 2)
+        return self.keys[place.rows, :, : place.end], self.values[place.rows, :, : place.end]
+
+    def get_seq_length(self) -> int:
+        return self.place.end - self.place.width
+
+    def get_mask_sizes(self, query_length: Any) -> tuple[int, int]:
+        return self.place.end, 0
+
+
+class KeyValues(Cache):  # type: ignore[misc]
+    """What a model has read of some sequences: each in a slot of its own, its token ``t`` in column ``t``.
+
+    Args:
+        layers: of the model.
+        device: of the model.
+
+    Attributes:
+        tokens: the sequence that every slot holds.
+        used: when each was last used; the reader's count.
+    """
+
+    def __init__(self, layers: int, device: Any) -> None:
+        self.tokens: list[list[int]] = []
+        self.used: list[int] = []
+        self.place, self._device = _Place(), device
+        super().__init__(layers=[_Layer(self.place) for _ in range(layers)])
+
+    def aim(self, slots: Sequence[int], pads: Sequence[int], width: int) -> Any:
+        """Point at the columns behind what some slots hold, for so many tokens each, the first of them padding.
+
+        Args:
+            slots: the slots to be read on, one after the other where possible, which spares a copy.
+            pads: how many tokens of each are padding.
+            width: tokens of each, padding included.
+
+        Returns:
+            The tokens' positions, shape (slots, width); padding has position 0.
+        """
+        begins = [len(self.tokens[slot]) for slot in slots]
+        end = max(begin + width - pad for begin, pad in zip(begins, pads, strict=True))
+        self.reserve(len(self.tokens), end)
+        place, consecutive = self.place, list(slots) == list(range(slots[0], slots[0] + len(slots)))
+        index = torch.tensor(slots, device=self._device)
+        order = torch.arange(width, device=self._device)
+        starts = torch.tensor([[begin - pad] for begin, pad in zip(begins, pads, strict=True)], device=self._device)
+        padding = order < torch.tensor(pads, device=self._device).unsqueeze(1)
+        place.rows = slice(slots[0], slots[0] + len(slots)) if consecutive else index
+        place.slot, place.column = index.unsqueeze(1), (starts + order).masked_fill(padding, place.capacity - 1)
+        place.end, place.width, place.shared = end, width, 0
+        return (starts + order).masked_fill(padding, 0)
+
+    def reserve(self, slots: int, columns: int = 0) -> None:
+        """Have memory for so many slots, and tokens of each."""
+        place = self.place
+        self.tokens += [[] for _ in range(slots - len(self.tokens))]
+        self.used += [0] * (slots - len(self.used))
+        if slots > place.slots or columns >= place.capacity:
+            place.slots = max(place.slots, slots)
+            place.capacity = place.capacity if columns < place.capacity else columns + GROWTH
+            for layer in self.layers:
+                layer.grow()
+
+    def copy(self, source: int, target: int, length: int) -> None:
+        """Have a slot hold the beginning of what another holds."""
+        self.tokens[target] = self.tokens[source][:length]
+        for memory in self._memories():
+            memory[target, :, :length] = memory[source, :, :length]
+
+    def swap(self, one: int, other: int) -> None:
+        """Exchange what two slots hold."""
+        if one == other:
+            return
+        self.tokens[one], self.tokens[other] = self.tokens[other], self.tokens[one]
+        self.used[one], self.used[other] = self.used[other], self.used[one]
+        used = max(len(self.tokens[one]), len(self.tokens[other]))
+        for memory in self._memories():
+            memory[[one, other], :, :used] = memory[[other, one], :, :used]
+
+    def _memories(self) -> list[Any]:
+        return [memory for layer in self.layers if layer.is_initialized for memory in (layer.keys, layer.values)]
+
+
+def shared_prefix_attention(
+    module: Any, query: Any, key: Any, value: Any, attention_mask: Any, scaling: float | None = None, **kwargs: Any
+) -> tuple[Any, None]:
+    """Attention of rows that share a prefix, whose keys and values are read once for all rows instead of once per row.
+
+    Both halves are ordinary attention; their outputs are weighed by how much of the softmax each half holds.
+    """
+    cache: KeyValues | None = kwargs.pop("key_values", None)
+    if cache is None or query.shape[2] > 1:
+        return sdpa_attention_forward(  # type: ignore[no-any-return]
+            module, query, key, value, attention_mask, scaling=scaling, **kwargs
+        )
+    rows, heads, _, width = query.shape
+    groups, length = key.shape[1], cache.place.shared
+    query = query.reshape(rows, groups, heads // groups, width)
+    output, own = attend(query, key[:, :, length:], value[:, :, length:], attention_mask[..., length:], scaling)
+    if length:
+        packed = query.transpose(0, 1).reshape(1, groups, -1, width)
+        ahead, shared = attend(packed, key[:1, :, :length], value[:1, :, :length], None, scaling)
+        ahead = ahead.reshape(groups, rows, -1, width).transpose(0, 1)
+        shared = shared.reshape(groups, rows, -1).transpose(0, 1)
+        share = torch.sigmoid(shared - own).unsqueeze(-1)
+        output = torch.lerp(output.float(), ahead.float(), share).to(output.dtype)
+    return output.reshape(rows, 1, heads, width), None
+
+
+def attend(query: Any, key: Any, value: Any, mask: Any, scale: float | None) -> tuple[Any, Any]:
+    """Softmax attention that also returns the logarithm of each query's normaliser; the mask is added to the scores."""
+    if query.device.type == "cpu":
+        # The public function does not return the normalisers.
+        return torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(  # type: ignore[no-any-return]
+            query, key, value, attn_mask=mask, scale=scale
+        )
+    return attend_anywhere(query, key, value, mask, scale)
+
+
+def attend_anywhere(query: Any, key: Any, value: Any, mask: Any, scale: float | None) -> tuple[Any, Any]:
+    """The same in elementary operations."""
+    scores = (query @ key.transpose(-1, -2)).float() * (scale or query.shape[-1] ** -0.5)
+    if mask is not None:
+        scores = scores + mask
+    normaliser = scores.logsumexp(-1, keepdim=True)
+    return (scores - normaliser).exp().to(value.dtype) @ value, normaliser.squeeze(-1)

@@ -1,0 +1,211 @@
+"""Finds, among many notes, those that bear on a question: by key over arrays, and by meaning over vectors.
+
+Every note is looked at, in a few passes over arrays: 10,000 take a fraction of a millisecond, whatever they are about.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from housewise.people.memory.note import About, Note
+
+if TYPE_CHECKING:
+    from housewise.language.embedder import Embedder, Vectors
+
+_NAMES = ("room", "receptacle", "task", "situation")
+_OPEN, _UNHEARD_OF = 0, -1
+_TIMES = 40
+"""Bits for how new a note is; how well it fits stands above them."""
+
+
+class Claim:
+    """Notes of one kind about the same, oldest first; those without values have one text as well.
+
+    Attributes:
+        notes: oldest first.
+    """
+
+    def __init__(self) -> None:
+        self.notes: list[Note] = []
+        self._settled: tuple[Note, int, tuple[Note, ...]] | None = None
+
+    def copy(self) -> Claim:
+        """Another one of the same notes."""
+        other = Claim()
+        other.notes, other._settled = self.notes.copy(), self._settled
+        return other
+
+    def add(self, note: Note) -> None:
+        """Add a note that is newer than the others."""
+        self.notes.append(note)
+        self._settled = None
+
+    @property
+    def settled(self) -> tuple[Note, int, tuple[Note, ...]]:
+        """The note to go by, how many say the same, and those that say otherwise, newest first.
+
+        The newest note is right; of several that are equally new, the one whose value more notes say.
+        """
+        if self._settled is None:
+            counts = Counter(note.value for note in self.notes)
+            latest = [note for note in self.notes if note.time == self.notes[-1].time]
+            right = max(latest, key=lambda note: (counts[note.value], note.order))
+            others = tuple(note for note in reversed(self.notes) if note.value != right.value)
+            self._settled = right, counts[right.value], others
+        return self._settled
+
+
+class Index:
+    """Claims by what they are about.
+
+    Args:
+        notes: oldest first.
+    """
+
+    def __init__(self, notes: Iterable[Note]) -> None:
+        self.claims: list[Claim] = []
+        self._rows: dict[tuple[str, About, str | None], int] = {}
+        self._kinds, self._stated, self._newest = array("b"), array("b"), array("q")
+        self._columns = {field: array("i") for field in _NAMES}
+        self._codes: dict[str, dict[str, int]] = {field: {} for field in (*_NAMES, "kind")}
+        self._things: defaultdict[str, array[int]] = defaultdict(lambda: array("i"))
+        self._has_things = array("b")
+        self._vectors: dict[str, Vectors] = {}
+        self._changed: dict[str, set[int]] = {}
+        self._count = 0
+        for note in notes:
+            self.add(note)
+
+    def copy(self) -> Index:
+        """Another one of the same notes, which takes a tenth of the time that sorting them anew does."""
+        other = Index(())
+        other.claims, other._rows = [claim.copy() for claim in self.claims], self._rows.copy()
+        other._kinds, other._stated, other._newest = self._kinds[:], self._stated[:], self._newest[:]
+        other._columns = {field: column[:] for field, column in self._columns.items()}
+        other._codes = {field: codes.copy() for field, codes in self._codes.items()}
+        other._things.update((thing, rows[:]) for thing, rows in self._things.items())
+        other._has_things, other._count = self._has_things[:], self._count
+        # Vectors are replaced and never changed.
+        other._vectors = self._vectors.copy()
+        other._changed = {name: rows.copy() for name, rows in self._changed.items()}
+        return other
+
+    def add(self, note: Note) -> None:
+        """Add a note that is newer than all others."""
+        key = (note.kind, note.about, note.text if note.value is None else None)
+        row = self._rows.get(key)
+        if row is None:
+            row = self._rows[key] = self._new_row(note)
+        self.claims[row].add(note)
+        self._count += 1
+        self._newest[row] = self._count
+        for changed in self._changed.values():
+            changed.add(row)
+
+    def by_key(self, about: About, most: int, kinds: Collection[str] | None = None) -> list[int]:
+        """Claims that bear on a question, the most to the point first; see Memory.recall."""
+        agree = np.zeros(len(self.claims), np.int64)
+        fits = self._of_kinds(kinds)
+        for field in _NAMES:
+            if (name := getattr(about, field)) is not None:
+                column = _view(self._columns[field], np.int32)
+                same = column == self._codes[field].get(name, _UNHEARD_OF)
+                fits &= same | (column == _OPEN)
+                agree += same
+        if about.things:
+            same = np.zeros(len(self.claims), bool)
+            for thing in about.things:
+                if thing in self._things:
+                    same[_view(self._things[thing], np.int32)] = True
+            fits &= same | (_view(self._has_things, np.int8) == 0)
+            agree += same
+        stated = _view(self._stated, np.int8)
+        if about:
+            fits &= (agree > 0) | (stated == 0)
+        left_open = stated - agree
+        scores = ((agree * 8 - left_open) << _TIMES) + _view(self._newest, np.int64)
+        return _best(np.flatnonzero(fits), scores, most)
+
+    def by_meaning(
+        self,
+        about: About,
+        most: int,
+        kinds: Collection[str] | None,
+        embedder: Embedder,
+        least: float,
+        besides: Collection[int] = (),
+    ) -> list[tuple[int, float]]:
+        """Claims close in meaning to a question, the closest first, with their cosine; see Memory.recall.
+
+        Args:
+            about: the question.
+            most: how many.
+            kinds: of notes; None for all.
+            embedder: tells how close.
+            least: the smallest cosine that counts.
+            besides: claims that are known already.
+        """
+        if not about or not self.claims:
+            return []
+        scores = self._embedded(embedder) @ embedder.embed([about.phrase])[0]
+        fits = self._of_kinds(kinds) & (scores >= least)
+        fits[list(besides)] = False
+        return [(row, float(scores[row])) for row in _best(np.flatnonzero(fits), scores, most)]
+
+    def _new_row(self, note: Note) -> int:
+        row = len(self.claims)
+        self.claims.append(Claim())
+        self._kinds.append(self._code("kind", note.kind))
+        self._stated.append(len(note.about.stated))
+        self._newest.append(0)
+        for field in _NAMES:
+            name = getattr(note.about, field)
+            self._columns[field].append(_OPEN if name is None else self._code(field, name))
+        self._has_things.append(bool(note.about.things))
+        for thing in note.about.things:
+            self._things[thing].append(row)
+        return row
+
+    def _code(self, field: str, name: str) -> int:
+        return self._codes[field].setdefault(name, len(self._codes[field]) + 1)
+
+    def _of_kinds(self, kinds: Collection[str] | None) -> NDArray[np.bool_]:
+        if kinds is None:
+            return np.ones(len(self.claims), bool)
+        return np.isin(_view(self._kinds, np.int8), [self._codes["kind"].get(kind, _UNHEARD_OF) for kind in kinds])
+
+    def _embedded(self, embedder: Embedder) -> Vectors:
+        """A vector for each claim; only those of new or changed ones are computed."""
+        rows = self._changed.setdefault(embedder.name, set(range(len(self.claims))))
+        known = self._vectors.get(embedder.name)
+        if rows or known is None:
+            order = sorted(rows)
+            new = embedder.embed([_words(self.claims[row].settled[0]) for row in order])
+            vectors = np.zeros((len(self.claims), new.shape[1]), np.float32)
+            if known is not None:
+                vectors[: len(known)] = known
+            vectors[order] = new
+            self._vectors[embedder.name] = vectors
+            rows.clear()
+        return self._vectors[embedder.name]
+
+
+def _words(note: Note) -> str:
+    return ": ".join(filter(None, (note.about.phrase, note.text or str(note.value))))
+
+
+def _view(numbers: array[int], kind: Any) -> NDArray[Any]:
+    return np.frombuffer(numbers, kind)
+
+
+def _best(rows: NDArray[np.intp], scores: NDArray[Any], most: int) -> list[int]:
+    """The rows with the highest scores, the highest first; of equal ones the earliest."""
+    if len(rows) > most:
+        rows = rows[np.argpartition(-scores[rows], most - 1)[:most]] if most else rows[:0]
+    return [int(row) for row in rows[np.lexsort((rows, -scores[rows]))]]

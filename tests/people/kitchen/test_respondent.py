@@ -1,0 +1,176 @@
+"""The person who answers by meaning, with the real embeddings."""
+
+import pytest
+
+from housewise.language.embedder import has_minilm, shared_minilm
+from housewise.people.kitchen.preference_judge import Judge
+from housewise.people.kitchen.profile_files import read_person
+from housewise.people.kitchen.question_topics import load_topics, most_used_first, usual_topics
+from housewise.people.kitchen.respondent import (
+    FLEXIBLE,
+    IN_OTHER_WORDS,
+    NO_PLACES,
+    NONE_TODAY,
+    AnsweringPerson,
+    asks_for_places,
+)
+from housewise.people.respondent import Question
+from housewise.worlds.kitchen.scene import scene_with
+from housewise.worlds.kitchen.world import TextKitchen
+from tests.people.kitchen.breakfasts import KITCHEN, alone, wish
+from tests.people.kitchen.sixteen import SIXTEEN
+
+pytestmark = pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
+
+
+def answering(name, task, present=None, paraphrasing=False):
+    world = TextKitchen(task, scene=None if present is None else scene_with(present))
+    start = None if present is None else world.trace
+    return AnsweringPerson(SIXTEEN[name], Judge(task), start, shared_minilm(), paraphrasing=paraphrasing)
+
+
+def said(person, question):
+    return person.answer(Question(question)).text
+
+
+def test_a_wish_is_told_in_the_words_of_the_file():
+    person = answering("miranda", 1)
+    assert "Sprinkle some salt on my eggs." in said(person, "Should I salt the eggs?")
+    assert said(person, "Where will you have your breakfast?") == "I eat on the patio."
+
+
+def test_the_same_wish_is_told_in_other_words():
+    person = answering("miranda", 1, paraphrasing=True)
+    assert "A pinch of salt over them." in said(person, "Should I salt the eggs?")
+    assert said(person, "Where will you have your breakfast?") == "Outside, where the sun is."
+    assert said(person, "Where is the salt?") in IN_OTHER_WORDS[NO_PLACES]
+    assert said(answering("samantha", 3, paraphrasing=True), "Which tea do you drink?") in IN_OTHER_WORDS[FLEXIBLE]
+
+
+def test_nobody_says_in_other_words_what_they_say_otherwise():
+    wishes = [wish for person in SIXTEEN.values() for wish in person.preferences]
+    assert len(wishes) == 228 and all(wish.paraphrase for wish in wishes)
+    assert not {wish.text for wish in wishes} & {wish.paraphrase for wish in wishes}
+    assert all(usual not in others for usual, others in IN_OTHER_WORDS.items())
+
+
+def test_the_same_question_has_the_same_answer_however_often_it_is_asked():
+    person, other = answering("leila", 2), answering("leila", 2)
+    question = "What may I chop into it?"
+    first = said(person, question)
+    said(person, "Which pan do you like?")
+    assert said(person, question) == first == said(other, question)
+
+
+def test_wishes_of_other_tasks_are_not_told():
+    assert said(answering("miranda", 7), "Should I salt the eggs?") != "Sprinkle some salt on my eggs."
+    assert said(answering("samantha", 3), "Which tea do you drink?") == FLEXIBLE
+
+
+def test_who_wants_nothing_left_out_is_not_told_of_as_wishing_it():
+    assert said(answering("juan", 1), "Is there anything I should leave out?") == FLEXIBLE
+    assert said(answering("mark", 3), "Is there anything I should leave out?").startswith("Fruit, nuts and other")
+
+
+def test_a_wish_that_no_topic_is_about_is_asked_about_in_its_own_words():
+    told = {"category": "order", "tasks": "tea", "wants": "before(milk, tea)"}
+    first = {"id": "1", "text": "Milk in my {tea}, and the milk goes in first.", **told}
+    place = {"id": "2", "text": "I eat on the patio.", "category": "place", "tasks": "all"}
+    content = {"name": "zoe", "preferences": [first, {**place, "wants": "served_at(patio_table)"}]}
+    person = AnsweringPerson(read_person(content, KITCHEN, "zoe"), Judge(6), None, shared_minilm())
+    for question in ("Shall the milk go in before the tea?", "In which order should I pour milk and tea?"):
+        assert said(person, question) == first["text"]
+    for question in ("How strong do you want your tea?", "Which kettle shall I take?", "Sugar or honey?"):
+        assert said(person, question) == FLEXIBLE
+    assert said(person, "Where would you like to sit?") == place["text"]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Where is the salt?",
+        "Which cupboard has the mugs?",
+        "In which drawer do you keep the spatula?",
+        "Where can I find the eggs?",
+        "Where did you leave the skillet, on which shelf?",
+        "Where's the milk?",
+        "Where do you keep the breakfast cereal?",
+        "Where can I get the coffee?",
+        "Tell me the location of the coffee.",
+        "Is there any milk in the fridge?",
+        "Do you have oat milk left?",
+        "Have you got any ice?",
+        "How many eggs are there?",
+    ],
+)
+def test_places_are_never_told(question):
+    assert said(answering("miranda", 1), question) == NO_PLACES
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Where do you want to eat?",
+        "Where should I put you up for breakfast?",
+        "Which pan do you have in mind?",
+        "Is there anything I should leave out?",
+        "Are there any toppings you like?",
+        "Do you have your coffee black?",
+        "Where's your favourite seat this morning?",
+        "Where is the meal to be served?",
+        "Are you happy to have it in the kitchen?",
+        "Have you got any preference for the pan?",
+    ],
+)
+def test_asking_where_to_eat_is_not_asking_for_places(question):
+    assert not asks_for_places(question)
+
+
+def test_what_the_scene_lacks_is_told_with_that_reservation():
+    question = "Would you like lemon in your tea?"
+    assert NONE_TODAY in said(answering("miranda", 8, ["tea_bags_0"]), question)
+    assert NONE_TODAY not in said(answering("miranda", 8, ["tea_bags_0", "lemon_0"]), question)
+
+
+@pytest.mark.parametrize(
+    "question", ["", "   ", "\x00\u200b", "eggs " * 300_000, "¿", "Who won the cup final in 1966?"]
+)
+def test_what_cannot_be_understood_is_answered_all_the_same(question):
+    assert said(answering("sarah", 5), question) in {FLEXIBLE, *(w.text for w in SIXTEEN["sarah"].preferences)}
+
+
+def test_every_wish_of_the_sixteen_is_about_a_topic():
+    dishes = {task: Judge(task).dishes for task in range(1, 9)}
+    for person in SIXTEEN.values():
+        for wanted in person.preferences:
+            for task in wanted.tasks:
+                asked = [
+                    topic
+                    for topic in usual_topics()
+                    for _, dish in topic.asked(dishes[task])
+                    if topic.concerns(wanted, dish)
+                ]
+                assert asked, (wanted.id, task)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("a: {questions: [Why?], things: [gold]}", "a: things: 'gold' is neither"),
+        ("a: {questions: [Why?], things: [egg], dishes: [soup]}", "a: unknown dish 'soup'"),
+        ("a: {questions: [Why?], things: [egg], supposed: [flies(egg)]}", "a: supposed: unknown predicate"),
+        ("a: {questions: [], things: [egg]}", "questions"),
+        ("a: {questions: [Why?]}", "a: is about nothing"),
+        ("a: {questions: [Why?], categories: [whims]}", "categories"),
+    ],
+)
+def test_topics_that_cannot_be_are_refused(tmp_path, text, complaint):
+    (tmp_path / "topics.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(Exception, match=complaint):
+        load_topics(tmp_path / "topics.yaml")
+
+
+def test_topics_of_which_most_people_wish_something_come_first() -> None:
+    first = most_used_first([alone(wish("served_at(island)")), alone(wish("served_at(desk)"))])
+    assert {*first} == {*usual_topics()} and first[0].name == "where to eat"
+    assert most_used_first([]) == usual_topics(), "otherwise they keep their order"

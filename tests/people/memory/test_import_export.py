@@ -1,0 +1,161 @@
+"""Exported memories: what is written is read again, what a person changes in it is changed, what is damaged is told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from housewise.core.errors import UserError
+from housewise.people.memory import About, Memory, Note, Source
+from housewise.people.memory.import_export import read_file, take_in, to_lines, to_yaml
+from tests.people.memory.notes import notes, reaction
+
+any_notes = st.builds(
+    Note,
+    person=st.just("ada"),
+    kind=st.sampled_from(["rule", "answer"]),
+    text=st.text(max_size=80),
+    about=st.builds(About, situation=st.none() | st.text(max_size=20), room=st.none() | st.text(max_size=20)),
+    value=st.just(1.0) | st.floats(-1e9, 1e9) | st.text(max_size=20).map(lambda text: f"x{text}"),
+    source=st.none() | st.builds(Source, record=st.just("no"), line=st.none() | st.integers(0, 9)),
+)
+
+
+@pytest.mark.parametrize("style", ["yaml", "jsonl", "txt"])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@given(kept=st.lists(notes | any_notes, max_size=8))
+def test_what_is_exported_can_be_imported(tmp_path: Path, style: str, kept: list[Note]) -> None:
+    memory = Memory("ada", kept)
+    path = tmp_path / f"ada.{style}"
+    path.write_text(to_yaml(memory) if style == "yaml" else to_lines(memory), encoding="utf-8")
+    again = Memory("ada")
+    found = take_in(again, read_file(path))
+    assert (again.notes, again.digest, len(found.added)) == (memory.notes, memory.digest, len(memory))
+    assert take_in(again, read_file(path)).known == len(memory)
+
+
+def test_a_person_corrects_the_yaml(tmp_path: Path) -> None:
+    seen = [reaction(thing, "sink", 1.0) for thing in ("mug", "cup", "lamp")]
+    rule = Note(person="ada", kind="rule", text="mugs in the sink", derived_from=(seen[0].id,))
+    memory = Memory("ada", [*seen, rule])
+    content = yaml.safe_load(to_yaml(memory))
+    [mug] = [fields for fields in content["notes"] if fields["id"] == seen[0].id]
+    mug["value"] = -1
+    del mug["about"]["receptacle"]
+    content["notes"].append({"kind": "goal", "text": "all lamps are off", "about": {"things": "lamp"}})
+    path = tmp_path / "ada.yml"
+    path.write_text(yaml.safe_dump(content))
+    found = take_in(memory, read_file(path))
+    [new], [edited] = found.added, found.edited
+    assert new.about.things == ("lamp",) and new.person == "ada"
+    assert (edited.value, edited.about) == (-1.0, About(things=("mug",))) and edited.time > seen[0].time
+    assert set(memory.notes) == {*seen[1:], edited, new}, "what was concluded from the old one is gone as well"
+    assert (found.known, found.forgotten) == (2, 1)
+
+
+def test_a_reaction_and_what_was_concluded_from_it_are_corrected_together(tmp_path: Path) -> None:
+    seen = reaction("mug", "sink", 1.0)
+    rule = Note(person="ada", kind="rule", text="mugs in the sink", derived_from=(seen.id,))
+    memory = Memory("ada", [seen, rule])
+    path = tmp_path / "ada.yaml"
+    path.write_text(to_yaml(memory).replace("value: 1.0", "value: -1.0").replace("mugs in the sink", "no mugs there"))
+    found = take_in(memory, read_file(path))
+    assert {note.text for note in found.edited} == {"mug on sink", "no mugs there"}
+    assert set(memory.notes) == set(found.edited) and not found.added
+
+
+def test_a_copy_in_which_something_was_changed_is_another_note(tmp_path: Path) -> None:
+    memory = Memory("ada", [reaction("mug", "sink", 1.0)])
+    content = yaml.safe_load(to_yaml(memory))
+    [mug] = content["notes"]
+    path = tmp_path / "ada.yaml"
+    path.write_text(json.dumps({**content, "notes": [mug, {**mug, "text": "cup"}]}))
+    assert [note.text for note in take_in(memory, read_file(path)).added] == ["cup"] and len(memory) == 2
+    path.write_text(json.dumps({**content, "notes": [{**mug, "text": "a"}, {**mug, "text": "b"}]}))
+    found = take_in(memory, read_file(path))
+    assert [note.text for note in found.edited] == ["a"] and [note.text for note in found.added] == ["b"]
+
+
+def test_what_was_forgotten_stays_so(tmp_path: Path) -> None:
+    memory = Memory("ada", [reaction("mug", "sink", 1.0), reaction("cup", "sink", 1.0)])
+    path = tmp_path / "ada.jsonl"
+    path.write_text(to_lines(memory))
+    memory.forget(About(things=("mug",)))
+    found = take_in(memory, read_file(path))
+    assert (found.added, found.known, found.forgotten, len(memory)) == ([], 1, 1, 1)
+
+
+def test_what_was_forgotten_elsewhere_is_dropped(tmp_path: Path) -> None:
+    here = Memory("ada", [reaction("mug", "sink", 1.0), reaction("cup", "sink", 1.0)])
+    there = here.copy()
+    gone = there.forget(About(things=("mug",)))
+    path = tmp_path / "ada.jsonl"
+    path.write_text(to_lines(there))
+    assert take_in(here, read_file(path)).dropped == gone and here.digest == there.digest
+
+
+def test_another_persons_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "bruno.yaml"
+    path.write_text(to_yaml(Memory("bruno", [Note(person="bruno", kind="rule", text="x")])))
+    with pytest.raises(UserError, match="has notes of bruno, not of ada; import them as bruno's"):
+        take_in(Memory("ada"), read_file(path))
+
+
+HEADER = "format: housewise-memory\nversion: 1\nperson: ada\n"
+BOMB = "a: &a {x: 1}\n" + "".join(
+    f"{chr(98 + n)}: &{chr(98 + n)} {{<<: [*{chr(97 + n)}, *{chr(97 + n)}]}}\n" for n in range(24)
+)
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ("", "no exported memory"),
+        ("- 1", "no exported memory"),
+        ("notes: 5", "no exported memory"),
+        ("notes: []", "does not begin as a memory does"),
+        (HEADER.replace("1", "9"), "is of version 9"),
+        (HEADER + "notes: [5]", "note 1: not a note"),
+        (HEADER + "notes: [{1: 2}]", "note 1: not a note"),
+        (HEADER + "notes:\n- {kind: rule, text: x}\n- {kind: rule}", "note 2: says nothing"),
+        (HEADER + "notes:\n- {kind: rule, text: x, person: bruno}", "is of bruno"),
+        (HEADER + "notes:\n- {kind: rule, text: x, id: 123456789012}", "note 1: id: not a text"),
+        (HEADER + f"notes:\n- {{kind: rule, text: {'x' * 10_000_000}}}", "note 1: text: has 10000000 characters"),
+        (HEADER + "notes: [", "not readable as YAML"),
+        (HEADER + "notes: !!python/object/apply:os.system [touch here]", "not readable as YAML"),
+        (HEADER + BOMB, "not readable as YAML .*refer"),
+        (HEADER + "notes: " + "[" * 100_000, "not readable as YAML"),
+        (HEADER + "notes: &n [*n]", "not readable as YAML .*refer"),
+        (HEADER + 'notes: "\x00"', "not readable as YAML"),
+    ],
+)
+def test_a_damaged_file_is_one_line(tmp_path: Path, content: str, complaint: str) -> None:
+    path = tmp_path / "ada.yaml"
+    path.write_text(content)
+    with pytest.raises(UserError, match=complaint) as raised:
+        take_in(Memory("ada"), read_file(path))
+    assert len(str(raised.value)) < 500 and "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("name", ["ada.yaml", "ada.jsonl", "ada"])
+def test_what_is_no_text_or_no_file_is_one_line(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UserError, match="cannot be read"):
+        read_file(tmp_path / name)
+    (tmp_path / name).write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(UserError, match=f"{name}: (line 1 is damaged|cannot be read|is no text)"):
+        read_file(tmp_path / name)
+    with pytest.raises(UserError, match="not a regular file"):
+        read_file(tmp_path)
+
+
+def test_a_date_and_numbers_as_yaml_has_them(tmp_path: Path) -> None:
+    path = tmp_path / "ada.yaml"
+    path.write_text(HEADER + "notes:\n- {kind: answer, text: 7, value: yes, time: 2026-11-23}\n")
+    memory = Memory("ada")
+    [note] = take_in(memory, read_file(path)).added
+    assert (note.text, note.value, note.time) == ("7", 1.0, "2026-11-23T00:00:00.000Z")
