@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from housewise.worlds.registration import register_environments
 
 if TYPE_CHECKING:
-    from housewise.programs import compare, generated_task, make_env, play
+    from housewise.api import compare, generated_task, make_env, play
     from housewise.rollout.record_reader import read_records
     from housewise.rollout.run import load_run
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 __all__ = ["__version__", "compare", "generated_task", "load_run", "make_env", "play", "read_records"]
 
 _HOMES = {
-    "play": "housewise.programs",
-    "make_env": "housewise.programs",
-    "generated_task": "housewise.programs",
-    "compare": "housewise.programs",
+    "play": "housewise.api",
+    "make_env": "housewise.api",
+    "generated_task": "housewise.api",
+    "compare": "housewise.api",
     "read_records": "housewise.rollout.record_reader",
     "load_run": "housewise.rollout.run",
 }

@@ -9,10 +9,10 @@ from rich.console import Console
 
 from housewise.agent.clipr.answer_phrases import command_in, verdict
 from housewise.agent.clipr.house_interview import HOUSE
+from housewise.agent.clipr.rule_editing import Corrections, correct, rule_ids, understood_as
+from housewise.cli.prompt import Leaving, Prompt
 from housewise.core.errors import UserError
 from housewise.people.memory import MemoryFolder
-from housewise.prompting import Leaving, Prompt
-from housewise.rulebook import Corrections, correct, rule_ids, understood_as
 
 _EXAMPLES = 'as I do "For tea: prefer green; avoid sugar." or "Mugs belong on the shelf in the kitchen."'
 _AND = re.compile(r"^(?:(?:and|but|also|plus)\b[\s,]*)+", re.IGNORECASE)

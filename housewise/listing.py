@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from housewise.commands.choices import KINDS
+from housewise.cli.catalogue import KINDS
 
 
 def show_choices(kinds: Sequence[str], data: Path | None, as_json: bool, console: Console) -> None:

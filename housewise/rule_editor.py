@@ -13,10 +13,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from housewise.agent.clipr.rule_editing import Corrections, lines_of
 from housewise.core.errors import UserError, shown
 from housewise.core.files import read_bytes
 from housewise.people.memory import Memory, Note
-from housewise.rulebook import Corrections, lines_of
 
 _LARGEST = 1 << 20
 """Bytes of a file that comes back from an editor."""

@@ -3,6 +3,7 @@
 import contextlib
 import gc
 
+import housewise.agent.clipr.rule_editing
 import housewise.cli.app
 import housewise.cli.run_progress
 import housewise.cli.selftrain_progress
@@ -11,7 +12,6 @@ import housewise.report.rendering
 import housewise.report.views.base
 import housewise.rollout.comparison
 import housewise.rollout.executors.threads
-import housewise.rulebook
 import housewise.systems.adapt.system
 import housewise.systems.clipr.system
 import housewise.systems.personalize.system

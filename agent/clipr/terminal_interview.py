@@ -1,6 +1,6 @@
 """An interview with a person at a terminal: questions that people wrote, and answers read one at a time.
 
-What is understood of an answer is a rule, which the person is shown before it is kept (housewise.conversing). The
+What is understood of an answer is a rule, which the person is shown before it is kept (housewise.cli.rule_conversation). The
 published method's own steps, which ask simulated people, are in housewise.agent.clipr.language_steps.
 """
 

@@ -18,6 +18,8 @@ from typing import Annotated, Any
 
 import typer
 
+from housewise.cli.run_progress import told
+from housewise.cli.selftrain_progress import Terminal
 from housewise.core.console import Console
 from housewise.core.errors import UserError, alternatives
 from housewise.core.files import writable_file, write_json
@@ -31,8 +33,6 @@ from housewise.experiments.adapt.study import AGENTS, PUBLISHED, Agent, Study
 from housewise.experiments.quick import say_left_out
 from housewise.people.kitchen.profile_files import PEOPLE, load_people, people_files
 from housewise.selftrain.adapt.settings import AdaptTrainingConfig, load_training
-from housewise.selftraining import Terminal
-from housewise.terminal import told
 
 SHIPPED = {"warm_up": {"people": 0}, "run": {"models": {"agent": {"adapter": "breakfast"}}}}
 QUICK = {

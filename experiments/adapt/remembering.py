@@ -17,6 +17,7 @@ from typing import Annotated, Any
 
 import typer
 
+from housewise.cli.selftrain_progress import Terminal
 from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.core.files import writable_file, write_json
@@ -26,7 +27,6 @@ from housewise.core.tables import Fitted, table
 from housewise.experiments.adapt.figures import figures, in_words, more
 from housewise.experiments.quick import QuickOption, say_left_out
 from housewise.selftrain.adapt.loop import Observer, play
-from housewise.selftraining import Terminal
 from housewise.systems.adapt.settings import AdaptSettings
 from housewise.systems.adapt.system import Adapt
 from housewise.worlds.kitchen.kitchen_data import load_kitchen

@@ -27,8 +27,8 @@ from rich.progress import track
 from rich.table import Table
 
 from housewise.agent.personalize.parser import parse_step
+from housewise.cli.option_values import simulator_choice
 from housewise.cli.options import GpuOption, SimulatorOption
-from housewise.commands.settings import simulator_choice
 from housewise.controller.published import PUBLISHED
 from housewise.core.console import Console
 from housewise.core.errors import UserError

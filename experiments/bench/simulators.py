@@ -29,8 +29,8 @@ import typer
 from numpy.typing import NDArray
 from rich.progress import track
 
+from housewise.cli.option_values import simulator_choice
 from housewise.cli.options import GpuOption
-from housewise.commands.settings import simulator_choice
 from housewise.core.console import Console
 from housewise.core.files import writable_file, write_json
 from housewise.core.provenance import provenance

@@ -22,8 +22,8 @@ import trimesh
 import typer
 from numpy.typing import NDArray
 
+from housewise.cli.option_values import simulator_choice
 from housewise.cli.options import GpuOption, SimulatorOption
-from housewise.commands.settings import simulator_choice
 from housewise.core.console import Console
 from housewise.worlds.house.env import Task
 from housewise.worlds.house.episode import HouseObject, ObjectModel

@@ -22,6 +22,7 @@ from rich.table import Table
 from housewise.agent.clipr.inference import Inference
 from housewise.agent.clipr.language_steps import Guidance
 from housewise.agent.clipr.memory_notes import rule_notes, rules_in
+from housewise.agent.clipr.rule_editing import Corrections, correct
 from housewise.agent.clipr.rules import Rule, read_rule
 from housewise.core.configs import CONFIGS
 from housewise.core.console import Console
@@ -30,7 +31,6 @@ from housewise.core.provenance import provenance
 from housewise.experiments.clipr.components import Components, language_opener
 from housewise.language.embedder import shared_minilm
 from housewise.people.memory import Memory
-from housewise.rulebook import Corrections, correct
 from housewise.worlds.choices.files import Settings, read_yaml
 from housewise.worlds.choices.scenario import Situation
 

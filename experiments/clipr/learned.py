@@ -28,6 +28,7 @@ from housewise.agent.clipr.inference import batches
 from housewise.agent.clipr.language_steps import Guidance
 from housewise.agent.clipr.local_steps.local_components import LocalComponents
 from housewise.agent.clipr.rules import read_rule
+from housewise.cli.selftrain_progress import Terminal
 from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.core.files import writable_file, write_json
@@ -43,7 +44,6 @@ from housewise.selftrain.clipr.invented import RECIPE, Choices, Recipe, Ruled, h
 from housewise.selftrain.personalize.pairs import Pair, read_pairs, write_pairs
 from housewise.selftrain.personalize.settings import load_selftraining
 from housewise.selftrain.trainers import Start, TrainedModel, open_trainer
-from housewise.selftraining import Terminal
 from housewise.worlds.choices.choice_sets import OWN
 from housewise.worlds.choices.scenario import Scenario
 

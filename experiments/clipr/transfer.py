@@ -23,6 +23,7 @@ import typer
 from housewise.agent.clipr.house_interview import HOUSE, HouseInterview, house_notes, rule_notes_in
 from housewise.agent.clipr.house_rules import house_rule, spots_of
 from housewise.agent.clipr.memory_notes import answers_in, exchange_of
+from housewise.agent.clipr.recorded_interview import interview
 from housewise.agent.clipr.rules import read_rule
 from housewise.cli.options import (
     ConfigOption,
@@ -60,7 +61,6 @@ from housewise.experiments.personalize.paper import (
 from housewise.experiments.personalize.remembering import SeedsOption
 from housewise.experiments.quick import QuickOption
 from housewise.experiments.results import Cell, Figure, Results
-from housewise.interviewing import interview
 from housewise.language.embedder import shared_minilm
 from housewise.people.house.respondent import Resident
 from housewise.people.memory import Memory, MemoryFolder

@@ -21,8 +21,8 @@ from typing import Annotated, Any
 import typer
 from rich.progress import track
 
+from housewise.cli.option_values import simulator_choice
 from housewise.cli.options import GpuOption, SimulatorOption
-from housewise.commands.settings import simulator_choice
 from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.core.files import writable_file, write_json

@@ -20,6 +20,7 @@ from housewise.cli.options import (
     TrainingUrlOption,
     WorkersOption,
 )
+from housewise.cli.selftrain_progress import Terminal
 from housewise.core.console import Console
 from housewise.core.durations import roughly
 from housewise.core.errors import UserError
@@ -35,7 +36,6 @@ from housewise.selftrain.personalize.loop import Observer
 from housewise.selftrain.personalize.settings import (
     SelfTrainingConfig,
 )
-from housewise.selftraining import Terminal
 from housewise.systems.personalize.system import Personalize
 from housewise.worlds.house.housekeep.recovered import read_tasks, recover
 

@@ -24,7 +24,7 @@ from typing import Annotated, Any
 
 import typer
 
-from housewise.commands.options import (
+from housewise.cli.options import (
     ConfigOption,
     DataOption,
     GpuOption,

@@ -17,8 +17,8 @@ from typing import Annotated, Any
 
 import typer
 
+from housewise.cli.option_values import simulator_choice
 from housewise.cli.options import ConfigOption, DataOption, GpuOption, Overrides, PersonOption, WorkersOption
-from housewise.commands.settings import simulator_choice
 from housewise.core.console import Console
 from housewise.experiments.personalize.households import (
     TEST,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from housewise.agent.personalize.prompt import PromptTemplate
+from housewise.cli.selftrain_progress import draw_curve
 from housewise.core.errors import UserError
 from housewise.core.record import Result
 from housewise.experiments.personalize import oracle
@@ -23,7 +24,6 @@ from housewise.selftrain.personalize.settings import (
     load_selftraining,
 )
 from housewise.selftrain.trainers import Start
-from housewise.selftraining import draw_curve
 from housewise.systems.personalize.record import read_house_records
 from housewise.systems.personalize.settings import PersonalizeSettings
 from housewise.systems.personalize.tasks import task_names

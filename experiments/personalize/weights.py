@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from housewise.agent.personalize.prompt import PromptTemplate
+from housewise.cli.selftrain_progress import draw_curve
 from housewise.experiments.personalize.households import QUICK_STEPS, TRAIN, Household, Setup, Stage
 from housewise.experiments.personalize.paper import shareable
 from housewise.experiments.personalize.robots import (
@@ -22,7 +23,6 @@ from housewise.experiments.personalize.robots import (
 from housewise.experiments.personalize.study import PHASES, placed, recipe
 from housewise.selftrain.personalize.loop import Observer, SelfTraining
 from housewise.selftrain.personalize.settings import EvaluationConfig, NamedTasksConfig, SelfTrainingConfig
-from housewise.selftraining import draw_curve
 
 PLAN_REWARDS, REVIEWS = "rewards of plans", "reviews, which name every receptacle of the house"
 

@@ -26,6 +26,7 @@ from housewise.agent.stars.settings import TASKS
 from housewise.agent.stars.tasks import TaskObject
 from housewise.cli.option_values import given
 from housewise.cli.options import BaseUrlOption, ConfigOption, ModelOption, Overrides, WorkersOption
+from housewise.cli.selftrain_progress import Terminal
 from housewise.core.configs import CONFIGS
 from housewise.core.console import Console
 from housewise.core.files import writable_file, write_text
@@ -39,7 +40,6 @@ from housewise.experiments.stars.rows import ASKING_CONTROL, CONTROL, NO_ADAPTER
 from housewise.language.adapters import fingerprint
 from housewise.selftrain.personalize.loop import Observer
 from housewise.selftrain.stars.share import held_out
-from housewise.selftraining import Terminal
 from housewise.systems.stars.record import RepairEvent, RetrievedEvent
 from housewise.systems.stars.settings import StarsSettings
 from housewise.systems.stars.system import Stars

@@ -10,14 +10,14 @@ from typing import Annotated, Any
 
 import typer
 
-from housewise.commands.cooking import COMMANDS as PLAY_COMMANDS
-from housewise.commands.learning import selftrain
-from housewise.commands.looking import demo, doctor, list_
-from housewise.commands.playing import replay, run
-from housewise.commands.remembering import COMMANDS as MEMORY_COMMANDS
-from housewise.commands.reporting import compare, export, report
-from housewise.commands.ruling import COMMANDS as RULE_COMMANDS
-from housewise.commands.ruling import learn
+from housewise.cli.list import demo, doctor, list_
+from housewise.cli.memory import COMMANDS as MEMORY_COMMANDS
+from housewise.cli.play import COMMANDS as PLAY_COMMANDS
+from housewise.cli.report import compare, export, report
+from housewise.cli.rules import COMMANDS as RULE_COMMANDS
+from housewise.cli.rules import learn
+from housewise.cli.run import replay, run
+from housewise.cli.selftrain import selftrain
 from housewise.core.console import enable_debugging, guarded
 
 

@@ -21,7 +21,7 @@ from tests.servers import serving
 def housewise(*arguments: str | Path, timeout: float = 120, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run the command line in a process of its own."""
     env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"} | environment
-    return run_module("housewise.cli.app", arguments, env, timeout=timeout)
+    return run_module("housewise.cli", arguments, env, timeout=timeout)
 
 
 def one_line(result: subprocess.CompletedProcess[str]) -> str:
@@ -90,7 +90,7 @@ def test_kill_and_resume(tmp_path: Path) -> None:
     env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
     first = out / "episodes" / "generated-0-0000-run0.jsonl"
     second = out / "episodes" / "generated-1-0001-run0.jsonl.partial"
-    with started_module("housewise.cli.app", arguments, env) as program:
+    with started_module("housewise.cli", arguments, env) as program:
         while not (first.exists() and second.exists()) and program.poll() is None:
             time.sleep(0.02)
     kept = first.read_bytes()
@@ -198,7 +198,7 @@ def test_a_full_disk_leaves_what_is_finished(tmp_path: Path) -> None:
     out = tmp_path / "run"
     assert housewise("run", "--houses", "1", "--planner", "scripted", "--out", out, "max_steps=30").returncode == 0
     kept = {path: path.read_bytes() for path in out.rglob("*.jsonl")}
-    run = f"{sys.executable} -m housewise.cli.app run --houses 2 --planner scripted --out {out} max_steps=30"
+    run = f"{sys.executable} -m housewise.cli run --houses 2 --planner scripted --out {out} max_steps=30"
     command = f"ulimit -f 4; exec {run}"
     env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
     result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=env, timeout=120, check=False)

@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[2]
 def housewise(folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
     """Run the command line in a folder that is not this project's."""
     env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
-    return run_module("housewise.cli.app", arguments, env, folder, timeout=120)
+    return run_module("housewise.cli", arguments, env, folder, timeout=120)
 
 
 def played(folder: Path) -> list[str]:

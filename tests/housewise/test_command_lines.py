@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 import typer.main
 
-from housewise.cli.app import app, main
+from housewise.cli import main
+from housewise.cli.app import app
 
 ODD = ("", "-1", "9" * 30, "1e400", "nan", "ä\u202e\u0430", "../x", "x" * 300, "[", "${oc.env:HOME}", "a\nb")
 # What keeps a command from doing much, where its other words are fine.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from housewise.demo import demo_runs, summary_lines
+from housewise.cli.demo import demo_runs, summary_lines
 from housewise.rollout.settings import flat
 
 

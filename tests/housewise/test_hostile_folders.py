@@ -16,10 +16,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from housewise.comparing import compare_runs
+from housewise.cli.compare import compare_runs
+from housewise.cli.replay import play_again, records_of
 from housewise.core.errors import UserError
 from housewise.export.episode_playback import player_of
-from housewise.replaying import play_again, records_of
 from housewise.report import Options, write_report
 from housewise.rollout.record_reader import read_record
 from housewise.rollout.run import load_run

@@ -20,7 +20,7 @@ from rich.console import Console
 from housewise.agent.clipr.answer_phrases import verdict
 from housewise.agent.clipr.house_interview import groups
 from housewise.agent.clipr.terminal_interview import kitchen_interview
-from housewise.conversing import Conversation
+from housewise.cli.rule_conversation import Conversation
 from housewise.language.embedder import shared_minilm
 from housewise.people.memory import Memory, MemoryFolder, Note
 from housewise.people.memory.note import About
@@ -46,7 +46,7 @@ def folder(tmp_path: Path) -> MemoryFolder:
 def learn(folder: MemoryFolder, typed: str, *words: str, width: int = 200) -> str:
     """What a conversation shows, in which some lines are typed."""
     env = {"HOUSEWISE_MEMORY": str(folder.root), "COLUMNS": str(width), "PATH": "/usr/bin:/bin"}
-    result = run_module("housewise.cli.app", ["learn", "ada", *words], env, input=typed)
+    result = run_module("housewise.cli", ["learn", "ada", *words], env, input=typed)
     assert (result.returncode, result.stderr) == (0, ""), result.stderr
     return result.stdout
 

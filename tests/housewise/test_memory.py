@@ -182,7 +182,7 @@ def test_by_meaning_a_teacup_brings_mugs_to_mind(folder: MemoryFolder) -> None:
 def test_help_teaches_by_examples_and_imports_nothing_heavy(command: str) -> None:
     code = f"""
 import sys
-from housewise.cli import app
+from housewise.cli.app import app
 try:
     app(["memory", {command!r}, "--help"])
 except SystemExit as ending:

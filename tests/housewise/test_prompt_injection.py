@@ -29,7 +29,7 @@ from housewise.agent.personalize.knowledge import Nothing
 from housewise.agent.personalize.llm_planner import Habits, LLMPlanner
 from housewise.agent.personalize.planner import Planner
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
-from housewise.cli.app import main
+from housewise.cli import main
 from housewise.language.base import ChatModel, ChatRequest, Sampling
 from housewise.language.completion import Bounds, Token
 from housewise.language.control_tokens import break_control_strings

@@ -97,7 +97,7 @@ def test_a_rule_is_added_as_it_was_understood(
     folder: MemoryFolder, words: str, typed: str, shown: str, kept: int
 ) -> None:
     env = {"HOUSEWISE_MEMORY": str(folder.root), "COLUMNS": "200", "PATH": "/usr/bin:/bin"}
-    result = run_module("housewise.cli.app", ["rules", "add", "ada", words], env, input=typed)
+    result = run_module("housewise.cli", ["rules", "add", "ada", words], env, input=typed)
     assert result.returncode == 0 and shown.lower() in result.stdout.lower(), result.stdout + result.stderr
     assert len(listed(folder) if folder.people() else []) == kept
     assert kept == 0 or f"Kept as rule {ids(folder)[0]}." in result.stdout

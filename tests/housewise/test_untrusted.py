@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from housewise.cli.app import main
+from housewise.cli import main
 from housewise.cli.option_values import episode_numbers
 from housewise.systems.personalize.record import read_house_records
 from tests.housewise.test_cli import housewise, one_line
@@ -187,7 +187,7 @@ def test_a_terminal_of_few_letters(environment: dict[str, str], tmp_path: Path) 
 def test_an_output_that_is_full(arguments: tuple[str, ...], tmp_path: Path) -> None:
     more = ("--out", str(tmp_path / "run")) if arguments[0] == "run" else ()
     env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
-    command = [sys.executable, "-m", "housewise.cli.app", *arguments, *more]
+    command = [sys.executable, "-m", "housewise.cli", *arguments, *more]
     with Path("/dev/full").open("w") as full:
         result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, env=env, check=False)
         assert result.returncode == 2 and len(result.stderr.strip().splitlines()) == 1, result.stderr
@@ -198,7 +198,7 @@ def test_an_output_that_is_full(arguments: tuple[str, ...], tmp_path: Path) -> N
 def test_an_output_that_nobody_reads(tmp_path: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    command = [sys.executable, "-m", "housewise.cli.app", "run", *SCRIPTED, "--out", str(tmp_path / "run")]
+    command = [sys.executable, "-m", "housewise.cli", "run", *SCRIPTED, "--out", str(tmp_path / "run")]
     env = {key: value for key, value in os.environ.items() if key != "HOUSEKEEP_DATA"}
     result = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, env=env, check=False)
     os.close(writer)

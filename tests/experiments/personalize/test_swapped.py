@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from housewise.cli.selftrain_progress import Terminal
 from housewise.core.errors import UserError
 from housewise.experiments.documents.files import FigureFiles
 from housewise.experiments.documents.tables import TABLES
@@ -18,7 +19,6 @@ from housewise.experiments.personalize.households import Setup
 from housewise.experiments.personalize.paper import carry_out
 from housewise.experiments.personalize.swapped import ANOTHER, COMMON, OWN, Neighbours, Swapped
 from housewise.people.memory import MemoryFolder
-from housewise.selftraining import Terminal
 from housewise.systems.personalize.record import read_house_records
 from housewise.worlds.house.names import kind_of
 from tests.commands import run_module

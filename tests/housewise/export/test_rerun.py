@@ -174,7 +174,7 @@ def test_an_interrupted_export_leaves_nothing_and_a_whole_one_is_not_replaced(ru
 def test_the_command_exports_into_the_runs_folder(run: Path, tmp_path: Path) -> None:
     folder = tmp_path / "odd [b] run"
     shutil.copytree(run / "episodes", folder / "episodes")
-    first, second = (run_module("housewise.cli.app", ["export", folder]) for _ in range(2))
+    first, second = (run_module("housewise.cli", ["export", folder]) for _ in range(2))
     assert first.returncode == 0 and first.stdout.splitlines()[-1] == f"rerun: {folder / 'rerun'}"
     assert len(list((folder / "rerun").glob("*.rrd"))) == 2
     assert second.returncode == 2 and "is there already" in second.stderr

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from housewise.cli.selftrain_progress import Terminal
 from housewise.core.console import Console, guarded
 from housewise.selftrain.personalize.loop import SelfTraining
 from housewise.selftrain.personalize.settings import load_selftraining
@@ -25,7 +26,6 @@ from housewise.selftrain.prefer import main as prefer
 from housewise.selftrain.preferences import Preference, write_preferences
 from housewise.selftrain.trainers import Start, dpo
 from housewise.selftrain.trainers.local import LocalTrainer
-from housewise.selftraining import Terminal
 from tests.machines.writes import NEED_NO_ROOM, run_traced
 from tests.selftrain.tiny import pair, save_learner, save_prompt, training
 

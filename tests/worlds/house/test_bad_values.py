@@ -286,7 +286,7 @@ def test_no_triangle_leads_nowhere() -> None:
 def test_a_run_of_an_episode_without_end_is_refused_at_once(root: Path, tmp_path: Path) -> None:
     change_episodes(root / EPISODES, put("start_rotation", [0.0, INFINITE, 0.0, 1.0]))
     command = ["run", "--data", root, "--scene", SCENE, "--episodes", "3", "--planner", "scripted"]
-    done = run_module("housewise.cli.app", [*command, "--out", tmp_path / "run"], timeout=120)
+    done = run_module("housewise.cli", [*command, "--out", tmp_path / "run"], timeout=120)
     assert done.returncode != 0 and "Traceback" not in done.stdout + done.stderr
     assert "start_rotation" in " ".join((done.stdout + done.stderr).split())
 

@@ -1,0 +1,80 @@
+"""An interview with somebody who is simulated: answers are kept, then rules are written of all of them, unconfirmed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from housewise.agent.clipr.elicitation import elicit
+from housewise.agent.clipr.house_interview import HOUSE, house_notes
+from housewise.agent.clipr.language_steps import Exchange, Interviewer
+from housewise.agent.clipr.memory_notes import (
+    answer_note,
+    answers_in,
+    exchange_of,
+    origins_of,
+    rule_notes,
+    unwritten_in,
+    written_note,
+)
+from housewise.agent.clipr.rule_editing import give_way
+from housewise.agent.clipr.rules import Rule
+from housewise.people.memory import MemoryFolder, Note
+from housewise.people.memory.note import just_after
+from housewise.people.respondent import Person
+
+
+def interview(
+    speaker: Person[Any], person: str, topic: str, interviewer: Interviewer, folder: MemoryFolder, most: int
+) -> list[Rule]:
+    """Ask somebody, whoever answers for them, and write rules; what is said goes on from what was said before.
+
+    Args:
+        speaker: answers.
+        person: whose memory it goes into.
+        topic: as notes name it.
+        interviewer: asks, and writes rules.
+        folder: of memories.
+        most: questions in all, those of earlier conversations among them.
+
+    Returns:
+        The new rules.
+    """
+    memory = folder.load(person, new=True)
+    before = [exchange_of(note) for note in answers_in(memory, topic)]
+
+    def keep(exchange: Exchange) -> None:
+        if exchange.answer:
+            with folder.changing(person, new=True) as kept:
+                kept.add(answer_note(person, topic, exchange))
+
+    elicit(interviewer, speaker, (), most, before, keep)
+    return _written_down(person, topic, interviewer, folder)
+
+
+def notes_of_rules(person: str, topic: str, rules: Sequence[Rule], answers: Sequence[Note]) -> list[Note]:
+    """Rules as notes, each concluded from the answers that it comes from."""
+    origins = origins_of(rules, answers)
+    if topic != HOUSE:
+        return rule_notes(person, topic, rules, origins)
+    notes: list[Note] = []
+    for rule in rules:
+        time = just_after(notes[-1].time) if notes else None
+        notes += house_notes(person, rule, origins[rule.text], time)
+    return notes
+
+
+def _written_down(person: str, topic: str, interviewer: Interviewer, folder: MemoryFolder) -> list[Rule]:
+    """Rules of the answers of which there are none yet: those of this interview, or of one that was killed."""
+    if person not in folder.people():
+        return []
+    answers = unwritten_in(folder.load(person), topic)
+    if not answers:
+        return []
+    rules = interviewer.synthesize((), [exchange_of(note) for note in answers])
+    with folder.changing(person) as memory:
+        # Somebody else may have forgotten an answer meanwhile: what comes of it is not kept either.
+        notes = [memory.add(note) for note in notes_of_rules(person, topic, rules, answers)]
+        memory.add(written_note(person, topic, memory.notes[-1].time))
+        give_way(memory, notes)
+    return list(rules)

@@ -1,0 +1,6 @@
+"""``python -m housewise.cli`` runs the command line."""
+
+from housewise.cli import main
+
+if __name__ == "__main__":
+    main()
