@@ -12,7 +12,7 @@ import pytest
 from housewise.report import write_report, write_single
 from housewise.rollout.record_reader import read_record
 from housewise.systems.clipr.record import AnswerEvent, DecisionEvent, ReviewEvent, RulesEvent
-from tests.housewise.report.test_page import Page, page_of
+from tests.housewise.report.test_report import Page, page_of
 from tests.housewise.test_cli import housewise
 from tests.worlds.choices.crafted import ambik_file
 

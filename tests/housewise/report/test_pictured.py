@@ -12,7 +12,7 @@ import pytest
 from housewise.core.errors import UserError
 from housewise.report import Options, write_report, write_single
 from tests.housewise.report.conftest import play
-from tests.housewise.report.test_page import Page
+from tests.housewise.report.test_report import Page
 from tests.housewise.test_cli import housewise, one_line
 
 NAME = "generated-1-0001-run0"

@@ -16,7 +16,7 @@ from housewise.report.selftraining_report import is_selftraining, write_learning
 from housewise.selftrain.personalize.filters import FilterSettings, apply
 from housewise.selftrain.personalize.pairs import pairs_of, write_pairs
 from housewise.systems.personalize.record import read_house_record, read_house_records
-from tests.housewise.report.test_page import Page
+from tests.housewise.report.test_report import Page
 
 EVIL = "</pre><script>alert(1)</script>"
 
