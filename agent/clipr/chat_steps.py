@@ -34,7 +34,7 @@ _QUESTION = re.compile(r"^\s*QUESTION:\s*(.+)", re.MULTILINE | re.DOTALL)
 _PAUSE = re.compile(r"PAUSE:\s*true\s*$", re.IGNORECASE)
 
 
-def read_choices(reply: str, situations: Sequence[Situation]) -> list[Choice]:
+def parse_choices(reply: str, situations: Sequence[Situation]) -> list[Choice]:
     """The blocks of a reply, one choice for each situation.
 
     Strict: a block that is missing, stands there twice, names an action that does not exist or a confidence outside
@@ -46,18 +46,18 @@ def read_choices(reply: str, situations: Sequence[Situation]) -> list[Choice]:
     choices = []
     for number, situation in enumerate(situations, 1):
         block = blocks.get(number, [])
-        choices.append(_choice(block[0], situation) if len(block) == 1 else Choice(None))
+        choices.append(_parse_block(block[0], situation) if len(block) == 1 else Choice(None))
     return choices
 
 
-def _choice(block: re.Match[str], situation: Situation) -> Choice:
+def _parse_block(block: re.Match[str], situation: Situation) -> Choice:
     action, confidence = int(block["action"]), int(block["confidence"])
     if not 1 <= action <= len(situation.actions) or not 1 <= confidence <= 10:
         return Choice(None, block["reasoning"])
     return Choice(action - 1, block["reasoning"].strip(), confidence)
 
 
-class Prompts:
+class CliprPrompts:
     """Templates by step and role.
 
     Raises:
@@ -93,7 +93,7 @@ class Prompts:
         )
 
 
-class ChatLanguage:
+class ChatSteps:
     """Every language step by one chat model; each of its calls is counted.
 
     Args:
@@ -102,11 +102,11 @@ class ChatLanguage:
         sampling: how replies are drawn; None for temperature 0.2 and room for a batch's blocks.
     """
 
-    def __init__(self, model: ChatModel, prompts: Prompts | None = None, sampling: Sampling | None = None) -> None:
+    def __init__(self, model: ChatModel, prompts: CliprPrompts | None = None, sampling: Sampling | None = None) -> None:
         self.name = model.name
         self.usage = Usage()
         self._model = model
-        self._prompts = prompts or Prompts()
+        self._prompts = prompts or CliprPrompts()
         self._sampling = sampling or Sampling(temperature=TEMPERATURE, max_tokens=2048)
 
     def inquire(self, examples: Sequence[Situation], dialogue: Sequence[Exchange], left: int) -> Inquiry:
@@ -115,7 +115,7 @@ class ChatLanguage:
             "inquire",
             scenarios=self._prompts.scenarios(examples),
             left=left,
-            transcript=transcript(dialogue),
+            transcript=format_transcript(dialogue),
         )
         dimensions = []
         for found in _DIMENSION.finditer(reply):
@@ -130,25 +130,25 @@ class ChatLanguage:
     def synthesize(self, examples: Sequence[Situation], dialogue: Sequence[Exchange]) -> tuple[Rule, ...]:
         """One call."""
         scenarios = self._prompts.scenarios(examples)
-        return read_rules(self._ask("synthesize", scenarios=scenarios, transcript=transcript(dialogue)))
+        return read_rules(self._ask("synthesize", scenarios=scenarios, transcript=format_transcript(dialogue)))
 
     def choose(self, situations: Sequence[Situation], guidance: Guidance) -> list[Choice]:
         """One call for all of them, in the strict block format."""
         reply = self._ask(
             "choose",
             rules=numbered(guidance.rules),
-            transcript=transcript(guidance.transcript),
+            transcript=format_transcript(guidance.transcript),
             notes="\n".join(map(unbroken, guidance.notes)),
             examples=self._prompts.scenarios(guidance.examples) if guidance.examples else "",
             answers=self._prompts.answers(guidance.answers),
             count=len(situations),
             scenarios=self._prompts.scenarios(situations),
         )
-        return read_choices(reply, situations)
+        return parse_choices(reply, situations)
 
     def investigate(self, correct: int, total: int) -> bool:
         """One call."""
-        return self._agrees("investigate", correct=correct, total=total, percent=_percent(correct, total))
+        return self._ask_yes_no("investigate", correct=correct, total=total, percent=_percent(correct, total))
 
     def feedback_question(self, rules: Sequence[Rule], decisions: Sequence[Judged]) -> str | None:
         """One call; NO in place of a question ends the review."""
@@ -174,17 +174,17 @@ class ChatLanguage:
 
     def should_update(self, rules: Sequence[Rule], exchange: Exchange) -> bool:
         """One call."""
-        return self._agrees("should_update", rules=numbered(rules), transcript=transcript([exchange]))
+        return self._ask_yes_no("should_update", rules=numbered(rules), transcript=format_transcript([exchange]))
 
     def update(self, rules: Sequence[Rule], exchange: Exchange, decisions: Sequence[Judged]) -> tuple[Rule, ...]:
         """One call; rules whose sentence stayed keep their types."""
         known = {rule.text.lower(): rule for rule in rules}
-        new = read_rules(self._ask("update", rules=numbered(rules), transcript=transcript([exchange])))
+        new = read_rules(self._ask("update", rules=numbered(rules), transcript=format_transcript([exchange])))
         return tuple(known.get(rule.text.lower(), rule) for rule in new)
 
     def open_question(self, dialogue: Sequence[Exchange], left: int) -> str | None:
         """One call."""
-        return one_line(self._ask("open_question", transcript=transcript(dialogue), left=left)) or None
+        return one_line(self._ask("open_question", transcript=format_transcript(dialogue), left=left)) or None
 
     def summarize(self, answers: Sequence[Labelled]) -> tuple[Rule, ...]:
         """One call."""
@@ -210,9 +210,9 @@ class ChatLanguage:
         right = example.situation.actions[example.action]
         return self._ask("rationalize", "reason", scenarios=scenarios, thoughts=thoughts, right=right)
 
-    def _agrees(self, *step: str, **values: object) -> bool:
+    def _ask_yes_no(self, *step: str, **values: object) -> bool:
         """Whether the model says yes, and perhaps why in words that were cut."""
-        return _yes(self._reply(*step, **values).text)
+        return _is_yes(self._reply(*step, **values).text)
 
     def _ask(self, *step: str, **values: object) -> str:
         return self._reply(*step, **values).complete_lines
@@ -224,13 +224,13 @@ class ChatLanguage:
         return reply
 
 
-def transcript(dialogue: Sequence[Exchange]) -> str:
+def format_transcript(dialogue: Sequence[Exchange]) -> str:
     """A dialogue as plain text with roles, a line for each turn."""
     turns = ((unbroken(exchange.question), unbroken(exchange.answer) or "(silence)") for exchange in dialogue)
     return "\n".join(f"Robot: {question}\nPerson: {answer}" for question, answer in turns)
 
 
-def _yes(reply: str) -> bool:
+def _is_yes(reply: str) -> bool:
     return bool(re.match(r"\W*YES\b", reply, re.IGNORECASE))
 
 

@@ -17,7 +17,7 @@ from housewise.worlds.choices.scenario import Situation
 
 
 @dataclass
-class Usage:
+class MethodUsage:
     """What a method has used so far.
 
     Attributes:
@@ -47,7 +47,7 @@ class Usage:
 
 
 @dataclass(frozen=True)
-class Exchange:
+class DialogueTurn:
     """A question and what the person said."""
 
     question: str
@@ -78,7 +78,7 @@ class Inquiry:
 
 
 @dataclass(frozen=True)
-class Labelled:
+class LabelledExample:
     """An example with its right action."""
 
     situation: Situation
@@ -99,13 +99,13 @@ class Guidance:
 
     rules: tuple[Rule, ...] = ()
     examples: tuple[Situation, ...] = ()
-    answers: tuple[Labelled, ...] = ()
-    transcript: tuple[Exchange, ...] = ()
+    answers: tuple[LabelledExample, ...] = ()
+    transcript: tuple[DialogueTurn, ...] = ()
     notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Choice:
+class ActionChoice:
     """One reply to one situation; ``action`` counts from 0 in the order shown, None where the reply can't be read."""
 
     action: int | None
@@ -114,7 +114,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedChoice:
     """A choice that turned out right or wrong, as the critic may see it."""
 
     situation: Situation
@@ -132,21 +132,21 @@ class Interviewer(Protocol):
     """
 
     name: str
-    usage: Usage
+    usage: MethodUsage
 
-    def inquire(self, examples: Sequence[Situation], dialogue: Sequence[Exchange], left: int) -> Inquiry:
+    def inquire(self, examples: Sequence[Situation], dialogue: Sequence[DialogueTurn], left: int) -> Inquiry:
         """AnalyzeExamples, IsSufficient and GenerateQuestionForUser of algorithm 1, with ``left`` questions to go."""
         ...
 
-    def synthesize(self, examples: Sequence[Situation], dialogue: Sequence[Exchange]) -> tuple[Rule, ...]:
+    def synthesize(self, examples: Sequence[Situation], dialogue: Sequence[DialogueTurn]) -> tuple[Rule, ...]:
         """Rules from dialogue and examples."""
         ...
 
 
-class Language(Interviewer, Protocol):
+class LanguageSteps(Interviewer, Protocol):
     """Does all language steps; every method below is one call unless it says otherwise."""
 
-    def choose(self, situations: Sequence[Situation], guidance: Guidance) -> list[Choice]:
+    def choose(self, situations: Sequence[Situation], guidance: Guidance) -> list[ActionChoice]:
         """One choice for each situation, all of them in one call."""
         ...
 
@@ -154,23 +154,23 @@ class Language(Interviewer, Protocol):
         """Algorithm 2, line 11: whether to look into the failures, from the batch's aggregate accuracy alone."""
         ...
 
-    def feedback_question(self, rules: Sequence[Rule], decisions: Sequence[Judged]) -> str | None:
+    def feedback_question(self, rules: Sequence[Rule], decisions: Sequence[JudgedChoice]) -> str | None:
         """Algorithm 2, line 12: one question to the person, or None where none is needed."""
         ...
 
-    def should_update(self, rules: Sequence[Rule], exchange: Exchange) -> bool:
+    def should_update(self, rules: Sequence[Rule], exchange: DialogueTurn) -> bool:
         """Algorithm 2, line 14."""
         ...
 
-    def update(self, rules: Sequence[Rule], exchange: Exchange, decisions: Sequence[Judged]) -> tuple[Rule, ...]:
+    def update(self, rules: Sequence[Rule], exchange: DialogueTurn, decisions: Sequence[JudgedChoice]) -> tuple[Rule, ...]:
         """The complete new list, unchanged rules included."""
         ...
 
-    def open_question(self, dialogue: Sequence[Exchange], left: int) -> str | None:
+    def open_question(self, dialogue: Sequence[DialogueTurn], left: int) -> str | None:
         """GATE: an open question, breadth before depth."""
         ...
 
-    def summarize(self, answers: Sequence[Labelled]) -> tuple[Rule, ...]:
+    def summarize(self, answers: Sequence[LabelledExample]) -> tuple[Rule, ...]:
         """TidyBot: general rules from examples with answers."""
         ...
 
@@ -182,6 +182,6 @@ class Language(Interviewer, Protocol):
         """CIPHER: a preference of one sentence from what was chosen and what was right."""
         ...
 
-    def rationalize(self, example: Labelled) -> str:
+    def rationalize(self, example: LabelledExample) -> str:
         """Introspective Planning: why the answer of an example is right, after the fact; two calls."""
         ...

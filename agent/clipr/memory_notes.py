@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from housewise.agent.clipr.language_steps import Exchange
-from housewise.agent.clipr.rules import MOST_RULES, Rule, contradictions, read_rule
+from housewise.agent.clipr.rules import MAX_RULES, Rule, contradictions, read_rule
 from housewise.people.memory import About, Memory, Note
 from housewise.people.memory.note import LONGEST_NAME, LONGEST_TEXT, just_after, now
 
@@ -103,7 +103,7 @@ def rules_in(memory: Memory, topic: str) -> tuple[Rule, ...]:
     """
     notes = [note for note in memory.notes if note.kind == "rule" and note.about.task == topic and note.text]
     gone = overruled(notes)
-    return tuple(read_rule(note.text) for number, note in enumerate(notes) if number not in gone)[-MOST_RULES:]
+    return tuple(read_rule(note.text) for number, note in enumerate(notes) if number not in gone)[-MAX_RULES:]
 
 
 def overruled(notes: Sequence[Note]) -> dict[int, int]:

@@ -14,9 +14,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from housewise.language.words import content_words, one_line, unbroken
 
-MOST_RULES = 200
+MAX_RULES = 200
 """A list that is longer is cut: nobody agreed to more in ten answers."""
-MOST_CHARACTERS = 400
+MAX_RULE_CHARACTERS = 400
 """Of one rule."""
 
 _CHOOSE = r"(?:prefer|prefers|choose|pick|use|want|wants|like|likes|take|go for|serve|bring|prioriti[sz]e|select|give)"
@@ -63,7 +63,7 @@ class Rule(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    text: Annotated[str, Field(min_length=1, max_length=MOST_CHARACTERS), AfterValidator(unbroken)]
+    text: Annotated[str, Field(min_length=1, max_length=MAX_RULE_CHARACTERS), AfterValidator(unbroken)]
     condition: str = ""
     preferred: tuple[str, ...] = ()
     avoided: tuple[str, ...] = ()
@@ -72,7 +72,7 @@ class Rule(BaseModel):
     typed: bool = False
 
 
-def typed_rule(
+def make_rule(
     condition: str,
     preferred: Iterable[str],
     avoided: Iterable[str] = (),
@@ -84,9 +84,9 @@ def typed_rule(
     Raises:
         ValueError: nothing is preferred nor avoided.
     """
-    condition = _one_line(condition, 160).rstrip(" .!?:")
-    wanted = tuple(dict.fromkeys(phrase for each in preferred if (phrase := _phrase(each))))[:6]
-    unwanted = tuple(dict.fromkeys(phrase for each in avoided if (phrase := _phrase(each)) not in ("", *wanted)))[:6]
+    condition = _truncated_line(condition, 160).rstrip(" .!?:")
+    wanted = tuple(dict.fromkeys(phrase for each in preferred if (phrase := _clean_phrase(each))))[:6]
+    unwanted = tuple(dict.fromkeys(phrase for each in avoided if (phrase := _clean_phrase(each)) not in ("", *wanted)))[:6]
     if not wanted and not unwanted:
         raise ValueError("a rule prefers or avoids something")
     said = f"prefer {', then '.join(wanted)}" if wanted else ""
@@ -94,7 +94,7 @@ def typed_rule(
     directive = "; ".join(part for part in (said, shunned) if part)
     text = f"For {condition}: {directive}." if condition else f"{directive[0].upper()}{directive[1:]}."
     return Rule(
-        text=_one_line(text, MOST_CHARACTERS),
+        text=_truncated_line(text, MAX_RULE_CHARACTERS),
         condition=condition,
         preferred=wanted,
         avoided=unwanted,
@@ -104,13 +104,13 @@ def typed_rule(
     )
 
 
-def read_rule(text: str, source: int | None = None) -> Rule:
+def parse_rule(text: str, source: int | None = None) -> Rule:
     """A rule from a sentence; one that is not understood, or that speaks to the model, is kept untyped.
 
     Raises:
         ValueError: the text is empty.
     """
-    line = _one_line(text, MOST_CHARACTERS)
+    line = _truncated_line(text, MAX_RULE_CHARACTERS)
     if not line:
         raise ValueError("a rule has words")
     body = line.rstrip(".! ")
@@ -120,11 +120,11 @@ def read_rule(text: str, source: int | None = None) -> Rule:
         found = form.match(body)
         if found:
             parts = found.groupdict()
-            preferred, avoided = _phrases(parts.get("preferred")), _phrases(parts.get("avoided"))
+            preferred, avoided = _split_phrases(parts.get("preferred")), _split_phrases(parts.get("avoided"))
             if preferred or avoided:
                 return Rule(
                     text=line,
-                    condition=_one_line(parts.get("condition") or "", 160),
+                    condition=_truncated_line(parts.get("condition") or "", 160),
                     preferred=preferred,
                     avoided=avoided,
                     source=source,
@@ -133,7 +133,7 @@ def read_rule(text: str, source: int | None = None) -> Rule:
     return Rule(text=line, source=source)
 
 
-def read_rules(text: str) -> tuple[Rule, ...]:
+def parse_rules(text: str) -> tuple[Rule, ...]:
     """Rules from a list with one numbered or dashed rule a line; other lines are left out, repeats as well.
 
     At most :data:`MOST_RULES`; the rest is not read.
@@ -141,20 +141,20 @@ def read_rules(text: str) -> tuple[Rule, ...]:
     rules: dict[str, Rule] = {}
     for line in text.splitlines():
         found = _NUMBER.match(line)
-        if found and _one_line(found.group(1), MOST_CHARACTERS):
-            rule = read_rule(found.group(1))
+        if found and _truncated_line(found.group(1), MAX_RULE_CHARACTERS):
+            rule = parse_rule(found.group(1))
             rules.setdefault(rule.text.lower(), rule)
-        if len(rules) == MOST_RULES:
+        if len(rules) == MAX_RULES:
             break
     return tuple(rules.values())
 
 
-def numbered(rules: Sequence[Rule]) -> str:
+def format_rules(rules: Sequence[Rule]) -> str:
     """The rules as a numbered list."""
     return "\n".join(f"{number}. {rule.text}" for number, rule in enumerate(rules, 1))
 
 
-def contradictions(rules: Sequence[Rule]) -> list[tuple[int, int]]:
+def find_contradictions(rules: Sequence[Rule]) -> list[tuple[int, int]]:
     """Pairs of understood rules, from 0, of one condition that want something else.
 
     One avoids what the other wants most, or both say what is wanted most in some case and not the same.
@@ -164,32 +164,32 @@ def contradictions(rules: Sequence[Rule]) -> list[tuple[int, int]]:
     for later, rule in enumerate(rules):
         if rule.typed:
             others = alike.setdefault(frozenset(content_words(rule.condition)), [])
-            pairs += [(earlier, later) for earlier in others if _against(rules[earlier], rule)]
+            pairs += [(earlier, later) for earlier in others if _is_contradiction(rules[earlier], rule)]
             others.append(later)
     return sorted(pairs, key=lambda pair: (pair[1], pair[0]))
 
 
-def with_newer(rules: Sequence[Rule], newer: Sequence[Rule]) -> tuple[Rule, ...]:
+def add_newer_rules(rules: Sequence[Rule], newer: Sequence[Rule]) -> tuple[Rule, ...]:
     """Rules with newer ones behind them, and without those that one of the newer contradicts."""
-    pairs = contradictions([*rules, *newer])
+    pairs = find_contradictions([*rules, *newer])
     gone = {earlier for earlier, later in pairs if earlier < len(rules) <= later}
     return (*(rule for number, rule in enumerate(rules) if number not in gone), *newer)
 
 
-def _against(one: Rule, other: Rule) -> bool:
+def _is_contradiction(one: Rule, other: Rule) -> bool:
     first, second = one.preferred[:1], other.preferred[:1]
     if set(first) & set(other.avoided) or set(second) & set(one.avoided):
         return True
     return bool(one.condition and first and second and first != second)
 
 
-def _phrases(text: str | None) -> tuple[str, ...]:
-    return tuple(phrase for part in _JOINT.split(text or "") if (phrase := _phrase(part)))
+def _split_phrases(text: str | None) -> tuple[str, ...]:
+    return tuple(phrase for part in _JOINT.split(text or "") if (phrase := _clean_phrase(part)))
 
 
-def _phrase(text: str) -> str:
-    return re.sub(r"\s+(?:then)\s+", " ", re.sub(r"[,;>]", " ", _one_line(text, 120))).strip(" .")
+def _clean_phrase(text: str) -> str:
+    return re.sub(r"\s+(?:then)\s+", " ", re.sub(r"[,;>]", " ", _truncated_line(text, 120))).strip(" .")
 
 
-def _one_line(text: str, most: int) -> str:
+def _truncated_line(text: str, most: int) -> str:
     return one_line(text[: 4 * most])[:most].strip()

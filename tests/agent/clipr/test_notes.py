@@ -15,7 +15,7 @@ from housewise.agent.clipr.memory_notes import (
     unwritten_in,
     written_note,
 )
-from housewise.agent.clipr.rules import MOST_RULES, Rule, read_rule, with_newer
+from housewise.agent.clipr.rules import MAX_RULES, Rule, read_rule, with_newer
 from housewise.people.memory import Memory
 from housewise.people.memory.note import just_after
 
@@ -64,4 +64,4 @@ def test_a_rule_is_concluded_from_its_turn_or_from_all() -> None:
 def test_no_more_rules_are_gone_by_than_anybody_agreed_to() -> None:
     notes = rule_notes("ada", "kitchen", [Rule(text=f"Rule {n}.") for n in range(1000)])
     found = rules_in(Memory("ada", notes), "kitchen")
-    assert len(found) == MOST_RULES and found[-1].text == "Rule 999."
+    assert len(found) == MAX_RULES and found[-1].text == "Rule 999."

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from housewise.agent.clipr.rules import (
     MOST_CHARACTERS,
-    MOST_RULES,
+    MAX_RULES,
     contradictions,
     numbered,
     read_rule,
@@ -70,12 +70,12 @@ def test_what_is_not_understood_or_speaks_to_the_model_is_kept_untyped(text: str
 def test_any_reply_is_read_without_harm(reply: str) -> None:
     for rule in read_rules(reply):
         assert "\n" not in rule.text and len(rule.text) <= MOST_CHARACTERS
-    assert len(read_rules(numbered(read_rules(reply)))) <= MOST_RULES
+    assert len(read_rules(numbered(read_rules(reply)))) <= MAX_RULES
 
 
 def test_a_thousand_rules_are_cut_and_repeats_left_out() -> None:
     many = "\n".join(f"{n}. Prefer thing {n}." for n in range(1, 1001))
-    assert len(read_rules(many)) == MOST_RULES
+    assert len(read_rules(many)) == MAX_RULES
     assert len(read_rules("1. Prefer tea.\n2. prefer tea.\nNot a rule\n- Avoid coffee.")) == 2
 
 
