@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import string
 from typing import Any
 
 import gymnasium
-from gymnasium import spaces
 
 from housewise.agent.personalize.parser import NOT_AN_ACTION, ParsedStep, parse_plan
 from housewise.agent.personalize.prompt import PromptTemplate
@@ -14,6 +12,7 @@ from housewise.controller.robot import RobotInHouse
 from housewise.controller.skills import Controller
 from housewise.worlds.house.env import MAX_STEPS, RearrangementEnv
 from housewise.worlds.house.registered import generated_env
+from housewise.worlds.text_space import fit_text, text_space
 
 _MAX_ACTION = 200  # characters
 _MAX_OBSERVATION = 20_000  # characters
@@ -56,8 +55,8 @@ class TextRearrangementEnv(gymnasium.Env[str, str]):
     def __init__(self, house: RearrangementEnv) -> None:
         self.house = house
         self.render_mode = house.render_mode
-        self.action_space = spaces.Text(_MAX_ACTION, min_length=0, charset=string.printable)
-        self.observation_space = spaces.Text(_MAX_OBSERVATION, min_length=0, charset=string.printable)
+        self.action_space = text_space(_MAX_ACTION)
+        self.observation_space = text_space(_MAX_OBSERVATION)
         self._words = PromptTemplate.load("planner")
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
@@ -82,7 +81,7 @@ class TextRearrangementEnv(gymnasium.Env[str, str]):
         said = f"{step.action or step.raw}: {status}{f' ({reason})' if reason else ''}"
         observation = f"{said}\n{self._describe_house()}"
         info = {**self._info(), "status": status, "reason": reason}
-        return _printable(observation), result.reward, plan.complete, self._robot.over, info
+        return fit_text(observation, _MAX_OBSERVATION), result.reward, plan.complete, self._robot.over, info
 
     def render(self) -> Any:
         """The camera's picture, (height, width, 3) uint8."""
@@ -95,7 +94,7 @@ class TextRearrangementEnv(gymnasium.Env[str, str]):
     def _describe_house(self) -> str:
         graph = self._robot.graph
         lines = [self._words.hand(graph), *(self._words.in_room(graph, room) for room in graph.rooms)]
-        return _printable("\n".join(lines))
+        return fit_text("\n".join(lines), _MAX_OBSERVATION)
 
     def _info(self) -> dict[str, Any]:
         return {"success_rate": self.house.world.success_rate, "steps": self.house.steps}
@@ -110,8 +109,3 @@ def generated_text_env(
 ) -> TextRearrangementEnv:
     """Generated houses, one task in each; see ``housewise.worlds.house.registered.generated_env`` for the arguments."""
     return TextRearrangementEnv(generated_env(houses, seed, person, max_steps, render_mode=render_mode))
-
-
-def _printable(text: str) -> str:
-    """The text within the observation space, whatever characters an action had."""
-    return text.encode("ascii", "replace").decode("ascii")[:_MAX_OBSERVATION]

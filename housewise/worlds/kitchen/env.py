@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import string
 from collections.abc import Callable
 from typing import Any
 
 import gymnasium as gym
-from gymnasium import spaces
 
-from housewise.worlds.kitchen.actions import LONGEST_QUESTION
-from housewise.worlds.kitchen.data import Kitchen
-from housewise.worlds.kitchen.tracking import Trace
+from housewise.worlds.kitchen.action_parser import LONGEST_QUESTION
+from housewise.worlds.kitchen.kitchen_data import Kitchen
+from housewise.worlds.kitchen.trace import Trace
 from housewise.worlds.kitchen.world import MAX_STEPS, TextKitchen
+from housewise.worlds.text_space import fit_text, text_space
 
 LONGEST_OBSERVATION = 20_000  # characters; searching a full fridge shows about 5,000
 
@@ -52,8 +51,8 @@ class TextKitchenEnv(gym.Env[str, str]):
         max_steps: int = MAX_STEPS,
         kitchen: Kitchen | None = None,
     ) -> None:
-        self.observation_space = spaces.Text(LONGEST_OBSERVATION, min_length=0, charset=string.printable)
-        self.action_space = spaces.Text(LONGEST_QUESTION, min_length=0, charset=string.printable)
+        self.observation_space = text_space(LONGEST_OBSERVATION)
+        self.action_space = text_space(LONGEST_QUESTION)
         self.render_mode = "ansi"
         self._task = task
         self._judge = judge
@@ -66,7 +65,7 @@ class TextKitchenEnv(gym.Env[str, str]):
         self._task = (options or {}).get("task", self._task)
         scene = int(self.np_random.integers(2**31)) if seed is None else seed
         self.world = TextKitchen(self._task, scene, max_steps=self._max_steps, kitchen=self._kitchen)
-        return self._text(self.world.layout()), {"task": self.world.task.text, "scene": scene}
+        return fit_text(self.world.layout(), LONGEST_OBSERVATION), {"task": self.world.task.text, "scene": scene}
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
         over = self.world.ended
@@ -75,13 +74,8 @@ class TextKitchenEnv(gym.Env[str, str]):
         if (step.ended or step.truncated) and not over and self._judge is not None:
             reward = self._judge(self.world.trace) or 0.0
         info = {"failed": step.failed, "action": step.action.name if step.action else None, **self.world.scores()}
-        return self._text(step.observation), reward, step.ended, step.truncated, info
+        return fit_text(step.observation, LONGEST_OBSERVATION), reward, step.ended, step.truncated, info
 
     def render(self) -> str:
         """What has been made so far."""
         return self.world.made_so_far()
-
-    @staticmethod
-    def _text(words: str) -> str:
-        """Within the observation space, whatever characters an action had."""
-        return words.encode("ascii", "replace").decode("ascii")[:LONGEST_OBSERVATION]

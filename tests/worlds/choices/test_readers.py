@@ -12,10 +12,10 @@ import yaml
 
 from housewise.core.errors import DataError
 from housewise.worlds.choices.ambik import AmbikTask, intended_options, read_ambik
+from housewise.worlds.choices.ambik_labels import ambik_choices, read_person, unify
 from housewise.worlds.choices.introplan import read_introplan
-from housewise.worlds.choices.kitchen import KITCHEN, read_kitchen
+from housewise.worlds.choices.kitchen_choices import KITCHEN, read_kitchen
 from housewise.worlds.choices.scenario import Scenario, Situation, sample
-from housewise.worlds.choices.unified_person import ambik_choices, read_person, unify
 from tests.worlds.choices.crafted import ambik_file, ambik_row, introplan_file, scene_row
 
 

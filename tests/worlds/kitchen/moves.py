@@ -2,8 +2,8 @@
 
 import random
 
-from housewise.worlds.kitchen.data import load_kitchen
 from housewise.worlds.kitchen.dishes import on_appliance
+from housewise.worlds.kitchen.kitchen_data import load_kitchen
 from housewise.worlds.kitchen.scene import scene_with
 from housewise.worlds.kitchen.state import State
 from housewise.worlds.kitchen.world import TextKitchen

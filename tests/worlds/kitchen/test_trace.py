@@ -5,9 +5,9 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from housewise.worlds.kitchen.actions import parse
+from housewise.worlds.kitchen.action_parser import parse
 from housewise.worlds.kitchen.dishes import before, dish_of, foods_in, together
-from housewise.worlds.kitchen.tracking import Layer
+from housewise.worlds.kitchen.trace import Layer
 from housewise.worlds.kitchen.world import TextKitchen
 from tests.worlds.kitchen.moves import done, draw_action
 

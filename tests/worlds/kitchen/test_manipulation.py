@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from housewise.worlds.kitchen.handling import OPEN, Act, ImpossibleAct, acts, do, hand, station, why_not
+from housewise.worlds.kitchen.manipulation import OPEN, Act, ImpossibleAct, acts, do, hand, station, why_not
 from housewise.worlds.kitchen.state import Entity, Place, State
 
 
