@@ -16,7 +16,7 @@ import typer
 from housewise.core.files import alone
 from housewise.selftrain.adapt.settings import load_training
 from housewise.selftrain.preferences import read_preferences
-from housewise.selftrain.trainers import Start, open_preference_trainer
+from housewise.selftrain.trainers import ModelReference, open_preference_trainer
 
 
 def main(
@@ -31,7 +31,7 @@ def main(
     config = load_training(overrides=overrides or ())
     trainer = open_preference_trainer(config.preference, config.run.tasks.seed, base_url, _Told())
     with alone(out):
-        trained = trainer.train(read_preferences(preferences), Start(model=model, adapter=adapter), out)
+        trained = trainer.train(read_preferences(preferences), ModelReference(model=model, adapter=adapter), out)
     typer.echo(f"{out}: {trained.model}" + (f" with {trained.adapter}" if trained.adapter else ""))
 
 

@@ -18,7 +18,7 @@ from housewise.experiments.adapt.lessons import lessons
 from housewise.selftrain.adapt.folds import LEARNERS, Fold
 from housewise.selftrain.adapt.loop import AdaptTraining, Observer, play
 from housewise.selftrain.adapt.settings import AdaptTrainingConfig
-from housewise.selftrain.trainers import Start
+from housewise.selftrain.trainers import ModelReference
 
 PUBLISHED: Mapping[str, Any] = read_yaml(CONFIGS / "adapt" / "published.yaml")
 FOLDS = 4
@@ -176,7 +176,7 @@ class Study:
         settings = self._config.run.changed(**changes)
         return play(f"{agent.name}{f', fold {number}' if learned else ''}", settings, folder, self._observer)
 
-    def _model(self, agent: Agent, number: int) -> Start:
+    def _model(self, agent: Agent, number: int) -> ModelReference:
         if agent.quiet:
             return self._quiet.warmed_up
         return self.training.warmed_up if agent.learner is None else self.fold(number).learned(agent.learner)

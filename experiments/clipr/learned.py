@@ -22,12 +22,12 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from housewise.agent.clipr.chat_steps import Prompts
-from housewise.agent.clipr.finetuned_chooser import choice_request, read_choice
-from housewise.agent.clipr.inference import batches
+from housewise.agent.clipr.chat_steps import CliprPrompts
+from housewise.agent.clipr.finetuned_chooser import choice_request, parse_choice_reply
+from housewise.agent.clipr.inference import split_batches
 from housewise.agent.clipr.language_steps import Guidance
 from housewise.agent.clipr.local_steps.local_components import LocalComponents
-from housewise.agent.clipr.rules import read_rule
+from housewise.agent.clipr.rules import parse_rule
 from housewise.cli.selftrain_progress import Terminal
 from housewise.core.console import Console
 from housewise.core.errors import UserError
@@ -43,7 +43,7 @@ from housewise.rollout.scores import standard_error
 from housewise.selftrain.clipr.invented import RECIPE, Choices, Recipe, Ruled, held_out, read_recipe
 from housewise.selftrain.personalize.pairs import Pair, read_pairs, write_pairs
 from housewise.selftrain.personalize.settings import load_selftraining
-from housewise.selftrain.trainers import Start, TrainedModel, open_trainer
+from housewise.selftrain.trainers import ModelReference, TrainedModel, open_trainer
 from housewise.worlds.choices.choice_sets import OWN
 from housewise.worlds.choices.scenario import Scenario
 
@@ -87,7 +87,7 @@ def scenarios(ambik: Path | None, introplan: Path | None) -> list[Scenario]:
 
 def lessons(known: Sequence[Scenario], recipe: Recipe, number: int, seed: int) -> list[Pair]:
     """So many choices to learn from, each of a person of its own."""
-    choices, prompts = Choices(known, recipe), Prompts()
+    choices, prompts = Choices(known, recipe), CliprPrompts()
     drawn = (choices.drawn(f"learned {seed}/{each}", f"{seed}/{each}")[1] for each in range(number))
     return [ruled.pair(prompts, each) for each, ruled in enumerate(drawn)]
 
@@ -117,18 +117,18 @@ def kept_pairs(path: Path, pairs: Sequence[Pair]) -> list[Pair]:
     return list(pairs)
 
 
-def by_model(start: Start, folder: Path) -> Answer:
+def by_model(start: ModelReference, folder: Path) -> Answer:
     """Choices of a language model, opened when it is first asked, whose replies are kept in a folder."""
     deferred = Deferred(start.model, lambda: open_model(start.model, adapter=start.adapter))
-    model, prompts = kept_replies(deferred, start.adapter, folder), Prompts()
+    model, prompts = kept_replies(deferred, start.adapter, folder), CliprPrompts()
 
     def answer(some: Sequence[Ruled]) -> list[int | None]:
         chosen: list[int | None] = []
-        for each in batches(some, _AT_ONCE):
+        for each in split_batches(some, _AT_ONCE):
             asked = [choice_request(prompts, ruled.situation, ruled.rules) for ruled in each]
             replies = [reply for [reply] in model.complete(asked)]
             pairs = zip(replies, each, strict=True)
-            chosen += [read_choice(reply, ruled.situation, ruled.rules).action for reply, ruled in pairs]
+            chosen += [parse_choice_reply(reply, ruled.situation, ruled.rules).action for reply, ruled in pairs]
         return chosen
 
     return answer
@@ -137,7 +137,7 @@ def by_model(start: Start, folder: Path) -> Answer:
 def by_components(some: Sequence[Ruled]) -> list[int | None]:
     """Choices of the local components."""
     language = LocalComponents(shared_minilm())
-    given = [Guidance(rules=tuple(map(read_rule, ruled.rules))) for ruled in some]
+    given = [Guidance(rules=tuple(map(parse_rule, ruled.rules))) for ruled in some]
     return [language.choose([each.situation], guidance)[0].action for each, guidance in zip(some, given, strict=True)]
 
 
@@ -152,7 +152,7 @@ def figures(chosen: Sequence[int | None], wanted: Sequence[int], scenarios_of: S
     }
 
 
-def measured(some: Sequence[Test], models: Mapping[str, Start], folder: Path) -> dict[str, Any]:
+def measured(some: Sequence[Test], models: Mapping[str, ModelReference], folder: Path) -> dict[str, Any]:
     """Every row: models and local components, with the right rules and with another's, and chance."""
     answers = {name: by_model(start, folder) for name, start in models.items()} | {"local components": by_components}
     wanted, names = [test.own.action for test in some], [test.own.situation.id for test in some]
@@ -190,7 +190,7 @@ def main(
     folder = out or Path("runs") / ("learned-quick" if quick else "learned")
     known, held = held_out(scenarios(ambik, introplan), told.held)
     training = load_selftraining(settings={"training": told.training}).training
-    start = Start(model=model)
+    start = ModelReference(model=model)
     if adapter is None:
         pairs = kept_pairs(folder / "pairs.jsonl", lessons(known, told, steps * training.batch, seed))
         with Terminal(console).training("learning to choose by rules") as progress:

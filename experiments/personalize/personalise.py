@@ -48,7 +48,7 @@ from housewise.experiments.quick import QuickOption
 from housewise.experiments.results import Cell, Figure, Results
 from housewise.selftrain.personalize.loop import Observer, SelfTraining, play
 from housewise.selftrain.personalize.settings import NamedTasksConfig, SelfTrainingConfig
-from housewise.selftrain.trainers import Start
+from housewise.selftrain.trainers import ModelReference
 from housewise.systems.personalize.record import HouseRecord, read_house_records
 from housewise.systems.personalize.tasks import task_names
 
@@ -122,16 +122,16 @@ class Pair:
             for thing in same_things(self.records(one, tested), self.records(other, tested))
         ]
 
-    def _model(self, person: str, observer: Observer) -> Start:
+    def _model(self, person: str, observer: Observer) -> ModelReference:
         run = self._config.run
         acting = run.models.agent
         if person == NOBODY:
-            return Start(model=acting.model, adapter=acting.adapter)
+            return ModelReference(model=acting.model, adapter=acting.adapter)
         evaluation = self._config.evaluation.model_copy(update={"tasks": []})
         changes = {"run": run.changed(person=person), "evaluation": evaluation}
         folder = self.folder / person / "selftraining"
         last = SelfTraining(self._config.model_copy(update=changes), folder, observer).go()["phases"][-1]
-        return Start(model=last["model"], adapter=last["adapter"])
+        return ModelReference(model=last["model"], adapter=last["adapter"])
 
     def _folder(self, taught: str, tested: str) -> Path:
         return self.folder / taught / f"for-{tested}"

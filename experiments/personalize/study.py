@@ -23,7 +23,7 @@ from housewise.selftrain.personalize.settings import (
     TasksConfig,
     load_selftraining,
 )
-from housewise.selftrain.trainers import Start
+from housewise.selftrain.trainers import ModelReference
 from housewise.systems.personalize.record import read_house_records
 from housewise.systems.personalize.settings import PersonalizeSettings
 from housewise.systems.personalize.tasks import task_names
@@ -165,14 +165,14 @@ class Study:
         if taught := [row for row in rows if row not in alone]:
             self.models(taught, observer)
 
-    def models(self, rows: Iterable[str], observer: Observer) -> dict[str, Start]:
+    def models(self, rows: Iterable[str], observer: Observer) -> dict[str, ModelReference]:
         """The model of each row, of IL and the iterations after it, taught where that has not been done."""
         iterations = max(list(PHASES).index(row) - list(PHASES).index("IL") for row in rows)
         config = self.config.model_copy(update={"iterations": min(iterations, self.config.iterations)})
         lines = SelfTraining(config, self.folder / "selftraining", observer).go()["phases"]
         draw_curve(lines, self.folder / "selftraining" / "learning_curve.png")
         rows_of = {phase: row for row, phase in PHASES.items()}
-        return {rows_of[line["phase"]]: Start(model=line["model"], adapter=line["adapter"]) for line in lines}
+        return {rows_of[line["phase"]]: ModelReference(model=line["model"], adapter=line["adapter"]) for line in lines}
 
     def records(self, row: str, tasks: str) -> Path:
         """Folder of the records of a row over some tasks."""

@@ -36,8 +36,8 @@ from housewise.selftrain.adapt.settings import AdaptTrainingConfig, Demonstratio
 from housewise.selftrain.personalize.pairs import Pair, read_pairs, write_pairs
 from housewise.selftrain.personalize.settings import TrainingConfig
 from housewise.selftrain.preferences import Preference, write_preferences
-from housewise.selftrain.trainers import Progress, Start, TrainedModel, open_preference_trainer, open_trainer
-from housewise.selftrain.trainers.base import unheard
+from housewise.selftrain.trainers import Progress, ModelReference, TrainedModel, open_preference_trainer, open_trainer
+from housewise.selftrain.trainers.base import ignore_progress
 from housewise.systems.adapt.settings import AdaptSettings
 from housewise.systems.adapt.system import Adapt
 
@@ -113,7 +113,7 @@ class AdaptTraining:
         return self.config.run.models.agent.base_url
 
     @cached_property
-    def warmed_up(self) -> Start:
+    def warmed_up(self) -> ModelReference:
         """The model from which all others go on; its adapter is merged, as they learn adapters of their own."""
         folder = self.folder / WARM_UP
         learned = self._named if not self.config.warm_up.people else self.finished(folder) or self._warm_up(folder)
@@ -124,9 +124,9 @@ class AdaptTraining:
         return TrainedModel.load(folder, self._named.model)
 
     @property
-    def _named(self) -> Start:
+    def _named(self) -> ModelReference:
         asked = self.config.run.models.agent
-        return Start(model=asked.model, adapter=asked.adapter)
+        return ModelReference(model=asked.model, adapter=asked.adapter)
 
     def _warm_up(self, folder: Path) -> TrainedModel:
         warm_up = self.config.warm_up
@@ -150,7 +150,7 @@ class AdaptTraining:
         return pairs
 
     def imitating(
-        self, name: str, pairs: Sequence[Pair], config: TrainingConfig, start: Start, folder: Path
+        self, name: str, pairs: Sequence[Pair], config: TrainingConfig, start: ModelReference, folder: Path
     ) -> TrainedModel:
         """A model that has learned replies."""
         if not pairs:
@@ -160,7 +160,7 @@ class AdaptTraining:
             self._keep_prompt(folder)
             return open_trainer(config, self.seed, self._base_url, progress).train(pairs, start, folder)
 
-    def preferring(self, name: str, preferences: Sequence[Preference], start: Start, folder: Path) -> TrainedModel:
+    def preferring(self, name: str, preferences: Sequence[Preference], start: ModelReference, folder: Path) -> TrainedModel:
         """A model that has learned preferences."""
         write_preferences(folder / "preferences.jsonl", preferences)
         with self.observer.training(f"{name}: train") as progress:
@@ -177,13 +177,13 @@ class AdaptTraining:
         """Find what cannot be trained before anything is played."""
         config = self.config
         if config.warm_up.people:
-            open_trainer(config.warm_up.training, self.seed, self._base_url, unheard).check(self._named)
+            open_trainer(config.warm_up.training, self.seed, self._base_url, ignore_progress).check(self._named)
         elif self._named.adapter is not None:
             check_adapter(self._named.model.partition(":")[2] or SMOLLM2, self._named.adapter)
         # All others learn adapters of their own.
-        start = Start(model=self._named.model)
-        open_trainer(config.imitation, self.seed, self._base_url, unheard).check(start)
-        open_preference_trainer(config.preference, self.seed, self._base_url, unheard).check(start)
+        start = ModelReference(model=self._named.model)
+        open_trainer(config.imitation, self.seed, self._base_url, ignore_progress).check(start)
+        open_preference_trainer(config.preference, self.seed, self._base_url, ignore_progress).check(start)
 
     def _check_folder(self) -> None:
         path = self.folder / "config.json"
@@ -216,7 +216,7 @@ class AdaptTraining:
         return {f"{section}.learning_rate" for section, is_settled in has_learned.items() if not is_settled}
 
 
-def merged(model: Start, folder: Path) -> Start:
+def merged(model: ModelReference, folder: Path) -> ModelReference:
     """A local model without an adapter beside it.
 
     Args:
@@ -231,4 +231,4 @@ def merged(model: Start, folder: Path) -> Start:
             with saving_weights(partial, folder):
                 network.save_pretrained(partial)
                 tokenizer.save_pretrained(partial)
-    return Start(model=f"local:{folder}")
+    return ModelReference(model=f"local:{folder}")

@@ -37,8 +37,8 @@ from housewise.selftrain.personalize.settings import (
     TrainingConfig,
     read_selftraining,
 )
-from housewise.selftrain.trainers import Progress, Start, TrainedModel, open_trainer
-from housewise.selftrain.trainers.base import unheard
+from housewise.selftrain.trainers import Progress, ModelReference, TrainedModel, open_trainer
+from housewise.selftrain.trainers.base import ignore_progress
 from housewise.systems.personalize.record import read_house_records
 from housewise.systems.personalize.settings import PersonalizeSettings
 from housewise.systems.personalize.system import Personalize
@@ -150,7 +150,7 @@ class SelfTraining:
         if self._unlearned:
             if run.execution.ray is None:
                 Personalize(run).check_start()
-            open_trainer(config.training, run.tasks.seed, run.models.agent.base_url, unheard).check(self._start)
+            open_trainer(config.training, run.tasks.seed, run.models.agent.base_url, ignore_progress).check(self._start)
 
     def go(self) -> dict[str, Any]:
         """Do what is left to do.
@@ -194,11 +194,11 @@ class SelfTraining:
         return self.config.run.tasks.seed
 
     @property
-    def _start(self) -> Start:
+    def _start(self) -> ModelReference:
         acting = self.config.run.models.agent
-        return Start(model=acting.model, adapter=acting.adapter)
+        return ModelReference(model=acting.model, adapter=acting.adapter)
 
-    def _models(self) -> Iterator[tuple[str, Start]]:
+    def _models(self) -> Iterator[tuple[str, ModelReference]]:
         """The model after each phase, made when it is asked for and not there yet."""
         if self.config.evaluation.untrained:
             yield UNTRAINED, self._start
@@ -217,7 +217,7 @@ class SelfTraining:
         shown = [*self._shown, *self._reviewed(0, self.config.imitation_review)]
         return self._improved(IMITATE, self._start, shown, self.config.imitation)
 
-    def _iterated(self, iteration: int, model: Start) -> TrainedModel:
+    def _iterated(self, iteration: int, model: ModelReference) -> TrainedModel:
         """The model that has learned from what the one before tried."""
         kept = self._filtered(iteration, model)
         reviewed = self._reviewed(iteration + 1, self.config.review)
@@ -264,7 +264,7 @@ class SelfTraining:
         order = np.random.default_rng([self._seed, iteration]).permutation(len(shown))
         return [shown[index] for index in sorted(order[: round(self.config.rehearse * len(shown))])]
 
-    def _filtered(self, iteration: int, model: Start) -> list[Pair]:
+    def _filtered(self, iteration: int, model: ModelReference) -> list[Pair]:
         """What is worth learning of what the model tries."""
         name, before = iteration_name(iteration), iteration_name(iteration - 1) if iteration else IMITATE
         grow, settings = self.config.grow, self.config.filter
@@ -318,7 +318,7 @@ class SelfTraining:
     def _grown(self, iteration: int) -> Path:
         return self.folder / iteration_name(iteration) / "grow" / "episodes"
 
-    def _improved(self, name: str, start: Start, pairs: Sequence[Pair], training: TrainingConfig) -> TrainedModel:
+    def _improved(self, name: str, start: ModelReference, pairs: Sequence[Pair], training: TrainingConfig) -> TrainedModel:
         folder = self.folder / name
         write_pairs(folder / "pairs.jsonl", pairs)
         run = self.config.run
@@ -329,7 +329,7 @@ class SelfTraining:
         with self._observer.training(f"{name}: train") as progress:
             return open_trainer(training, self._seed, run.models.agent.base_url, progress).train(pairs, start, folder)
 
-    def _evaluated(self, name: str, model: Start) -> dict[str, Any]:
+    def _evaluated(self, name: str, model: ModelReference) -> dict[str, Any]:
         """A phase's line of the summary: the model, and its figures on every named set of tasks."""
         figures = {}
         for tasks in self.config.evaluation.tasks:
@@ -387,13 +387,13 @@ class SelfTraining:
             )
 
 
-def _asking(model: Start) -> dict[str, Any]:
+def _asking(model: ModelReference) -> dict[str, Any]:
     """The settings of a run that asks a model."""
     familiar = asked_with(model.adapter).get("familiar")
     return {"model": model.model, "adapter": model.adapter, "familiar": familiar}
 
 
-def _familiar(start: Start, pairs: Sequence[Pair]) -> list[str] | None:
+def _familiar(start: ModelReference, pairs: Sequence[Pair]) -> list[str] | None:
     """The kinds of things that a model has been taught to judge, with what it learns now."""
     kinds = set(asked_with(start.adapter).get("familiar", ())).union(*(judged_kinds(pair.reply) for pair in pairs))
     return sorted(kinds) or None

@@ -15,7 +15,7 @@ from housewise.selftrain.personalize.memories import IMITATE
 from housewise.selftrain.personalize.pairs import Pair, read_pairs, write_pairs
 from housewise.selftrain.stars.lessons import Lessons
 from housewise.selftrain.stars.settings import GoalTrainingConfig
-from housewise.selftrain.trainers import Start, TrainedModel, open_trainer
+from housewise.selftrain.trainers import ModelReference, TrainedModel, open_trainer
 
 
 class GoalTraining:
@@ -50,7 +50,7 @@ class GoalTraining:
             UserError: when something outside the program is wrong; what is finished is kept.
         """
         acting = self.config.run.models.agent
-        start = Start(model=acting.model, adapter=acting.adapter)
+        start = ModelReference(model=acting.model, adapter=acting.adapter)
         with alone(self.folder), self._observer.training(f"{IMITATE}: train") as progress:
             # Another program may have been at it since.
             self._check_folder()

@@ -10,12 +10,12 @@ from housewise.core.errors import UserError
 from housewise.core.plugins import TRAINERS, open_plugin
 from housewise.selftrain.personalize.settings import PreferenceConfig, TrainingConfig
 from housewise.selftrain.preferences import Preference
-from housewise.selftrain.trainers.base import Progress, Start, TrainedModel, Trainer
+from housewise.selftrain.trainers.base import Progress, ModelReference, TrainedModel, Trainer
 
 __all__ = [
     "LearnsPreferences",
     "Progress",
-    "Start",
+    "ModelReference",
     "TrainedModel",
     "Trainer",
     "open_preference_trainer",
@@ -65,11 +65,11 @@ def open_api(config: TrainingConfig, seed: int, base_url: str | None, progress: 
 class LearnsPreferences(Protocol):
     """Improves a model by telling it which of two replies is the better one."""
 
-    def check(self, start: Start) -> None:
+    def check(self, start: ModelReference) -> None:
         """See Trainer.check."""
         ...
 
-    def train(self, examples: Sequence[Preference], start: Start, folder: Path) -> TrainedModel:
+    def train(self, examples: Sequence[Preference], start: ModelReference, folder: Path) -> TrainedModel:
         """See Trainer.train."""
         ...
 

@@ -28,11 +28,11 @@ Progress = Callable[[int, int, str], None]
 """Told of steps done, steps in all, and how it goes in words."""
 
 
-def unheard(done: int, total: int, words: str) -> None:
+def ignore_progress(done: int, total: int, words: str) -> None:
     """Progress that nobody is told of."""
 
 
-class Start(BaseModel):
+class ModelReference(BaseModel):
     """The model that training goes on from, as ``housewise.language.open_model`` takes it.
 
     Attributes:
@@ -46,19 +46,19 @@ class Start(BaseModel):
     adapter: str | None = None
 
     @property
-    def places(self) -> dict[str, Path]:
+    def folders(self) -> dict[str, Path]:
         """Folders that the model and the adapter may be in, by attribute."""
         kind, _, name = self.model.partition(":")
         named = {"model": name if kind == "local" else None, "adapter": self.adapter}
         return {key: Path(place) for key, place in named.items() if place}
 
-    def moved(self, places: Mapping[str, Path]) -> Self:
+    def with_folders(self, places: Mapping[str, Path]) -> Self:
         """Return the same with other folders for some attributes."""
         written = {key: f"local:{place}" if key == "model" else str(place) for key, place in places.items()}
         return self.model_copy(update=written)
 
 
-class TrainedModel(Start):
+class TrainedModel(ModelReference):
     """A model that has been trained.
 
     Attributes:
@@ -85,15 +85,15 @@ class TrainedModel(Start):
         if not path.exists():
             return None
         try:
-            kept = _KeptModel.model_validate_json(read_text(path))
+            kept = _StoredModel.model_validate_json(read_text(path))
         except (UserError, ValidationError) as error:
             raise UserError(f"{path}: does not name a trained model; delete it to train again") from error
         trained = cls(**kept.model_dump(exclude={"within"}))
         if kept.within is None:
-            own = _parts_now(trained.places, _study(folder))
+            own = _relocated_parts(trained.folders, _study_folder(folder))
         else:
             own = {key: Path(os.path.normpath(folder / place)) for key, place in kept.within.items()}
-        found, model = trained.moved(own), trained.places.get("model")
+        found, model = trained.with_folders(own), trained.folders.get("model")
         is_gone = model is not None and "model" not in own and not model.is_dir()
         if base is not None and is_gone and found.adapter is not None:
             return found.model_copy(update={"model": base})
@@ -107,14 +107,14 @@ class TrainedModel(Start):
         asked = folder / ASKED_WITH
         if self.adapter is not None and folder in Path(self.adapter).parents and asked.exists():
             write_bytes(Path(self.adapter) / ASKED_WITH, read_bytes(asked))
-        study, here = _study(folder).resolve(), folder.resolve()
-        places = {key: place.resolve() for key, place in self.places.items() if place.is_dir()}
+        study, here = _study_folder(folder).resolve(), folder.resolve()
+        places = {key: place.resolve() for key, place in self.folders.items() if place.is_dir()}
         within = {key: os.path.relpath(place, here) for key, place in places.items() if place.is_relative_to(study)}
         write_json(folder / name, self.model_dump() | {"within": within})
         return self
 
 
-class _KeptModel(TrainedModel):
+class _StoredModel(TrainedModel):
     """What ``model.json`` holds.
 
     Attributes:
@@ -125,7 +125,7 @@ class _KeptModel(TrainedModel):
     within: dict[Literal["model", "adapter"], str] | None = None
 
 
-def refuse_finished(folder: Path, finished: TrainedModel, start: Start, changes: Sequence[str] | None) -> None:
+def check_finished_training(folder: Path, finished: TrainedModel, start: ModelReference, changes: Sequence[str] | None) -> None:
     """Refuse a finished training in a folder that is now to hold another one.
 
     Args:
@@ -146,13 +146,13 @@ def refuse_finished(folder: Path, finished: TrainedModel, start: Start, changes:
         )
 
 
-def _study(folder: Path) -> Path:
+def _study_folder(folder: Path) -> Path:
     """The folder of the study that a training is a part of, which has ``config.json``; the training's own if none."""
     above = folder.absolute().parents[:_DEEPEST]
     return next((place for place in above if (place / "config.json").is_file()), folder)
 
 
-def _parts_now(places: Mapping[str, Path], study: Path) -> dict[str, Path]:
+def _relocated_parts(places: Mapping[str, Path], study: Path) -> dict[str, Path]:
     """The folders that are parts of a study now, of those that a file of an earlier version names as they were then."""
     found: dict[str, Path] = {}
     for key, place in places.items():
@@ -165,7 +165,7 @@ def _parts_now(places: Mapping[str, Path], study: Path) -> dict[str, Path]:
 class Trainer(Protocol):
     """Improves a model by supervised learning."""
 
-    def check(self, start: Start) -> None:
+    def check(self, start: ModelReference) -> None:
         """See whether a model can be trained at all, before anything is done that its training waits for.
 
         Raises:
@@ -173,7 +173,7 @@ class Trainer(Protocol):
         """
         ...
 
-    def train(self, pairs: Sequence[Pair], start: Start, folder: Path) -> TrainedModel:
+    def train(self, pairs: Sequence[Pair], start: ModelReference, folder: Path) -> TrainedModel:
         """Train, or go on with the training that was stopped in this folder.
 
         Args:

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from housewise.selftrain.personalize.settings import TrainingConfig
-from housewise.selftrain.trainers.base import Start
+from housewise.selftrain.trainers.base import ModelReference
 
 
-def model_card(config: TrainingConfig, seed: int, start: Start, metrics: dict[str, float]) -> str:
+def model_card(config: TrainingConfig, seed: int, start: ModelReference, metrics: dict[str, float]) -> str:
     """The model card of a training's weights."""
     what = "A LoRA adapter" if config.method == "lora" else "A language model"
     front = {"library_name": "peft"} if config.method == "lora" else {}

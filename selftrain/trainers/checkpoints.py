@@ -99,7 +99,7 @@ def has_finite_weights(network: Any) -> bool:
     return bool(torch.stack(finite).all())
 
 
-def learned_state(network: Any, row: Mapping[str, list[int]]) -> set[str]:
+def state_digests(network: Any, row: Mapping[str, list[int]]) -> set[str]:
     """Tell a model from what it is before or after training: the sets of two that are the same have a digest in common.
 
     They are those of the weights that are trained and, in float32, of what the model says. In half precision it may say
@@ -110,20 +110,20 @@ def learned_state(network: Any, row: Mapping[str, list[int]]) -> set[str]:
         row: an example that it is trained with.
     """
     weights = (weight for weight in network.parameters() if weight.requires_grad)
-    return {_digest(weights)} | ({_digest([_answer(network, row)])} if network.dtype == torch.float32 else set())
+    return {_digest(weights)} | ({_digest([_last_logits(network, row)])} if network.dtype == torch.float32 else set())
 
 
-def _answer(network: Any, row: Mapping[str, list[int]]) -> torch.Tensor:
+def _last_logits(network: Any, row: Mapping[str, list[int]]) -> torch.Tensor:
     """The logits behind the last tokens of an example."""
     tokens = row["input_ids"] if "input_ids" in row else row["prompt"] + row["chosen"]
-    with answering(network):
+    with evaluation_mode(network):
         ids = torch.tensor([tokens], device=network.device)
         logits: torch.Tensor = network(input_ids=ids, use_cache=False, logits_to_keep=_COMPARED).logits
     return logits
 
 
 @contextmanager
-def answering(network: Any) -> Iterator[None]:
+def evaluation_mode(network: Any) -> Iterator[None]:
     """Have a model that is being trained answer as it is: without gradients, and without what training draws."""
     was_training = network.training
     network.eval()
@@ -151,16 +151,16 @@ def usable_checkpoints(folder: Path, remove: bool) -> list[str]:
     found = sorted(folder.glob("checkpoint-*"), key=_step, reverse=True)
     # No checkpoint of an earlier version has digests; one of this version without them was being written or removed.
     has_digests = any((path / _DIGESTS).exists() for path in found)
-    damaged = [path for path in found if not _is_whole(path, has_digests)]
+    damaged = [path for path in found if not _is_complete(path, has_digests)]
     usable = [str(path) for path in found if path not in damaged]
     for path in damaged if remove else ():
         shutil.rmtree(path, ignore_errors=True)
         earlier = [other for other in usable if _step(Path(other)) < _step(path)]
-        print_note(f"{path}: damaged, or cut off while it was written, and removed; {next_words(earlier)}")
+        print_note(f"{path}: damaged, or cut off while it was written, and removed; {describe_resumption(earlier)}")
     return usable
 
 
-def next_words(earlier: list[str]) -> str:
+def describe_resumption(earlier: list[str]) -> str:
     """What training goes on from, in words.
 
     Args:
@@ -174,7 +174,7 @@ def _step(checkpoint: Path) -> int:
     return int(step) if step.isdecimal() else -1
 
 
-def _is_whole(checkpoint: Path, has_digests: bool) -> bool:
+def _is_complete(checkpoint: Path, has_digests: bool) -> bool:
     """Whether a checkpoint has the file that transformers writes last, and all files are those of its digests."""
     try:
         json.loads(read_bytes(checkpoint / _STATE))

@@ -19,12 +19,12 @@ from housewise.selftrain.trainers.checkpoints import Checkpointing
 from housewise.selftrain.trainers.examples import IGNORED
 from housewise.selftrain.trainers.packing import shared_row
 from housewise.selftrain.trainers.recipe import (
-    Report,
-    Reporting,
-    foretold,
-    groups,
-    keep_routers_quiet,
-    save,
+    StepReport,
+    ProgressCallback,
+    predict_labels,
+    grouped_dataset,
+    disable_router_logits,
+    save_weights,
     shares_rows,
 )
 
@@ -55,10 +55,10 @@ class SharedPromptDPO(Checkpointing, DPOTrainer):  # type: ignore[misc]
         settings: DPOConfig,
         rows: Sequence[dict[str, list[int]]],
         tokenizer: Any,
-        report: Report,
+        report: StepReport,
         together: int = 1,
     ) -> None:
-        shared = shares_rows(network, [example for row in rows for example in _examples(row)], 2 * together)
+        shared = shares_rows(network, [example for row in rows for example in _tokenized_replies(row)], 2 * together)
         settings.gradient_accumulation_steps *= settings.per_device_train_batch_size * (1 if shared else together)
         settings.per_device_train_batch_size = 1
         self._together = together if shared else 1
@@ -66,13 +66,13 @@ class SharedPromptDPO(Checkpointing, DPOTrainer):  # type: ignore[misc]
         super().__init__(
             model=network,
             args=settings,
-            train_dataset=groups(rows, "prompt", self._together),
+            train_dataset=grouped_dataset(rows, "prompt", self._together),
             processing_class=tokenizer,
-            data_collator=lambda groups: rows_of_preferences(groups[0]["group"], shared),
-            callbacks=[Reporting(report)],
+            data_collator=lambda groups: collate_preferences(groups[0]["group"], shared),
+            callbacks=[ProgressCallback(report)],
         )
         self.remove_callback(PrinterCallback)
-        keep_routers_quiet(network)
+        disable_router_logits(network)
 
     def _prepare_dataset(self, dataset: Dataset, *args: Any, **kwargs: Any) -> Dataset:
         """Nothing: these are tokens as the model is asked with them, which no chat template would give."""
@@ -89,11 +89,11 @@ class SharedPromptDPO(Checkpointing, DPOTrainer):  # type: ignore[misc]
         margins = rewards[0] - rewards[1]
         # Each preference counts alike, in whichever row it is.
         losses = -functional.logsigmoid(margins)
-        self._note(losses.detach(), margins.detach())
+        self._add_to_log_sums(losses.detach(), margins.detach())
         loss = losses.sum() / self._together
         return (loss, {"rewards": rewards}) if return_outputs else loss
 
-    def _note(self, losses: torch.Tensor, margins: torch.Tensor) -> None:
+    def _add_to_log_sums(self, losses: torch.Tensor, margins: torch.Tensor) -> None:
         """Add the preferences of a row to the sums whose means are logged; rows have different numbers of them."""
         sums = torch.stack([torch.ones_like(losses), losses, (margins > 0).float(), margins]).sum(1)
         self._sums += self.accelerator.reduce(sums, "sum").cpu()
@@ -110,17 +110,17 @@ class SharedPromptDPO(Checkpointing, DPOTrainer):  # type: ignore[misc]
         return reply_logprobs(model, inputs, self.accelerator.unwrap_model(model).dtype)
 
     def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
-        save(self.accelerator.unwrap_model(self.model), output_dir or self.args.output_dir, state_dict)
+        save_weights(self.accelerator.unwrap_model(self.model), output_dir or self.args.output_dir, state_dict)
 
 
-def rows_of_preferences(group: Sequence[dict[str, Any]], shared: bool) -> dict[str, Any]:
+def collate_preferences(group: Sequence[dict[str, Any]], shared: bool) -> dict[str, Any]:
     """Some preferences: their rows, and how many tokens each reply has, the chosen one before the rejected one.
 
     Args:
         group: each with the tokens ``prompt``, ``chosen`` and ``rejected``.
         shared: whether all replies are in one row.
     """
-    examples = [example for each in group for example in _examples(each)]
+    examples = [example for each in group for example in _tokenized_replies(each)]
     rows = [shared_row(examples)] if shared else [shared_row([example]) for example in examples]
     lengths = [len(each[which]) for each in group for which in ("chosen", "rejected")]
     return {"rows": rows, "lengths": lengths}
@@ -136,13 +136,13 @@ def reply_logprobs(model: Any, inputs: dict[str, Any], dtype: torch.dtype) -> to
     """
     found = []
     for row in inputs["rows"]:
-        _, logits, targets = foretold(model, row, dtype)
+        _, logits, targets = predict_labels(model, row, dtype)
         found.append(-functional.cross_entropy(logits, targets, reduction="none"))
     parts = torch.cat(found).split(inputs["lengths"])
     return torch.stack([part.sum() for part in parts]).view(-1, 2).T
 
 
-def _examples(row: dict[str, list[int]]) -> list[dict[str, list[int]]]:
+def _tokenized_replies(row: dict[str, list[int]]) -> list[dict[str, list[int]]]:
     """The chosen reply of a preference and the rejected one, each behind the prompt."""
     prompt = row["prompt"]
     return [

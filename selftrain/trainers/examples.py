@@ -9,21 +9,21 @@ from housewise.core.errors import UserError
 from housewise.language.local.encoding import token_spans
 from housewise.language.local.tokens import prompt_tokens, reply_tokens
 from housewise.selftrain.personalize.pairs import Pair
-from housewise.selftrain.trainers.selection import NOTHING_LEARNED, SAME_REPLIES, LeftOut, select
+from housewise.selftrain.trainers.selection import NOTHING_LEARNED, SAME_REPLIES, ExclusionReason, exclude
 
 IGNORED = -100
 """Label of a token that is read and not learned; that of torch's cross entropy."""
 
 
-def pair_tokens(tokenizer: Any, pair: Pair, name: str) -> dict[str, list[int]]:
+def tokenize_demonstration(tokenizer: Any, pair: Pair, name: str) -> dict[str, list[int]]:
     """A pair as tokens: the prompt as the model will be given it, the reply as it will write it."""
     prompt = prompt_tokens(tokenizer, pair.messages, pair.prefix, name)
     reply = reply_tokens(tokenizer, pair.reply, pair.cut)
-    before = _earlier(tokenizer, pair, prompt, name) if pair.turns else [IGNORED] * len(prompt)
-    return {"input_ids": prompt + reply, "labels": before + _learned(tokenizer, pair, reply)}
+    before = _labels_of_earlier_turns(tokenizer, pair, prompt, name) if pair.turns else [IGNORED] * len(prompt)
+    return {"input_ids": prompt + reply, "labels": before + _reply_labels(tokenizer, pair, reply)}
 
 
-def _earlier(tokenizer: Any, pair: Pair, prompt: list[int], name: str) -> list[int]:
+def _labels_of_earlier_turns(tokenizer: Any, pair: Pair, prompt: list[int], name: str) -> list[int]:
     """Labels of a prompt in which every turn of the assistant is learned as a reply to what stands before it.
 
     Raises:
@@ -44,7 +44,7 @@ def _earlier(tokenizer: Any, pair: Pair, prompt: list[int], name: str) -> list[i
     return labels
 
 
-def _learned(tokenizer: Any, pair: Pair, reply: list[int]) -> list[int]:
+def _reply_labels(tokenizer: Any, pair: Pair, reply: list[int]) -> list[int]:
     """A reply's tokens, with -100 for those that are given."""
     if not pair.given:
         return reply
@@ -67,7 +67,7 @@ def context_needed(row: dict[str, list[int]]) -> int:
 
 
 def learnable_rows(
-    rows: Sequence[dict[str, list[int]]], called: str, model: str, context: int, setting: str, most_tokens: int
+    rows: Sequence[dict[str, list[int]]], noun: str, model: str, context: int, setting: str, most_tokens: int
 ) -> tuple[list[dict[str, list[int]]], tuple[str, ...]]:
     """Leave out rows that are too long, or that teach nothing.
 
@@ -86,21 +86,21 @@ def learnable_rows(
         UserError: When there is none or none is left, or more than half of them are too long.
     """
     if not rows:
-        raise UserError(f"there is no {called} to learn from")
+        raise UserError(f"there is no {noun} to learn from")
     longest = max(map(context_needed, rows))
-    beyond_model = LeftOut(
+    beyond_model = ExclusionReason(
         f"longer than {context} tokens, all that {model} reads",
         f"the longest has {longest} tokens, and {setting} is {most_tokens}; train a model that reads more, or choose a "
         "shorter prompt",
         too_long=True,
     )
-    beyond_setting = LeftOut(
+    beyond_setting = ExclusionReason(
         f"longer than {most_tokens} tokens ({setting}={most_tokens})",
         f"the longest has {max(map(row_length, rows))} tokens; raise {setting}",
         too_long=True,
     )
 
-    def reason(row: dict[str, list[int]]) -> LeftOut | None:
+    def reason(row: dict[str, list[int]]) -> ExclusionReason | None:
         if context_needed(row) > context:
             return beyond_model
         if row_length(row) > most_tokens:
@@ -109,4 +109,4 @@ def learnable_rows(
             return None if any(label != IGNORED for label in row["labels"]) else NOTHING_LEARNED
         return SAME_REPLIES if row["chosen"] == row["rejected"] else None
 
-    return select(rows, reason, called)
+    return exclude(rows, reason, noun)

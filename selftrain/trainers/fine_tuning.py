@@ -25,8 +25,8 @@ from housewise.language.server.status_errors import is_fine_tuned
 from housewise.selftrain.datasets import Prompted
 from housewise.selftrain.personalize.settings import TrainingConfig
 from housewise.selftrain.trainers.api_client import MOST_TRIES, ApiClient, each_once
-from housewise.selftrain.trainers.base import Progress, Start, TrainedModel, refuse_finished
-from housewise.selftrain.trainers.selection import LeftOut, select
+from housewise.selftrain.trainers.base import Progress, ModelReference, TrainedModel, check_finished_training
+from housewise.selftrain.trainers.selection import ExclusionReason, exclude
 
 FEWEST = 10
 """Examples that the API asks for."""
@@ -114,7 +114,7 @@ class FineTuning(ABC, Generic[E]):
             said: its replies as the assistant's turns, with the prefix.
         """
 
-    def unfit(self, example: E) -> LeftOut | None:
+    def unfit(self, example: E) -> ExclusionReason | None:
         """Give the reason to leave an example out, None where there is none."""
         return None
 
@@ -149,20 +149,20 @@ class FineTuning(ABC, Generic[E]):
     def _api(self) -> OpenAI:
         return self._client.api
 
-    def check(self, start: Start) -> None:
+    def check(self, start: ModelReference) -> None:
         """See Trainer.check."""
         if start.adapter is not None or start.model.partition(":")[0] == "local":
             raise UserError(f"model {start.model}: a fine-tuning API cannot train local models; see training.trainer")
         _ = self._client
 
-    def train(self, examples: Sequence[E], start: Start, folder: Path) -> TrainedModel:
+    def train(self, examples: Sequence[E], start: ModelReference, folder: Path) -> TrainedModel:
         """See Trainer.train."""
-        learned, notes = select(examples, self.unfit, self.kind)
+        learned, notes = exclude(examples, self.unfit, self.kind)
         lines, how = self.lines(learned), json.dumps(self._method(), sort_keys=True)
         digest = hashlib.sha256(f"{start.model}\n{how}\n{self.seed}\n{lines}".encode()).hexdigest()
         finished = TrainedModel.load(folder)
         if finished is not None:
-            refuse_finished(folder, finished, start, self._changes(folder / "job.json", digest))
+            check_finished_training(folder, finished, start, self._changes(folder / "job.json", digest))
             return finished
         self.check(start)
         for note in notes:
@@ -181,7 +181,7 @@ class FineTuning(ABC, Generic[E]):
             return None
         return [] if earlier.digest == digest else [f"{self.kind}s, model, seed or settings"]
 
-    def _submit(self, folder: Path, start: Start, digest: str, examples: int) -> str:
+    def _submit(self, folder: Path, start: ModelReference, digest: str, examples: int) -> str:
         """The job for this training: the one that was started before, or a new one.
 
         ``job.json`` is written before each step that leaves something at the server, so that a process that was killed

@@ -20,13 +20,13 @@ from housewise.language.local.smollm2 import SMOLLM2
 from housewise.rollout.saved_settings import differing, same_setting
 from housewise.selftrain.datasets import Prompted
 from housewise.selftrain.personalize.settings import PreferenceConfig, TrainingConfig
-from housewise.selftrain.trainers.base import Start
+from housewise.selftrain.trainers.base import ModelReference
 
 JOB = "job.json"
 _GLANCE = 1.0
 
 
-class Job(BaseModel):
+class TrainingJob(BaseModel):
     """A training as a file: what its checkpoints belong to, and what processes carry out together.
 
     Attributes:
@@ -40,13 +40,13 @@ class Job(BaseModel):
 
     config: PreferenceConfig | TrainingConfig
     seed: int
-    start: Start
+    start: ModelReference
     pairs: str
     keys: dict[str, str] = Field(default_factory=dict)
     weights: dict[str, str] = Field(default_factory=dict)
 
     @classmethod
-    def of(cls, config: TrainingConfig, seed: int, start: Start, examples: Sequence[Prompted]) -> Job:
+    def create(cls, config: TrainingConfig, seed: int, start: ModelReference, examples: Sequence[Prompted]) -> TrainingJob:
         """The job of a training with these settings, model and examples."""
         named = {"model": start.model.partition(":")[2] or SMOLLM2, "adapter": start.adapter}
         places = {key: str(adapter_folder(name)) if key == "adapter" else name for key, name in named.items() if name}
@@ -55,28 +55,28 @@ class Job(BaseModel):
             config=config,
             seed=seed,
             start=start,
-            pairs=digest(examples),
+            pairs=examples_digest(examples),
             keys=config.setting_keys,
             weights=weights,
         )
 
-    def changes(self, folder: Path) -> list[str] | None:
+    def changed_parts(self, folder: Path) -> list[str] | None:
         """What differs from the training that was begun in a folder; None where no readable one was."""
         try:
-            earlier = Job.model_validate_json(read_text(folder / JOB))
+            earlier = TrainingJob.model_validate_json(read_text(folder / JOB))
         except (UserError, ValidationError):
             return None
         settings = differing(earlier.config.identity, self.config.identity)
         changed = {
             f"settings ({', '.join(settings)})": bool(settings),
             "seed": earlier.seed != self.seed,
-            f"model ({earlier.start.model})": not self._starts_like(earlier, "model"),
-            f"adapter ({earlier.start.adapter})": not self._starts_like(earlier, "adapter"),
+            f"model ({earlier.start.model})": not self._has_same_start(earlier, "model"),
+            f"adapter ({earlier.start.adapter})": not self._has_same_start(earlier, "adapter"),
             "examples": earlier.pairs != self.pairs,
         }
         return [what for what, differs in changed.items() if differs]
 
-    def _starts_like(self, earlier: Job, key: str) -> bool:
+    def _has_same_start(self, earlier: TrainingJob, key: str) -> bool:
         """Whether training goes on from the same model, or the same adapter, wherever it is."""
         then, now = earlier.weights.get(key), self.weights.get(key)
         if then is not None and now is not None:
@@ -84,12 +84,12 @@ class Job(BaseModel):
         if same_setting(getattr(earlier.start, key), getattr(self.start, key)):
             return True
         # Of earlier versions the name alone is known, which is that of an adapter everywhere.
-        before, after = (job.start.places.get(key) for job in (earlier, self))
+        before, after = (job.start.folders.get(key) for job in (earlier, self))
         moved = before is not None and after is not None and before.name == after.name and not before.exists()
         return moved and key == "model"
 
 
-def digest(examples: Sequence[Prompted]) -> str:
+def examples_digest(examples: Sequence[Prompted]) -> str:
     """Tells what is learned from anything else; fields that earlier versions did not have count where they are set."""
     lines = (
         each.model_dump_json(exclude={name for name in each.added if not getattr(each, name)}) for each in examples
@@ -97,19 +97,19 @@ def digest(examples: Sequence[Prompted]) -> str:
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-def launched(folder: Path, parent: int) -> tuple[PreferenceConfig | TrainingConfig, int, Start]:
+def load_launched_job(folder: Path, parent: int) -> tuple[PreferenceConfig | TrainingConfig, int, ModelReference]:
     """The training that a folder's ``job.json`` describes, for a process of a launcher, which ends with its parent.
 
     Args:
         folder: of the training.
         parent: the process that called the launcher.
     """
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-    job = Job.model_validate_json(read_text(folder / JOB))
+    threading.Thread(target=_exit_with_parent, args=(parent,), daemon=True).start()
+    job = TrainingJob.model_validate_json(read_text(folder / JOB))
     return job.config.with_keys(job.keys), job.seed, job.start
 
 
-def _end_with(process: int) -> None:
+def _exit_with_parent(process: int) -> None:
     """End this process when the one that launched it is gone: a killed one cannot say so, and will train again."""
     import psutil
 

@@ -29,11 +29,11 @@ from housewise.language.local.weights import load
 from housewise.selftrain.datasets import Prompted
 from housewise.selftrain.personalize.pairs import Pair, read_pairs, write_pairs
 from housewise.selftrain.personalize.settings import TrainingConfig
-from housewise.selftrain.trainers.base import ADAPTER, MODEL, MODEL_FILE, Progress, Start, TrainedModel, refuse_finished
+from housewise.selftrain.trainers.base import ADAPTER, MODEL, MODEL_FILE, Progress, ModelReference, TrainedModel, check_finished_training
 from housewise.selftrain.trainers.card import curve_csv, model_card
 from housewise.selftrain.trainers.checks import check_trainable
-from housewise.selftrain.trainers.examples import learnable_rows, pair_tokens, row_length
-from housewise.selftrain.trainers.jobs import JOB, Job, launched
+from housewise.selftrain.trainers.examples import learnable_rows, tokenize_demonstration, row_length
+from housewise.selftrain.trainers.jobs import JOB, TrainingJob, load_launched_job
 from housewise.selftrain.trainers.launching import (
     environment_for_launcher,
     is_main_process,
@@ -67,7 +67,7 @@ class LocalTraining(ABC, Generic[E]):
     """
 
     curve: ClassVar[Sequence[str]] = CURVE
-    called: ClassVar[str] = "pair"
+    noun: ClassVar[str] = "pair"
 
     def __init__(self, config: TrainingConfig, seed: int = 0, progress: Progress | None = None) -> None:
         self.config = config
@@ -100,12 +100,12 @@ class LocalTraining(ABC, Generic[E]):
     def write(self, examples: Sequence[E], path: Path) -> None:
         """Keep examples for the processes of a launcher."""
 
-    def train(self, examples: Sequence[E], start: Start, folder: Path) -> TrainedModel:
+    def train(self, examples: Sequence[E], start: ModelReference, folder: Path) -> TrainedModel:
         """See Trainer.train."""
-        job = Job.of(self.config, self.seed, start, examples)
-        changes, finished = job.changes(folder), TrainedModel.load(folder, start.model)
+        job = TrainingJob.create(self.config, self.seed, start, examples)
+        changes, finished = job.changed_parts(folder), TrainedModel.load(folder, start.model)
         if finished is not None:
-            refuse_finished(folder, finished, start, changes)
+            check_finished_training(folder, finished, start, changes)
             return finished
         self.check(start)
         remove_partial(folder)
@@ -121,7 +121,7 @@ class LocalTraining(ABC, Generic[E]):
         write_json(folder / JOB, job.model_dump())
         if self.config.launcher is None:
             with single_process(self.config.key("launcher")):
-                return self.carry_out(examples, start, folder)
+                return self.train_in_process(examples, start, folder)
         self.write(examples, folder / "job.jsonl")
         command = [*shlex.split(self.config.launcher), "-m", type(self).__module__, str(folder), str(os.getpid())]
         try:
@@ -133,7 +133,7 @@ class LocalTraining(ABC, Generic[E]):
             raise UserError(f"training in {folder} ended without a model; check {self.config.key('launcher')}")
         return trained
 
-    def check(self, start: Start) -> None:
+    def check(self, start: ModelReference) -> None:
         """See Trainer.check."""
         kind, _, name = start.model.partition(":")
         if kind != "local":
@@ -146,13 +146,13 @@ class LocalTraining(ABC, Generic[E]):
         check_trainable(name or SMOLLM2, start.adapter, self.config)
         self._check_adapter_settings(start)
 
-    def _check_adapter_settings(self, start: Start) -> None:
+    def _check_adapter_settings(self, start: ModelReference) -> None:
         """Check that nobody set what the adapter that training goes on from has settled already.
 
         Raises:
             UserError: when somebody did.
         """
-        for key, value in self._settled(start).items():
+        for key, value in self._adapter_settings(start).items():
             wanted = getattr(self.config, key)
             wanted = tuple(sorted(wanted)) if isinstance(wanted, tuple) else wanted
             # Which layers all-linear means, the model tells; the card has those of the adapter.
@@ -162,13 +162,13 @@ class LocalTraining(ABC, Generic[E]):
                     f"{value}; leave {self.config.key(key)} out, or train without an adapter to begin with"
                 )
 
-    def _settled(self, start: Start) -> dict[str, Any]:
+    def _adapter_settings(self, start: ModelReference) -> dict[str, Any]:
         """The settings that an adapter has from the one that training goes on from."""
         if start.adapter is None or self.config.method != "lora":
             return {}
         return lora_settings(start.adapter)
 
-    def carry_out(self, examples: Sequence[E], start: Start, folder: Path) -> TrainedModel:
+    def train_in_process(self, examples: Sequence[E], start: ModelReference, folder: Path) -> TrainedModel:
         """Train in this process; see Trainer.train."""
         try:
             with quiet():
@@ -185,18 +185,18 @@ class LocalTraining(ABC, Generic[E]):
                 f"a lower {key('rank')}"
             ) from error
 
-    def _train(self, examples: Sequence[E], start: Start, folder: Path) -> TrainedModel:
-        network, tokenizer = self._network(start)
+    def _train(self, examples: Sequence[E], start: ModelReference, folder: Path) -> TrainedModel:
+        network, tokenizer = self._load_network(start)
         rows = self.rows(tokenizer, examples, start.model)
         context, setting = context_length(network.config), self.config.key("most_tokens")
         fitting, notes = learnable_rows(
-            rows, self.called, f"model {start.model}", context, setting, self.config.most_tokens
+            rows, self.noun, f"model {start.model}", context, setting, self.config.most_tokens
         )
         if is_main_process():
             for note in notes:
                 print_note(note)
         began = time.perf_counter()
-        trainer = self._optimised(network, tokenizer, fitting, start, folder)
+        trainer = self._optimise(network, tokenizer, fitting, start, folder)
         seconds = time.perf_counter() - began
         loss = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
         metrics = {
@@ -208,19 +208,19 @@ class LocalTraining(ABC, Generic[E]):
             "last_loss": loss[-1] if loss else 0.0,
             "seconds": seconds,
         }
-        trained = self._named(start, folder, metrics, notes)
+        trained = self._describe_model(start, folder, metrics, notes)
         wait_for_all_processes()
         if trainer.is_world_process_zero():
             network = trainer.accelerator.unwrap_model(trainer.model)
-            as_trained = self.config.model_copy(update=self._settled(start))
+            as_trained = self.config.model_copy(update=self._adapter_settings(start))
             self._save(network, tokenizer, model_card(as_trained, self.seed, start, metrics), folder, start)
             trained.save(folder, _WRITTEN)
             _finish(folder)
         wait_for_all_processes()
         return trained
 
-    def _optimised(
-        self, network: Any, tokenizer: Any, rows: list[dict[str, list[int]]], start: Start, folder: Path
+    def _optimise(
+        self, network: Any, tokenizer: Any, rows: list[dict[str, list[int]]], start: ModelReference, folder: Path
     ) -> Any:
         """Train from the last checkpoint that can be read, or from the beginning.
 
@@ -239,16 +239,16 @@ class LocalTraining(ABC, Generic[E]):
         """
         from housewise.selftrain.trainers.checkpoints import (
             FiniteNumbers,
-            learned_state,
-            next_words,
+            state_digests,
+            describe_resumption,
             usable_checkpoints,
         )
 
         checkpoints = usable_checkpoints(folder / _CHECKPOINTS, remove=is_main_process())
         while True:
-            trainer = self.trainer(network, tokenizer, rows, folder / _CHECKPOINTS, self._reporter(folder))
+            trainer = self.trainer(network, tokenizer, rows, folder / _CHECKPOINTS, self._make_reporter(folder))
             trainer.add_callback(FiniteNumbers(self.config))
-            untrained = learned_state(trainer.model, rows[0])
+            untrained = state_digests(trainer.model, rows[0])
             checkpoint = checkpoints.pop(0) if checkpoints else None
             try:
                 trainer.train(resume_from_checkpoint=checkpoint)
@@ -262,10 +262,10 @@ class LocalTraining(ABC, Generic[E]):
                 if trainer.accelerator.num_processes > 1:
                     # The others may have read it.
                     raise UserError(f"{reason}; delete it to go on without it") from error
-            print_note(f"{reason}; {next_words(checkpoints)}")
+            print_note(f"{reason}; {describe_resumption(checkpoints)}")
             del trainer, network
-            network, _ = self._network(start)
-        if learned_state(trainer.model, rows[0]) & untrained:
+            network, _ = self._load_network(start)
+        if state_digests(trainer.model, rows[0]) & untrained:
             raise UserError(
                 f"{folder}: {trainer.state.max_steps} steps of training have changed nothing, so that there is no "
                 f"trained model; raise {self.config.key('learning_rate')}={self.config.learning_rate:g}, or teach "
@@ -273,9 +273,9 @@ class LocalTraining(ABC, Generic[E]):
             )
         return trainer
 
-    def _network(self, start: Start) -> tuple[Any, Any]:
+    def _load_network(self, start: ModelReference) -> tuple[Any, Any]:
         """The model with what is to be trained in it, and its tokenizer."""
-        from housewise.selftrain.trainers.lora import fresh_adapter
+        from housewise.selftrain.trainers.lora import add_adapter
 
         model = start.model.partition(":")[2] or SMOLLM2
         full = self.config.method == "full"
@@ -286,30 +286,30 @@ class LocalTraining(ABC, Generic[E]):
         network, tokenizer = load(model, None, self.config.device, self.config.dtype)
         if start.adapter is not None:
             return with_adapter(network, model, start.adapter, trainable=True).train(), tokenizer
-        return fresh_adapter(network, self.config, self.seed).train(), tokenizer
+        return add_adapter(network, self.config, self.seed).train(), tokenizer
 
-    def _named(self, start: Start, folder: Path, metrics: dict[str, float], notes: tuple[str, ...]) -> TrainedModel:
+    def _describe_model(self, start: ModelReference, folder: Path, metrics: dict[str, float], notes: tuple[str, ...]) -> TrainedModel:
         if self.config.method == "full":
             return TrainedModel(model=f"local:{folder / MODEL}", metrics=metrics, notes=notes)
         return TrainedModel(model=start.model, adapter=str(folder / ADAPTER), metrics=metrics, notes=notes)
 
-    def _save(self, network: Any, tokenizer: Any, card: str, folder: Path, start: Start) -> None:
+    def _save(self, network: Any, tokenizer: Any, card: str, folder: Path, start: ModelReference) -> None:
         """Write the weights and their card, in a folder that has its name when it is whole."""
-        from housewise.selftrain.trainers.recipe import save
+        from housewise.selftrain.trainers.recipe import save_weights
 
         weights = folder / (MODEL if self.config.method == "full" else ADAPTER)
         partial = folder / f".{weights.name}.partial"
         with saving_weights(partial, weights):
             if self.config.method == "full":
                 tokenizer.save_pretrained(partial)
-            save(network, str(partial))
+            save_weights(network, str(partial))
             if self.config.method == "lora":
                 save_base_weights(partial, start.model.partition(":")[2] or SMOLLM2)
             write_text(partial / "README.md", card)
         shutil.rmtree(weights, ignore_errors=True)
         partial.rename(weights)
 
-    def _reporter(self, folder: Path) -> Any:
+    def _make_reporter(self, folder: Path) -> Any:
         def report(step: int, total: int, history: list[dict[str, Any]]) -> None:
             write_text(folder / "curve.csv", curve_csv(history, self.curve))
             loss = next((entry["loss"] for entry in reversed(history) if "loss" in entry), None)
@@ -323,14 +323,14 @@ class LocalTrainer(LocalTraining[Pair]):
 
     def rows(self, tokenizer: Any, examples: Sequence[Pair], name: str) -> list[dict[str, list[int]]]:
         """See LocalTraining.rows."""
-        return [pair_tokens(tokenizer, pair, name) for pair in examples]
+        return [tokenize_demonstration(tokenizer, pair, name) for pair in examples]
 
     def trainer(self, network: Any, tokenizer: Any, rows: list[dict[str, list[int]]], folder: Path, report: Any) -> Any:
         """See LocalTraining.trainer."""
-        from housewise.selftrain.trainers.recipe import PairTrainer, arguments
+        from housewise.selftrain.trainers.recipe import SharedPromptSFT, training_arguments
 
-        settings = arguments(self.config, folder, self.seed)
-        return PairTrainer(network, settings, rows, tokenizer, report, self.config.together)
+        settings = training_arguments(self.config, folder, self.seed)
+        return SharedPromptSFT(network, settings, rows, tokenizer, report, self.config.together)
 
     def write(self, examples: Sequence[Pair], path: Path) -> None:
         """See LocalTraining.write."""
@@ -349,9 +349,9 @@ def _finish(folder: Path) -> TrainedModel:
 def main() -> None:
     """Carry out the training of a folder; every process of a launcher calls this."""
     folder = Path(sys.argv[1])
-    config, seed, start = launched(folder, int(sys.argv[2]))
+    config, seed, start = load_launched_job(folder, int(sys.argv[2]))
     try:
-        LocalTrainer(config, seed).carry_out(read_pairs(folder / "job.jsonl"), start, folder)
+        LocalTrainer(config, seed).train_in_process(read_pairs(folder / "job.jsonl"), start, folder)
     except UserError as error:
         sys.exit(str(error))
 

@@ -13,14 +13,14 @@ from housewise.language.local.libraries import first_line, quiet
 from housewise.selftrain.personalize.settings import TrainingConfig
 
 
-def fresh_adapter(network: Any, config: TrainingConfig, seed: int) -> Any:
+def add_adapter(network: Any, config: TrainingConfig, seed: int) -> Any:
     """Put a LoRA adapter on a model that changes nothing yet."""
     set_seed(seed)
     return get_peft_model(network, _lora_config(network, config))
 
 
 def _lora_config(network: Any, config: TrainingConfig) -> LoraConfig:
-    beside = _modules_beside_text(network)
+    beside = _non_text_modules(network)
     return LoraConfig(
         task_type="CAUSAL_LM",
         r=config.rank,
@@ -66,7 +66,7 @@ def _weighted_layers(network: Any) -> list[str]:
     """Name the layers of a model that work on text with a matrix, but for those of its vocabulary."""
     from torch.nn import Embedding
 
-    beside, output = re.compile(_modules_beside_text(network) or "(?!)"), network.get_output_embeddings()
+    beside, output = re.compile(_non_text_modules(network) or "(?!)"), network.get_output_embeddings()
     return [
         name
         for name, module in network.named_modules()
@@ -77,7 +77,7 @@ def _weighted_layers(network: Any) -> list[str]:
     ]
 
 
-def _modules_beside_text(network: Any) -> str | None:
+def _non_text_modules(network: Any) -> str | None:
     """Name the modules of a model that do not work on text, such as the part that reads images.
 
     Planners read text, from which these would learn nothing.

@@ -9,7 +9,7 @@ from housewise.selftrain.personalize.pairs import Pair
 from housewise.selftrain.personalize.settings import PreferenceConfig
 from housewise.selftrain.preferences import Preference
 from housewise.selftrain.trainers.fine_tuning import FineTuning, Turn
-from housewise.selftrain.trainers.selection import CUT, SAME_REPLIES, LeftOut
+from housewise.selftrain.trainers.selection import CUT, SAME_REPLIES, ExclusionReason
 
 
 class OpenAITrainer(FineTuning[Pair]):
@@ -25,7 +25,7 @@ class OpenAITrainer(FineTuning[Pair]):
         """See FineTuning.replies."""
         return (example.reply,)
 
-    def unfit(self, example: Pair) -> LeftOut | None:
+    def unfit(self, example: Pair) -> ExclusionReason | None:
         """See FineTuning.unfit: the API puts the end of a turn behind every reply."""
         return CUT if example.cut else None
 
@@ -59,7 +59,7 @@ class OpenAIPreferenceTrainer(FineTuning[Preference]):
         """See FineTuning.replies."""
         return example.chosen, example.rejected
 
-    def unfit(self, example: Preference) -> LeftOut | None:
+    def unfit(self, example: Preference) -> ExclusionReason | None:
         """See FineTuning.unfit."""
         return SAME_REPLIES if example.chosen == example.rejected else None
 

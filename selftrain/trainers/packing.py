@@ -11,7 +11,7 @@ from housewise.language.local.token_tree import Tree
 from housewise.selftrain.trainers.examples import IGNORED
 
 
-def common_length(rows: Sequence[Sequence[int]]) -> int:
+def common_prefix_length(rows: Sequence[Sequence[int]]) -> int:
     """How many tokens all rows begin with."""
     length = 0
     for column in zip(*rows, strict=False):
@@ -21,7 +21,7 @@ def common_length(rows: Sequence[Sequence[int]]) -> int:
     return length
 
 
-def grouped(conversations: Iterable[Sequence[int]], most: int) -> list[int]:
+def group_sizes(conversations: Iterable[Sequence[int]], most: int) -> list[int]:
     """How many conversations that follow each other go into each row.
 
     Args:
@@ -31,7 +31,7 @@ def grouped(conversations: Iterable[Sequence[int]], most: int) -> list[int]:
     sizes: list[int] = []
     before: Sequence[int] = ()
     for tokens in conversations:
-        alike = 2 * common_length([before, tokens]) >= max(min(len(before), len(tokens)), 1)
+        alike = 2 * common_prefix_length([before, tokens]) >= max(min(len(before), len(tokens)), 1)
         if sizes and alike and sizes[-1] < most:
             sizes[-1] += 1
         else:

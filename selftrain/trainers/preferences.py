@@ -14,8 +14,8 @@ from housewise.core.errors import UserError
 from housewise.language.local.tokens import prompt_tokens, reply_tokens
 from housewise.selftrain.personalize.settings import PreferenceConfig
 from housewise.selftrain.preferences import Preference, read_preferences, write_preferences
-from housewise.selftrain.trainers.base import Progress, Start, TrainedModel
-from housewise.selftrain.trainers.jobs import launched
+from housewise.selftrain.trainers.base import Progress, ModelReference, TrainedModel
+from housewise.selftrain.trainers.jobs import load_launched_job
 from housewise.selftrain.trainers.local import LocalTraining
 
 CURVE = ("step", "epoch", "loss", "rewards/accuracies", "rewards/margins", "learning_rate", "grad_norm")
@@ -46,7 +46,7 @@ class PreferenceTrainer(LocalTraining[Preference]):
             )
         self._beta = config.beta
 
-    def train(self, examples: Sequence[Preference], start: Start, folder: Path) -> TrainedModel:
+    def train(self, examples: Sequence[Preference], start: ModelReference, folder: Path) -> TrainedModel:
         """See Trainer.train.
 
         Raises:
@@ -72,9 +72,9 @@ class PreferenceTrainer(LocalTraining[Preference]):
         from trl import DPOConfig
 
         from housewise.selftrain.trainers.dpo import SharedPromptDPO
-        from housewise.selftrain.trainers.recipe import arguments
+        from housewise.selftrain.trainers.recipe import training_arguments
 
-        settings = arguments(self.config, folder, self.seed, DPOConfig, beta=self._beta)
+        settings = training_arguments(self.config, folder, self.seed, DPOConfig, beta=self._beta)
         return SharedPromptDPO(network, settings, rows, tokenizer, report, self.config.together)
 
     def write(self, examples: Sequence[Preference], path: Path) -> None:
@@ -85,10 +85,10 @@ class PreferenceTrainer(LocalTraining[Preference]):
 def main() -> None:
     """Carry out the training of a folder; every process of a launcher calls this."""
     folder = Path(sys.argv[1])
-    config, seed, start = launched(folder, int(sys.argv[2]))
+    config, seed, start = load_launched_job(folder, int(sys.argv[2]))
     assert isinstance(config, PreferenceConfig)
     try:
-        PreferenceTrainer(config, seed).carry_out(read_preferences(folder / "job.jsonl"), start, folder)
+        PreferenceTrainer(config, seed).train_in_process(read_preferences(folder / "job.jsonl"), start, folder)
     except UserError as error:
         sys.exit(str(error))
 

@@ -23,10 +23,10 @@ from housewise.core.errors import UserError
 from housewise.language.local.architecture import PLAIN_ATTENTION, added_masks, attention_windows, rope_switch
 from housewise.language.local.equivalence_check import agrees
 from housewise.selftrain.personalize.settings import TrainingConfig
-from housewise.selftrain.trainers.checkpoints import WARM_UP, Checkpointing, answering
-from housewise.selftrain.trainers.packing import grouped, shared_row
+from housewise.selftrain.trainers.checkpoints import WARM_UP, Checkpointing, evaluation_mode
+from housewise.selftrain.trainers.packing import group_sizes, shared_row
 
-Report = Callable[[int, int, list[dict[str, Any]]], None]
+StepReport = Callable[[int, int, list[dict[str, Any]]], None]
 """Told of steps done, steps in all, and the log so far."""
 
 _PAIRS_ON_GPU = 8
@@ -36,7 +36,7 @@ _MOST_MEASURED = 4
 logger = logging.getLogger(__name__)
 
 
-def arguments(
+def training_arguments(
     config: TrainingConfig, folder: Path, seed: int, kind: type[TrainingArguments] = SFTConfig, **further: Any
 ) -> Any:
     """TRL's settings for ours.
@@ -96,7 +96,7 @@ def arguments(
     return settings
 
 
-def plain_attention(network: Any) -> bool:
+def has_plain_attention(network: Any) -> bool:
     """Whether a model's attention is told by a mask alone, so that several pairs can share a row."""
     return network.config.get_text_config().model_type in PLAIN_ATTENTION
 
@@ -111,14 +111,14 @@ def shares_rows(network: Any, examples: Sequence[dict[str, list[int]]], most: in
         examples: each with ``input_ids`` and ``labels``.
         most: how many would share a row.
     """
-    if not plain_attention(network):
+    if not has_plain_attention(network):
         return False
     longest = sorted(examples, key=lambda example: -len(example["input_ids"]))[: min(most, _MOST_MEASURED)]
     if len(longest) < 2:
         return True
     switch = rope_switch(network.config.get_text_config())
     beyond = switch is not None and len(longest[0]["input_ids"]) > switch
-    if not beyond and _same_in_one_row(network, longest):
+    if not beyond and _agrees_in_one_row(network, longest):
         return True
     logger.warning(
         "a %s model learns examples one by one, since several in one row would be read otherwise than alone",
@@ -127,18 +127,18 @@ def shares_rows(network: Any, examples: Sequence[dict[str, list[int]]], most: in
     return False
 
 
-def _same_in_one_row(network: Any, examples: Sequence[dict[str, list[int]]]) -> bool:
+def _agrees_in_one_row(network: Any, examples: Sequence[dict[str, list[int]]]) -> bool:
     def logprobs(row: dict[str, Any]) -> torch.Tensor:
         row = {name: tensor.to(network.device) for name, tensor in row.items()}
-        _, logits, targets = foretold(network, row, network.dtype)
+        _, logits, targets = predict_labels(network, row, network.dtype)
         return -functional.cross_entropy(logits, targets, reduction="none")
 
-    with answering(network):
+    with evaluation_mode(network):
         together, alone = logprobs(shared_row(examples)), [logprobs(shared_row([example])) for example in examples]
     return agrees(together, torch.cat(alone), network.dtype)
 
 
-def groups(examples: Sequence[dict[str, list[int]]], name: str, most: int) -> Dataset:
+def grouped_dataset(examples: Sequence[dict[str, list[int]]], name: str, most: int) -> Dataset:
     """A data set of which each element is a ``group`` of examples that begin alike; see packing.grouped.
 
     Args:
@@ -146,12 +146,12 @@ def groups(examples: Sequence[dict[str, list[int]]], name: str, most: int) -> Da
         name: of the list by which they are compared.
         most: in a group.
     """
-    sizes = grouped((example[name] for example in examples), most)
+    sizes = group_sizes((example[name] for example in examples), most)
     left = iter(examples)
     return Dataset.from_list([{"group": list(islice(left, size))} for size in sizes])
 
 
-def foretold(model: Any, row: dict[str, Any], dtype: torch.dtype) -> tuple[Any, torch.Tensor, torch.Tensor]:
+def predict_labels(model: Any, row: dict[str, Any], dtype: torch.dtype) -> tuple[Any, torch.Tensor, torch.Tensor]:
     """What a model says of the tokens of a row that are to be learned.
 
     Args:
@@ -178,14 +178,14 @@ def foretold(model: Any, row: dict[str, Any], dtype: torch.dtype) -> tuple[Any, 
     return outputs, outputs.logits[0].float(), row["labels"][0, 1:]
 
 
-def keep_routers_quiet(network: Any) -> None:
+def disable_router_logits(network: Any) -> None:
     """Have a model with experts not compute how evenly it uses them: TRL asks for that, and no loss here has it."""
     config = network.config.get_text_config()
     if hasattr(config, "output_router_logits"):
         config.output_router_logits = False
 
 
-class PairTrainer(Checkpointing, SFTTrainer):  # type: ignore[misc]
+class SharedPromptSFT(Checkpointing, SFTTrainer):  # type: ignore[misc]
     """TRL's trainer, with each pass one row and the vocabulary's logits for replies only.
 
     Args:
@@ -203,7 +203,7 @@ class PairTrainer(Checkpointing, SFTTrainer):  # type: ignore[misc]
         settings: SFTConfig,
         examples: Sequence[dict[str, list[int]]],
         tokenizer: Any,
-        report: Report,
+        report: StepReport,
         together: int = 1,
     ) -> None:
         shared = shares_rows(network, examples, settings.per_device_train_batch_size * together)
@@ -213,13 +213,13 @@ class PairTrainer(Checkpointing, SFTTrainer):  # type: ignore[misc]
         super().__init__(
             model=network,
             args=settings,
-            train_dataset=groups(examples, "input_ids", together if shared else 1),
+            train_dataset=grouped_dataset(examples, "input_ids", together if shared else 1),
             processing_class=tokenizer,
             data_collator=lambda groups: shared_row([example for each in groups for example in each["group"]]),
-            callbacks=[Reporting(report)],
+            callbacks=[ProgressCallback(report)],
         )
         self.remove_callback(PrinterCallback)
-        keep_routers_quiet(network)
+        disable_router_logits(network)
 
     def compute_loss(
         self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, num_items_in_batch: Any = None
@@ -229,7 +229,7 @@ class PairTrainer(Checkpointing, SFTTrainer):  # type: ignore[misc]
         TRL computes logits for prompts as well where there is no GPU: for a vocabulary of 49 thousand and prompts of
         600 tokens, a quarter of the time.
         """
-        outputs, logits, targets = foretold(model, inputs, self.accelerator.unwrap_model(model).dtype)
+        outputs, logits, targets = predict_labels(model, inputs, self.accelerator.unwrap_model(model).dtype)
         total = functional.cross_entropy(logits, targets, reduction="sum")
         accuracy = (logits.argmax(-1) == targets).float().mean()
         self._metrics["train"]["mean_token_accuracy"].append(self.accelerator.reduce(accuracy, "mean").item())
@@ -244,10 +244,10 @@ class PairTrainer(Checkpointing, SFTTrainer):  # type: ignore[misc]
 
     def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
         network = self.accelerator.unwrap_model(self.model)
-        save(network, output_dir or self.args.output_dir, state_dict)
+        save_weights(network, output_dir or self.args.output_dir, state_dict)
 
 
-def save(network: Any, folder: str, state_dict: Any = None) -> None:
+def save_weights(network: Any, folder: str, state_dict: Any = None) -> None:
     """Keep all weights, or those of the adapter that is trained."""
     # Embeddings are not trained, and telling whether they were would need the Hub.
     options = (
@@ -256,10 +256,10 @@ def save(network: Any, folder: str, state_dict: Any = None) -> None:
     network.save_pretrained(folder, state_dict=state_dict, **options)
 
 
-class Reporting(TrainerCallback):  # type: ignore[misc]
+class ProgressCallback(TrainerCallback):  # type: ignore[misc]
     """Passes the log on as it grows."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: StepReport) -> None:
         self._report = report
 
     def on_log(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:

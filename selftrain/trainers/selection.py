@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class ExclusionReason:
     """A reason to leave examples out.
 
     Attributes:
@@ -27,18 +27,18 @@ class LeftOut:
     too_long: bool = False
 
 
-SAME_REPLIES = LeftOut(
+SAME_REPLIES = ExclusionReason(
     "having the same reply twice", "there is nothing to prefer; give preferences whose two replies differ"
 )
-NOTHING_LEARNED = LeftOut("having nothing that is to be learned", "choose another wording, such as wording=done")
-CUT = LeftOut(
+NOTHING_LEARNED = ExclusionReason("having nothing that is to be learned", "choose another wording, such as wording=done")
+CUT = ExclusionReason(
     "cut at a limit, where the API would learn to end",
     "raise max_tokens for what is learned from, or train a local model",
 )
 
 
-def select(
-    examples: Sequence[T], reason: Callable[[T], LeftOut | None], called: str
+def exclude(
+    examples: Sequence[T], reason: Callable[[T], ExclusionReason | None], noun: str
 ) -> tuple[list[T], tuple[str, ...]]:
     """Leave out what cannot be learned from.
 
@@ -56,7 +56,7 @@ def select(
     reasons = list(map(reason, examples))
     kept = [example for example, why in zip(examples, reasons, strict=True) if why is None]
     counted = Counter(why for why in reasons if why is not None)
-    sentences = tuple(f"{count} of {len(examples)} {called}s left out as {why.what}" for why, count in counted.items())
+    sentences = tuple(f"{count} of {len(examples)} {noun}s left out as {why.what}" for why, count in counted.items())
     too_long = sum(count for why, count in counted.items() if why.too_long)
     if counted and (not kept or 2 * too_long > len(examples)):
         [(commonest, _)] = counted.most_common(1)

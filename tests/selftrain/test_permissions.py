@@ -13,7 +13,7 @@ pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 
 from housewise.selftrain.adapt.loop import merged
 from housewise.selftrain.ship import ship
-from housewise.selftrain.trainers.base import Start
+from housewise.selftrain.trainers.base import ModelReference
 from housewise.selftrain.trainers.local import LocalTrainer
 from tests.selftrain.tiny import pair, save_learner, training
 
@@ -29,7 +29,7 @@ def test_weights_have_the_permissions_of_new_files(umask: int, tmp_path: Path) -
     model = f"local:{save_learner(tmp_path / 'tiny')}"
     learned = {
         method: LocalTrainer(training(epochs=1, method=method)).train(
-            [pair(0), pair(1)], Start(model=model), tmp_path / method
+            [pair(0), pair(1)], ModelReference(model=model), tmp_path / method
         )
         for method in ("lora", "full")
     }

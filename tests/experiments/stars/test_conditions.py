@@ -175,14 +175,14 @@ def test_a_run_that_was_killed_is_gone_on_with_and_asks_nothing_twice(server: Ch
 @pytest.mark.slow
 def test_all_conditions_with_a_local_model_and_its_adapters(tmp_path: Path) -> None:
     pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
-    from housewise.selftrain.trainers.base import Start
+    from housewise.selftrain.trainers.base import ModelReference
     from housewise.selftrain.trainers.local import LocalTrainer
     from tests.selftrain.tiny import pair, save_learner, training
 
     model = save_learner(tmp_path / "model")
     for seed in (1, 2):
         folder = tmp_path / f"taught-{seed}"
-        LocalTrainer(training(epochs=1), seed).train([pair(0), pair(1)], Start(model=f"local:{model}"), folder)
+        LocalTrainer(training(epochs=1), seed).train([pair(0), pair(1)], ModelReference(model=f"local:{model}"), folder)
     arms = ("--adapter", "none", "--adapter", tmp_path / "taught-{seed}" / "adapter", "--seed", "1", "--seed", "2")
     out = tmp_path / "out"
     conditions(*OFFICE, "--out", out, "--model", f"local:{model}", *arms, "most_tokens=4", "most_calls=20")

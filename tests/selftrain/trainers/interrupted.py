@@ -24,7 +24,7 @@ from housewise.selftrain.personalize.loop import SelfTraining
 from housewise.selftrain.personalize.settings import load_selftraining
 from housewise.selftrain.prefer import main as prefer
 from housewise.selftrain.preferences import Preference, write_preferences
-from housewise.selftrain.trainers import Start, dpo
+from housewise.selftrain.trainers import ModelReference, dpo
 from housewise.selftrain.trainers.local import LocalTrainer
 from tests.machines.writes import NEED_NO_ROOM, run_traced
 from tests.selftrain.tiny import pair, save_learner, save_prompt, training
@@ -65,7 +65,7 @@ class Trainings:
 
     def _learn(self, folder: Path, **changes: Any) -> None:
         settings = training(epochs=1, **_STEPS, **changes)
-        LocalTrainer(settings).train([pair(number) for number in range(4)], Start(model=self._model), folder)
+        LocalTrainer(settings).train([pair(number) for number in range(4)], ModelReference(model=self._model), folder)
 
     def phase(self, folder: Path) -> None:
         """The first phase of a self-training, whose demonstrations are there, with what is written around it."""

@@ -12,10 +12,10 @@ pytest.importorskip("trl")
 
 from torch.nn import functional  # noqa: E402
 
-from housewise.selftrain.trainers.dpo import reply_logprobs, rows_of_preferences  # noqa: E402
+from housewise.selftrain.trainers.dpo import reply_logprobs, collate_preferences  # noqa: E402
 from housewise.selftrain.trainers.examples import IGNORED  # noqa: E402
 from housewise.selftrain.trainers.packing import shared_row  # noqa: E402
-from housewise.selftrain.trainers.recipe import foretold, shares_rows  # noqa: E402
+from housewise.selftrain.trainers.recipe import predict_labels, shares_rows  # noqa: E402
 from tests.language.architectures import EACH, LONGROPE_SWITCH, VOCABULARY, WINDOW, network  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -55,7 +55,7 @@ def test_examples_teach_together_what_they_teach_alone(name: str, length: str) -
     groups = [examples] if shares_rows(model, examples, len(examples)) else [[each] for each in examples]
     loss = torch.stack(
         [
-            functional.cross_entropy(*foretold(model, shared_row(group), torch.float32)[1:], reduction="sum")
+            functional.cross_entropy(*predict_labels(model, shared_row(group), torch.float32)[1:], reduction="sum")
             for group in groups
         ]
     ).sum()
@@ -75,7 +75,7 @@ def test_replies_of_preferences_are_as_likely_as_alone(name: str, length: str) -
     ]
     replies = [example(each["prompt"], each[which]) for each in group for which in ("chosen", "rejected")]
     with torch.no_grad():
-        rows = rows_of_preferences(group, shares_rows(model, replies, len(replies)))
+        rows = collate_preferences(group, shares_rows(model, replies, len(replies)))
         found = reply_logprobs(model, rows, torch.float32).T.flatten()
         wanted = -torch.stack([expected(model, each) for each in replies])
     torch.testing.assert_close(found, wanted, atol=2e-5, rtol=2e-5)

@@ -18,7 +18,7 @@ from housewise.core.errors import UserError
 from housewise.selftrain.adapt.settings import load_training
 from housewise.selftrain.personalize.settings import load_selftraining
 from housewise.selftrain.preferences import Preference
-from housewise.selftrain.trainers.base import Start
+from housewise.selftrain.trainers.base import ModelReference
 from housewise.selftrain.trainers.local import LocalTrainer
 from housewise.selftrain.trainers.preferences import PreferenceTrainer
 from tests.selftrain.tiny import pair, save_learner, training
@@ -53,7 +53,7 @@ def test_training_of_replies_ends_where_numbers_break(model: str, tmp_path: Path
     settings = load_selftraining(settings={"training": {**SMALL, "method": method, "learning_rate": 1e16}, **rate})
     config = settings.imitation.model_copy(update={"epochs": 8.0})
     with pytest.raises(UserError, match=rf"is not a finite number; lower {key}=1e\+16") as error:
-        LocalTrainer(config).train(PAIRS, Start(model=model), tmp_path)
+        LocalTrainer(config).train(PAIRS, ModelReference(model=model), tmp_path)
     check_ended(tmp_path, str(error.value))
 
 
@@ -63,7 +63,7 @@ def test_training_of_preferences_ends_where_numbers_break(model: str, tmp_path: 
     asked = {"prompt": ({"role": "user", "content": "kitchen 0"},), "prefix": "step 1:"}
     preferences = [Preference(**asked, chosen=f" go to mug {n}", rejected=f" look at mug {n}") for n in range(6)]  # type: ignore[arg-type]
     with pytest.raises(UserError, match=r"not a finite number; lower preference\.learning_rate=1e\+30") as error:
-        trainer.train(preferences, Start(model=model), tmp_path)
+        trainer.train(preferences, ModelReference(model=model), tmp_path)
     check_ended(tmp_path, str(error.value))
 
 
@@ -75,7 +75,7 @@ def test_several_processes_end_where_numbers_break(
         settings={"training": {**SMALL, "launcher": launcher}, "imitation_learning_rate": 1e16}
     )
     with pytest.raises(UserError, match="see what it printed"):
-        LocalTrainer(settings.imitation).train(PAIRS, Start(model=model), tmp_path)
+        LocalTrainer(settings.imitation).train(PAIRS, ModelReference(model=model), tmp_path)
     told = [line for line in capfd.readouterr().err.splitlines() if "lower imitation_learning_rate=1e+16" in line]
     assert told
     check_ended(tmp_path, told[0])
@@ -88,19 +88,19 @@ def test_a_model_that_gives_no_numbers_is_not_the_learning_rates_fault(tmp_path:
     weights = save_learner(tmp_path / "broken") / "model.safetensors"
     save_file({name: torch.full_like(value, math.nan) for name, value in load_file(weights).items()}, weights)
     with pytest.raises(UserError, match=r"step 1 of 8: the loss is not a finite number; .*training\.dtype=float32"):
-        LocalTrainer(training()).train(PAIRS, Start(model=f"local:{tmp_path / 'broken'}"), tmp_path / "out")
+        LocalTrainer(training()).train(PAIRS, ModelReference(model=f"local:{tmp_path / 'broken'}"), tmp_path / "out")
 
 
 @pytest.mark.parametrize("method", ["lora", "full"])
 def test_one_step_learns(model: str, tmp_path: Path, method: str) -> None:
     trainer = LocalTrainer(training(epochs=1, batch=8, method=method))
-    assert trainer.train(PAIRS, Start(model=model), tmp_path).metrics["steps"] == 1
+    assert trainer.train(PAIRS, ModelReference(model=model), tmp_path).metrics["steps"] == 1
     [row] = csv.DictReader((tmp_path / "curve.csv").open())
     assert float(row["learning_rate"]) == 0.02
 
 
 def test_many_steps_are_warmed_up_as_before(model: str, tmp_path: Path) -> None:
-    LocalTrainer(training(epochs=6)).train(PAIRS, Start(model=model), tmp_path)
+    LocalTrainer(training(epochs=6)).train(PAIRS, ModelReference(model=model), tmp_path)
     rates = [float(row["learning_rate"]) for row in csv.DictReader((tmp_path / "curve.csv").open())]
     assert len(rates) == 24 and rates[:3] == [0, 0.01, 0.02]
 
@@ -111,5 +111,5 @@ def test_what_has_learned_nothing_is_no_result(model: str, tmp_path: Path, metho
     config = training(method=method, learning_rate=rate)
     for _ in range(2):
         with pytest.raises(UserError, match=rf"changed nothing, .*raise training\.learning_rate={rate:g}"):
-            LocalTrainer(config).train(PAIRS, Start(model=model), tmp_path)
+            LocalTrainer(config).train(PAIRS, ModelReference(model=model), tmp_path)
         assert not any((tmp_path / name).exists() for name in ("model.json", "adapter", "model"))

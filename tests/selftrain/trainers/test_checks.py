@@ -17,8 +17,8 @@ from housewise.core.errors import UserError
 from housewise.language.local.model import LocalChatModel
 from housewise.language.messages import fold_system
 from housewise.selftrain.preferences import Preference, write_preferences
-from housewise.selftrain.trainers.base import Start
-from housewise.selftrain.trainers.examples import pair_tokens
+from housewise.selftrain.trainers.base import ModelReference
+from housewise.selftrain.trainers.examples import tokenize_demonstration
 from housewise.selftrain.trainers.local import LocalTrainer
 from tests.commands import run_module
 from tests.language.kinds import save_kind
@@ -90,12 +90,12 @@ def test_preferences_name_their_own_settings(
 )
 def test_an_architecture_that_cannot_be_trained(tmp_path: Path, kind: str, words: str) -> None:
     with pytest.raises(UserError, match=words):
-        LocalTrainer(training()).check(Start(model=f"local:{save_kind(tmp_path, kind)}"))
+        LocalTrainer(training()).check(ModelReference(model=f"local:{save_kind(tmp_path, kind)}"))
 
 
 @pytest.mark.parametrize("kind", ["gpt2", "gemma3", "granitemoehybrid dense"])
 def test_other_architectures_can(tmp_path: Path, kind: str) -> None:
-    LocalTrainer(training()).check(Start(model=f"local:{save_kind(tmp_path, kind)}"))
+    LocalTrainer(training()).check(ModelReference(model=f"local:{save_kind(tmp_path, kind)}"))
 
 
 def test_a_tokenizer_without_an_end(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_a_tokenizer_without_an_end(tmp_path: Path) -> None:
         json.dumps({key: value for key, value in json.loads(path.read_text()).items() if key != "eos_token"})
     )
     with pytest.raises(UserError, match=r"no token that ends a text.* set eos_token in its tokenizer_config\.json"):
-        LocalTrainer(training()).check(Start(model=f"local:{folder}"))
+        LocalTrainer(training()).check(ModelReference(model=f"local:{folder}"))
 
 
 def test_checking_draws_nothing(model: Path) -> None:
@@ -113,7 +113,7 @@ def test_checking_draws_nothing(model: Path) -> None:
     import torch
 
     before = torch.get_rng_state()
-    LocalTrainer(training()).check(Start(model=f"local:{model}"))
+    LocalTrainer(training()).check(ModelReference(model=f"local:{model}"))
     assert torch.equal(torch.get_rng_state(), before)
 
 
@@ -121,7 +121,7 @@ def test_checking_draws_nothing(model: Path) -> None:
 def test_of_a_model_with_images_the_part_for_text_is_trained(tmp_path: Path, targets: str | tuple[str, ...]) -> None:
     folder = save_kind(tmp_path / "gemma3", "gemma3")
     trained = LocalTrainer(training(targets=targets, epochs=1)).train(
-        [pair(number) for number in range(2)], Start(model=f"local:{folder}"), tmp_path / "out"
+        [pair(number) for number in range(2)], ModelReference(model=f"local:{folder}"), tmp_path / "out"
     )
     with safe_open(str(tmp_path / "out" / "adapter" / "adapter_model.safetensors"), "pt") as weights:
         names = list(weights.keys())
@@ -142,7 +142,7 @@ def test_without_a_system_role_what_is_learned_is_what_is_asked(tmp_path: Path) 
     taking.chat_template = template
     (message,) = fold_system(pair().messages)
     folded = pair(prompt=({"role": message.role, "content": message.content},))
-    assert pair_tokens(refusing, pair(), "tiny") == pair_tokens(taking, folded, "tiny")
+    assert tokenize_demonstration(refusing, pair(), "tiny") == tokenize_demonstration(taking, folded, "tiny")
 
 
 @pytest.mark.parametrize("launcher", [(), (f"preference.launcher={sys.executable}",)])

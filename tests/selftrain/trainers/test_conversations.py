@@ -11,7 +11,7 @@ pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 from housewise.core.errors import UserError
 from housewise.language.local.weights import load
 from housewise.selftrain.personalize.pairs import Pair
-from housewise.selftrain.trainers.base import Start
+from housewise.selftrain.trainers.base import ModelReference
 from housewise.selftrain.trainers.local import LocalTrainer
 from tests.selftrain.tiny import save_learner, save_talker, training
 
@@ -43,12 +43,12 @@ def test_a_conversation_teaches_what_its_replies_teach(tmp_path: Path) -> None:
     parts = [Pair(prompt=TURNS[:turn], prefix="Action:", reply=reply) for turn, reply in replies]
     trainer = LocalTrainer(training(epochs=8))
     assert learned(trainer.rows(tokenizer, [whole], "tiny")) == learned(trainer.rows(tokenizer, parts, "tiny"))
-    better = trainer.train([whole], Start(model=f"local:{folder}"), tmp_path / "out")
+    better = trainer.train([whole], ModelReference(model=f"local:{folder}"), tmp_path / "out")
     assert better.metrics["last_loss"] < better.metrics["first_loss"]
 
 
 def test_a_model_that_reads_turns_otherwise_than_it_writes_them_is_refused(tmp_path: Path) -> None:
-    start = Start(model=f"local:{save_learner(tmp_path / 'tiny')}")
+    start = ModelReference(model=f"local:{save_learner(tmp_path / 'tiny')}")
     whole = Pair(prompt=TURNS, prefix="Action:", reply=" Declare Done", turns=True)
     with pytest.raises(UserError, match="its chat template changes what was said in earlier turns"):
         LocalTrainer(training()).train([whole], start, tmp_path / "out")

@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 
-from housewise.selftrain.trainers.base import Start
+from housewise.selftrain.trainers.base import ModelReference
 from housewise.selftrain.trainers.local import LocalTrainer
 from tests.selftrain.tiny import pair, save_learner, training
 
@@ -41,7 +41,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> str:
 def whole(model: str, tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """The weights of a training that nothing disturbed."""
     folder = tmp_path_factory.mktemp("whole")
-    LocalTrainer(CONFIG).train(PAIRS, Start(model=model), folder)
+    LocalTrainer(CONFIG).train(PAIRS, ModelReference(model=model), folder)
     return weights(folder)
 
 
@@ -55,7 +55,7 @@ def begun(model: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        LocalTrainer(CONFIG, progress=stop).train(PAIRS, Start(model=model), folder)
+        LocalTrainer(CONFIG, progress=stop).train(PAIRS, ModelReference(model=model), folder)
     return folder
 
 
@@ -68,7 +68,7 @@ def go_on(model: str, begun: Path, folder: Path, damage: Callable[[Path], None])
     shutil.copytree(begun, folder)
     damage(folder / "checkpoints")
     steps: list[int] = []
-    LocalTrainer(CONFIG, progress=lambda done, *_: steps.append(done)).train(PAIRS, Start(model=model), folder)
+    LocalTrainer(CONFIG, progress=lambda done, *_: steps.append(done)).train(PAIRS, ModelReference(model=model), folder)
     return weights(folder), min(steps)
 
 

@@ -17,8 +17,8 @@ from housewise.core.files import write_json
 from housewise.language.local.model import LocalChatModel
 from housewise.selftrain.personalize.pairs import Pair
 from housewise.selftrain.preferences import write_preferences
-from housewise.selftrain.trainers.base import Start, TrainedModel
-from housewise.selftrain.trainers.jobs import digest
+from housewise.selftrain.trainers.base import ModelReference, TrainedModel
+from housewise.selftrain.trainers.jobs import examples_digest
 from housewise.selftrain.trainers.local import LocalTrainer
 from tests.commands import run_module
 from tests.selftrain.tiny import pair, save_learner, training
@@ -33,7 +33,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("place")
     for seed, name in enumerate(("a", "b")):
         save_learner(place / name / "tiny", seed=seed)
-    LocalTrainer(training(epochs=1)).train(PAIRS, Start(model=local(place / "a")), place / "finished")
+    LocalTrainer(training(epochs=1)).train(PAIRS, ModelReference(model=local(place / "a")), place / "finished")
     return place
 
 
@@ -46,7 +46,7 @@ def again(
 ) -> TrainedModel:
     """What a finished training answers that is given this."""
     seed = more.pop("seed", 0)
-    start = Start(model=local(place / model), adapter=adapter and str(place / adapter))
+    start = ModelReference(model=local(place / model), adapter=adapter and str(place / adapter))
     return LocalTrainer(training(**{"epochs": 1, **more}), seed).train(pairs, start, folder)
 
 
@@ -86,14 +86,14 @@ def test_of_earlier_versions_as_much_is_known_as_they_wrote_down(place: Path, tm
 
 def test_what_earlier_versions_called_the_same_is_the_same() -> None:
     """The digest of this pair as they computed it, who did not know whether replies were cut."""
-    assert digest(PAIRS[:1]) == "d2494c97c7021559017d9755d967524da694eda38b8869495924d89d45827bab"
+    assert examples_digest(PAIRS[:1]) == "d2494c97c7021559017d9755d967524da694eda38b8869495924d89d45827bab"
 
 
 def test_a_base_that_was_moved_is_the_same_one(place: Path, tmp_path: Path) -> None:
     model = shutil.copytree(place / "a" / "tiny", tmp_path / "a" / "tiny")
     first = again(tmp_path, tmp_path / "finished")
     renamed = model.rename(tmp_path / "renamed")
-    start = Start(model=f"local:{renamed}")
+    start = ModelReference(model=f"local:{renamed}")
     found = LocalTrainer(training(epochs=1)).train(PAIRS, start, tmp_path / "finished")
     assert (found.model, found.adapter) == (start.model, first.adapter)
     LocalChatModel(str(renamed), found.adapter, device="cpu", dtype="float32").close()
@@ -109,7 +109,7 @@ def test_a_study_finds_its_own_parts_where_it_is_now(
     shutil.copytree(place / "a" / "tiny", here / "warm-up" / "merged")
     write_json(here / "config.json", {})
     learner = Path("fold", "learner")
-    start = Start(model=f"local:{here / 'warm-up' / 'merged'}")
+    start = ModelReference(model=f"local:{here / 'warm-up' / 'merged'}")
     LocalTrainer(training(epochs=1)).train(PAIRS, start, here / learner)
     older = shutil.copytree(here / learner, here / "fold" / "older")
     kept = json.loads((older / "model.json").read_text())
@@ -157,7 +157,7 @@ def test_settings_that_the_adapter_has_settled_are_refused(
 def test_the_card_has_what_the_adapter_has(place: Path, tmp_path: Path) -> None:
     nobodys = training(epochs=1).model_copy(update={"rank": 32, "alpha": 64})
     nobodys._set_by_user = frozenset()
-    start = Start(model=local(place / "a"), adapter=str(place / "finished" / "adapter"))
+    start = ModelReference(model=local(place / "a"), adapter=str(place / "finished" / "adapter"))
     LocalTrainer(nobodys).train(PAIRS, start, tmp_path)
     card = json.loads((tmp_path / "adapter" / "README.md").read_text().split("```json")[1].split("```")[0])
     written = json.loads((tmp_path / "adapter" / "adapter_config.json").read_text())

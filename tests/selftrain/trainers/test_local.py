@@ -20,9 +20,9 @@ from housewise.core.errors import UserError
 from housewise.language import ChatModelError, ChatRequest, Sampling
 from housewise.language.local.model import LocalChatModel
 from housewise.selftrain.personalize.pairs import Pair
-from housewise.selftrain.trainers.base import Start, TrainedModel
+from housewise.selftrain.trainers.base import ModelReference, TrainedModel
 from housewise.selftrain.trainers.local import LocalTrainer
-from housewise.selftrain.trainers.recipe import arguments
+from housewise.selftrain.trainers.recipe import training_arguments
 from tests.selftrain.tiny import pair, save_learner, training
 
 PAIRS = [pair(number) for number in range(6)]
@@ -49,10 +49,10 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def trained(model: str, folder: Path, pairs: list[Pair] | None = None, **changes: Any) -> TrainedModel:
-    return LocalTrainer(training(**changes)).train(PAIRS if pairs is None else pairs, Start(model=model), folder)
+    return LocalTrainer(training(**changes)).train(PAIRS if pairs is None else pairs, ModelReference(model=model), folder)
 
 
-def likelihood(start: Start, pairs: list[Pair]) -> float:
+def likelihood(start: ModelReference, pairs: list[Pair]) -> float:
     """Mean log-likelihood that a model gives to replies when it is asked the way the planner asks."""
     opened = LocalChatModel(start.model.partition(":")[2], start.adapter, device="cpu", dtype="float32")
     scores = [opened.score(ChatRequest(pair.messages, Sampling(), pair.prefix), [pair.reply])[0] for pair in pairs]
@@ -66,7 +66,7 @@ def weights(folder: Path) -> bytes:
 
 @pytest.mark.parametrize("method", ["lora", "full"])
 def test_what_is_trained_becomes_likelier_where_the_planner_asks(model: str, tmp_path: Path, method: str) -> None:
-    before = likelihood(Start(model=model), PAIRS)
+    before = likelihood(ModelReference(model=model), PAIRS)
     better = trained(model, tmp_path, method=method, epochs=8)
     assert likelihood(better, PAIRS) > before + 1
     assert better.metrics["pairs"] == 6 and better.metrics["last_loss"] < better.metrics["first_loss"]
@@ -112,7 +112,7 @@ def test_memory_that_does_not_suffice_is_said_and_training_goes_on_with_less(mod
         if done == 2:
             torch.empty(1 << 50)
 
-    start = Start(model=model)
+    start = ModelReference(model=model)
     with pytest.raises(UserError, match=r"out of memory.*training\.pairs_per_pass"):
         LocalTrainer(training(epochs=2, pairs_per_pass=2, checkpoint_steps=1), progress=greedy).train(
             PAIRS, start, tmp_path
@@ -137,7 +137,7 @@ def long(model: str, folder: Path) -> list[int]:
     """What SCRIPT does, in this process, with one thread; its steps."""
     steps = list[int]()
     trainer = LocalTrainer(training(epochs=6, checkpoint_steps=1), 3, lambda done, *_: steps.append(done))
-    trainer.train(PAIRS, Start(model=model), folder)
+    trainer.train(PAIRS, ModelReference(model=model), folder)
     return steps
 
 
@@ -192,7 +192,7 @@ def test_checkpoints_of_another_training_are_not_gone_on_from(
 
     begun = LocalTrainer(training(epochs=3, checkpoint_steps=1), progress=stop)
     with pytest.raises(Stopped):
-        begun.train(PAIRS, Start(model=model), tmp_path / "begun")
+        begun.train(PAIRS, ModelReference(model=model), tmp_path / "begun")
     assert list((tmp_path / "begun" / "checkpoints").iterdir())
     for folder in ("begun", "fresh"):
         trained(model, tmp_path / folder, epochs=3, checkpoint_steps=1, **change)
@@ -214,7 +214,7 @@ def test_what_was_launched_ends_with_the_one_that_launched_it(model: str, tmp_pa
 @pytest.mark.parametrize("shared", [(12, 8, 6), (20, 8, 5), (8, 3, 2), (7, 4, 1), (4, 8, 4)])
 def test_a_pass_takes_what_the_batch_can_be_divided_into(tmp_path: Path, shared: tuple[int, int, int]) -> None:
     batch, most, per_pass = shared
-    settings = arguments(training(batch=batch, pairs_per_pass=most), tmp_path, 0)
+    settings = training_arguments(training(batch=batch, pairs_per_pass=most), tmp_path, 0)
     assert settings.per_device_train_batch_size == per_pass
     assert per_pass * settings.gradient_accumulation_steps == batch
 
@@ -224,14 +224,14 @@ def test_a_cpu_has_the_recipe_of_cpus_beside_a_gpu(
     tmp_path: Path, device: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
-    settings = arguments(training(device=device, batch=8, pairs_per_pass=None), tmp_path, 0)
+    settings = training_arguments(training(device=device, batch=8, pairs_per_pass=None), tmp_path, 0)
     assert (settings.per_device_train_batch_size, settings.device.type) == (1, "cpu")
 
 
 def test_a_batch_that_processes_cannot_share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WORLD_SIZE", "3")
     with pytest.raises(UserError, match=r"training\.batch=8 .* 3 processes"):
-        arguments(training(batch=8), tmp_path, 0)
+        training_arguments(training(batch=8), tmp_path, 0)
 
 
 def test_several_processes_train_together_what_one_trains(model: str, tmp_path: Path) -> None:
@@ -259,7 +259,7 @@ def test_an_adapter_for_another_model(model: str, tmp_path: Path) -> None:
     first = trained(model, tmp_path / "first", epochs=1)
     other = save_learner(tmp_path / "tiny", seed=1)
     with pytest.raises(ChatModelError, match="it was trained on other weights"):
-        LocalTrainer(training()).train(PAIRS, Start(model=f"local:{other}", adapter=first.adapter), tmp_path / "second")
+        LocalTrainer(training()).train(PAIRS, ModelReference(model=f"local:{other}", adapter=first.adapter), tmp_path / "second")
     assert not (tmp_path / "second" / "model.json").exists()
 
 
@@ -292,7 +292,7 @@ def test_what_is_given_of_a_reply_is_not_learned(model: str, tmp_path: Path) -> 
     learned = trained(model, tmp_path / "given", given, epochs=4)
     whole = trained(model, tmp_path / "whole", [pair(number, reply=reply) for number in range(4)], epochs=4)
     asked = [pair(number, reply=reply[:end], prefix="step 1:") for number in range(4)]
-    before = likelihood(Start(model=model), asked)
+    before = likelihood(ModelReference(model=model), asked)
     assert likelihood(whole, asked) > likelihood(learned, asked)
-    assert likelihood(learned, [pair(0, reply=reply)]) > likelihood(Start(model=model), [pair(0, reply=reply)])
+    assert likelihood(learned, [pair(0, reply=reply)]) > likelihood(ModelReference(model=model), [pair(0, reply=reply)])
     assert before < likelihood(whole, asked)

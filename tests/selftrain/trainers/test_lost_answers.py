@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 from housewise.core.errors import UserError
-from housewise.selftrain.trainers.base import Start, TrainedModel
+from housewise.selftrain.trainers.base import ModelReference, TrainedModel
 from housewise.selftrain.trainers.openai_api import OpenAITrainer
 from tests.selftrain.tiny import pair, training
 from tests.selftrain.trainers.fine_tuning import FineTuning, Trouble
 from tests.servers import serving
 
 PAIRS = [pair(number) for number in range(12)]
-START = Start(model="gpt-4o-mini-2024-07-18")
+START = ModelReference(model="gpt-4o-mini-2024-07-18")
 FILES, JOBS = "POST /v1/files", "POST /v1/fine_tuning/jobs"
 
 
@@ -30,7 +30,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FineTuning]:
         yield running
 
 
-def train(url: str, folder: Path, start: Start = START, lines: list[str] | None = None) -> TrainedModel:
+def train(url: str, folder: Path, start: ModelReference = START, lines: list[str] | None = None) -> TrainedModel:
     """Train without pauses, as a process of its own does too."""
     said = [] if lines is None else lines
     config = training(trainer="openai", epochs=3)
@@ -39,7 +39,7 @@ def train(url: str, folder: Path, start: Start = START, lines: list[str] | None 
     )
 
 
-def refusal(server: FineTuning, folder: Path, start: Start = START) -> str:
+def refusal(server: FineTuning, folder: Path, start: ModelReference = START) -> str:
     with pytest.raises(UserError) as caught:
         train(server.url, folder, start)
     assert TrainedModel.load(folder) is None and "\n" not in str(caught.value)
@@ -155,12 +155,12 @@ def test_a_model_that_was_made_a_minute_ago_is_waited_for(
 ) -> None:
     server.troubles = {JOBS: [Trouble(404, f"The model {model} does not exist")] * 3}
     if tries == 1:
-        assert "does not exist" in refusal(server, tmp_path, Start(model=model))
+        assert "does not exist" in refusal(server, tmp_path, ModelReference(model=model))
         server.troubles = {}
         # The name is corrected; nothing was started for the wrong one.
         train(server.url, tmp_path)
     else:
-        train(server.url, tmp_path, Start(model=model))
+        train(server.url, tmp_path, ModelReference(model=model))
     assert len(server.jobs) == 1
 
 

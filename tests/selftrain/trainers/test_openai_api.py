@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from housewise.core.errors import UserError
-from housewise.selftrain.trainers.base import Start, TrainedModel
+from housewise.selftrain.trainers.base import ModelReference, TrainedModel
 from housewise.selftrain.trainers.openai_api import OpenAITrainer
 from tests.selftrain.tiny import pair, training
 from tests.selftrain.trainers.fine_tuning import FineTuning
 from tests.servers import serving
 
 PAIRS = [pair(number) for number in range(12)]
-START = Start(model="gpt-4o-mini-2024-07-18")
+START = ModelReference(model="gpt-4o-mini-2024-07-18")
 
 
 @pytest.fixture
@@ -136,11 +136,11 @@ def test_data_that_the_api_would_refuse(server: FineTuning, tmp_path: Path) -> N
 
 def test_a_local_model_is_not_trained_there(server: FineTuning, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"training\.trainer"):
-        trainer(server).train(PAIRS, Start(model="local"), tmp_path)
+        trainer(server).train(PAIRS, ModelReference(model="local"), tmp_path)
 
 
 def test_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     with pytest.raises(UserError, match="set OPENAI_API_KEY"):
-        OpenAITrainer(training(trainer="openai")).check(Start(model="gpt-4o"))
+        OpenAITrainer(training(trainer="openai")).check(ModelReference(model="gpt-4o"))

@@ -14,13 +14,13 @@ from housewise.core.errors import UserError
 from housewise.selftrain.adapt.settings import load_training
 from housewise.selftrain.preferences import Preference, write_preferences
 from housewise.selftrain.trainers import open_preference_trainer
-from housewise.selftrain.trainers.base import Start, TrainedModel
+from housewise.selftrain.trainers.base import ModelReference, TrainedModel
 from housewise.selftrain.trainers.openai_api import OpenAIPreferenceTrainer
 from tests.commands import run_module
 from tests.selftrain.trainers.fine_tuning import FineTuning
 from tests.servers import serving
 
-START = Start(model="gpt-4.1-mini-2025-04-14")
+START = ModelReference(model="gpt-4.1-mini-2025-04-14")
 
 
 def preference(number: int, **changes: Any) -> Preference:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 torch = pytest.importorskip("torch", reason="the extra housewise[train] is not installed")
 
 from housewise.selftrain.trainers.examples import IGNORED  # noqa: E402
-from housewise.selftrain.trainers.packing import grouped, shared_row  # noqa: E402
-from housewise.selftrain.trainers.recipe import foretold  # noqa: E402
+from housewise.selftrain.trainers.packing import group_sizes, shared_row  # noqa: E402
+from housewise.selftrain.trainers.recipe import predict_labels  # noqa: E402
 from tests.selftrain.tiny import save_learner  # noqa: E402
 
 Example = dict[str, list[int]]
@@ -42,7 +42,7 @@ def gradient(network: Any, rows: list[dict[str, Any]]) -> tuple[float, Any]:
     network.zero_grad()
     total = 0.0
     for row in rows:
-        _, logits, targets = foretold(network, row, network.dtype)
+        _, logits, targets = predict_labels(network, row, network.dtype)
         loss = torch.nn.functional.cross_entropy(logits, targets, reduction="sum")
         loss.backward()
         total += loss.item()
@@ -71,6 +71,6 @@ def test_what_is_shared_is_read_once(examples: list[Example]) -> None:
 def test_conversations_that_go_on_share_a_row_and_others_do_not() -> None:
     first, other = [1, 2, 3, 4], [1, 9, 9, 9]
     going_on = [[*first, *range(number)] for number in range(3)]
-    assert grouped([*going_on, other, other, first], 8) == [3, 2, 1]
-    assert grouped([*going_on, other, other, first], 2) == [2, 1, 2, 1]
-    assert grouped(going_on, 1) == [1, 1, 1] and grouped([], 4) == []
+    assert group_sizes([*going_on, other, other, first], 8) == [3, 2, 1]
+    assert group_sizes([*going_on, other, other, first], 2) == [2, 1, 2, 1]
+    assert group_sizes(going_on, 1) == [1, 1, 1] and group_sizes([], 4) == []

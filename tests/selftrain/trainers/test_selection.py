@@ -20,13 +20,13 @@ from housewise.language.local.context import context_length
 from housewise.language.local.tokens import end_of_turn
 from housewise.selftrain.personalize.pairs import read_pairs, write_pairs
 from housewise.selftrain.preferences import Preference, write_preferences
-from housewise.selftrain.trainers.base import Start, TrainedModel
-from housewise.selftrain.trainers.examples import pair_tokens
+from housewise.selftrain.trainers.base import ModelReference, TrainedModel
+from housewise.selftrain.trainers.examples import tokenize_demonstration
 from housewise.selftrain.trainers.fine_tuning import FineTuning
 from housewise.selftrain.trainers.local import LocalTrainer
 from housewise.selftrain.trainers.openai_api import OpenAIPreferenceTrainer, OpenAITrainer
 from housewise.selftrain.trainers.preferences import PreferenceTrainer
-from housewise.selftrain.trainers.selection import LeftOut, select
+from housewise.selftrain.trainers.selection import ExclusionReason, exclude
 from tests.commands import run_module
 from tests.selftrain.tiny import pair, save_learner, save_talker, training
 from tests.selftrain.trainers.fine_tuning import FineTuning as Server
@@ -34,7 +34,7 @@ from tests.selftrain.trainers.test_preferences import config, preference
 from tests.servers import serving
 
 LONG = " and mug" * 60
-API = Start(model="gpt-4o-mini-2024-07-18")
+API = ModelReference(model="gpt-4o-mini-2024-07-18")
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +46,8 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def local(models: Path, name: str) -> Start:
-    return Start(model=f"local:{models / name}")
+def local(models: Path, name: str) -> ModelReference:
+    return ModelReference(model=f"local:{models / name}")
 
 
 def pairs(long: int, short: int) -> list[Any]:
@@ -116,7 +116,7 @@ def test_a_cut_reply_teaches_no_end(tmp_path: Path) -> None:
     save_talker(tmp_path)
     tokenizer = AutoTokenizer.from_pretrained(tmp_path)
     for known in ((), ((0, 6),)):
-        whole, cut = (pair_tokens(tokenizer, pair(cut=cut, given=known), "tiny") for cut in (False, True))
+        whole, cut = (tokenize_demonstration(tokenizer, pair(cut=cut, given=known), "tiny") for cut in (False, True))
         assert whole["input_ids"] == [*cut["input_ids"], end_of_turn(tokenizer)]
         assert whole["labels"] == [*cut["labels"], end_of_turn(tokenizer)]
 
@@ -179,12 +179,12 @@ def test_an_api_is_not_sent_what_it_would_learn_wrongly(
 
 
 @pytest.mark.parametrize(
-    "other", [{"seed": 1}, {"pairs": [*CUT[:11], pair(99)]}, {"start": Start(model="gpt-4.1")}, {"epochs": 5}]
+    "other", [{"seed": 1}, {"pairs": [*CUT[:11], pair(99)]}, {"start": ModelReference(model="gpt-4.1")}, {"epochs": 5}]
 )
 def test_an_api_job_that_is_over_stays_that_of_its_examples(
     server: Server, tmp_path: Path, other: dict[str, Any]
 ) -> None:
-    def learned(pairs: Any = CUT, start: Start = API, seed: int = 0, epochs: int = 3) -> TrainedModel:
+    def learned(pairs: Any = CUT, start: ModelReference = API, seed: int = 0, epochs: int = 3) -> TrainedModel:
         made = OpenAITrainer(training(trainer="openai", epochs=epochs), seed, server.url, wait=lambda seconds: None)
         return made.train(pairs, start, tmp_path)
 
@@ -193,22 +193,22 @@ def test_an_api_job_that_is_over_stays_that_of_its_examples(
     with pytest.raises(UserError, match=f"{tmp_path.name}: holds a finished training with other pairs, model, seed or"):
         learned(**other)
     with pytest.raises(UserError, match=f"holds a finished training with other model .{first.model}"):
-        LocalTrainer(training()).train(CUT, Start(model="local"), tmp_path)
+        LocalTrainer(training()).train(CUT, ModelReference(model="local"), tmp_path)
     (tmp_path / "job.json").unlink()
     assert learned(**other) == first
 
 
-LENGTH, OTHER = LeftOut("long", "shorten it", too_long=True), LeftOut("odd", "mend it")
+LENGTH, OTHER = ExclusionReason("long", "shorten it", too_long=True), ExclusionReason("odd", "mend it")
 
 
 @given(st.lists(st.sampled_from([None, LENGTH, OTHER]), max_size=12))
-def test_what_is_kept_and_what_is_told_make_up_all(reasons: list[LeftOut | None]) -> None:
+def test_what_is_kept_and_what_is_told_make_up_all(reasons: list[ExclusionReason | None]) -> None:
     long = reasons.count(LENGTH)
     if reasons and (2 * long > len(reasons) or None not in reasons):
         with pytest.raises(UserError, match="too little to learn from"):
-            select(range(len(reasons)), reasons.__getitem__, "pair")
+            exclude(range(len(reasons)), reasons.__getitem__, "pair")
         return
-    kept, sentences = select(range(len(reasons)), reasons.__getitem__, "pair")
+    kept, sentences = exclude(range(len(reasons)), reasons.__getitem__, "pair")
     assert [reasons[index] for index in kept] == [None] * reasons.count(None)
     assert sorted(sentences) == sorted(
         f"{count} of {len(reasons)} pairs left out as {why.what}"

@@ -8,7 +8,7 @@ from housewise.agent.personalize.planner import Attempt, Plan
 from housewise.language.base import ChatRequest, Reply
 from housewise.selftrain.personalize.filters import FilterSettings
 from housewise.selftrain.personalize.pairs import Pair
-from housewise.selftrain.trainers import Start, TrainedModel
+from housewise.selftrain.trainers import ModelReference, TrainedModel
 from housewise.worlds.house.scene_graph import SceneGraph
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
 
@@ -58,7 +58,7 @@ class Parrot:
 class Nothing:
     """A trainer that leaves the model as it is."""
 
-    def check(self, start: Start) -> None: ...
+    def check(self, start: ModelReference) -> None: ...
 
     def train(self, pairs, start, folder) -> TrainedModel:  # type: ignore[no-untyped-def]
         trained = TrainedModel(model=start.model, adapter=start.adapter)
