@@ -33,7 +33,7 @@ class Decision(Generic[A]):
 
 
 @dataclass
-class Past(Generic[O]):
+class History(Generic[O]):
     """What has happened in an episode so far.
 
     Attributes:
@@ -47,7 +47,7 @@ class Past(Generic[O]):
     cost: int = 0
 
 
-def usage_of(replies: Iterable[Reply]) -> Usage:
+def total_usage(replies: Iterable[Reply]) -> Usage:
     """What models read and wrote for some replies, and how these ended."""
     replies = list(replies)
     return Usage(
@@ -66,7 +66,7 @@ class Agent(Protocol[O, A]):
 
     name: str
 
-    def decide(self, observation: O, past: Past[O]) -> Decision[A]:
+    def decide(self, observation: O, history: History[O]) -> Decision[A]:
         """The next few actions.
 
         Args:

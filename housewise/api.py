@@ -14,7 +14,7 @@ from housewise.core.record import Header, Record, RecordWriter
 from housewise.core.render_devices import ANY, Gpu
 from housewise.language.base import Sampling
 from housewise.rollout import comparison as comparing
-from housewise.rollout.episode_loop import Episode, Limits
+from housewise.rollout.episode_loop import EpisodeLoop, EpisodeLimits
 from housewise.rollout.record_reader import read_records
 from housewise.rollout.scores import Finished
 from housewise.systems.personalize.house import HouseWorld, PlannerAgent
@@ -41,7 +41,7 @@ def play(
     simulator: SimulatorName = "raycast",
     gpu: Gpu = ANY,
     max_steps: int = MAX_STEPS,
-    limits: Limits | None = None,
+    limits: EpisodeLimits | None = None,
     folder: Path | None = None,
 ) -> HouseRecord:
     """Play an episode in a house.
@@ -86,7 +86,7 @@ def play(
         with nullcontext(folder) if folder is not None else TemporaryDirectory() as kept:
             place = Path(kept)
             writer = RecordWriter(place, header.name)
-            Episode(world, PlannerAgent(decides, world), writer, limits).play(header)
+            EpisodeLoop(world, PlannerAgent(decides, world), writer, limits).play(header)
             record = read_house_record(place / f"{header.name}.jsonl")
     return record
 

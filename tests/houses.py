@@ -7,7 +7,7 @@ from housewise.agent.personalize.planner import Planner
 from housewise.controller.robot import RobotInHouse
 from housewise.controller.skills import Controller
 from housewise.core.record import Header, Result, Writer
-from housewise.rollout.episode_loop import Episode, Limits
+from housewise.rollout.episode_loop import EpisodeLoop, EpisodeLimits
 from housewise.systems.personalize.house import HouseWorld, PlannerAgent
 from housewise.systems.personalize.system import setting_of
 from housewise.worlds.house.env import RearrangementEnv, Task
@@ -39,10 +39,10 @@ class HouseEpisode:
         controller: Controller,
         writer: Writer,
         progress: Callable[[int, int], None] = lambda steps, plans: None,
-        limits: Limits | None = None,
+        limits: EpisodeLimits | None = None,
     ) -> None:
         self.world = HouseWorld(RobotInHouse(env, controller, lambda steps: progress(steps, self.world.plans)))
-        self._episode = Episode(self.world, PlannerAgent(planner, self.world), writer, limits)
+        self._episode = EpisodeLoop(self.world, PlannerAgent(planner, self.world), writer, limits)
 
     @property
     def graph(self) -> SceneGraph:

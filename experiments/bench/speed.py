@@ -41,7 +41,7 @@ from housewise.core.record import Header, RecordWriter
 from housewise.core.tables import table
 from housewise.experiments.bench.recordings import walked_as_recorded
 from housewise.experiments.quick import say_left_out
-from housewise.rollout.episode_loop import Episode
+from housewise.rollout.episode_loop import EpisodeLoop
 from housewise.systems.personalize.house import HouseWorld, PlannerAgent
 from housewise.systems.personalize.planners import scripted_planner
 from housewise.systems.personalize.settings import house_settings
@@ -154,7 +154,7 @@ class Robot:
             planner = scripted_planner(self.task, env, seed=0)
             robot = RobotInHouse(env, Controller(env), lambda steps: poses.append(self.simulator.body))
             world = HouseWorld(robot)
-            episode = Episode(world, PlannerAgent(planner, world), writer)
+            episode = EpisodeLoop(world, PlannerAgent(planner, world), writer)
             speed = rate(lambda: round(episode.play(header).scores["steps"]))
         self.poses = poses
         return speed

@@ -17,7 +17,7 @@ from housewise.language.adapters import fingerprint
 from housewise.people.memory import Memory, MemoryFolder, Note
 from housewise.rollout.note_events import notes_of
 from housewise.rollout.record_reader import read_record
-from housewise.rollout.run_memory import going_on
+from housewise.rollout.run_memory import continued_memory_settings
 from housewise.rollout.settings import MemorySettings
 from housewise.selftrain.personalize.loop import Observer, play
 from housewise.systems.personalize.record import HouseRecord, read_house_records
@@ -185,7 +185,7 @@ class Stage:
         """
         begun = str(start or self.folder / "nothing")
         memory = MemorySettings(start=self.household.name, folder=begun, new=start is None)
-        self._play(settings, going_on(memory, self.folder), observer)
+        self._play(settings, continued_memory_settings(memory, self.folder), observer)
         return self.folder / "memory"
 
     def measure(

@@ -14,7 +14,7 @@ from housewise.people.memory import Memory
 from housewise.rollout.episode_loop import Progress
 from housewise.rollout.record_reader import read_record
 from housewise.rollout.saved_settings import check_files, differing, settings_from
-from housewise.rollout.system import Job, Opened
+from housewise.rollout.system import Job, EpisodeSetup
 from housewise.systems.stars.record import RepairEvent, RetrievedEvent, SelectionEvent
 from housewise.systems.stars.settings import StarsSettings
 from housewise.systems.stars.system import Stars
@@ -49,7 +49,7 @@ class Sharing(Stars):
         memory: Memory | None,
         material: Any,
         progress: Progress,
-    ) -> Opened:
+    ) -> EpisodeSetup:
         """See System.open."""
         return super().open(replace(job, earlier=(*job.earlier, *material)), models, memory, None, progress)
 

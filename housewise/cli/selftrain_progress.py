@@ -18,7 +18,7 @@ from housewise.core.plots import new_figure, save_figure
 from housewise.core.plurals import plural
 from housewise.core.tables import Fitted, bars, table
 from housewise.phases import Phases
-from housewise.rollout.executors import Watcher
+from housewise.rollout.executors import RunCallback
 from housewise.rollout.run import Run
 from housewise.selftrain.personalize.loop import SelfTraining
 from housewise.selftrain.personalize.outline import outline
@@ -100,7 +100,7 @@ class Terminal:
         self._console, self._phases = console, phases or Phases([])
 
     @contextmanager
-    def playing(self, name: str, session: Run) -> Iterator[Watcher]:
+    def playing(self, name: str, session: Run) -> Iterator[RunCallback]:
         """See Observer.playing."""
         position = self._phases.begin(name)
         left = len(session.open)

@@ -22,7 +22,7 @@ Progress = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True)
-class Limits:
+class EpisodeLimits:
     """When an episode ends although nobody said that it is complete, and a plan before its last action.
 
     Attributes:
@@ -36,7 +36,7 @@ class Limits:
     replan_when_blocked: bool = True
 
 
-class Episode(Generic[O, A]):
+class EpisodeLoop(Generic[O, A]):
     """One episode in progress.
 
     Args:
@@ -52,11 +52,11 @@ class Episode(Generic[O, A]):
         world: World[O, A],
         agent: Agent[O, A],
         writer: Writer,
-        limits: Limits | None = None,
+        limits: EpisodeLimits | None = None,
         progress: Progress = lambda done, of, words: None,
     ) -> None:
         self._world, self._agent, self._writer = world, agent, writer
-        self._limits, self._progress = limits or Limits(), progress
+        self._limits, self._progress = limits or EpisodeLimits(), progress
         self._past: Past[O] = Past()
         self._usage = Usage()
         self._idle, self._over = 0, False

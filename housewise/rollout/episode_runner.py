@@ -10,17 +10,17 @@ from typing import Any
 from housewise.core.provenance import now, software_versions
 from housewise.core.record import Header, Outcome, RecordWriter
 from housewise.language.base import ChatModel
-from housewise.rollout.episode_loop import Episode, Progress
+from housewise.rollout.episode_loop import EpisodeLoop, Progress
 from housewise.rollout.failures import failure_of
 from housewise.rollout.metered_models import metered
 from housewise.rollout.models import model_settings
 from housewise.rollout.note_events import NotelessWriter
-from housewise.rollout.scheduler import Assignment
-from housewise.rollout.system import Opened, System
+from housewise.rollout.scheduler import ScheduledJob
+from housewise.rollout.system import EpisodeSetup, System
 from housewise.rollout.usage_limits import Meter
 
 
-class Stage:
+class EpisodeRunner:
     """A system, and what it has opened.
 
     Args:
@@ -43,7 +43,7 @@ class Stage:
         self._meter = meter
 
     def play(
-        self, assignment: Assignment, models: Mapping[str, ChatModel], folder: Path, progress: Progress
+        self, assignment: ScheduledJob, models: Mapping[str, ChatModel], folder: Path, progress: Progress
     ) -> Outcome:
         """Play an episode; its record ends with what is returned.
 
@@ -73,7 +73,7 @@ class Stage:
                 opened = self._system.open(job, models, assignment.memory, assignment.material, checked)
             header = self._header(assignment, opened, writer.attempt)
             takes = writer if self._learns(assignment) else NotelessWriter(writer)
-            return Episode(opened.world, opened.agent, takes, opened.limits, checked).play(header)
+            return EpisodeLoop(opened.world, opened.agent, takes, opened.limits, checked).play(header)
         except Exception as error:
             if self._ends_run(error):
                 raise
@@ -90,11 +90,11 @@ class Stage:
         """Release what has been opened."""
         self._system.close()
 
-    def _learns(self, assignment: Assignment) -> bool:
+    def _learns(self, assignment: ScheduledJob) -> bool:
         """Whether the memory is of the person who reacts."""
         return assignment.memory is None or self._system.is_respondent(assignment.job, assignment.memory.person)
 
-    def _header(self, assignment: Assignment, opened: Opened, attempt: int) -> Header:
+    def _header(self, assignment: ScheduledJob, opened: EpisodeSetup, attempt: int) -> Header:
         system, job = self._system, assignment.job
         return Header(
             system=system.name,
@@ -108,7 +108,7 @@ class Stage:
             models={role: getattr(system.settings.models, role).model for role in system.roles},
             settings=system.settings.model_dump(mode="json", exclude={"execution": {"ray"}}),
             memory=None if assignment.memory is None else assignment.memory.digest,
-            setting={} if opened.setting is None else opened.setting.model_dump(mode="json"),
+            setting={} if opened.initial_state is None else opened.initial_state.model_dump(mode="json"),
             software=software_versions(),
             started=now(),
         )

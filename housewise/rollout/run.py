@@ -13,13 +13,13 @@ from housewise.core.errors import UserError
 from housewise.core.files import alone, find_paths, write_json
 from housewise.core.record import FAILED, FINISHED, Event, Header
 from housewise.people.memory import Memory, Note
-from housewise.rollout.executors import Silent, Watcher, open_executor
+from housewise.rollout.executors import NullCallback, RunCallback, open_executor
 from housewise.rollout.failures import FailedEpisodesError, RunEndedError, read_failures
 from housewise.rollout.interrupted_attempts import earlier_events
 from housewise.rollout.models import check_models
 from housewise.rollout.note_events import notes_of
 from housewise.rollout.record_reader import read_record, read_records
-from housewise.rollout.run_memory import Recollection
+from housewise.rollout.run_memory import RunMemory
 from housewise.rollout.saved_settings import (
     adapter_option,
     check_files,
@@ -28,7 +28,7 @@ from housewise.rollout.saved_settings import (
     read_settings,
     settings_from,
 )
-from housewise.rollout.scheduler import Lanes
+from housewise.rollout.scheduler import Scheduler
 from housewise.rollout.scores import metrics
 from housewise.rollout.settings import RunSettings, written_as
 from housewise.rollout.system import Job, System, find_system
@@ -88,8 +88,8 @@ class Run:
         if self._can_start or not self.open:
             return
         if self.system.remembers:
-            recollection = Recollection(self.folder / "memory", self.settings.memory)
-            recollection.check_there(set(map(self._person, self.jobs)))
+            recollection = RunMemory(self.folder / "memory", self.settings.memory)
+            recollection.check_memories_exist(set(map(self._person, self.jobs)))
         # Machines of a cluster may have what this one lacks.
         if self.settings.execution.ray is not None:
             return
@@ -97,7 +97,7 @@ class Run:
         check_models(self.system)
         self._can_start = True
 
-    def play(self, watcher: Watcher | None = None) -> dict[str, Any]:
+    def play(self, watcher: RunCallback | None = None) -> dict[str, Any]:
         """Play what is open.
 
         Returns:
@@ -114,7 +114,7 @@ class Run:
             try:
                 # Another program may have played here since.
                 self._check_folder()
-                return self._play(watcher or Silent())
+                return self._play(watcher or NullCallback())
             except LimitReachedError:
                 # What it has spent is kept.
                 raise
@@ -123,7 +123,7 @@ class Run:
                     shutil.rmtree(self.folder, ignore_errors=True)
                 raise
 
-    def _play(self, watcher: Watcher) -> dict[str, Any]:
+    def _play(self, watcher: RunCallback) -> dict[str, Any]:
         stopped: RunEndedError | None = None
         if jobs := self.open:
             write_json(self.folder / "config.json", self.settings.model_dump(mode="json"))
@@ -132,7 +132,7 @@ class Run:
                 with self._metering() as meter, self._remembering() as memories:
                     self._print_person()
                     learn = self.settings.memory.learn
-                    lanes = Lanes(
+                    lanes = Scheduler(
                         jobs, self.system.material, memories, self._person, self._learned, learn, self._earlier
                     )
                     open_executor(self.system, self.episodes, watcher, meter).play(lanes)
@@ -178,10 +178,10 @@ class Run:
     def _keep_what_was_learned(self) -> None:
         """What a run had no time for that was killed behind its last episode."""
         if self.system.remembers and self.settings.memory.learn != "never":
-            recollection = Recollection(self.folder / "memory", self.settings.memory)
-            memories = recollection.memories(set(map(self._person, self.jobs)), self._learnings())
-            if not recollection.has_kept(memories):
-                recollection.keep(memories)
+            recollection = RunMemory(self.folder / "memory", self.settings.memory)
+            memories = recollection.load_memories(set(map(self._person, self.jobs)), self._learnings())
+            if not recollection.is_saved(memories):
+                recollection.save(memories)
 
     @contextmanager
     def _remembering(self) -> Iterator[dict[str, Memory] | None]:
@@ -189,18 +189,18 @@ class Run:
         if not self.system.remembers:
             yield None
             return
-        recollection = Recollection(self.folder / "memory", self.settings.memory)
+        recollection = RunMemory(self.folder / "memory", self.settings.memory)
         people, learn = set(map(self._person, self.jobs)), self.settings.memory.learn
         if learn != "never":
             recollection.check_writable()
-        memories = recollection.memories(people, self._learnings() if learn == "episode" else ())
+        memories = recollection.load_memories(people, self._learnings() if learn == "episode" else ())
         try:
             yield memories
         finally:
             if learn == "run":
-                memories = recollection.memories(people, self._learnings())
+                memories = recollection.load_memories(people, self._learnings())
             if learn != "never":
-                recollection.keep(memories)
+                recollection.save(memories)
 
     def _learnings(self) -> Iterator[list[Note]]:
         """What was learned in each episode that is over."""

@@ -13,7 +13,7 @@ from housewise.people.memory import Memory, MemoryFolder, Note
 from housewise.rollout.settings import MemorySettings
 
 
-class Recollection:
+class RunMemory:
     """Memories of a run.
 
     What a run starts from is copied when it begins, so that it goes on from the same after an interruption, whatever
@@ -45,7 +45,7 @@ class Recollection:
         if self._settings.start is not None:
             check_writable(self._source.file(self._settings.start).parent)
 
-    def check_there(self, people: Iterable[str]) -> None:
+    def check_memories_exist(self, people: Iterable[str]) -> None:
         """Check that there are the memories that the run starts from, before anything is made.
 
         Raises:
@@ -61,38 +61,38 @@ class Recollection:
                     "memory.new=true begins one"
                 )
 
-    def memories(self, people: Iterable[str], learned: Iterable[Sequence[Note]]) -> dict[str, Memory]:
+    def load_memories(self, people: Iterable[str], learned: Iterable[Sequence[Note]]) -> dict[str, Memory]:
         """What is remembered of each person, with what episodes that are over have taught.
 
         Args:
             people: by name.
             learned: in each episode that is over, in order.
         """
-        found = {person: self._begun(person) for person in people}
+        found = {person: self._load_initial(person) for person in people}
         for notes in learned:
             for note in notes:
                 if note.person in found:
                     found[note.person].add(note)
         return found
 
-    def keep(self, memories: Mapping[str, Memory]) -> None:
+    def save(self, memories: Mapping[str, Memory]) -> None:
         """Write down what the memories have become, here and where they came from."""
         for memory in memories.values():
             self._now.save(memory)
             if self._settings.start is not None:
                 self._source.save(memory)
 
-    def has_kept(self, memories: Mapping[str, Memory]) -> bool:
+    def is_saved(self, memories: Mapping[str, Memory]) -> bool:
         """Whether what the memories have become is written down: a run may be killed just before."""
         there = self._now.people()
         return all(
             person in there and self._now.load(person).digest == memory.digest for person, memory in memories.items()
         )
 
-    def _begun(self, person: str) -> Memory:
+    def _load_initial(self, person: str) -> Memory:
         if person in self._start.people():
             return self._start.load(person)
-        self.check_there([person])
+        self.check_memories_exist([person])
         memory = Memory(person)
         if self._settings.start is not None and person in self._source.people():
             memory = self._source.load(person)
@@ -100,7 +100,7 @@ class Recollection:
         return memory
 
 
-def going_on(memory: MemorySettings, folder: Path) -> dict[str, Any]:
+def continued_memory_settings(memory: MemorySettings, folder: Path) -> dict[str, Any]:
     """What a run remembers by that goes on from a memory and leaves that as it is, its episodes played side by side.
 
     Args:
@@ -114,5 +114,5 @@ def going_on(memory: MemorySettings, folder: Path) -> dict[str, Any]:
         UserError: when there is no such memory, or it is damaged.
     """
     people = [memory.start] if memory.start is not None else []
-    Recollection(folder / "memory", memory).memories(people, ())
+    RunMemory(folder / "memory", memory).load_memories(people, ())
     return {"start": memory.start, "folder": str(folder / "memory"), "new": True, "learn": "run"}

@@ -15,7 +15,7 @@ from housewise.rollout.system import Job
 
 
 @dataclass(frozen=True)
-class Assignment:
+class ScheduledJob:
     """An episode to play, and what it goes by.
 
     Attributes:
@@ -29,7 +29,7 @@ class Assignment:
     material: Any = None
 
 
-class Lanes:
+class Scheduler:
     """Episodes that wait; any number of threads may take them.
 
     Args:
@@ -68,11 +68,11 @@ class Lanes:
         """Episodes that have not begun."""
         return sum(map(len, self._lanes.values()))
 
-    def most(self, workers: int) -> int:
+    def count_active_workers(self, workers: int) -> int:
         """How many of some workers have something to do: of a lane only one episode is played at a time."""
         return max(1, min(workers, sum(map(bool, self._lanes.values()))))
 
-    def take(self) -> Assignment | None:
+    def take_next(self) -> ScheduledJob | None:
         """The next episode that may begin now; None where there is none."""
         with self._changed:
             name = self._free()
@@ -83,9 +83,9 @@ class Lanes:
             memory = None if self._memories is None else self._memories[self._person(job)]
             if self._ordered and memory is not None:
                 memory = memory.copy()
-        return Assignment(replace(job, earlier=self._earlier(job)), memory, self._material(job))
+        return ScheduledJob(replace(job, earlier=self._earlier(job)), memory, self._material(job))
 
-    def wait(self) -> Assignment | None:
+    def wait_for_next(self) -> ScheduledJob | None:
         """The next episode, when one may begin; None where all have begun."""
         while True:
             with self._changed:
@@ -93,7 +93,7 @@ class Lanes:
                     self._changed.wait()
                 if self._stopped or not len(self):
                     return None
-            if (assignment := self.take()) is not None:
+            if (assignment := self.take_next()) is not None:
                 return assignment
 
     def stop(self) -> None:
@@ -102,7 +102,7 @@ class Lanes:
             self._stopped = True
             self._changed.notify_all()
 
-    def over(self, job: Job, finished: bool = True) -> None:
+    def finish_job(self, job: Job, finished: bool = True) -> None:
         """An episode is over; the next of its lane goes by what was learned in it.
 
         Args:

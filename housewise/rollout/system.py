@@ -24,7 +24,7 @@ from housewise.core.settings import load_as_advised, merged, written
 from housewise.language.adapters import asked_with
 from housewise.language.base import ChatModel
 from housewise.people.memory import Memory
-from housewise.rollout.episode_loop import Limits, Progress
+from housewise.rollout.episode_loop import EpisodeLimits, Progress
 from housewise.rollout.scores import Score
 from housewise.rollout.settings import RunSettings
 from housewise.worlds.base import World
@@ -75,7 +75,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Opened:
+class EpisodeSetup:
     """An episode that can begin.
 
     Attributes:
@@ -87,8 +87,8 @@ class Opened:
 
     world: World[Any, Any]
     agent: Agent[Any, Any]
-    setting: Frozen | None = None
-    limits: Limits = field(default_factory=Limits)
+    initial_state: Frozen | None = None
+    limits: EpisodeLimits = field(default_factory=EpisodeLimits)
 
 
 class System(ABC, Generic[S]):
@@ -253,7 +253,7 @@ class System(ABC, Generic[S]):
         memory: Memory | None,
         material: Any,
         progress: Progress,
-    ) -> Opened:
+    ) -> EpisodeSetup:
         """Make an episode's world and agent.
 
         Args:

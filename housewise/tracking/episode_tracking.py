@@ -10,7 +10,7 @@ from housewise.core.errors import UserError
 from housewise.core.files import write_json
 from housewise.core.record import FINISHED, Failure, Result
 from housewise.core.text_files import read_json
-from housewise.rollout.executors import Watcher
+from housewise.rollout.executors import RunCallback
 from housewise.rollout.record_reader import read_record
 from housewise.rollout.run import Run
 from housewise.rollout.scores import figures_of
@@ -35,7 +35,7 @@ class TrackedEpisodes:
         series: of its curves.
     """
 
-    def __init__(self, watcher: Watcher, curves: Curves, session: Run, series: str = "episodes") -> None:
+    def __init__(self, watcher: RunCallback, curves: Curves, session: Run, series: str = "episodes") -> None:
         self._watcher, self._curves, self._session, self._series = watcher, curves, session, series
         self._path = session.folder / ORDER
         self._order: list[str] | None = None

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from housewise.core.files import read_bytes
-from housewise.rollout.executors import Watcher
+from housewise.rollout.executors import RunCallback
 from housewise.rollout.run import Run
 from housewise.selftrain.personalize.loop import Observer
 from housewise.selftrain.personalize.memories import IMITATE, UNTRAINED
@@ -40,7 +40,7 @@ class TrackedTraining:
         self._read: Counter[str] = Counter()
 
     @contextmanager
-    def playing(self, name: str, session: Run) -> Iterator[Watcher]:
+    def playing(self, name: str, session: Run) -> Iterator[RunCallback]:
         """See Observer.playing."""
         with self._observer.playing(name, session) as watcher:
             tracked = TrackedEpisodes(watcher, self._curves, session, name.replace(": ", "/"))

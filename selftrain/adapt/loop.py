@@ -27,7 +27,7 @@ from housewise.people.kitchen.invented_profiles import invent
 from housewise.people.kitchen.profile_files import PEOPLE, Person, load_people
 from housewise.people.kitchen.question_topics import most_used_first
 from housewise.people.memory.note import check_person
-from housewise.rollout.executors import Watcher
+from housewise.rollout.executors import RunCallback
 from housewise.rollout.record_reader import read_record
 from housewise.rollout.run import Run
 from housewise.rollout.saved_settings import check_files, differing, keep_files
@@ -49,7 +49,7 @@ _PATIENCE = 60.0
 class Observer(Protocol):
     """Told of how training goes."""
 
-    def playing(self, name: str, session: Run) -> AbstractContextManager[Watcher]:
+    def playing(self, name: str, session: Run) -> AbstractContextManager[RunCallback]:
         """Episodes are about to be played."""
         ...
 

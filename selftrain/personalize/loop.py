@@ -18,7 +18,7 @@ from housewise.core.files import alone, find_paths, remove_partial, write_json
 from housewise.core.settings import short_name
 from housewise.language.adapters import ASKED_WITH, AskedWith, asked_with
 from housewise.language.embedder import shared_minilm
-from housewise.rollout.executors import Watcher
+from housewise.rollout.executors import RunCallback
 from housewise.rollout.failures import FailedEpisodesError
 from housewise.rollout.run import Run, begun
 from housewise.rollout.saved_settings import check_files, keep_files, same_setting
@@ -54,7 +54,7 @@ _REVIEW = LessonsConfig(houses=1, each=1, places=(10, 40), things=(8, 20), elsew
 class Observer(Protocol):
     """Told of how self-training goes."""
 
-    def playing(self, name: str, session: Run) -> AbstractContextManager[Watcher]:
+    def playing(self, name: str, session: Run) -> AbstractContextManager[RunCallback]:
         """Episodes are about to be played."""
         ...
 

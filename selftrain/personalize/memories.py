@@ -8,7 +8,7 @@ from typing import Any
 from housewise.agent.personalize.knowledge import Knowledge
 from housewise.agent.personalize.prompt import PromptTemplate
 from housewise.people.memory import MemoryFolder
-from housewise.rollout.run_memory import going_on
+from housewise.rollout.run_memory import continued_memory_settings
 from housewise.rollout.settings import MemorySettings
 from housewise.systems.personalize.record import HouseRecord
 from housewise.systems.personalize.settings import HouseTaskSettings, PersonalizeSettings
@@ -41,7 +41,7 @@ class PhaseMemories:
             UserError: when there is no such memory.
         """
         memory = self._after(phase)
-        return {} if memory.start is None else {"memory": going_on(memory, folder)}
+        return {} if memory.start is None else {"memory": continued_memory_settings(memory, folder)}
 
     def unchanged(self, phase: str) -> dict[str, Any]:
         """Settings of a run that goes by the memory that there is after a phase, and learns nothing."""

@@ -7,14 +7,14 @@ from typing import Any
 
 from housewise.core.errors import UserError
 from housewise.core.processes import has_processes
-from housewise.rollout.executors.base import Executor, Silent, Watcher
+from housewise.rollout.executors.base import Executor, NullCallback, RunCallback
 from housewise.rollout.system import System
 from housewise.rollout.usage_limits import RunMeter
 
-__all__ = ["Executor", "Silent", "Watcher", "open_executor"]
+__all__ = ["Executor", "NullCallback", "RunCallback", "open_executor"]
 
 
-def open_executor(system: System[Any], episodes: Path, watcher: Watcher, meter: RunMeter | None = None) -> Executor:
+def open_executor(system: System[Any], episodes: Path, watcher: RunCallback, meter: RunMeter | None = None) -> Executor:
     """The executor that a system's settings name.
 
     Args:

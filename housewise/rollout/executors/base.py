@@ -8,14 +8,14 @@ from typing import Protocol
 from housewise.core.errors import UserError
 from housewise.core.record import Failure, Outcome, Result
 from housewise.rollout.failures import RunEndedError
-from housewise.rollout.scheduler import Lanes
+from housewise.rollout.scheduler import Scheduler
 from housewise.rollout.system import Job
 
 MOST_ALIKE = 5
 """Episodes that fail for one reason, while none is finished, until the rest is given up."""
 
 
-class Watcher(Protocol):
+class RunCallback(Protocol):
     """Told of how a run goes; called from several threads."""
 
     def began(self, job: Job) -> None: ...
@@ -27,7 +27,7 @@ class Watcher(Protocol):
     def failed(self, job: Job, failure: Failure) -> None: ...
 
 
-class Silent:
+class NullCallback:
     """A watcher that says nothing."""
 
     def began(self, job: Job) -> None: ...
@@ -55,7 +55,7 @@ class Outcomes:
         fail_fast: Whether to give up at the first failed episode.
     """
 
-    def __init__(self, lanes: Lanes, watcher: Watcher, fail_fast: bool = False) -> None:
+    def __init__(self, lanes: Scheduler, watcher: RunCallback, fail_fast: bool = False) -> None:
         self._lanes, self._watcher, self._fail_fast = lanes, watcher, fail_fast
         self._lock = threading.Lock()
         self._finished, self._reason, self._alike = False, "", 0
@@ -66,7 +66,7 @@ class Outcomes:
         Raises:
             UserError: when there is no point in playing others.
         """
-        self._lanes.over(job, isinstance(outcome, Result))
+        self._lanes.finish_job(job, isinstance(outcome, Result))
         if isinstance(outcome, Result):
             self._finished = True
             self._watcher.ended(job, outcome)
@@ -91,7 +91,7 @@ class Outcomes:
 class Executor(Protocol):
     """Has episodes played, as many at a time as the settings say."""
 
-    def play(self, lanes: Lanes) -> None:
+    def play(self, lanes: Scheduler) -> None:
         """Play episodes, each to its record; one that fails does not keep the others from being played.
 
         Args:

@@ -9,9 +9,9 @@ from typing import Any
 from housewise.core.processes import process_pool
 from housewise.core.provenance import usable_cores
 from housewise.core.record import Outcome
-from housewise.rollout.episode_runner import Stage
-from housewise.rollout.executors.base import Outcomes, Watcher
-from housewise.rollout.scheduler import Assignment, Lanes
+from housewise.rollout.episode_runner import EpisodeRunner
+from housewise.rollout.executors.base import Outcomes, RunCallback
+from housewise.rollout.scheduler import ScheduledJob, Scheduler
 from housewise.rollout.system import Job, System
 from housewise.rollout.usage_limits import RunMeter
 
@@ -31,21 +31,21 @@ class Processes:
         meter: counts what models take; None where nothing is limited.
     """
 
-    def __init__(self, system: System[Any], episodes: Path, watcher: Watcher, meter: RunMeter | None = None) -> None:
+    def __init__(self, system: System[Any], episodes: Path, watcher: RunCallback, meter: RunMeter | None = None) -> None:
         self._system, self._episodes, self._watcher, self._meter = system, episodes, watcher, meter
 
-    def play(self, lanes: Lanes) -> None:
+    def play(self, lanes: Scheduler) -> None:
         """See Executor.play."""
-        count = lanes.most(min(self._system.settings.execution.workers, usable_cores()))
+        count = lanes.count_active_workers(min(self._system.settings.execution.workers, usable_cores()))
         with process_pool(count, _Process.enter, self._system, self._episodes, self._meter) as pool:
             self._until_the_end(pool, lanes, _AHEAD * count)
 
-    def _until_the_end(self, pool: ProcessPoolExecutor, lanes: Lanes, ahead: int) -> None:
+    def _until_the_end(self, pool: ProcessPoolExecutor, lanes: Scheduler, ahead: int) -> None:
         """Keep so many episodes ahead of what is known: where all fail alike, few are tried."""
         outcomes = Outcomes(lanes, self._watcher, self._system.settings.execution.fail_fast)
         coming: dict[Future[Outcome], Job] = {}
         while True:
-            while len(coming) < ahead and (assignment := lanes.take()) is not None:
+            while len(coming) < ahead and (assignment := lanes.take_next()) is not None:
                 coming[pool.submit(_play, assignment)] = assignment.job
             if not coming:
                 return
@@ -62,15 +62,15 @@ class _Process:
     entered: _Process
 
     def __init__(self, system: System[Any], episodes: Path, meter: RunMeter | None) -> None:
-        self._stage, self._episodes = Stage(system, meter=meter), episodes
+        self._stage, self._episodes = EpisodeRunner(system, meter=meter), episodes
 
     @classmethod
     def enter(cls, system: System[Any], episodes: Path, meter: RunMeter | None) -> None:
         cls.entered = cls(system, episodes, meter)
 
-    def play(self, assignment: Assignment) -> Outcome:
+    def play(self, assignment: ScheduledJob) -> Outcome:
         return self._stage.play(assignment, {}, self._episodes, lambda done, of, words: None)
 
 
-def _play(assignment: Assignment) -> Outcome:
+def _play(assignment: ScheduledJob) -> Outcome:
     return _Process.entered.play(assignment)

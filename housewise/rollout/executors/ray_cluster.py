@@ -24,11 +24,11 @@ from housewise.core.record import FAILED, FINISHED, Outcome, Result
 from housewise.core.render_devices import start_turns_at
 from housewise.language import ChatModel
 from housewise.rollout.episode_loop import Progress
-from housewise.rollout.episode_runner import Stage
-from housewise.rollout.executors.base import Outcomes, Watcher
+from housewise.rollout.episode_runner import EpisodeRunner
+from housewise.rollout.executors.base import Outcomes, RunCallback
 from housewise.rollout.executors.ray_models import DESK, GLANCE, Files, Opener, complain, last_line, openers, packed
 from housewise.rollout.models import model_settings
-from housewise.rollout.scheduler import Assignment, Lanes
+from housewise.rollout.scheduler import ScheduledJob, Scheduler
 from housewise.rollout.system import Job, System
 from housewise.rollout.usage_limits import LimitReachedError, RunMeter, Spending
 
@@ -55,26 +55,26 @@ class RayCluster:
         meter: counts what models take; None where nothing is limited.
     """
 
-    def __init__(self, system: System[Any], episodes: Path, watcher: Watcher, meter: RunMeter | None = None) -> None:
+    def __init__(self, system: System[Any], episodes: Path, watcher: RunCallback, meter: RunMeter | None = None) -> None:
         self._system, self._episodes, self._watcher, self._meter = system, episodes, watcher, meter
         # An actor lives as long as somebody here refers to it.
         self._models: dict[str, Any] = {}
 
-    def play(self, lanes: Lanes) -> None:
+    def play(self, lanes: Scheduler) -> None:
         """See Executor.play."""
         execution = self._system.settings.execution
         with _connected(execution.ray or "auto"):
             desk = _open_desk(self._system, self._meter)
             try:
-                self._play(lanes, self._stages(lanes.most(execution.workers)), desk)
+                self._play(lanes, self._stages(lanes.count_active_workers(execution.workers)), desk)
             finally:
                 self._look_at_spending(desk)
 
-    def _play(self, lanes: Lanes, stages: list[Any], desk: Any) -> None:
+    def _play(self, lanes: Scheduler, stages: list[Any], desk: Any) -> None:
         pool, playing = ActorPool(stages), dict[str, Job]()
         outcomes, failure = Outcomes(lanes, self._watcher, self._system.settings.execution.fail_fast), None
         while True:
-            while failure is None and pool.has_free() and (assignment := lanes.take()) is not None:
+            while failure is None and pool.has_free() and (assignment := lanes.take_next()) is not None:
                 pool.submit(lambda stage, chosen: stage.play.remote(chosen), assignment)
                 playing[assignment.job.name] = assignment.job
                 self._watcher.began(assignment.job)
@@ -141,9 +141,9 @@ class _Stage:
         if not isinstance(system.settings.execution.gpu, int):
             start_turns_at(ray.get(ray.get_actor(DESK).place.remote(socket.gethostname())))
         meter = _DeskMeter() if is_metered else None
-        self._stage = Stage(system, ends_run=lambda error: isinstance(error, RayError), meter=meter)
+        self._stage = EpisodeRunner(system, ends_run=lambda error: isinstance(error, RayError), meter=meter)
 
-    def play(self, assignment: Assignment) -> tuple[str, str, Outcome]:
+    def play(self, assignment: ScheduledJob) -> tuple[str, str, Outcome]:
         """An episode's name, its record and what became of it."""
         name = assignment.job.name
         try:

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from housewise.language import ChatModel
-from housewise.rollout.episode_runner import Stage
-from housewise.rollout.executors.base import Outcomes, Watcher
+from housewise.rollout.episode_runner import EpisodeRunner
+from housewise.rollout.executors.base import Outcomes, RunCallback
 from housewise.rollout.models import close_models, forget_prompts, open_models
-from housewise.rollout.scheduler import Assignment, Lanes
+from housewise.rollout.scheduler import ScheduledJob, Scheduler
 from housewise.rollout.system import System
 from housewise.rollout.usage_limits import RunMeter
 
@@ -35,17 +35,17 @@ class Threads:
         meter: counts what models take; None where nothing is limited.
     """
 
-    def __init__(self, system: System[Any], episodes: Path, watcher: Watcher, meter: RunMeter | None = None) -> None:
+    def __init__(self, system: System[Any], episodes: Path, watcher: RunCallback, meter: RunMeter | None = None) -> None:
         self._system, self._episodes, self._watcher, self._meter = system, episodes, watcher, meter
         self._loading = threading.Lock()
         self._stop, self._interrupted = threading.Event(), threading.Event()
-        self._stages: list[Stage] = []
+        self._stages: list[EpisodeRunner] = []
 
-    def play(self, lanes: Lanes) -> None:
+    def play(self, lanes: Scheduler) -> None:
         """See Executor.play."""
         models = open_models(self._system)
         outcomes = Outcomes(lanes, self._watcher, self._system.settings.execution.fail_fast)
-        workers = lanes.most(self._system.settings.execution.workers)
+        workers = lanes.count_active_workers(self._system.settings.execution.workers)
         pool = ThreadPoolExecutor(workers)
         pending = [pool.submit(self._work, lanes, models, outcomes, workers == 1) for _ in range(workers)]
         try:
@@ -72,13 +72,13 @@ class Threads:
                 stage.close()
         close_models(models)
 
-    def _work(self, lanes: Lanes, models: Mapping[str, ChatModel], outcomes: Outcomes, alone: bool) -> None:
+    def _work(self, lanes: Scheduler, models: Mapping[str, ChatModel], outcomes: Outcomes, alone: bool) -> None:
         """Play one episode after the other."""
         # Whatever a model says of its end is nobody's failure either.
-        stage = Stage(copy.copy(self._system), self._loading, lambda _: self._interrupted.is_set(), self._meter)
+        stage = EpisodeRunner(copy.copy(self._system), self._loading, lambda _: self._interrupted.is_set(), self._meter)
         self._stages.append(stage)
         try:
-            while not self._stop.is_set() and (assignment := lanes.wait()) is not None:
+            while not self._stop.is_set() and (assignment := lanes.wait_for_next()) is not None:
                 if alone:
                     # An episode of a run that was resumed is then computed as in one that was not interrupted.
                     forget_prompts(models)
@@ -89,7 +89,7 @@ class Threads:
             lanes.stop()
             raise
 
-    def _play(self, assignment: Assignment, stage: Stage, models: Mapping[str, ChatModel], outcomes: Outcomes) -> None:
+    def _play(self, assignment: ScheduledJob, stage: EpisodeRunner, models: Mapping[str, ChatModel], outcomes: Outcomes) -> None:
         job = assignment.job
         self._watcher.began(job)
 

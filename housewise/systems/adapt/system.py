@@ -27,9 +27,9 @@ from housewise.people.memory import Memory
 from housewise.people.memory.note import check_person
 from housewise.people.respondent import Person as Speaker
 from housewise.people.terminal_respondent import TerminalPerson
-from housewise.rollout.episode_loop import Limits, Progress
+from housewise.rollout.episode_loop import EpisodeLimits, Progress
 from housewise.rollout.scores import Score
-from housewise.rollout.system import Job, Opened, System, Task
+from housewise.rollout.system import Job, EpisodeSetup, System, Task
 from housewise.systems.adapt.agents import Model, Scripted, told_lines
 from housewise.systems.adapt.record import EVENTS, AdaptSetting, AnswerEvent
 from housewise.systems.adapt.settings import AdaptSettings
@@ -159,7 +159,7 @@ class Adapt(System[AdaptSettings]):
         memory: Memory | None,
         material: Any,
         progress: Progress,
-    ) -> Opened:
+    ) -> EpisodeSetup:
         """See System.open."""
         assert memory is not None, "a system that remembers is given a memory"
         chosen = self.settings.agent
@@ -185,8 +185,8 @@ class Adapt(System[AdaptSettings]):
             told=len(told),
         )
         # The world ends an episode whose steps are used up.
-        limits = Limits(plans=None, idle_plans=None)
-        return Opened(world, self._agent(job, person, kitchen, models, told, progress), setting, limits)
+        limits = EpisodeLimits(plans=None, idle_plans=None)
+        return EpisodeSetup(world, self._agent(job, person, kitchen, models, told, progress), setting, limits)
 
     def _agent(
         self,

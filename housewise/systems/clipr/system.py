@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from housewise.agent.clipr.adaptive import Critic
-from housewise.agent.clipr.chat_steps import ChatLanguage, Prompts
-from housewise.agent.clipr.finetuned_chooser import LearnedChoices
-from housewise.agent.clipr.inference import Inference, batches
-from housewise.agent.clipr.language_steps import Language
+from housewise.agent.clipr.chat_steps import ChatSteps, CliprPrompts
+from housewise.agent.clipr.finetuned_chooser import FineTunedChooser
+from housewise.agent.clipr.inference import Inference, split_batches
+from housewise.agent.clipr.language_steps import LanguageSteps
 from housewise.agent.clipr.local_steps.local_components import LocalComponents
-from housewise.agent.clipr.memory_notes import answers_in, rules_in, topic_of
+from housewise.agent.clipr.memory_notes import recall_answers, recall_rules, note_topic
 from housewise.core.text_files import is_file
 from housewise.language.adapters import asked_with
 from housewise.language.base import ChatModel, Sampling
@@ -32,15 +32,15 @@ from housewise.people.choices.respondent import (
 )
 from housewise.people.memory import Memory
 from housewise.people.respondent import Person
-from housewise.rollout.episode_loop import Limits, Progress
+from housewise.rollout.episode_loop import EpisodeLimits, Progress
 from housewise.rollout.scores import Score
-from housewise.rollout.system import Job, Opened, System, Task
+from housewise.rollout.system import Job, EpisodeSetup, System, Task
 from housewise.systems.clipr.agent import CliprAgent
 from housewise.systems.clipr.record import (
-    AnswerEvent,
-    ChoiceSetting,
+    CliprAnswerEvent,
+    ChoiceInitialState,
     DecisionEvent,
-    QuestionEvent,
+    CliprQuestionEvent,
     ReviewEvent,
     RulesEvent,
 )
@@ -57,7 +57,7 @@ class Clipr(System[CliprSettings]):
 
     name = "clipr"
     Settings = CliprSettings
-    events = (QuestionEvent, AnswerEvent, RulesEvent, DecisionEvent, ReviewEvent)
+    events = (CliprQuestionEvent, CliprAnswerEvent, RulesEvent, DecisionEvent, ReviewEvent)
     scores = (
         Score("accuracy", column="accuracy", unit="%", better="higher", scale=100, error=True),
         Score("accuracy_in_distribution", "in distribution", "in", "%", "higher", scale=100, error=True),
@@ -136,30 +136,30 @@ class Clipr(System[CliprSettings]):
         memory: Memory | None,
         material: Any,
         progress: Progress,
-    ) -> Opened:
+    ) -> EpisodeSetup:
         """See System.open."""
         choices, chosen = material, self.settings.agent
-        language, topic = self._language(job, models), topic_of(choices.name)
+        language, topic = self._language(job, models), note_topic(choices.name)
         test = tuple(random.Random(job.seed).sample(choices.test, len(choices.test)))
         examples = tuple(replace(each, tier="training") for each in choices.examples)
         training = examples if self.settings.tasks.training else ()
-        in_turn = [batch for some in (training, test) for batch in batches(some, chosen.batch)]
+        in_turn = [batch for some in (training, test) for batch in split_batches(some, chosen.batch)]
         person = self._person(job, models, choices)
         world = ChoiceWorld([each.situation for each in choices.examples], in_turn, person, language.usage)
         inference = Inference(language, chosen.batch, job.seed)
         critic = Critic(language, chosen.critic, job.seed) if chosen.method == "adaptive" else None
         agent = CliprAgent(inference, critic, chosen.budget, topic, memory)
-        known = (len(answers_in(memory, topic)), len(rules_in(memory, topic))) if memory else (0, 0)
+        known = (len(recall_answers(memory, topic)), len(recall_rules(memory, topic))) if memory else (0, 0)
         # A question, a choice, a review's question and its rehearsal, and the end.
         most = chosen.budget + 3 * len(in_turn) + 2
-        return Opened(world, agent, ChoiceSetting.of(choices, training, test, *known), Limits(most, most))
+        return EpisodeSetup(world, agent, ChoiceInitialState.of(choices, training, test, *known), EpisodeLimits(most, most))
 
-    def _language(self, job: Job, models: Mapping[str, ChatModel]) -> Language:
+    def _language(self, job: Job, models: Mapping[str, ChatModel]) -> LanguageSteps:
         if self.settings.agent.components == _LOCAL:
             return LocalComponents(shared_minilm())
         if self.settings.agent.components == _LEARNED:
-            return LearnedChoices(shared_minilm(), models["agent"])
-        return ChatLanguage(models["agent"], sampling=_sampling(self.settings.models.agent, job))
+            return FineTunedChooser(shared_minilm(), models["agent"])
+        return ChatSteps(models["agent"], sampling=_sampling(self.settings.models.agent, job))
 
     def _person(self, job: Job, models: Mapping[str, ChatModel], choices: ChoiceSet) -> Person[Any]:
         chosen = self.settings.tasks
@@ -169,13 +169,13 @@ class Clipr(System[CliprSettings]):
         misleads = chosen.person == "adversarial"
         if chosen.speech == _LOCAL:
             return SimulatedPerson(profile, shared_minilm(), job.seed, misleads, UNSEEN_SPEECH)
-        return played_by(models["person"], profile, misleads, _sampling(self.settings.models.person, job))
+        return open_chat_person(models["person"], profile, misleads, _sampling(self.settings.models.person, job))
 
 
-def played_by(model: ChatModel, profile: Profile, adversarial: bool, sampling: Sampling) -> ChatPerson:
+def open_chat_person(model: ChatModel, profile: Profile, adversarial: bool, sampling: Sampling) -> ChatPerson:
     """A chat model that speaks for a person with a profile (CLIPR, appendix D.7)."""
     manner = "adversarial" if adversarial else "cooperative"
-    told = Prompts().fill("person", manner, topics=profile.topics)
+    told = CliprPrompts().fill("person", manner, topics=profile.topics)
     return ChatPerson(model, told, spoken_of(profile, adversarial), sampling, converses=True)
 
 

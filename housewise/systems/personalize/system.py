@@ -23,9 +23,9 @@ from housewise.language.embedder import Embedder, has_minilm, shared_minilm
 from housewise.language.replay import ReplayChatModel
 from housewise.people.house.reactions import Householder, places_of
 from housewise.people.memory import Memory
-from housewise.rollout.episode_loop import Limits, Progress
+from housewise.rollout.episode_loop import EpisodeLimits, Progress
 from housewise.rollout.scores import Score
-from housewise.rollout.system import Job, Opened, System
+from housewise.rollout.system import Job, EpisodeSetup, System
 from housewise.systems.personalize.house import HouseWorld, PlannerAgent
 from housewise.systems.personalize.planners import Situation, open_planner
 from housewise.systems.personalize.record import (
@@ -182,7 +182,7 @@ class Personalize(System[PersonalizeSettings]):
         memory: Memory | None,
         material: Any,
         progress: Progress,
-    ) -> Opened:
+    ) -> EpisodeSetup:
         """See System.open."""
         settings, name = self.settings, job.task
         assert isinstance(name, HouseTask)
@@ -199,10 +199,10 @@ class Personalize(System[PersonalizeSettings]):
         world = HouseWorld(RobotInHouse(env, self._controller(env)), person)
         world.robot.stepped = lambda steps: progress(steps, most, f"plan {world.plans}")
         chosen = settings.agent
-        limits = Limits(chosen.most_plans, chosen.most_idle_plans, chosen.replan_when_blocked)
+        limits = EpisodeLimits(chosen.most_plans, chosen.most_idle_plans, chosen.replan_when_blocked)
         setting = setting_of(task, settings.world.simulator, name.episode, name.task_set)
         shows = person if chosen.demonstrator.verdicts else None
-        return Opened(world, PlannerAgent(planner, world, shows, self._planner.asks), setting, limits)
+        return EpisodeSetup(world, PlannerAgent(planner, world, shows, self._planner.asks), setting, limits)
 
     def knowledge(self, memory: Memory, scene: Scene) -> Remembered:
         """What a memory tells its planners in a house."""

@@ -26,9 +26,9 @@ from housewise.language.embedder import shared_minilm
 from housewise.people.chat_respondent import ChatPerson
 from housewise.people.memory import Memory
 from housewise.people.terminal_respondent import TerminalPerson
-from housewise.rollout.episode_loop import Limits, Progress
+from housewise.rollout.episode_loop import EpisodeLimits, Progress
 from housewise.rollout.scores import Score
-from housewise.rollout.system import Job, Opened, System, Task
+from housewise.rollout.system import Job, EpisodeSetup, System, Task
 from housewise.systems.stars.agent import StarsAgent
 from housewise.systems.stars.house import Body, house_task, load_stand_ins
 from housewise.systems.stars.models import late_continuer
@@ -164,7 +164,7 @@ class Stars(System[StarsSettings]):
         memory: Memory | None,
         material: Any,
         progress: Progress,
-    ) -> Opened:
+    ) -> EpisodeSetup:
         """See System.open."""
         assert memory is not None, "a system that remembers is given a memory"
         chosen = self.settings.agent
@@ -186,8 +186,8 @@ class Stars(System[StarsSettings]):
         room = Room(task, learner, user, told, self._body(task, analyser))
         agent = StarsAgent(task, learner, self._prompts, memory.person, room.lessons.append, progress)
         # What ends an episode is that no object is left.
-        limits = Limits(plans=None, idle_plans=None)
-        return Opened(room, agent, _setting(task, learner), limits)
+        limits = EpisodeLimits(plans=None, idle_plans=None)
+        return EpisodeSetup(room, agent, _setting(task, learner), limits)
 
     def close(self) -> None:
         """Release the simulator."""

@@ -13,7 +13,7 @@ import pytest
 
 from housewise.core.errors import DataError, UserError
 from housewise.core.record import Failure, Result
-from housewise.rollout.executors import Silent
+from housewise.rollout.executors import NullCallback
 from housewise.rollout.executors.base import MOST_ALIKE
 from housewise.rollout.failures import FailedEpisodesError, failure_of, read_failures
 from housewise.rollout.run import Run
@@ -146,7 +146,7 @@ def test_a_server_that_refuses_everything_is_given_up(tmp_path: Path) -> None:
     assert code == 2 and len(errors) == 1 and "4096" in errors[0]
 
 
-class Defect(Silent):
+class Defect(NullCallback):
     """A defect that shows in the second house, and what is told of it."""
 
     def __init__(self) -> None:

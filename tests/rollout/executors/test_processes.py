@@ -13,7 +13,7 @@ import pytest
 
 from housewise.core.errors import UserError
 from housewise.core.record import Result
-from housewise.rollout.executors import Silent, open_executor
+from housewise.rollout.executors import NullCallback, open_executor
 from housewise.rollout.executors.processes import Processes
 from housewise.rollout.executors.threads import Threads
 from housewise.rollout.run import Run
@@ -25,7 +25,7 @@ from housewise.systems.personalize.system import Personalize
 SHORT = {"planner": "scripted", "houses": 3, "max_steps": 60}
 
 
-class Listener(Silent):
+class Listener(NullCallback):
     """Remembers whose end it was told of."""
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class Listener(Silent):
 
 def test_planners_without_a_model_play_in_processes_and_others_in_threads(tmp_path: Path) -> None:
     def kind(**settings: object) -> type:
-        return type(open_executor(Personalize(house_settings(settings=settings)), tmp_path, Silent()))
+        return type(open_executor(Personalize(house_settings(settings=settings)), tmp_path, NullCallback()))
 
     assert kind(planner="scripted", workers=2) is kind(planner="demonstrator", workers=2) is Processes
     assert kind(planner="scripted", workers=1) is kind(planner="llm", workers=2) is Threads

@@ -285,7 +285,7 @@ def test_a_machine_without_the_data_is_named(tmp_path: Path) -> None:
     import socket
 
     from housewise.rollout.executors.ray_cluster import _Stage
-    from housewise.rollout.scheduler import Assignment
+    from housewise.rollout.scheduler import ScheduledJob
     from housewise.rollout.system import Job
     from housewise.systems.personalize.settings import house_settings
     from housewise.systems.personalize.system import Personalize
@@ -294,7 +294,7 @@ def test_a_machine_without_the_data_is_named(tmp_path: Path) -> None:
     config = house_settings(settings={"data": str(tmp_path / "nowhere"), "planner": "scripted"})
     stage = _Stage(Personalize(config), False, {})
     with pytest.raises(UserError, match=f"on {socket.gethostname()}: .*nowhere"):
-        stage.play(Assignment(Job(HouseTask.of("Merom_1_int", 3))))
+        stage.play(ScheduledJob(Job(HouseTask.of("Merom_1_int", 3))))
 
 
 def test_a_models_folders_travel(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 
 from housewise.core.errors import UserError
 from housewise.core.settings import configs
-from housewise.rollout.executors import Silent, Watcher
+from housewise.rollout.executors import NullCallback, RunCallback
 from housewise.rollout.failures import FailedEpisodesError
 from housewise.rollout.run import Run
 from housewise.selftrain.personalize.loop import Observer, SelfTraining, play
@@ -95,8 +95,8 @@ class Heard:
         self.failed: list[str] = []
 
     @contextmanager
-    def playing(self, name: str, session: Run) -> Iterator[Watcher]:
-        heard = Silent()
+    def playing(self, name: str, session: Run) -> Iterator[RunCallback]:
+        heard = NullCallback()
         heard.failed = lambda job, failure: self.failed.append(job.name)  # type: ignore[method-assign]
         yield heard
 

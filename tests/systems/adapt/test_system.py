@@ -8,7 +8,7 @@ import pytest
 
 from housewise.language.embedder import has_minilm
 from housewise.people.memory import MemoryFolder
-from housewise.rollout.executors import Silent
+from housewise.rollout.executors import NullCallback
 from housewise.rollout.run import Run
 from housewise.rollout.system import Job
 from housewise.systems.adapt.record import ActionEvent, AnswerEvent
@@ -146,7 +146,7 @@ def test_what_cannot_be_played_is_refused_in_one_line(tmp_path: Path, words: lis
 
 
 def test_progress_is_counted_against_what_is_known_to_come(tmp_path: Path) -> None:
-    class Counting(Silent):
+    class Counting(NullCallback):
         """Keeps out of how many each part of an episode is."""
 
         def __init__(self) -> None:

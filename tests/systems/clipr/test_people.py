@@ -9,21 +9,21 @@ from typing import Any
 import pytest
 
 from housewise.agent.clipr.adaptive import Critic, CriticSettings
-from housewise.agent.clipr.chat_steps import ChatLanguage
+from housewise.agent.clipr.chat_steps import ChatSteps
 from housewise.agent.clipr.inference import Inference
-from housewise.agent.clipr.language_steps import Choice, Exchange
-from housewise.agent.clipr.memory_notes import answer_note, answers_in, rule_notes, rules_in, unwritten_in, written_note
-from housewise.agent.clipr.rules import Rule, read_rule
+from housewise.agent.clipr.language_steps import ActionChoice, DialogueTurn
+from housewise.agent.clipr.memory_notes import answer_note, recall_answers, rule_notes, recall_rules, answers_without_rules, rules_written_note
+from housewise.agent.clipr.rules import Rule, parse_rule
 from housewise.core.record import Event, Header, Result
 from housewise.language.base import ChatRequest, Reply, Sampling
 from housewise.people.choices.respondent import read_profile
 from housewise.people.memory import Memory
 from housewise.people.respondent import Question
-from housewise.rollout.episode_loop import Episode, Limits
+from housewise.rollout.episode_loop import EpisodeLoop, EpisodeLimits
 from housewise.rollout.note_events import NoteEvent
-from housewise.systems.clipr.agent import CliprAgent, cited
-from housewise.systems.clipr.record import AnswerEvent, DecisionEvent, QuestionEvent, ReviewEvent, RulesEvent
-from housewise.systems.clipr.system import played_by
+from housewise.systems.clipr.agent import CliprAgent, find_cited_rule
+from housewise.systems.clipr.record import CliprAnswerEvent, DecisionEvent, CliprQuestionEvent, ReviewEvent, RulesEvent
+from housewise.systems.clipr.system import open_chat_person
 from housewise.systems.clipr.world import ChoiceWorld
 from tests.agent.clipr.test_algorithms import INQUIRY, Answering, language, reply, scenario
 
@@ -52,8 +52,8 @@ def play(
     world = ChoiceWorld([scenario("e").situation], [SCENARIOS[:2], SCENARIOS[2:]], person, chat.usage)
     kept = Kept()
     agent = CliprAgent(inference, critic, budget, "kitchen", memory)
-    result = Episode(world, agent, kept, Limits(50, 50)).play(Header(system="clipr", task="kitchen"))
-    assert not model.left() and isinstance(chat, ChatLanguage)
+    result = EpisodeLoop(world, agent, kept, EpisodeLimits(50, 50)).play(Header(system="clipr", task="kitchen"))
+    assert not model.left() and isinstance(chat, ChatSteps)
     return kept, result
 
 
@@ -71,8 +71,8 @@ def test_who_leaves_during_the_interview_and_the_review_ends_neither(tmp_path: P
         investigate=["YES"],
         feedback_question=["Why?"],
     )
-    assert [event.left for event in kept.of(AnswerEvent)] == [False, True, True]
-    assert [event.during for event in kept.of(QuestionEvent)] == ["interview", "interview", "review"]
+    assert [event.left for event in kept.of(CliprAnswerEvent)] == [False, True, True]
+    assert [event.during for event in kept.of(CliprQuestionEvent)] == ["interview", "interview", "review"]
     assert [event.outcome for event in kept.of(ReviewEvent)] == ["left"]
     assert [line.text for event in kept.of(RulesEvent) for line in event.rules] == ["For tea: prefer iced tea."]
     assert (result.ended, result.scores["accuracy"], result.scores["questions"]) == ("complete", 0.75, 3)
@@ -95,8 +95,8 @@ def test_who_says_nothing_has_no_rules_and_is_served_all_the_same(tmp_path: Path
 def test_a_memory_is_gone_on_with_and_a_review_has_to_stand_the_test(
     tmp_path: Path, again: list[int], outcome: str, versions: int
 ) -> None:
-    answer = answer_note("ada", "kitchen", Exchange("Hot or iced?", "iced"))
-    rule, ended = read_rule("For tea: prefer hot tea."), written_note("ada", "kitchen", answer.time)
+    answer = answer_note("ada", "kitchen", DialogueTurn("Hot or iced?", "iced"))
+    rule, ended = parse_rule("For tea: prefer hot tea."), rules_written_note("ada", "kitchen", answer.time)
     memory = Memory("ada", [answer, *rule_notes("ada", "kitchen", [rule]), ended])
     kept, result = play(
         tmp_path,
@@ -124,16 +124,16 @@ def test_a_memory_is_gone_on_with_and_a_review_has_to_stand_the_test(
     assert rules == expected
     for note in notes:
         memory.add(note)
-    assert len(answers_in(memory, "kitchen")) == 3 and not unwritten_in(memory, "kitchen")
+    assert len(recall_answers(memory, "kitchen")) == 3 and not answers_without_rules(memory, "kitchen")
     newest = "For tea: prefer iced tea." if outcome == "accepted" else "For tea: prefer hot tea."
-    assert newest in [rule.text for rule in rules_in(memory, "kitchen")]
-    assert len(rules_in(memory, "kitchen")) == 2, "the newer of two that contradict each other counts"
+    assert newest in [rule.text for rule in recall_rules(memory, "kitchen")]
+    assert len(recall_rules(memory, "kitchen")) == 2, "the newer of two that contradict each other counts"
 
 
 def test_the_rule_that_decided_is_told_by_words_or_number() -> None:
-    rules = [read_rule("For tea: prefer iced."), Rule(text="Smile.")]
+    rules = [parse_rule("For tea: prefer iced."), Rule(text="Smile.")]
     said = {"For tea: prefer iced.": 1, "by rule 2": 2, "Rules 7": None, "rule 0": None, "because": None, "": None}
-    assert {words: cited(Choice(0, words), rules) for words in said} == said
+    assert {words: find_cited_rule(ActionChoice(0, words), rules) for words in said} == said
 
 
 @pytest.mark.parametrize("adversarial", [False, True])
@@ -150,7 +150,7 @@ def test_a_chat_model_speaks_for_a_person_and_hears_the_questions_alone(adversar
         def close(self) -> None: ...
 
     profile = read_profile("kitchen")
-    person = played_by(Speaker(), profile, adversarial, Sampling())
+    person = open_chat_person(Speaker(), profile, adversarial, Sampling())
     assert [person.answer(Question(each)).text for each in ("Tea?", "Soup?")] == ["Answer 1.", "Answer 2."]
     assert person.name == ("kitchen (adversarial)" if adversarial else "kitchen")
     first, second = asked

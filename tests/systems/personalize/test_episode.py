@@ -16,7 +16,7 @@ from housewise.core.record import RecordWriter, Result, line_of
 from housewise.language.base import ChatRequest, Reply, Sampling
 from housewise.language.replay import ReplayChatModel
 from housewise.report.views.house import HouseView
-from housewise.rollout.episode_loop import Limits
+from housewise.rollout.episode_loop import EpisodeLimits
 from housewise.rollout.scores import summary
 from housewise.selftrain.personalize.pairs import pairs_of
 from housewise.systems.personalize.planners import scripted_planner
@@ -48,7 +48,7 @@ class Played:
         folder: Path,
         *replies: str,
         max_steps: int = 1000,
-        limits: Limits | None = None,
+        limits: EpisodeLimits | None = None,
         camera: Camera | None = None,
         prompt: str = "planner",
         demonstrated: bool = False,
@@ -152,7 +152,7 @@ def test_what_nobody_has_seen_cannot_be_used(toy: Task, tmp_path: Path) -> None:
 
 def test_failures_are_told_with_the_reason(toy: Task, tmp_path: Path) -> None:
     far = " go to kitchen 0\nstep 2: pick up mug 1\nstep 3: place mug 1 on the bed"
-    played = Played(toy, tmp_path, BEGINNING, far, limits=Limits(replan_when_blocked=False))
+    played = Played(toy, tmp_path, BEGINNING, far, limits=EpisodeLimits(replan_when_blocked=False))
     assert played.outcomes[-2:] == [("failed", "out of sight"), ("skipped", "holding nothing")]
     assert (played.result.scores["failed"], played.result.scores["skipped"]) == (1, 1)
 
@@ -172,10 +172,10 @@ def test_an_episode_is_cut_after_its_steps(toy: Task, tmp_path: Path, most: int)
 
 
 def test_a_model_that_says_nothing_useful_is_not_asked_for_ever(toy: Task, tmp_path: Path) -> None:
-    played = Played(toy, tmp_path, *["I would rather not."] * 50, limits=Limits(plans=20, idle_plans=4))
+    played = Played(toy, tmp_path, *["I would rather not."] * 50, limits=EpisodeLimits(plans=20, idle_plans=4))
     assert (played.result.ended, played.result.scores["plans"], played.result.scores["steps"]) == ("out of plans", 4, 0)
     walking = [" go to bedroom 0", " go to kitchen 0"] * 20
-    played = Played(toy, tmp_path, *walking, limits=Limits(plans=6, idle_plans=4))
+    played = Played(toy, tmp_path, *walking, limits=EpisodeLimits(plans=6, idle_plans=4))
     assert (played.result.ended, played.result.scores["plans"]) == ("out of plans", 6)
 
 
@@ -226,7 +226,7 @@ BLOCKED = (
 @pytest.mark.parametrize(("replan", "acted"), [(True, 2), (False, 4)])
 def test_a_plan_ends_where_what_it_builds_on_fails(toy: Task, tmp_path: Path, replan: bool, acted: int) -> None:
     """The mug is known, but out of reach: the rest of the plan, and its end, are about a mug in the hand."""
-    played = Played(toy, tmp_path, BEGINNING, BLOCKED, limits=Limits(replan_when_blocked=replan))
+    played = Played(toy, tmp_path, BEGINNING, BLOCKED, limits=EpisodeLimits(replan_when_blocked=replan))
     blocked = [action for action in played.record.actions if action.plan == 1]
     assert blocked[1].status == "failed" and len(blocked) == acted
     assert (len(played.record.plans) == 2) == (not replan)

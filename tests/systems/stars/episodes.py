@@ -22,7 +22,7 @@ from housewise.agent.stars.tasks import Task
 from housewise.core.record import Header, Record, RecordWriter
 from housewise.core.settings import MOST_COUNTED
 from housewise.language.completion import Bounds, Continuation, Token
-from housewise.rollout.episode_loop import Episode, Limits
+from housewise.rollout.episode_loop import EpisodeLoop, EpisodeLimits
 from housewise.rollout.note_events import notes_of
 from housewise.rollout.record_reader import read_record
 from housewise.systems.stars.agent import StarsAgent
@@ -128,8 +128,8 @@ def played(
     agent = StarsAgent(room_task, learner, prompts, "ann", room.lessons.append)
     writer = RecordWriter(folder, "episode")
     try:
-        limits = Limits(plans=MOST_COUNTED, idle_plans=MOST_COUNTED)
-        Episode(room, agent, writer, limits).play(Header(system="stars", task=name, agent=condition))
+        limits = EpisodeLimits(plans=MOST_COUNTED, idle_plans=MOST_COUNTED)
+        EpisodeLoop(room, agent, writer, limits).play(Header(system="stars", task=name, agent=condition))
     finally:
         writer.close()
     return Played(read_record(folder / "episode.jsonl"), room.lessons)
