@@ -14,7 +14,7 @@ from housewise.people.memory.note import About, Kind, Note, is_future, just_afte
 
 if TYPE_CHECKING:
     from housewise.language.embedder import Embedder
-    from housewise.people.memory.index import Index
+    from housewise.people.memory.recall_index import Index
 
 LEAST_OF_ID = 4
 """So many characters of an id at least name a note."""
@@ -274,7 +274,7 @@ class Memory:
     def _index(self) -> Index:
         if self._indexed.index is None:
             # numpy is not for those who only look at notes.
-            from housewise.people.memory.index import Index
+            from housewise.people.memory.recall_index import Index
 
             self._indexed.index = Index(self._sorted)
         return self._indexed.index

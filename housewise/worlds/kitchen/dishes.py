@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from housewise.worlds.kitchen.state import State
-from housewise.worlds.kitchen.tracking import Layer, Shot, Sources
+from housewise.worlds.kitchen.trace import Layer, Shot, Sources
 
 
 def is_food(state: State, id: str) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from housewise.agent.clipr.answer_phrases import NoSuchOption, with_options
+from housewise.agent.clipr.answer_phrases import NoSuchOption, replace_option_numbers
 from housewise.language.words import STOP_WORDS, tokens
 from housewise.worlds.kitchen.name_resolution import as_id, describe
 from housewise.worlds.kitchen.state import Entity, State
@@ -102,7 +102,7 @@ class Names:
         """Which of some things an answer means, by number or in words; None for none of them alone."""
         names = [self.name(id) for id in choices]
         try:
-            named = with_options(words, names)
+            named = replace_option_numbers(words, names)
         except NoSuchOption:
             return None
         numbered = [id for id, name in zip(choices, names, strict=True) if name in named and name not in words]

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from housewise.agent.clipr.answer_phrases import Command, command_in
+from housewise.agent.clipr.answer_phrases import Command, parse_command
 from housewise.language.words import forms
 from housewise.worlds.kitchen.action_parser import NAME_LENGTH, Impossible, parse
 from housewise.worlds.kitchen.dishes import is_food
@@ -99,7 +99,7 @@ def read_line(typed: str, names: Names, state: State, verbs: Verbs, person: str)
         return Line((line,))
     line = re.sub(r"[ ,]+please$", "", line, flags=re.IGNORECASE)
     plain = _POLITE.sub("", line.lower())
-    command = command_in(plain)
+    command = parse_command(plain)
     if word := _SAME_WORDS.get(plain) or (_COMMANDS.get(command) if command else None):
         return Line(word=word)
     if _DONE.fullmatch(plain):

@@ -8,7 +8,7 @@ import yaml
 from housewise.core.errors import DataError
 from housewise.people.kitchen.profile_files import PEOPLE, load_people
 from tests.commands import run_module
-from tests.people.breakfasts import KITCHEN
+from tests.people.kitchen.breakfasts import KITCHEN
 
 WISH = {
     "id": "1",

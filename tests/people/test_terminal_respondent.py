@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from housewise.people.base import PersonLeft, Question
-from housewise.people.terminal import LONGEST, TerminalPerson, chosen
+from housewise.people.respondent import PersonLeft, Question
+from housewise.people.terminal_respondent import LONGEST, TerminalPerson, chosen
 
 FRUIT = ("apple", "apricot", "Pear")
 

@@ -19,11 +19,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 
-from housewise.people.judging import Judge, Verdict, served_before
-from housewise.people.language import Predicate
-from housewise.people.person import Person, Preference
-from housewise.worlds.kitchen.data import Dish
-from housewise.worlds.kitchen.tracking import Trace
+from housewise.people.kitchen.conditions import Predicate
+from housewise.people.kitchen.preference_judge import Judge, Verdict, served_before
+from housewise.people.kitchen.profile_files import Person, Preference
+from housewise.worlds.kitchen.kitchen_data import Dish
+from housewise.worlds.kitchen.trace import Trace
 
 SEEN_SERVED = frozenset({"table_0", "desk_0"})
 

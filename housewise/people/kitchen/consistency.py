@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations, product
 from typing import NamedTuple
 
-from housewise.people.language import All, Condition, Not, Predicate
+from housewise.people.kitchen.conditions import All, Condition, Not, Predicate
 
 MOST_CASES = 5000  # alternatives of one condition that are written out
 

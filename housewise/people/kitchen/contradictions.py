@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from housewise.people.cases import TooManyCases, cases, consistent
-from housewise.people.language import All, Any_, Condition, Not, Predicate, as_word, parse_condition
-from housewise.worlds.kitchen.data import Kitchen, Task
+from housewise.people.kitchen.conditions import All, Any_, Condition, Not, Predicate, as_word, parse_condition
+from housewise.people.kitchen.consistency import TooManyCases, cases, consistent
+from housewise.worlds.kitchen.kitchen_data import Kitchen, Task
 
 if TYPE_CHECKING:
-    from housewise.people.person import Preference
+    from housewise.people.kitchen.profile_files import Preference
 
 
 def contradiction(preferences: Sequence[Preference], kitchen: Kitchen) -> str | None:

@@ -1,10 +1,10 @@
 """Breakfasts written out action by action, and how they are judged."""
 
-from housewise.people.judging import Judge
-from housewise.people.person import Person, Preference, read_person
-from housewise.worlds.kitchen.data import load_kitchen
+from housewise.people.kitchen.preference_judge import Judge
+from housewise.people.kitchen.profile_files import Person, Preference, read_person
+from housewise.worlds.kitchen.kitchen_data import load_kitchen
 from housewise.worlds.kitchen.scene import scene_with
-from housewise.worlds.kitchen.tracking import Trace
+from housewise.worlds.kitchen.trace import Trace
 from housewise.worlds.kitchen.world import TextKitchen
 
 KITCHEN = load_kitchen()

@@ -19,8 +19,8 @@ from housewise.people.kitchen.profile_files import Preference
 from housewise.worlds.kitchen.scene import scene_with
 from housewise.worlds.kitchen.trace import Trace
 from housewise.worlds.kitchen.world import TextKitchen
-from tests.people.breakfasts import KITCHEN, alone, breakfast, decision
-from tests.people.sixteen import SIXTEEN
+from tests.people.kitchen.breakfasts import KITCHEN, alone, breakfast, decision
+from tests.people.kitchen.sixteen import SIXTEEN
 
 WISHES = [preference for person in SIXTEEN.values() for preference in person.preferences]
 APPLYING = [preference for preference in WISHES if preference.tasks]

@@ -11,12 +11,12 @@ import itertools
 import random
 import re
 
-from housewise.worlds.kitchen.actions import Action, Impossible
-from housewise.worlds.kitchen.data import Kitchen
+from housewise.worlds.kitchen.action_parser import Action, Impossible
 from housewise.worlds.kitchen.dishes import dish_of, dishes_below, foods_below, is_food, on_appliance, shoot
-from housewise.worlds.kitchen.finding import Resembles, describe, find, find_in, look_for
+from housewise.worlds.kitchen.kitchen_data import Kitchen
+from housewise.worlds.kitchen.name_resolution import Resembles, describe, find, find_in, look_for
 from housewise.worlds.kitchen.state import Entity, Place, State
-from housewise.worlds.kitchen.tracking import Layer, Made, Serving, Trace
+from housewise.worlds.kitchen.trace import Layer, Made, Serving, Trace
 
 _LAST_NUMBER = re.compile(r"_?\d+$")
 

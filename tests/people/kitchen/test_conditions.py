@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from housewise.people.judging import Judge
-from housewise.people.language import ConditionError, as_word, parse_condition, predicates
-from tests.people.breakfasts import KITCHEN, breakfast
+from housewise.people.kitchen.conditions import ConditionError, as_word, parse_condition, predicates
+from housewise.people.kitchen.preference_judge import Judge
+from tests.people.kitchen.breakfasts import KITCHEN, breakfast
 
 LATTE = (
     "Pour coffee_grounds from coffee_0 to french_press_0",

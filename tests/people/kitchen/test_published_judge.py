@@ -2,11 +2,11 @@
 
 import pytest
 
-from housewise.people.judging import Judge, satisfaction
-from housewise.people.published import PublishedJudge
-from tests.people.breakfasts import breakfast
-from tests.people.sixteen import SIXTEEN
-from tests.people.test_judging import COFFEE, EGGS, FLAKES, FRUIT, GRANOLA, NUTS, TEA, TOAST, YOGHURT
+from housewise.people.kitchen.preference_judge import Judge, satisfaction
+from housewise.people.kitchen.published_judge import PublishedJudge
+from tests.people.kitchen.breakfasts import breakfast
+from tests.people.kitchen.sixteen import SIXTEEN
+from tests.people.kitchen.test_preference_judge import COFFEE, EGGS, FLAKES, FRUIT, GRANOLA, NUTS, TEA, TOAST, YOGHURT
 
 WISHES = {preference.id: preference for person in SIXTEEN.values() for preference in person.preferences}
 

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from housewise.worlds.kitchen.data import Verbs
+from housewise.worlds.kitchen.kitchen_data import Verbs
 
 NAME_LENGTH = 21  # letters and underscores in the name of a result
 _RESULT = re.compile(rf"[a-z_]{{1,{NAME_LENGTH}}}(_?\d{{1,4}})?")
