@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 from housewise.agent.stars.analysis import Analyser, Analysis
 from housewise.agent.stars.clauses import InState, Placement, Referent
@@ -99,7 +99,7 @@ class AskedUser:
         patience: how often a goal is asked for that is none.
     """
 
-    def __init__(self, person: Person[Any], analyser: Analyser, task: Task, patience: int = 3) -> None:
+    def __init__(self, person: Person, analyser: Analyser, task: Task, patience: int = 3) -> None:
         self.name = person.name
         self._person, self._analyser, self._task, self._patience = person, analyser, task, patience
 

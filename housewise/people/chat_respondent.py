@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from housewise.language.base import ChatModel, ChatRequest, Message, Sampling
 from housewise.people.respondent import Answer, Question
 from housewise.people.terminal_respondent import LONGEST, chosen
@@ -44,7 +42,3 @@ class ChatPerson:
             self._said += [asked, Message("assistant", said)]
         first = said.split()[0].strip(",;:") if said else ""
         return Answer(said, chosen(first, question.options))
-
-    def judge(self, record: object) -> Mapping[str, float]:
-        """See Person.judge; nothing is asked of a whole episode."""
-        return {}

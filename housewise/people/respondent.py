@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from housewise.core.errors import UserError
 from housewise.people.memory.note import About
-
-Record = TypeVar("Record", contravariant=True)
 
 
 class PersonLeft(UserError):
@@ -44,7 +41,7 @@ class Answer:
     option: int | None = None
 
 
-class Person(Protocol[Record]):
+class Person(Protocol):
     """Somebody who lives in the house. Answering may take as long as a person takes.
 
     Attributes:
@@ -58,13 +55,5 @@ class Person(Protocol[Record]):
 
         Raises:
             PersonLeft: they say nothing any more.
-        """
-        ...
-
-    def judge(self, record: Record) -> Mapping[str, float]:
-        """How an episode was, by name of what is judged.
-
-        Args:
-            record: of the episode.
         """
         ...

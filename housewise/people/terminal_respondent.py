@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TextIO
 
 from housewise.core.errors import printable
@@ -41,10 +41,6 @@ class TerminalPerson:
             if not question.options or option is not None:
                 return Answer(said, option)
         return Answer(said)
-
-    def judge(self, record: object) -> Mapping[str, float]:
-        """See Person.judge; nothing is asked of a whole episode."""
-        return {}
 
     def _said(self, text: str) -> str:
         try:

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
@@ -159,10 +159,6 @@ class SimulatedPerson:
     def answer(self, question: Question) -> Answer:
         """One or two sentences, which name no option by number."""
         return Answer(self._said(question.text))
-
-    def judge(self, record: Any) -> Mapping[str, float]:
-        """See Person.judge; nothing is asked of a whole episode."""
-        return {}
 
     def _said(self, question: str) -> str:
         self._turn += 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from itertools import chain, zip_longest
 from pathlib import Path
@@ -51,10 +51,6 @@ class Resident:
         named = [phrase for phrase in every if re.search(rf"\b{re.escape(phrase)}\b", question.text)]
         dislikes = [phrase for phrase in named if phrase not in anywhere]
         return Answer(self._speech.sentence(likes, dislikes, generator, refusing=True))
-
-    def judge(self, record: object) -> Mapping[str, float]:
-        """See Person.judge; what they think of a house, its reactions tell."""
-        return {}
 
     def _wanted(self, text: str) -> list[list[_Spot]]:
         """For each thing that a text names, where it is wanted."""

@@ -142,10 +142,6 @@ class AnsweringPerson:
             return Answer(self._worded(FLEXIBLE, question.text))
         return Answer(" ".join(self._told(wish, question.text) for wish in found.wishes))
 
-    def judge(self, record: Trace) -> Mapping[str, float]:
-        """See people.base.Person; the judge of the task decides on the whole trajectory."""
-        return {}
-
     def find(self, question: str, thresholds: Thresholds = THRESHOLDS) -> Found:
         """What is asked.
 

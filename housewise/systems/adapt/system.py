@@ -29,7 +29,7 @@ from housewise.people.respondent import Person as Speaker
 from housewise.people.terminal_respondent import TerminalPerson
 from housewise.rollout.episode_loop import EpisodeLimits, Progress
 from housewise.rollout.scores import Score
-from housewise.rollout.system import Job, EpisodeSetup, System, Task
+from housewise.rollout.system import EpisodeSetup, Job, System, Task
 from housewise.systems.adapt.agents import Model, Scripted, told_lines
 from housewise.systems.adapt.record import EVENTS, AdaptSetting, AnswerEvent
 from housewise.systems.adapt.settings import AdaptSettings
@@ -169,7 +169,7 @@ class Adapt(System[AdaptSettings]):
         told = _answers_in(memory)
         earlier = {event.question: event.text for event in reversed(job.earlier) if isinstance(event, AnswerEvent)}
 
-        def speaker() -> Speaker[Any]:
+        def speaker() -> Speaker:
             return self._speaker(person, kitchen, judge, models, memory.person)
 
         known = {} if chosen.asks_again else dict(told)
@@ -224,7 +224,7 @@ class Adapt(System[AdaptSettings]):
         judge: Judge,
         models: Mapping[str, ChatModel],
         remembered: str,
-    ) -> Speaker[Any]:
+    ) -> Speaker:
         answering = self.settings.tasks.answering
         if answering == "terminal":
             return TerminalPerson(name=remembered)

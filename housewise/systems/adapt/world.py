@@ -80,7 +80,7 @@ class Breakfast:
         kitchen: TextKitchen,
         person: Person,
         judge: Judge,
-        speaker: Callable[[], Speaker[Any]],
+        speaker: Callable[[], Speaker],
         remembered: str,
         earlier: Mapping[str, str],
         known: Mapping[str, str] = MappingProxyType({}),
@@ -88,7 +88,7 @@ class Breakfast:
     ) -> None:
         self._kitchen, self._person, self._judge = kitchen, person, judge
         self._open = speaker
-        self._speaker: Speaker[Any] | None = None
+        self._speaker: Speaker | None = None
         self._remembered, self._earlier = remembered, earlier
         self._most = most
         self._known = {_heard_as(question): answer for question, answer in known.items()}
