@@ -7,10 +7,10 @@ from typing import TextIO
 
 from rich.console import Console
 
-from housewise.agent.clipr.answer_phrases import command_in, verdict
-from housewise.agent.clipr.house_interview import HOUSE
+from housewise.agent.clipr.answer_phrases import parse_command, parse_confirmation
+from housewise.agent.clipr.house_interview import HOUSE_TOPIC
 from housewise.agent.clipr.rule_editing import Corrections, correct, rule_ids, understood_as
-from housewise.cli.prompt import Leaving, Prompt
+from housewise.cli.prompt import InputEnded, Prompt
 from housewise.core.errors import UserError
 from housewise.people.memory import MemoryFolder
 
@@ -44,16 +44,16 @@ def add_rule(
     folder.file(person)
     while True:
         understood = understood_as(words, topic)
-        prompt.say(f"I understood: {understood}" if understood else _UNKNOWN[topic == HOUSE])
+        prompt.say(f"I understood: {understood}" if understood else _UNKNOWN[topic == HOUSE_TOPIC])
         if sure:
             break
         prompt.say(f"{'Is that right?' if understood else 'Keep it?'} [yes / no / or say it in other words]")
         try:
             said = prompt.read()
-        except Leaving:
+        except InputEnded:
             remedy = "" if stream.isatty() else "; add --yes where nobody can be asked"
             raise UserError(f"nothing was added, as nobody said yes{remedy}") from None
-        command, heard = command_in(said), verdict(said)
+        command, heard = parse_command(said), parse_confirmation(said)
         if command == "help":
             prompt.say("Say yes to keep it, no to leave it, or the rule in other words.")
             continue

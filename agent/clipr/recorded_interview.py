@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from housewise.agent.clipr.elicitation import elicit
-from housewise.agent.clipr.house_interview import HOUSE, house_notes
-from housewise.agent.clipr.language_steps import Exchange, Interviewer
+from housewise.agent.clipr.house_interview import HOUSE_TOPIC, house_rule_notes
+from housewise.agent.clipr.language_steps import DialogueTurn, Interviewer
 from housewise.agent.clipr.memory_notes import (
     answer_note,
-    answers_in,
-    exchange_of,
-    origins_of,
+    answers_without_rules,
+    recall_answers,
     rule_notes,
-    unwritten_in,
-    written_note,
+    rules_written_note,
+    source_answers,
+    turn_from_note,
 )
 from housewise.agent.clipr.rule_editing import give_way
 from housewise.agent.clipr.rules import Rule
@@ -24,8 +23,8 @@ from housewise.people.memory.note import just_after
 from housewise.people.respondent import Person
 
 
-def interview(
-    speaker: Person[Any], person: str, topic: str, interviewer: Interviewer, folder: MemoryFolder, most: int
+def hold_interview(
+    speaker: Person, person: str, topic: str, interviewer: Interviewer, folder: MemoryFolder, most: int
 ) -> list[Rule]:
     """Ask somebody, whoever answers for them, and write rules; what is said goes on from what was said before.
 
@@ -41,9 +40,9 @@ def interview(
         The new rules.
     """
     memory = folder.load(person, new=True)
-    before = [exchange_of(note) for note in answers_in(memory, topic)]
+    before = [turn_from_note(note) for note in recall_answers(memory, topic)]
 
-    def keep(exchange: Exchange) -> None:
+    def keep(exchange: DialogueTurn) -> None:
         if exchange.answer:
             with folder.changing(person, new=True) as kept:
                 kept.add(answer_note(person, topic, exchange))
@@ -52,15 +51,15 @@ def interview(
     return _written_down(person, topic, interviewer, folder)
 
 
-def notes_of_rules(person: str, topic: str, rules: Sequence[Rule], answers: Sequence[Note]) -> list[Note]:
+def notes_from_rules(person: str, topic: str, rules: Sequence[Rule], answers: Sequence[Note]) -> list[Note]:
     """Rules as notes, each concluded from the answers that it comes from."""
-    origins = origins_of(rules, answers)
-    if topic != HOUSE:
+    origins = source_answers(rules, answers)
+    if topic != HOUSE_TOPIC:
         return rule_notes(person, topic, rules, origins)
     notes: list[Note] = []
     for rule in rules:
         time = just_after(notes[-1].time) if notes else None
-        notes += house_notes(person, rule, origins[rule.text], time)
+        notes += house_rule_notes(person, rule, origins[rule.text], time)
     return notes
 
 
@@ -68,13 +67,13 @@ def _written_down(person: str, topic: str, interviewer: Interviewer, folder: Mem
     """Rules of the answers of which there are none yet: those of this interview, or of one that was killed."""
     if person not in folder.people():
         return []
-    answers = unwritten_in(folder.load(person), topic)
+    answers = answers_without_rules(folder.load(person), topic)
     if not answers:
         return []
-    rules = interviewer.synthesize((), [exchange_of(note) for note in answers])
+    rules = interviewer.synthesize((), [turn_from_note(note) for note in answers])
     with folder.changing(person) as memory:
         # Somebody else may have forgotten an answer meanwhile: what comes of it is not kept either.
-        notes = [memory.add(note) for note in notes_of_rules(person, topic, rules, answers)]
-        memory.add(written_note(person, topic, memory.notes[-1].time))
+        notes = [memory.add(note) for note in notes_from_rules(person, topic, rules, answers)]
+        memory.add(rules_written_note(person, topic, memory.notes[-1].time))
         give_way(memory, notes)
     return list(rules)

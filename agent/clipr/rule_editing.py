@@ -10,18 +10,18 @@ from rich.table import Table
 from rich.text import Text
 
 from housewise.agent.clipr.house_interview import (
-    HOUSE,
-    following,
-    giving_way,
-    house_notes,
-    questioned,
-    rule_notes_in,
-    told,
+    HOUSE_TOPIC,
+    implied_notes,
+    resolve_conflicts,
+    house_rule_notes,
+    contradicting_notes,
+    root_rule_notes,
+    placement_statements,
 )
-from housewise.agent.clipr.house_place_words import EverydayPlaces
-from housewise.agent.clipr.house_rules import HouseRule, house_rule
-from housewise.agent.clipr.memory_notes import overruled, rule_notes
-from housewise.agent.clipr.rules import MOST_CHARACTERS, read_rule, typed_rule
+from housewise.agent.clipr.house_place_words import PlaceVocabulary
+from housewise.agent.clipr.house_rules import HouseRule, parse_house_rule
+from housewise.agent.clipr.memory_notes import find_overruled, rule_notes
+from housewise.agent.clipr.rules import MAX_RULE_CHARACTERS, parse_rule, make_rule
 from housewise.core.errors import UserError, shown
 from housewise.core.plurals import plural
 from housewise.language.words import one_line
@@ -34,7 +34,7 @@ _SHORT_ID = 6
 
 
 @dataclass(frozen=True)
-class Line:
+class ListedRule:
     """A rule as it is listed.
 
     Attributes:
@@ -69,15 +69,15 @@ class Corrections:
 
 def topic_of_rule(note: Note) -> str:
     """What a rule is about: the task that its note names, else a house."""
-    return note.about.task or HOUSE
+    return note.about.task or HOUSE_TOPIC
 
 
-def lines_of(memory: Memory) -> list[Line]:
+def listed_rules(memory: Memory) -> list[ListedRule]:
     """The rules of a memory, the oldest first, with what there is to say of each."""
-    notes = rule_notes_in(memory)
-    ids, newer, against = rule_ids(memory), _overruled(notes), questioned(memory)
+    notes = root_rule_notes(memory)
+    ids, newer, against = rule_ids(memory), _overruled(notes), contradicting_notes(memory)
     return [
-        Line(
+        ListedRule(
             number,
             ids[note.id],
             note,
@@ -90,7 +90,7 @@ def lines_of(memory: Memory) -> list[Line]:
 
 def show_rules(memory: Memory, topic: str | None, console: Console) -> None:
     """Print rules, those of one topic or all."""
-    lines = [line for line in lines_of(memory) if topic in (None, line.topic)]
+    lines = [line for line in listed_rules(memory) if topic in (None, line.topic)]
     grid = Table.grid(padding=(0, 2, 0, 0))
     for column in range(3):
         grid.add_column(no_wrap=column < 2, overflow="fold")
@@ -101,13 +101,13 @@ def show_rules(memory: Memory, topic: str | None, console: Console) -> None:
     console.print(grid if lines else f"no rules of {memory.person}{f' about {shown(topic)}' if topic else ''}")
 
 
-def rule_named(memory: Memory, word: str) -> Note:
+def find_rule(memory: Memory, word: str) -> Note:
     """The note of a rule by its id or the beginning of it, never by a place in the list, which others move into.
 
     Raises:
         UserError: there is none.
     """
-    notes = rule_notes_in(memory)
+    notes = root_rule_notes(memory)
     known = {id for note in notes for id in (note.id, note.lasting_id)}
     if len(word) < LEAST_OF_ID or not any(id.startswith(word) for id in known):
         raise UserError(
@@ -118,13 +118,13 @@ def rule_named(memory: Memory, word: str) -> Note:
 
 def forget_rules(memory: Memory, words: Iterable[str]) -> list[Note]:
     """Forget rules by their ids, all or none; see rule_named."""
-    notes = list(dict.fromkeys(rule_named(memory, word) for word in words))
+    notes = list(dict.fromkeys(find_rule(memory, word) for word in words))
     for note in notes:
         memory.forget(note.id)
     return notes
 
 
-def correct(memory: Memory, corrections: Corrections, topic: str) -> list[str]:
+def apply_corrections(memory: Memory, corrections: Corrections, topic: str) -> list[str]:
     """Carry corrections out, all or none.
 
     Args:
@@ -140,30 +140,30 @@ def correct(memory: Memory, corrections: Corrections, topic: str) -> list[str]:
     """
     news: list[Note] = []
     for id, text in corrections.changed.items():
-        if topic_of_rule(memory[id]) == HOUSE:
-            words = checked(text)
-            (about, value), *others = told(house_rule(read_rule(words)))
+        if topic_of_rule(memory[id]) == HOUSE_TOPIC:
+            words = validated_text(text)
+            (about, value), *others = placement_statements(parse_house_rule(parse_rule(words)))
             news.append(memory.edit(id, text=words, about=about, value=value))
-            for each in following(news[-1], others):
+            for each in implied_notes(news[-1], others):
                 memory.add(each)
         else:
-            news.append(memory.edit(id, text=checked(text)))
+            news.append(memory.edit(id, text=validated_text(text)))
     for id in corrections.forgotten:
         memory.forget(id)
     for text in corrections.added:
-        news += [memory.add(note) for note in _new(memory, checked(text), topic)]
-    return give_way(memory, news)
+        news += [memory.add(note) for note in _new(memory, validated_text(text), topic)]
+    return replace_contradicted(memory, news)
 
 
-def give_way(memory: Memory, news: Sequence[Note]) -> list[str]:
+def replace_contradicted(memory: Memory, news: Sequence[Note]) -> list[str]:
     """Have rules about things in houses give way to new ones: a robot goes by all that it has.
 
     Returns:
         What was forgotten, in words.
     """
     words = []
-    for new in (note for note in rule_notes_in(memory) if note in news):
-        replaced, exceptions = giving_way(memory, new)
+    for new in (note for note in root_rule_notes(memory) if note in news):
+        replaced, exceptions = resolve_conflicts(memory, new)
         for note in exceptions:
             memory.add(note)
         for older in replaced:
@@ -172,13 +172,13 @@ def give_way(memory: Memory, news: Sequence[Note]) -> list[str]:
     return words
 
 
-def restore(memory: Memory, notes: Sequence[Note]) -> None:
+def restore_rules(memory: Memory, notes: Sequence[Note]) -> None:
     """Remember rules again that had given way to one that was taken back; each keeps its id."""
-    for note in rule_notes_in(Memory(memory.person, notes)):
-        rule, topic = read_rule(note.text), topic_of_rule(note)
-        new, *_ = house_notes(note.person, rule) if topic == HOUSE else rule_notes(note.person, topic, [rule])
+    for note in root_rule_notes(Memory(memory.person, notes)):
+        rule, topic = parse_rule(note.text), topic_of_rule(note)
+        new, *_ = house_rule_notes(note.person, rule) if topic == HOUSE_TOPIC else rule_notes(note.person, topic, [rule])
         root = memory.add(note_from({**new.fields(), "version_of": note.lasting_id}, "the rule"))
-        for each in following(root, told(house_rule(rule))[1:]) if topic == HOUSE else []:
+        for each in implied_notes(root, placement_statements(parse_house_rule(rule))[1:]) if topic == HOUSE_TOPIC else []:
             memory.add(each)
 
 
@@ -186,47 +186,47 @@ def rule_ids(memory: Memory) -> dict[str, str]:
     """For the notes of rules what people call them by: the beginning of the lasting id, as long as no other has it."""
     known = {id for note in memory.notes for id in (note.id, note.lasting_id)}
     length = next(size for size in range(_SHORT_ID, 13) if len({id[:size] for id in known}) == len(known))
-    return {note.id: note.lasting_id[:length] for note in rule_notes_in(memory)}
+    return {note.id: note.lasting_id[:length] for note in root_rule_notes(memory)}
 
 
 def in_words_of_rules(text: str) -> str:
     """A rule with the names of kinds in place of everyday words for places, where it is understood so."""
-    everyday = EverydayPlaces().marked(text)
-    understood = house_rule(read_rule(text)) is None and house_rule(read_rule(everyday)) is not None
+    everyday = PlaceVocabulary().marked(text)
+    understood = parse_house_rule(parse_rule(text)) is None and parse_house_rule(parse_rule(everyday)) is not None
     return everyday[0].upper() + everyday[1:] if understood else text
 
 
-def understood_as(text: str, topic: str) -> str | None:
+def interpret_rule(text: str, topic: str) -> str | None:
     """What a new rule says, as a rule that robots go by; None where it is not understood."""
-    rule = read_rule(in_words_of_rules(checked(text)))
-    if house := house_rule(rule):
-        return typed_rule(rule.condition or ", ".join(house.things), *_phrases(house)).text
-    return typed_rule(rule.condition, rule.preferred, rule.avoided).text if rule.typed and topic != HOUSE else None
+    rule = parse_rule(in_words_of_rules(validated_text(text)))
+    if house := parse_house_rule(rule):
+        return make_rule(rule.condition or ", ".join(house.things), *_phrases(house)).text
+    return make_rule(rule.condition, rule.preferred, rule.avoided).text if rule.typed and topic != HOUSE_TOPIC else None
 
 
 def _phrases(rule: HouseRule) -> tuple[list[str], list[str]]:
-    wanted, unwanted = ([EverydayPlaces.phrase(spot) for spot in spots] for spots in (rule.wanted, rule.unwanted))
+    wanted, unwanted = ([PlaceVocabulary.phrase(spot) for spot in spots] for spots in (rule.wanted, rule.unwanted))
     return wanted, unwanted
 
 
 def _new(memory: Memory, text: str, topic: str) -> list[Note]:
-    rule, time = read_rule(in_words_of_rules(text)), now()
+    rule, time = parse_rule(in_words_of_rules(text)), now()
     if memory.notes:
         time = max(time, just_after(memory.notes[-1].time))
-    if topic == HOUSE or house_rule(rule) is not None:
-        return house_notes(memory.person, rule, time=time)
+    if topic == HOUSE_TOPIC or parse_house_rule(rule) is not None:
+        return house_rule_notes(memory.person, rule, time=time)
     return rule_notes(memory.person, topic, [rule], time=time)
 
 
-def checked(text: str) -> str:
+def validated_text(text: str) -> str:
     """A rule's words without what cannot be seen.
 
     Raises:
         UserError: nothing is left, or too much.
     """
     seen = one_line(text)
-    if not 1 <= len(seen) <= MOST_CHARACTERS:
-        raise UserError(f"rule {shown(seen[:60])!r}: has {len(seen)} characters; 1 to {MOST_CHARACTERS} can be kept")
+    if not 1 <= len(seen) <= MAX_RULE_CHARACTERS:
+        raise UserError(f"rule {shown(seen[:60])!r}: has {len(seen)} characters; 1 to {MAX_RULE_CHARACTERS} can be kept")
     return seen
 
 
@@ -236,16 +236,16 @@ def _overruled(notes: Sequence[Note]) -> dict[str, str]:
     for note in notes:
         by_topic.setdefault(topic_of_rule(note), []).append(note)
     return {
-        alike[earlier].id: alike[later].id for alike in by_topic.values() for earlier, later in overruled(alike).items()
+        alike[earlier].id: alike[later].id for alike in by_topic.values() for earlier, later in find_overruled(alike).items()
     }
 
 
 def _remarks(note: Note, newer: str | None, count: int) -> list[str]:
     remarks = []
-    if topic_of_rule(note) == HOUSE:
+    if topic_of_rule(note) == HOUSE_TOPIC:
         if not (isinstance(note.value, float) and (note.about.room or note.about.receptacle)):
             remarks.append("not understood: no robot in a house goes by it")
-    elif not (note.text and read_rule(note.text).typed):
+    elif not (note.text and parse_rule(note.text).typed):
         remarks.append("not understood: only a language model goes by it")
     if newer is not None:
         remarks.append(f"rule {newer} says otherwise, and is newer")

@@ -18,8 +18,8 @@ from typing import Annotated, Any
 
 import typer
 
-from housewise.cli.run_progress import told
-from housewise.cli.selftrain_progress import Terminal
+from housewise.cli.run_progress import print_lines
+from housewise.cli.selftrain_progress import TrainingDisplay
 from housewise.core.console import Console
 from housewise.core.errors import UserError, alternatives
 from housewise.core.files import writable_file, write_json
@@ -107,7 +107,7 @@ def _chosen(study: Study, names: Sequence[str], console: Console) -> list[Agent]
         return [AGENTS[name] for name in names]
     for agent in AGENTS.values():
         if missing := study.missing(agent):
-            told(console, f"{agent.name} is left out: {missing}")
+            print_lines(console, f"{agent.name} is left out: {missing}")
     return study.agents()
 
 
@@ -166,13 +166,13 @@ def main(
     console, began, made = Console(highlight=False), perf_counter(), provenance()
     say_left_out(quick, "two people, one task, one fold, few steps")
     config = _settings(people, quick, model, warm_up, overrides or ())
-    study = Study(config, out or _folder(config), Terminal(console))
+    study = Study(config, out or _folder(config), TrainingDisplay(console))
     folds = _checked(study, fold or list(range(1 if quick else len(study.splits))))
     planned = list(product(folds, _chosen(study, agent or (), console)))
     earlier, rows = _seconds(study.folder), Rows(study)
     for place, (number, cook) in enumerate(planned, start=1):
         spent = (earlier + perf_counter() - began) / 60
-        told(console, f"row {place} of {len(planned)}: {cook.name}, fold {number}, after {spent:.0f} minutes in all")
+        print_lines(console, f"row {place} of {len(planned)}: {cook.name}, fold {number}, after {spent:.0f} minutes in all")
         rows.add(cook.name, number, study.records(cook, number, seen))
         seconds = round(earlier + perf_counter() - began, 1)
         write_json(study.folder / _SPENT, {"seconds": seconds})

@@ -17,7 +17,7 @@ from typing import Annotated, Any
 
 import typer
 
-from housewise.cli.selftrain_progress import Terminal
+from housewise.cli.selftrain_progress import TrainingDisplay
 from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.core.files import writable_file, write_json
@@ -187,7 +187,7 @@ def main(
     if len({each.person for each in Adapt(base).tasks()}) < 2:
         raise UserError("--person: memories are swapped, which takes two people or more")
     out = out or (OUT.with_name(f"{OUT.name}-quick") if quick else OUT)
-    cooks = _cooks(base, asked, out, Terminal(console))
+    cooks = _cooks(base, asked, out, TrainingDisplay(console))
     found = {
         cook.name: {"other_tasks": cook.other_tasks(), "same_task": cook.same_task(), "whose": cook.whose()}
         for cook in cooks

@@ -28,7 +28,7 @@ from housewise.agent.clipr.inference import split_batches
 from housewise.agent.clipr.language_steps import Guidance
 from housewise.agent.clipr.local_steps.local_components import LocalComponents
 from housewise.agent.clipr.rules import parse_rule
-from housewise.cli.selftrain_progress import Terminal
+from housewise.cli.selftrain_progress import TrainingDisplay
 from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.core.files import writable_file, write_json
@@ -193,7 +193,7 @@ def main(
     start = ModelReference(model=model)
     if adapter is None:
         pairs = kept_pairs(folder / "pairs.jsonl", lessons(known, told, steps * training.batch, seed))
-        with Terminal(console).training("learning to choose by rules") as progress:
+        with TrainingDisplay(console).training("learning to choose by rules") as progress:
             trained = open_trainer(training, seed, None, progress).train(pairs, start, folder / "training")
     else:
         trained = TrainedModel(model=model, adapter=adapter)

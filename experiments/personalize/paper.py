@@ -20,7 +20,7 @@ from housewise.cli.options import (
     TrainingUrlOption,
     WorkersOption,
 )
-from housewise.cli.selftrain_progress import Terminal
+from housewise.cli.selftrain_progress import TrainingDisplay
 from housewise.core.console import Console
 from housewise.core.durations import roughly
 from housewise.core.errors import UserError
@@ -108,7 +108,7 @@ def carry_out(
         console.print(measured_ahead(deepcopy(experiment).results()), soft_wrap=True)
     try:
         if not only_show:
-            experiment.play(Terminal(console))
+            experiment.play(TrainingDisplay(console))
     finally:
         for each in experiment.results():
             each.show(console)

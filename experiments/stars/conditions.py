@@ -24,9 +24,9 @@ import typer
 from housewise.agent.stars.conditions import CONDITIONS
 from housewise.agent.stars.settings import TASKS
 from housewise.agent.stars.tasks import TaskObject
-from housewise.cli.option_values import given
+from housewise.cli.option_values import drop_unset
 from housewise.cli.options import BaseUrlOption, ConfigOption, ModelOption, Overrides, WorkersOption
-from housewise.cli.selftrain_progress import Terminal
+from housewise.cli.selftrain_progress import TrainingDisplay
 from housewise.core.configs import CONFIGS
 from housewise.core.console import Console
 from housewise.core.files import writable_file, write_text
@@ -293,7 +293,7 @@ def main(
         say_left_out(quick, f"{task[0]}, {' and '.join(condition)} and one seed, unless others are named")
     out = out or Path("runs/conditions-quick" if quick else "runs/conditions")
     options = {"task": task or list(TASKS), "model": model, "base_url": base_url, "workers": workers}
-    settings = Stars.load(config, given(options), overrides or [])
+    settings = Stars.load(config, drop_unset(options), overrides or [])
     chosen = condition or [CONTROL, ASKING_CONTROL, *(name for name in CONDITIONS if name != CONTROL), TRIAL_2]
     arms = list(dict.fromkeys(map(Arm.named, adapter or [NO_ADAPTER])))
     found = Conditions(settings, rows(chosen, arms, seeds or [1, 2, 3], out), out)
@@ -303,7 +303,7 @@ def main(
     new_figure(1, 1)
     try:
         if not show:
-            found.play(Terminal(console))
+            found.play(TrainingDisplay(console))
     finally:
         results = found.results()
         for each in (*results, *found.breakdown(), *found.variation()):

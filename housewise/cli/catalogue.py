@@ -46,7 +46,7 @@ TRACKERS: Choices = {
 
 
 @dataclass(frozen=True)
-class Kind:
+class NameKind:
     """A kind of thing that has names.
 
     Attributes:
@@ -129,21 +129,21 @@ def trackers(_: Path | None) -> Choices:
     return {**TRACKERS, **dict.fromkeys(others, "of another package")}
 
 
-KINDS: dict[str, Kind] = {
-    "systems": Kind("--system", _installed(plugins.SYSTEMS, SYSTEMS)),
-    "planners": Kind("--planner", _installed(plugins.PLANNERS, PLANNERS)),
-    "simulators": Kind("--simulator", _installed(plugins.SIMULATORS, SIMULATORS)),
-    "people": Kind("--person", people),
-    "scenes": Kind("--scene", scenes),
-    "task-sets": Kind("--episodes", task_sets),
-    "adapters": Kind("--adapter", adapters),
-    "prompts": Kind("prompt=", prompts),
-    "configs": Kind("--config", configs),
-    "trackers": Kind("--log-to", trackers),
+KINDS: dict[str, NameKind] = {
+    "systems": NameKind("--system", _installed(plugins.SYSTEMS, SYSTEMS)),
+    "planners": NameKind("--planner", _installed(plugins.PLANNERS, PLANNERS)),
+    "simulators": NameKind("--simulator", _installed(plugins.SIMULATORS, SIMULATORS)),
+    "people": NameKind("--person", people),
+    "scenes": NameKind("--scene", scenes),
+    "task-sets": NameKind("--episodes", task_sets),
+    "adapters": NameKind("--adapter", adapters),
+    "prompts": NameKind("prompt=", prompts),
+    "configs": NameKind("--config", configs),
+    "trackers": NameKind("--log-to", trackers),
 }
 
 
-def completing(kind: str) -> Callable[[str], list[tuple[str, str]]]:
+def complete_from(kind: str) -> Callable[[str], list[tuple[str, str]]]:
     """What completes the beginning of a name, for an option."""
 
     def complete(incomplete: str) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from housewise.cli.run_folders import shown
+from housewise.cli.run_folders import shell_command
 from housewise.language.adapters import BUNDLED
 from housewise.systems.personalize.settings import PersonalizeSettings, house_settings
 from housewise.systems.personalize.system import Personalize
@@ -42,17 +42,17 @@ def run_demo(out: Path, houses: int, seed: int, console: Console) -> Path:
     Returns:
         The report's path.
     """
-    from housewise.cli.run_progress import play_quietly, told
+    from housewise.cli.run_progress import play_without_table, print_lines
     from housewise.report import write_report
 
     figures: dict[str, dict[str, Any]] = {}
     runs = demo_runs(houses, seed)
     for number, (name, settings) in enumerate(runs.items(), start=1):
         console.rule(f"{number} of {len(runs)}: {_WORDS[name]}")
-        figures[name] = play_quietly(Personalize(settings), out / name, console)["overall"]
+        figures[name] = play_without_table(Personalize(settings), out / name, console)["overall"]
     with console.status("making the report and the films"):
         path = write_report(out)
-    told(console, "", *summary_lines(figures), f"report: {path}; {shown('report', out)} --open shows it")
+    print_lines(console, "", *summary_lines(figures), f"report: {path}; {shell_command('report', out)} --open shows it")
     return path
 
 

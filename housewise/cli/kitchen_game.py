@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TextIO
 
-from housewise.cli.prompt import Leaving, Prompt
+from housewise.cli.prompt import InputEnded, Prompt
 from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.language.embedder import INSTALL, has_minilm, shared_minilm
@@ -13,8 +13,8 @@ from housewise.people.kitchen.preference_judge import Judge, satisfaction
 from housewise.people.kitchen.profile_files import PEOPLE, Person, load_people
 from housewise.people.kitchen.respondent import AnsweringPerson
 from housewise.people.respondent import Question
-from housewise.worlds.kitchen.thing_names import Names, SeveralMeant, Unclear
-from housewise.worlds.kitchen.typed_commands import Line, Word, read_line
+from housewise.worlds.kitchen.thing_names import ThingNames, AmbiguousName, NotUnderstoodLine
+from housewise.worlds.kitchen.typed_commands import TypedCommand, Word, parse_line
 from housewise.worlds.kitchen.world import MAX_STEPS, Step, TextKitchen
 
 DEFAULT_PERSON = "miranda"
@@ -66,14 +66,14 @@ class _Cook:
         while not over:
             try:
                 typed = self._prompt.read()
-            except Leaving:
+            except InputEnded:
                 break
             if not typed:
                 self._prompt.say("Say what you do, or help.")
                 continue
             try:
                 line = self._understood(typed)
-            except Unclear as problem:
+            except NotUnderstoodLine as problem:
                 self._prompt.say(str(problem), _ITEM)
                 continue
             if line.word == "quit":
@@ -83,10 +83,10 @@ class _Cook:
 
     def _begin(self) -> None:
         self._world = TextKitchen(self._task, self._seed)
-        self._names = Names(lambda: self._world.state, tuple(self._world.kitchen.furniture))
+        self._names = ThingNames(lambda: self._world.state, tuple(self._world.kitchen.furniture))
         self._speaker: AnsweringPerson | None = None
         self._done: list[tuple[str, ...]] = []
-        self._open: tuple[str, SeveralMeant] | None = None
+        self._open: tuple[str, AmbiguousName] | None = None
 
     def _greet(self) -> None:
         name, rooms = self._name, self._world.kitchen.house.rooms
@@ -99,7 +99,7 @@ class _Cook:
             "help shows what else there is; done ends it."
         )
 
-    def _understood(self, typed: str) -> Line:
+    def _understood(self, typed: str) -> TypedCommand:
         """What a line means; after a question which of several things was meant, also which one.
 
         Raises:
@@ -111,12 +111,12 @@ class _Cook:
             if chosen := self._names.choose(typed, problem.choices):
                 typed = before.lower().replace(problem.words, chosen, 1)
         try:
-            return read_line(typed, self._names, self._world.state, self._world.kitchen.verbs, self._person.name)
-        except SeveralMeant as problem:
+            return parse_line(typed, self._names, self._world.state, self._world.kitchen.verbs, self._person.name)
+        except AmbiguousName as problem:
             self._open = typed, problem
             raise
 
-    def _do(self, line: Line) -> bool:
+    def _do(self, line: TypedCommand) -> bool:
         """Do what a line says; whether the breakfast is over."""
         if line.word == "undo":
             self._undo()
@@ -140,7 +140,7 @@ class _Cook:
             self._names.held = ""
         return self._world.ended or bool(line.actions and step.truncated)
 
-    def _shown(self, step: Step, line: Line) -> str:
+    def _shown(self, step: Step, line: TypedCommand) -> str:
         """What comes of an action, in words."""
         if step.failed:
             held = self._names.held

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from housewise.cli.catalogue import KINDS
-from housewise.cli.option_values import devices_named
+from housewise.cli.option_values import parse_gpu
 from housewise.cli.options import DataOption, GpuOption
 from housewise.core.console import Console
 from housewise.core.errors import UserError, alternatives
@@ -58,7 +58,7 @@ def doctor(
     from housewise.doctor.chat_server import ServerChoice
 
     asked = None if base_url is None and model is None else ServerChoice(base_url, model, timeout)
-    if not run_doctor(data, json_file, Console(), devices_named(gpu), asked):
+    if not run_doctor(data, json_file, Console(), parse_gpu(gpu), asked):
         raise typer.Exit(1)
 
 

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 _NUMBERS = re.compile(r"\s*[0-9]{1,18}\s*(?:,\s*(?:[0-9]{1,18}\s*)?)*")
 
 
-def given(options: dict[str, Any]) -> dict[str, Any]:
+def drop_unset(options: dict[str, Any]) -> dict[str, Any]:
     """Options without those that were not given."""
-    nested = {key: given(value) if isinstance(value, dict) else value for key, value in options.items()}
+    nested = {key: drop_unset(value) if isinstance(value, dict) else value for key, value in options.items()}
     return {key: value for key, value in nested.items() if value is not None}
 
 
-def named_system(config: Path | None, overrides: list[str]) -> str:
+def configured_system(config: Path | None, overrides: list[str]) -> str:
     """The system that settings name.
 
     Raises:
@@ -54,7 +54,7 @@ def data_folder(data: Path | None, houses: int | None, system: str = "personaliz
     raise UserError("--houses are generated, and --data is for houses of the Housekeep data; give one of them")
 
 
-def check(settings: PersonalizeSettings) -> None:
+def check_settings(settings: PersonalizeSettings) -> None:
     """Find an adapter that there is not, and generated houses where others are meant, before a model is loaded.
 
     Raises:
@@ -70,14 +70,14 @@ def check(settings: PersonalizeSettings) -> None:
         check_adapter_exists(settings.models.agent.adapter)
 
 
-def episode_numbers(text: str | None) -> list[int] | str | None:
+def parse_episodes(text: str | None) -> list[int] | str | None:
     """Episode ids, or the name of a task set."""
     if text is None or not _NUMBERS.fullmatch(text):
         return text
     return [int(part) for part in text.split(",") if part.strip()]
 
 
-def devices_named(gpu: str | None) -> Gpu:
+def parse_gpu(gpu: str | None) -> Gpu:
     """The CUDA devices that an option names; as by default where it is not given. No settings are read for that.
 
     Raises:
@@ -99,5 +99,5 @@ def simulator_choice(name: str | None, gpu: str | None = None) -> SimulatorChoic
     from housewise.systems.personalize.settings import house_settings
     from housewise.worlds.house.simulator import SimulatorChoice
 
-    settings = house_settings(settings=given({"simulator": name}))
-    return SimulatorChoice(settings.world.simulator, devices_named(gpu))
+    settings = house_settings(settings=drop_unset({"simulator": name}))
+    return SimulatorChoice(settings.world.simulator, parse_gpu(gpu))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from housewise.cli.catalogue import completing
+from housewise.cli.catalogue import complete_from
 
 TASK, MODEL, EXECUTION = "Task", "Model", "Execution"
 """Headings of the help's panels."""
@@ -21,7 +21,7 @@ ConfigOption = Annotated[
     typer.Option(
         metavar="NAME|FILE",
         help="Settings: one of housewise list configs, or a YAML file.",
-        autocompletion=completing("configs"),
+        autocompletion=complete_from("configs"),
     ),
 ]
 
@@ -39,7 +39,7 @@ SceneOption = Annotated[
     typer.Option(
         metavar="NAME",
         help="Scene of the data; may be given several times.",
-        autocompletion=completing("scenes"),
+        autocompletion=complete_from("scenes"),
         rich_help_panel=TASK,
     ),
 ]
@@ -48,7 +48,7 @@ EpisodesOption = Annotated[
     typer.Option(
         metavar="IDS|SET",
         help="Episode ids (3,17,40) or a task set (test, train) of the data.",
-        autocompletion=completing("task-sets"),
+        autocompletion=complete_from("task-sets"),
         rich_help_panel=TASK,
     ),
 ]
@@ -62,7 +62,7 @@ SystemOption = Annotated[
     typer.Option(
         metavar="NAME",
         help="What is played: one of housewise list systems; personalize by default.",
-        autocompletion=completing("systems"),
+        autocompletion=complete_from("systems"),
         rich_help_panel=TASK,
     ),
 ]
@@ -75,7 +75,7 @@ PersonOption = Annotated[
     typer.Option(
         metavar="NAME|FILE",
         help="Whose preferences: majority (the default), ada, ..., or annotator-3 of the data; stars: terminal.",
-        autocompletion=completing("people"),
+        autocompletion=complete_from("people"),
         rich_help_panel=TASK,
     ),
 ]
@@ -85,7 +85,7 @@ PlannerOption = Annotated[
     typer.Option(
         metavar="NAME|FILE:CLASS",
         help="llm (the default), sayplan, saycan, scripted, store, nearest, demonstrator, replay, or ./FILE.py:CLASS.",
-        autocompletion=completing("planners"),
+        autocompletion=complete_from("planners"),
         rich_help_panel=MODEL,
     ),
 ]
@@ -123,7 +123,7 @@ AdapterOption = Annotated[
     typer.Option(
         metavar="NAME|FOLDER",
         help="PEFT adapter of a local model: auto (the bundled one where it fits), none, a name or a folder.",
-        autocompletion=completing("adapters"),
+        autocompletion=complete_from("adapters"),
         rich_help_panel=MODEL,
     ),
 ]
@@ -137,7 +137,7 @@ SimulatorOption = Annotated[
     typer.Option(
         metavar="NAME",
         help="raycast, which runs anywhere, or habitat, which takes habitat-sim.",
-        autocompletion=completing("simulators"),
+        autocompletion=complete_from("simulators"),
         rich_help_panel=EXECUTION,
     ),
 ]
@@ -175,7 +175,7 @@ LogToOption = Annotated[
     typer.Option(
         metavar="NAME",
         help="Follow the curves in tensorboard or wandb; may be given several times.",
-        autocompletion=completing("trackers"),
+        autocompletion=complete_from("trackers"),
         rich_help_panel=EXECUTION,
     ),
 ]

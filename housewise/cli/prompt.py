@@ -14,7 +14,7 @@ from housewise.people.terminal_respondent import LONGEST, bounded
 _LEAST_WIDTH = 20
 
 
-class Leaving(Exception):
+class InputEnded(Exception):
     """The person interrupts, or nobody is there."""
 
 
@@ -57,7 +57,7 @@ class Prompt:
                 # What is not typed at a terminal does not show there, and nothing ends the line of the prompt.
                 self._console.print(said[: self._width - 3], soft_wrap=True, highlight=False)
             if line is None:
-                raise Leaving
+                raise InputEnded
             if len(line.rstrip("\n")) <= LONGEST:
                 return said
             self.say(f"That has more than {LONGEST} characters, and was not read. Say it in a sentence or two.")

@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
-from housewise.cli.run_progress import play, told
+from housewise.cli.run_progress import play_run, print_lines
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths
 from housewise.core.record import FINISHED
@@ -20,7 +20,7 @@ Records = dict[str, HouseRecord]
 """Records by name."""
 
 
-def records_of(folder: Path) -> Records:
+def records_by_name(folder: Path) -> Records:
     """The finished episodes of a run, by name.
 
     Raises:
@@ -37,7 +37,7 @@ def records_of(folder: Path) -> Records:
     return records
 
 
-def play_again(folder: Path, earlier: Records, settings: Mapping[str, Any], out: Path, console: Console) -> None:
+def replay_run(folder: Path, earlier: Records, settings: Mapping[str, Any], out: Path, console: Console) -> None:
     """Play the replies of an earlier run again, and say in how many episodes the same things end in the same places.
 
     Args:
@@ -57,8 +57,8 @@ def play_again(folder: Path, earlier: Records, settings: Mapping[str, Any], out:
         "simulator": first.setting.simulator,
         **settings,
     }
-    play(Personalize(settings_of(first.header).changed(**changed)), out, console)
+    play_run(Personalize(settings_of(first.header).changed(**changed)), out, console)
     # A folder that is gone on with may hold more episodes.
     again = [record for record in read_house_records(out / "episodes") if record.name in earlier]
     same = sum(earlier[record.name].final.placements == record.final.placements for record in again)
-    told(console, f"same final placements: {same} of {len(again)} episodes")
+    print_lines(console, f"same final placements: {same} of {len(again)} episodes")

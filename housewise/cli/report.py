@@ -11,7 +11,7 @@ import typer
 
 from housewise.cli.option_values import simulator_choice
 from housewise.cli.options import GpuOption, SimulatorOption
-from housewise.cli.run_folders import newest
+from housewise.cli.run_folders import newest_run
 from housewise.core.console import Console, print_note
 from housewise.core.files import writable_file
 from housewise.core.provenance import usable_cores
@@ -68,7 +68,7 @@ def report(
     from housewise.report import Options, write_report, write_single
     from housewise.report.selftraining_report import is_selftraining, write_learning
 
-    folder = folder or newest(of_several=True)
+    folder = folder or newest_run(of_several=True)
     options = Options(film, simulator_choice(simulator, gpu), *_pictured(films or []))
     count = workers or min(usable_cores(), _MOST_WORKERS)
     console = Console()
@@ -158,7 +158,7 @@ def export(
     from housewise.core.tables import bars
     from housewise.export import export_run
 
-    folder = folder or newest(of_several=False)
+    folder = folder or newest_run(of_several=False)
     target = out or folder / to
     console = Console()
 

@@ -7,13 +7,13 @@ from typing import TextIO
 
 from rich.console import Console
 
-from housewise.agent.clipr.answer_phrases import command_in, verdict
-from housewise.agent.clipr.language_steps import Exchange
-from housewise.agent.clipr.memory_notes import answer_note, answers_in, exchange_of, unwritten_in
+from housewise.agent.clipr.answer_phrases import parse_command, parse_confirmation
+from housewise.agent.clipr.language_steps import DialogueTurn
+from housewise.agent.clipr.memory_notes import answer_note, recall_answers, turn_from_note, answers_without_rules
 from housewise.agent.clipr.recorded_interview import notes_of_rules
 from housewise.agent.clipr.rule_editing import give_way, restore, rule_ids
-from housewise.agent.clipr.terminal_interview import Interview, NotUnderstood, Question, Understood
-from housewise.cli.prompt import Leaving, Prompt
+from housewise.agent.clipr.terminal_interview import Interview, AnswerNotUnderstood, InterviewQuestion, ParsedAnswer
+from housewise.cli.prompt import InputEnded, Prompt
 from housewise.core.plurals import plural
 from housewise.people.memory import MemoryFolder, Note
 from housewise.people.memory.note import just_after, now
@@ -31,7 +31,7 @@ _COMMANDS = """\
   quit            stop here; every rule that you confirmed is kept"""
 
 
-class _Refused(NotUnderstood):
+class _Refused(AnswerNotUnderstood):
     """The person says no, and nothing else that is understood."""
 
 
@@ -51,7 +51,7 @@ class _Settled:
         skipped: whether it was skipped.
     """
 
-    question: Question
+    question: InterviewQuestion
     answer: str | None = None
     rules: int = 0
     replaced: list[Note] = field(default_factory=list)
@@ -85,11 +85,11 @@ class Conversation:
         self._prompt = Prompt(stream, console)
         self._say = self._prompt.say
         memory = folder.load(person, new=True)
-        self._unconfirmed = {note.about.situation or "": note for note in unwritten_in(memory, topic)}
-        confirmed = [note for note in answers_in(memory, topic) if note not in self._unconfirmed.values()]
-        self._before = [exchange_of(note) for note in confirmed]
+        self._unconfirmed = {note.about.situation or "": note for note in answers_without_rules(memory, topic)}
+        confirmed = [note for note in recall_answers(memory, topic) if note not in self._unconfirmed.values()]
+        self._before = [turn_from_note(note) for note in confirmed]
         self._settled: list[_Settled] = []
-        self._dialogue: list[Exchange] = []
+        self._dialogue: list[DialogueTurn] = []
         self._time = ""
         there = interview.count(self._before)
         self._total = most if there is None else min(most, len(self._before) + there)
@@ -107,7 +107,7 @@ class Conversation:
         )
         try:
             ending = self._ask_all()
-        except (Leaving, KeyboardInterrupt):
+        except (InputEnded, KeyboardInterrupt):
             ending = "Stopped. What you confirmed is kept, and the same command goes on from here."
         self._say(f"\n{ending}")
         rules, left = sum(each.rules for each in self._settled), sum(each.answer is None for each in self._settled)
@@ -118,7 +118,7 @@ class Conversation:
 
     def _ask_all(self) -> str:
         """Put one question after the other; how it ended, in words."""
-        again: Question | None = None
+        again: InterviewQuestion | None = None
         while again or len(self._before) + len(self._settled) < self._total:
             question = again or self._next()
             if question is None:
@@ -132,12 +132,12 @@ class Conversation:
                 return "Another time, then."
         return "These were all questions."
 
-    def _next(self) -> Question | None:
+    def _next(self) -> InterviewQuestion | None:
         left_open = [each.question.text for each in self._settled if not each.answer]
         dialogue = [*self._before, *self._dialogue]
         return self._interview.next(dialogue, left_open, self._total - len(self._before) - len(self._settled))
 
-    def _settle(self, question: Question) -> _Settled:
+    def _settle(self, question: InterviewQuestion) -> _Settled:
         """Put a question until a rule is confirmed, no rule is wanted, or the person gives up.
 
         Raises:
@@ -145,7 +145,7 @@ class Conversation:
             _Back: they want the question before.
         """
         self._put(question)
-        understood: Understood | None = None
+        understood: ParsedAnswer | None = None
         said, misses = self._earlier_answer(question) or self._read(question), 0
         while said or understood:
             try:
@@ -155,7 +155,7 @@ class Conversation:
                     return self._keep(question, understood)
                 self._show(understood)
                 misses = 0
-            except NotUnderstood as problem:
+            except AnswerNotUnderstood as problem:
                 misses += 1
                 if misses == _PATIENCE:
                     self._say(self._advice(question))
@@ -170,32 +170,32 @@ class Conversation:
                 if understood is None:
                     raise
                 return self._settle(question)
-            except Leaving:
+            except InputEnded:
                 if understood:
                     self._say("Not kept, as you did not confirm it.")
                 raise
         self._say("I will ask that another time.")
         return _Settled(question, skipped=True)
 
-    def _put(self, question: Question) -> None:
+    def _put(self, question: InterviewQuestion) -> None:
         number = len(self._before) + len(self._settled) + 1
         self._say(f"\nQuestion {number} of {self._total}{question.name and f': {question.name}'}")
         self._say(question.text)
         for place, option in enumerate(question.options, 1):
             self._say(f"  {place}. {option}", "     ")
 
-    def _show(self, understood: Understood) -> None:
+    def _show(self, understood: ParsedAnswer) -> None:
         for rule in understood.rules:
             self._say(f"I understood: {rule.text}")
         for clause in understood.left_out:
             self._say(f'I left out "{clause}": a rule holds always, and for all of them.')
         self._say(_CONFIRM)
 
-    def _advice(self, question: Question) -> str:
+    def _advice(self, question: InterviewQuestion) -> str:
         wish = f"For {question.name}: prefer {question.options[0]}." if question.options else "For tea: prefer green."
         return f'I leave that open. You can write a rule yourself, as in: housewise rules add {self._person} "{wish}"'
 
-    def _earlier_answer(self, question: Question) -> str:
+    def _earlier_answer(self, question: InterviewQuestion) -> str:
         """What was answered in a conversation that ended before anything was understood."""
         asked = [text for text in (question.text, *question.earlier) if text in self._unconfirmed]
         if not asked:
@@ -204,10 +204,10 @@ class Conversation:
         self._say(f'You said before: "{said}"')
         return said
 
-    def _keep(self, question: Question, understood: Understood) -> _Settled:
+    def _keep(self, question: InterviewQuestion, understood: ParsedAnswer) -> _Settled:
         """Keep an answer with its rules."""
         rules = [rule.model_copy(update={"source": None}) for rule in understood.rules]
-        exchange = Exchange(question.text, understood.answer)
+        exchange = DialogueTurn(question.text, understood.answer)
         with self._folder.changing(self._person, new=True) as memory:
             for text in (question.text, *question.earlier):
                 if (old := self._unconfirmed.pop(text, None)) and old.id in memory:
@@ -228,7 +228,7 @@ class Conversation:
             self._say(line)
         return _Settled(question, answer.id, len(rules), replaced)
 
-    def _undo(self) -> Question | None:
+    def _undo(self) -> InterviewQuestion | None:
         """Take back what the last question gave; the question, None where there is none."""
         if not self._settled:
             self._say("This is the first question.")
@@ -243,7 +243,7 @@ class Conversation:
         self._say("Back to the last question." + (" Its rule is taken away." if last.rules else ""))
         return last.question
 
-    def _read(self, question: Question) -> str:
+    def _read(self, question: InterviewQuestion) -> str:
         """What the person says; "" where they want to skip.
 
         Raises:
@@ -252,9 +252,9 @@ class Conversation:
         """
         while True:
             said = self._prompt.read()
-            command = command_in(said)
+            command = parse_command(said)
             if command == "quit":
-                raise Leaving
+                raise InputEnded
             if command == "back":
                 raise _Back
             if command != "help":
@@ -264,22 +264,22 @@ class Conversation:
                 self._say(explained, "                  ")
 
 
-def _corrected(question: Question, understood: Understood, said: str) -> Understood:
+def _corrected(question: InterviewQuestion, understood: ParsedAnswer, said: str) -> ParsedAnswer:
     """What is understood after the answer to "Is that right?"; the same object where the person agrees.
 
     Raises:
         NotUnderstood: they neither agree nor say anything that is understood.
     """
-    heard = verdict(said)
+    heard = parse_confirmation(said)
     if not said:
-        raise NotUnderstood("Please answer.")
+        raise AnswerNotUnderstood("Please answer.")
     if heard.agrees and not heard.rest:
         return understood
     if heard.agrees is False and not heard.rest:
         raise _Refused("Then say it in other words.")
     try:
         new = question.read(heard.rest, understood, adds=heard.agrees is True)
-    except NotUnderstood as problem:
+    except AnswerNotUnderstood as problem:
         # "Yes, I like it that way" says nothing more; "yes, but ..." does.
         if heard.agrees and not heard.adds:
             return understood
@@ -289,7 +289,7 @@ def _corrected(question: Question, understood: Understood, said: str) -> Underst
     return understood if heard.agrees and new.rules == understood.rules else new
 
 
-def _hint(question: Question) -> str:
+def _hint(question: InterviewQuestion) -> str:
     """What would be understood."""
     last = len(question.options)
     number = "" if not last else "1 or 2, or " if last == 2 else f"a number from 1 to {last}, or "

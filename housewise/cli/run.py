@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from housewise.cli.option_values import check, data_folder, episode_numbers, given, named_system
+from housewise.cli.option_values import check_settings, data_folder, parse_episodes, drop_unset, configured_system
 from housewise.cli.options import (
     EXECUTION,
     AdapterOption,
@@ -34,7 +34,7 @@ from housewise.cli.options import (
     SystemOption,
     WorkersOption,
 )
-from housewise.cli.run_folders import dated, newest, run_folder
+from housewise.cli.run_folders import dated_name, newest_run, run_folder
 from housewise.core.console import Console
 
 
@@ -88,15 +88,15 @@ def run(
       # CLIPR: a simulated person answers questions, and choices follow the rules; docs/clipr.md
       housewise run --system clipr --runs 5 --workers 2
     """
-    from housewise.cli.run_progress import play, quick_episodes
+    from housewise.cli.run_progress import play_run, quick_episodes
     from housewise.rollout.system import find_system
     from housewise.systems.personalize.settings import PersonalizeSettings
 
-    played = system or named_system(config, overrides or [])
+    played = system or configured_system(config, overrides or [])
     options = {
         "data": data_folder(data, houses, played),
         "scenes": scene or None,
-        "episodes": episode_numbers(episodes),
+        "episodes": parse_episodes(episodes),
         "houses": houses,
         "seed": seed,
         "person": person,
@@ -114,14 +114,14 @@ def run(
         "memory": {"start": memory} if memory else None,
     }
     chosen = find_system(played)
-    settings = chosen.load(config, given(options), overrides or [])
+    settings = chosen.load(config, drop_unset(options), overrides or [])
     if isinstance(settings, PersonalizeSettings):
-        check(settings)
+        check_settings(settings)
     plays = chosen(settings)
     if quick and settings.execution.max_episodes is None:
         plays = chosen(settings.changed(max_episodes=quick_episodes(plays)))
-    with run_folder(out, dated(plays.agent)) as folder:
-        play(plays, folder, Console(), log_to or [])
+    with run_folder(out, dated_name(plays.agent)) as folder:
+        play_run(plays, folder, Console(), log_to or [])
 
 
 def replay(
@@ -142,11 +142,11 @@ def replay(
 
       housewise replay runs/merom --simulator habitat
     """
-    from housewise.cli.replay import play_again, records_of
+    from housewise.cli.replay import replay_run, records_by_name
 
-    earlier = folder or newest(of_several=False, replays=False)
-    records = records_of(earlier)
+    earlier = folder or newest_run(of_several=False, replays=False)
+    records = records_by_name(earlier)
     place = earlier if earlier.name.strip(".") else earlier.resolve()
     with run_folder(out, f"{place.name}-replay", place.parent) as target:
-        changes = given({"simulator": simulator, "gpu": gpu, "fail_fast": fail_fast})
-        play_again(earlier, records, changes, target, Console())
+        changes = drop_unset({"simulator": simulator, "gpu": gpu, "fail_fast": fail_fast})
+        replay_run(earlier, records, changes, target, Console())

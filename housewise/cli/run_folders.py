@@ -42,7 +42,7 @@ def run_folder(named: Path | None, name: str, parent: Path = RUNS) -> Iterator[P
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def dated(kind: str) -> str:
+def dated_name(kind: str) -> str:
     """A name for a run that begins now, as in ``2026-11-23-1412-scripted``."""
     # Not all that agents are called goes well in a shell.
     name = re.sub(r"[^A-Za-z0-9_.+-]+", "-", kind.rpartition("/")[2])
@@ -64,7 +64,7 @@ def _new_folder(name: str, parent: Path) -> Path:
     raise UserError(f"{parent}: is a file, and runs go into a folder of that name; name another folder with --out")
 
 
-def newest(of_several: bool, replays: bool = True) -> Path:
+def newest_run(of_several: bool, replays: bool = True) -> Path:
     """The folder in ``runs/`` in which an episode was finished last.
 
     Args:
@@ -85,7 +85,7 @@ def newest(of_several: bool, replays: bool = True) -> Path:
     return max(times, key=lambda folder: times[folder])
 
 
-def shown(command: str, folder: Path) -> str:
+def shell_command(command: str, folder: Path) -> str:
     """A command on a folder, as it can be pasted into a shell."""
     return f"housewise {command} {shlex.quote(str(folder))}"
 

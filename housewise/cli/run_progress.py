@@ -11,7 +11,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import Progress, TaskID
 
-from housewise.cli.run_folders import shown
+from housewise.cli.run_folders import shell_command
 from housewise.core.console import print_traceback
 from housewise.core.durations import roughly
 from housewise.core.errors import UserError
@@ -29,7 +29,7 @@ from housewise.tracking import Curves, TrackedEpisodes, following
 _MOST_FAILURES = 5
 
 
-def play(system: System[Any], out: Path, console: Console, log_to: Sequence[str] = ()) -> dict[str, Any]:
+def play_run(system: System[Any], out: Path, console: Console, log_to: Sequence[str] = ()) -> dict[str, Any]:
     """Play a run with live progress, print its table, and return its figures.
 
     Args:
@@ -40,24 +40,24 @@ def play(system: System[Any], out: Path, console: Console, log_to: Sequence[str]
     """
     session = Run(system, out)
     session.check_start()
-    with following(log_to, out, lambda line: told(console, line)) as curves:
+    with following(log_to, out, lambda line: print_lines(console, line)) as curves:
         return _play(session, curves, console)
 
 
-def play_quietly(system: System[Any], out: Path, console: Console) -> dict[str, Any]:
+def play_without_table(system: System[Any], out: Path, console: Console) -> dict[str, Any]:
     """Play a run with live progress and a line for each episode, without its table; see play."""
     session = Run(system, out)
-    with going_on(console, out), bars(console) as progress:
-        return session.play(Live(progress, session))
+    with resume_hint(console, out), bars(console) as progress:
+        return session.play(RunProgress(progress, session))
 
 
 def _play(session: Run, curves: Curves, console: Console) -> dict[str, Any]:
     system, out = session.system, session.folder
-    told(console, f"run: {out}", f"look at it, now or later: {shown('report', out)}")
-    told(console, *announcement(session))
+    print_lines(console, f"run: {out}", f"look at it, now or later: {shell_command('report', out)}")
+    print_lines(console, *announcement_lines(session))
     try:
-        with going_on(console, out), bars(console, shown=not system.talks) as progress:
-            tracked = TrackedEpisodes(Live(progress, session), curves, session)
+        with resume_hint(console, out), bars(console, shown=not system.talks) as progress:
+            tracked = TrackedEpisodes(RunProgress(progress, session), curves, session)
             figures = session.play(tracked)
             # What a run had no time for that was killed behind its last episode.
             tracked.catch_up()
@@ -69,7 +69,7 @@ def _play(session: Run, curves: Curves, console: Console) -> dict[str, Any]:
     return figures
 
 
-def announcement(session: Run) -> list[str]:
+def announcement_lines(session: Run) -> list[str]:
     """What is about to be played, by which models, and roughly how long that takes, a line each."""
     system, done, left = session.system, len(session.finished), len(session.open)
     if not left:
@@ -116,11 +116,11 @@ def _show(figures: dict[str, Any], system: System[Any], out: Path, console: Cons
     """The figures of a run, and where its files are."""
     scores, max_tokens = system.scores, system.settings.models.agent.sampling.max_tokens
     console.print(summary_table(figures, scores))
-    told(console, *failure_lines(figures["failed"]))
+    print_lines(console, *failure_lines(figures["failed"]))
     if cut := cut_replies(figures["overall"], max_tokens):
-        told(console, cut)
-    told(console, f"records:    {out / 'episodes'}", f"figures:    {out / 'metrics.json'}")
-    told(console, f"look at it: {shown('report', out)}")
+        print_lines(console, cut)
+    print_lines(console, f"records:    {out / 'episodes'}", f"figures:    {out / 'metrics.json'}")
+    print_lines(console, f"look at it: {shell_command('report', out)}")
 
 
 def failure_lines(failed: Mapping[str, Any]) -> list[str]:
@@ -137,14 +137,14 @@ def failure_lines(failed: Mapping[str, Any]) -> list[str]:
     return [f"not among them: {len(errors)} that failed", *causes, *more]
 
 
-def told(console: Console, *lines: str) -> None:
+def print_lines(console: Console, *lines: str) -> None:
     """Print lines that may hold paths and names: as they are, and unbroken, so that they can be copied."""
     for line in lines:
         console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 @contextmanager
-def going_on(console: Console, out: Path) -> Iterator[None]:
+def resume_hint(console: Console, out: Path) -> Iterator[None]:
     """Say how to go on, where something is stopped."""
     try:
         yield
@@ -153,11 +153,11 @@ def going_on(console: Console, out: Path) -> Iterator[None]:
         raise LimitReachedError(f"{error}; {remedy}", error.figures) from error
     except (KeyboardInterrupt, UserError):
         if find_paths(out, "**/*.jsonl*"):
-            told(console, f"to go on: the same command with --out {shlex.quote(str(out))}")
+            print_lines(console, f"to go on: the same command with --out {shlex.quote(str(out))}")
         raise
 
 
-class Live:
+class RunProgress:
     """Shows a run's progress: all episodes, and each one that is being played."""
 
     def __init__(self, progress: Progress, session: Run) -> None:

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from housewise.cli.catalogue import completing
-from housewise.cli.option_values import check, data_folder, given, named_system
+from housewise.cli.catalogue import complete_from
+from housewise.cli.option_values import check_settings, data_folder, drop_unset, configured_system
 from housewise.cli.options import (
     EXECUTION,
     MODEL,
@@ -29,7 +29,7 @@ from housewise.cli.options import (
     TrainingUrlOption,
     WorkersOption,
 )
-from housewise.cli.run_folders import dated, run_folder
+from housewise.cli.run_folders import dated_name, run_folder
 from housewise.core.console import Console, print_note
 from housewise.core.errors import UserError
 
@@ -54,7 +54,7 @@ def selftrain(
         typer.Option(
             metavar="NAME|FOLDER",
             help="Adapter of a local model to go on from.",
-            autocompletion=completing("adapters"),
+            autocompletion=complete_from("adapters"),
             rich_help_panel=MODEL,
         ),
     ] = None,
@@ -116,7 +116,7 @@ def selftrain(
       # STARS: goals that can be understood, seen and done, in rooms that do not exist; docs/stars.md
       housewise selftrain --config goals --out runs/goals-1 run.seed=1
     """
-    taught = system or named_system(config, overrides or [])
+    taught = system or configured_system(config, overrides or [])
     if taught == "stars":
         _refuse_houses(
             {"--data": data_folder(data, houses, taught), "--scene": scene or None, "--houses": houses, "--runs": runs}
@@ -149,13 +149,13 @@ def selftrain(
         "grow": {"runs": runs},
         **({} if houses is None else generated_tasks(houses)),
     }
-    chosen = merged(given(options), QUICK) if quick else given(options)
+    chosen = merged(drop_unset(options), QUICK) if quick else drop_unset(options)
     settings = load_selftraining(config, chosen, overrides or [])
-    check(settings.run)
+    check_settings(settings.run)
     if quick:
         settings = quick_config(settings)
         print_note(LEFT_OUT)
-    with run_folder(out, dated("selftrain")) as folder:
+    with run_folder(out, dated_name("selftrain")) as folder:
         run_selftraining(settings, folder, Console(), log_to or [])
 
 
@@ -177,6 +177,6 @@ def _goals(
     from housewise.cli.selftrain_progress import run_goal_training
     from housewise.selftrain.stars.settings import load_goal_training
 
-    settings = load_goal_training(config, given({"run": {"model": model, "adapter": adapter}}), overrides)
-    with run_folder(out, dated("selftrain-goals")) as folder:
+    settings = load_goal_training(config, drop_unset({"run": {"model": model, "adapter": adapter}}), overrides)
+    with run_folder(out, dated_name("selftrain-goals")) as folder:
         run_goal_training(settings, folder, Console(), log_to)

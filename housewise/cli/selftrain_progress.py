@@ -11,8 +11,8 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from housewise.cli.run_folders import shown
-from housewise.cli.run_progress import Live, going_on, told
+from housewise.cli.run_folders import shell_command
+from housewise.cli.run_progress import RunProgress, resume_hint, print_lines
 from housewise.core.errors import UserError
 from housewise.core.plots import new_figure, save_figure
 from housewise.core.plurals import plural
@@ -45,19 +45,19 @@ def run_selftraining(
     Returns:
         What ``summary.json`` holds.
     """
-    with following(log_to, out, lambda line: told(console, line)) as curves:
+    with following(log_to, out, lambda line: print_lines(console, line)) as curves:
         phases = Phases(outline(config, out))
-        training = SelfTraining(config, out, TrackedTraining(Terminal(console, phases), curves, out))
-        told(console, f"self-training: {out}", f"look at it, now or later: {shown('report', out)}", phases.announcement)
-        with going_on(console, out):
+        training = SelfTraining(config, out, TrackedTraining(TrainingDisplay(console, phases), curves, out))
+        print_lines(console, f"self-training: {out}", f"look at it, now or later: {shell_command('report', out)}", phases.announcement)
+        with resume_hint(console, out):
             summary = training.go()
     curve = _drawn(summary["phases"], out / "learning_curve.png")
     console.print(phases_table(summary["phases"]))
     last = summary["phases"][-1]
     model = ["--model", last["model"], *(["--adapter", last["adapter"]] if last["adapter"] else [])]
-    told(console, f"figures:    {out / 'summary.json'}", f"curve:      {curve}")
-    told(console, f"use it:     {shlex.join(['housewise', 'run', *model])}")
-    told(console, f"look at it: {shown('report', out)}")
+    print_lines(console, f"figures:    {out / 'summary.json'}", f"curve:      {curve}")
+    print_lines(console, f"use it:     {shlex.join(['housewise', 'run', *model])}")
+    print_lines(console, f"look at it: {shell_command('report', out)}")
     return summary
 
 
@@ -72,14 +72,14 @@ def run_goal_training(
         console: where progress goes.
         log_to: trackers that losses go to, by name.
     """
-    with following(log_to, out, lambda line: told(console, line)) as curves:
-        training = GoalTraining(config, out, TrackedTraining(Terminal(console), curves, out))
-        told(console, f"training in goals: {out}")
-        with going_on(console, out):
+    with following(log_to, out, lambda line: print_lines(console, line)) as curves:
+        training = GoalTraining(config, out, TrackedTraining(TrainingDisplay(console), curves, out))
+        print_lines(console, f"training in goals: {out}")
+        with resume_hint(console, out):
             trained = training.go()
     model = ["--model", trained.model, *(["--adapter", trained.adapter] if trained.adapter else [])]
     figures = trained.metrics
-    told(
+    print_lines(
         console,
         f"learned: {figures['pairs']:.0f} lessons in {figures['steps']:.0f} steps, loss "
         f"{figures['first_loss']:.2f} to {figures['last_loss']:.2f}, {figures['seconds']:.0f} s",
@@ -88,7 +88,7 @@ def run_goal_training(
     return trained
 
 
-class Terminal:
+class TrainingDisplay:
     """Shows each phase with a bar while it lasts, and in a line when it is over.
 
     Args:
@@ -107,7 +107,7 @@ class Terminal:
         many = plural(len(session.jobs), "episode") + (f", {left} of them open" if left < len(session.jobs) else "")
         self._console.rule(f"{position}{name} ({many}){self._phases.time_left}")
         with bars(self._console) as shown:
-            yield Live(shown, session)
+            yield RunProgress(shown, session)
         self._phases.end(left)
 
     @contextmanager

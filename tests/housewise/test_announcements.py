@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from housewise.cli.run_progress import announcement, quick_episodes
+from housewise.cli.run_progress import announcement_lines, quick_episodes
 from housewise.rollout.run import Run
 from housewise.systems.adapt.system import Adapt
 from housewise.systems.personalize.system import Personalize
 
 
 def said_of(folder: Path, **settings: Any) -> str:
-    return " | ".join(announcement(Run(Personalize(Personalize.load(settings=settings)), folder)))
+    return " | ".join(announcement_lines(Run(Personalize(Personalize.load(settings=settings)), folder)))
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_a_quick_run_plays_the_first_episodes_and_the_same_run_the_others(tmp_pa
     assert [job.task.name for job in first.jobs] == ["generated-0-0000"]
     rest = Run(Personalize(Personalize.load(settings=settings)), tmp_path)
     assert (len(rest.finished), len(rest.open)) == (1, 2)
-    assert "1 of 3 episodes are there already; playing the other 2" in " ".join(announcement(rest))
+    assert "1 of 3 episodes are there already; playing the other 2" in " ".join(announcement_lines(rest))
 
 
 def test_a_quick_run_takes_some_two_minutes() -> None:

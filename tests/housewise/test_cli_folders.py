@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from housewise.cli.run_folders import newest, run_folder
+from housewise.cli.run_folders import newest_run, run_folder
 from housewise.core.errors import UserError
 from housewise.systems.personalize.record import read_house_records
 from tests.commands import run_module
@@ -87,9 +87,9 @@ def test_the_newest_is_where_an_episode_was_finished_last(tmp_path: Path, monkey
             os.utime(folder / "house-0000-run0.jsonl", (number, number))
         planner = "replay" if name == "again" else "scripted"
         (tmp_path / "runs" / name / "config.json").write_text(json.dumps({"agent": {"planner": planner}}))
-    assert newest(of_several=True) == Path("runs/again")
-    assert newest(of_several=True, replays=False) == Path("runs/taught")
-    assert newest(of_several=False, replays=False) == Path("runs/old")
+    assert newest_run(of_several=True) == Path("runs/again")
+    assert newest_run(of_several=True, replays=False) == Path("runs/taught")
+    assert newest_run(of_several=False, replays=False) == Path("runs/old")
 
 
 def test_a_new_folder_never_holds_what_was_there(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from housewise.cli.compare import compare_runs
-from housewise.cli.replay import play_again, records_of
+from housewise.cli.replay import replay_run, records_by_name
 from housewise.core.errors import UserError
 from housewise.export.episode_playback import player_of
 from housewise.report import Options, write_report
@@ -67,7 +67,7 @@ def everything(run: Path, played: Path, place: Path) -> None:
     record, out = run / "episodes" / NAME, Console(file=io.StringIO())
 
     def replay() -> None:
-        play_again(run, records_of(run), {}, place / "again", out)
+        replay_run(run, records_by_name(run), {}, place / "again", out)
 
     def export() -> None:
         player = player_of("personalize", "raycast")

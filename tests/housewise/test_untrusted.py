@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from housewise.cli import main
-from housewise.cli.option_values import episode_numbers
+from housewise.cli.option_values import parse_episodes
 from housewise.systems.personalize.record import read_house_records
 from tests.housewise.test_cli import housewise, one_line
 from tests.language.conftest import ChatServer, fails
@@ -147,15 +147,15 @@ def test_settings_of_a_folder_that_are_nested_without_end(
 
 @pytest.mark.parametrize("text", ["²", "3,²", "٣,x", "9" * 19, "1.5", "-3", "test"])
 def test_what_is_no_number_names_a_task_set(text: str) -> None:
-    assert episode_numbers(text) == text
+    assert parse_episodes(text) == text
 
 
 def test_numbers_of_episodes() -> None:
-    assert episode_numbers(None) is None
+    assert parse_episodes(None) is None
     assert (
-        episode_numbers("3") == [3]
-        and episode_numbers(" 3, 17,4 ") == [3, 17, 4]
-        and episode_numbers("3,,4,") == [3, 4]
+        parse_episodes("3") == [3]
+        and parse_episodes(" 3, 17,4 ") == [3, 17, 4]
+        and parse_episodes("3,,4,") == [3, 4]
     )
 
 

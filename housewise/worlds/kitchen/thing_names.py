@@ -32,11 +32,11 @@ _OTHER_WORDS = {
 _MOST_CHOICES = 6
 
 
-class Unclear(Exception):
+class NotUnderstoodLine(Exception):
     """A line is not understood; the message says why, with examples."""
 
 
-class SeveralMeant(Unclear):
+class AmbiguousName(NotUnderstoodLine):
     """A name may mean several things.
 
     Attributes:
@@ -51,7 +51,7 @@ class SeveralMeant(Unclear):
         self.words, self.choices = words, tuple(choices[:_MOST_CHOICES])
 
 
-class Names:
+class ThingNames:
     """Finds what names mean in a state, and says things by names that a person would use.
 
     Args:
@@ -83,20 +83,20 @@ class Names:
         if said in _IT:
             there = [id for id in self._recent if id in state and id not in self._furniture]
             if not (self.held or there):
-                raise Unclear(f'I do not know what "{said}" is. Name the thing, as in: take the milk')
+                raise NotUnderstoodLine(f'I do not know what "{said}" is. Name the thing, as in: take the milk')
             return self.held or there[-1]
         if as_id(said) in state:
             return self.mention(as_id(said))
         found = self._matches(said, state)
         if not found:
-            raise Unclear(f'I know of no "{said}". Try for example: find {said.split()[-1] if said else "milk"}; look')
+            raise NotUnderstoodLine(f'I know of no "{said}". Try for example: find {said.split()[-1] if said else "milk"}; look')
         recent = [id for id in reversed(self._recent) if id in found]
         kinds = {(state[id].kind, state[id].description) for id in found}
         if recent or len(kinds) == 1:
             return self.mention((recent or found)[0])
         first = {(state[id].kind, state[id].description): id for id in reversed(found)}
         choices = sorted(first.values(), key=found.index)
-        raise SeveralMeant(said, choices, [self.name(id) for id in choices])
+        raise AmbiguousName(said, choices, [self.name(id) for id in choices])
 
     def choose(self, words: str, choices: Sequence[str]) -> str | None:
         """Which of some things an answer means, by number or in words; None for none of them alone."""

@@ -13,7 +13,7 @@ from housewise.worlds.kitchen.dishes import is_food
 from housewise.worlds.kitchen.kitchen_data import Verbs
 from housewise.worlds.kitchen.name_resolution import as_id
 from housewise.worlds.kitchen.state import State
-from housewise.worlds.kitchen.thing_names import Names, Unclear
+from housewise.worlds.kitchen.thing_names import ThingNames, NotUnderstoodLine
 
 Word = Literal["look", "help", "made", "wishes", "hand", "undo", "quit"]
 
@@ -65,7 +65,7 @@ _EXAMPLES = "look in the fridge; take the milk; put the pan on the stove"
 
 
 @dataclass(frozen=True)
-class Line:
+class TypedCommand:
     """What somebody wants to do.
 
     Attributes:
@@ -81,7 +81,7 @@ class Line:
     shows: str = ""
 
 
-def read_line(typed: str, names: Names, state: State, verbs: Verbs, person: str) -> Line:
+def parse_line(typed: str, names: ThingNames, state: State, verbs: Verbs, person: str) -> TypedCommand:
     """What a line means.
 
     Args:
@@ -96,90 +96,90 @@ def read_line(typed: str, names: Names, state: State, verbs: Verbs, person: str)
     """
     line = " ".join(typed.split()).strip(" .!")
     if _is_action(line, state, verbs):
-        return Line((line,))
+        return TypedCommand((line,))
     line = re.sub(r"[ ,]+please$", "", line, flags=re.IGNORECASE)
     plain = _POLITE.sub("", line.lower())
     command = parse_command(plain)
     if word := _SAME_WORDS.get(plain) or (_COMMANDS.get(command) if command else None):
-        return Line(word=word)
+        return TypedCommand(word=word)
     if _DONE.fullmatch(plain):
-        return Line(("Declare Done",))
+        return TypedCommand(("Declare Done",))
     if (asked := _ASK.fullmatch(line)) and (question := _question(asked["q"], person)):
-        return Line((f'Ask "{question}"',))
+        return TypedCommand((f'Ask "{question}"',))
     if _QUESTION.fullmatch(line) and not _FIND.fullmatch(plain):
-        return Line((f'Ask "{line}"',))
+        return TypedCommand((f'Ask "{line}"',))
     return _looking(plain, names) or _moving(plain, names, state) or _making(plain, names, state, verbs)
 
 
-def _looking(line: str, names: Names) -> Line | None:
+def _looking(line: str, names: ThingNames) -> TypedCommand | None:
     """Looking for things and into them, and switching them."""
     if found := _FIND.fullmatch(line):
         words = re.sub(r"^(?:the|a|an|some|my) ", "", found["x"].strip(" ?"))
-        return Line((f"Look for {words}",))
+        return TypedCommand((f"Look for {words}",))
     if found := _LOOK.fullmatch(line):
         id = names.find(found["x"])
-        return Line((f"Search {id}",), shows=id)
+        return TypedCommand((f"Search {id}",), shows=id)
     if found := _OPEN.fullmatch(line):
         id = names.find(found["x"])
-        return Line((f"Open {id}", f"Search {id}"), shows=id)
+        return TypedCommand((f"Open {id}", f"Search {id}"), shows=id)
     if found := _CLOSE.fullmatch(line):
-        return Line((f"Close {names.find(found['x'])}",))
+        return TypedCommand((f"Close {names.find(found['x'])}",))
     if found := _TURN.fullmatch(line):
-        return Line((f"Turn {found['how'] or found['later']} {names.find(found['x'] or found['y'])}",))
+        return TypedCommand((f"Turn {found['how'] or found['later']} {names.find(found['x'] or found['y'])}",))
     return None
 
 
-def _moving(line: str, names: Names, state: State) -> Line | None:
+def _moving(line: str, names: ThingNames, state: State) -> TypedCommand | None:
     """Taking, putting and pouring."""
     if found := _PUT_DOWN.fullmatch(line):
-        return Line((f"Move {names.find(found['x'] or found['y'])} to counter_0",))
+        return TypedCommand((f"Move {names.find(found['x'] or found['y'])} to counter_0",))
     if found := _POUR.fullmatch(line):
         source = names.find(found["y"] or found["x"])
         target = names.find(found["z"])
-        return Line((_poured(source, found["x"] if found["y"] else "", target, names, state),))
+        return TypedCommand((_poured(source, found["x"] if found["y"] else "", target, names, state),))
     if found := _PUT.fullmatch(line):
         thing = names.find(found["x"])
         target = names.find(found["y"])
         names.mention(thing)
-        return Line((f"Move {thing} to {target}",))
+        return TypedCommand((f"Move {thing} to {target}",))
     if found := _TAKE.fullmatch(line):
         thing = names.find(found["x"])
-        return Line(takes=thing)
+        return TypedCommand(takes=thing)
     return None
 
 
-def _making(line: str, names: Names, state: State, verbs: Verbs) -> Line:
+def _making(line: str, names: ThingNames, state: State, verbs: Verbs) -> TypedCommand:
     """Doing something to food; anything else is not understood.
 
     Raises:
         Unclear: it is not understood.
     """
     if found := _HEAT.fullmatch(line):
-        return Line((f"Heat {names.find(found['x'])}",))
+        return TypedCommand((f"Heat {names.find(found['x'])}",))
     verb = line.split()[0] if line else ""
     if verb in _HINTS:
-        raise Unclear(f"{verb.capitalize()} what, or where? For example: {_HINTS[verb]}")
+        raise NotUnderstoodLine(f"{verb.capitalize()} what, or where? For example: {_HINTS[verb]}")
     if verb not in {*verbs.open, *verbs.cooking, "mix", "chop", "cook"}:
-        raise Unclear(f'I do not know how to "{verb}". Try for example: {_EXAMPLES}; help')
+        raise NotUnderstoodLine(f'I do not know how to "{verb}". Try for example: {_EXAMPLES}; help')
     if found := _ALL_IN.fullmatch(line):
-        return Line((_all_in(verb, names.find(found["x"]), found["r"]),))
+        return TypedCommand((_all_in(verb, names.find(found["x"]), found["r"]),))
     if found := _MAKE_IN.fullmatch(line):
         thing = names.find(found["x"])
         holder = names.find(found["y"])
         if not state[holder].can("container"):
-            return Line((f"Move {thing} to {holder}", _one(verb, thing, found["r"], state)))
+            return TypedCommand((f"Move {thing} to {holder}", _one(verb, thing, found["r"], state)))
         there = state.holder(thing) == holder
         first = () if there else (_poured(thing, "", holder, names, state),)
-        return Line((*first, _all_in(verb, holder, found["r"] or f"{_past(verb)} {state[thing].kind}")))
+        return TypedCommand((*first, _all_in(verb, holder, found["r"] or f"{_past(verb)} {state[thing].kind}")))
     if found := _MAKE.fullmatch(line):
         thing = names.find(found["x"])
         if is_food(state, thing) or not state[thing].can("container"):
-            return Line((_one(verb, thing, found["r"], state),))
-        return Line((_all_in(verb, thing, found["r"]),))
-    raise Unclear(f"{verb.capitalize()} what? For example: {verb} the bread; {verb} everything in the bowl")
+            return TypedCommand((_one(verb, thing, found["r"], state),))
+        return TypedCommand((_all_in(verb, thing, found["r"]),))
+    raise NotUnderstoodLine(f"{verb.capitalize()} what? For example: {verb} the bread; {verb} everything in the bowl")
 
 
-def _poured(source: str, what: str, target: str, names: Names, state: State) -> str:
+def _poured(source: str, what: str, target: str, names: ThingNames, state: State) -> str:
     """Pour what a packet is full of, or move a thing that is no packet."""
     contents = state[source].contents
     if what:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from housewise.cli.run_progress import play
+from housewise.cli.run_progress import play_run
 from housewise.core.console import Console
 from housewise.rollout.record_reader import read_records
 from housewise.systems.personalize.settings import house_settings
@@ -18,7 +18,7 @@ def run(folder: Path, tracker: str, houses: int) -> str:
     settings = {"planner": "scripted", "person": "ada", "houses": houses, "seed": 1, "max_steps": 60}
     stream = io.StringIO()
     trackers = [tracker] if tracker else []
-    play(Personalize(house_settings(settings=settings)), folder, Console(file=stream, width=500), trackers)
+    play_run(Personalize(house_settings(settings=settings)), folder, Console(file=stream, width=500), trackers)
     return stream.getvalue()
 
 

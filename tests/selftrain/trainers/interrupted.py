@@ -18,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from housewise.cli.selftrain_progress import Terminal
+from housewise.cli.selftrain_progress import TrainingDisplay
 from housewise.core.console import Console, guarded
 from housewise.selftrain.personalize.loop import SelfTraining
 from housewise.selftrain.personalize.settings import load_selftraining
@@ -82,7 +82,7 @@ class Trainings:
             "training": {"batch": 2, "device": "cpu", "dtype": "float32", "most_tokens": 16384, **_STEPS},
             "evaluation": {"tasks": [], "untrained": False},
         }
-        SelfTraining(load_selftraining(settings=settings), folder, Terminal(Console())).go()
+        SelfTraining(load_selftraining(settings=settings), folder, TrainingDisplay(Console())).go()
 
 
 def interrupted(what: str, folder: Path, stops: list[str], every: int) -> dict[str, Any]:
