@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from housewise.core.console import Console, guarded
+from housewise.core.console import Console, run_cli
 from housewise.core.errors import UserError
 from housewise.core.files import write_text
 from housewise.experiments.documents.files import FigureFiles
@@ -56,4 +56,4 @@ def main(
 
 
 if __name__ == "__main__":
-    guarded(lambda: typer.run(main))
+    run_cli(lambda: typer.run(main))

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 from housewise.controller.robot import RobotInHouse
 from housewise.controller.skills import Controller
-from housewise.core.errors import UserError, shown
+from housewise.core.errors import UserError, excerpt
 from housewise.core.record import Header, Record, RecordWriter
 from housewise.core.render_devices import ANY, Gpu
 from housewise.language.base import Sampling
@@ -67,7 +67,7 @@ def play(
     own = None if planner is None else OwnPlanners(planner, "planner")
     chosen = generated_task(task, "majority") if isinstance(task, int) else task
     if not isinstance(chosen, Task):
-        raise UserError(f"task: {shown(repr(chosen))} is no Task; give one, or the number of a generated house")
+        raise UserError(f"task: {excerpt(repr(chosen))} is no Task; give one, or the number of a generated house")
     with closing(open_simulator(simulator, ("instance",), gpu=gpu)) as opened:
         env = RearrangementEnv(opened, [chosen], max_steps)
         env.reset()

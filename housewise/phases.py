@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from statistics import mean
 
-from housewise.core.durations import roughly
+from housewise.core.durations import format_duration
 from housewise.core.plurals import plural
 from housewise.selftrain.personalize.outline import Phase
 
@@ -82,4 +82,4 @@ class Phases:
             unknown.append(plural(trainings, "training"))
         if not seconds:
             return ""
-        return f", roughly {' and '.join([roughly(seconds), *unknown])} left"
+        return f", roughly {' and '.join([format_duration(seconds), *unknown])} left"

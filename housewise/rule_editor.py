@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from housewise.agent.clipr.rule_editing import Corrections, lines_of
-from housewise.core.errors import UserError, shown
+from housewise.core.errors import UserError, excerpt
 from housewise.core.files import read_bytes
 from housewise.people.memory import Memory, Note
 
@@ -50,7 +50,7 @@ def edited(memory: Memory, topic: str | None) -> Iterator[Corrections]:
         path.write_text(text, encoding="utf-8")
         yield read_back(_text_from(editor, path), {line.number: line.note for line in lines})
     except (UserError, KeyboardInterrupt) as error:
-        reason = str(error) or f"EDITOR={shown(editor)}: interrupted; nothing was changed"
+        reason = str(error) or f"EDITOR={excerpt(editor)}: interrupted; nothing was changed"
         if not path.is_file() or path.read_bytes() == text.encode():
             shutil.rmtree(folder, ignore_errors=True)
             raise UserError(reason) from error
@@ -64,7 +64,7 @@ def _text_from(editor: str, path: Path) -> str:
     Raises:
         UserError: the editor cannot be started or fails, or the file is no text.
     """
-    name = f"EDITOR={shown(editor)}"
+    name = f"EDITOR={excerpt(editor)}"
     try:
         code = subprocess.run([*shlex.split(editor), str(path)], check=False).returncode
         if code:

@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from housewise.core.files import alone
+from housewise.core.files import exclusive_lock
 from housewise.selftrain.adapt.settings import load_training
 from housewise.selftrain.preferences import read_preferences
 from housewise.selftrain.trainers import ModelReference, open_preference_trainer
@@ -30,7 +30,7 @@ def main(
     """Learn which of two replies is the better one (DPO)."""
     config = load_training(overrides=overrides or ())
     trainer = open_preference_trainer(config.preference, config.run.tasks.seed, base_url, _Told())
-    with alone(out):
+    with exclusive_lock(out):
         trained = trainer.train(read_preferences(preferences), ModelReference(model=model, adapter=adapter), out)
     typer.echo(f"{out}: {trained.model}" + (f" with {trained.adapter}" if trained.adapter else ""))
 
@@ -49,6 +49,6 @@ class _Told:
 
 
 if __name__ == "__main__":
-    from housewise.core.console import guarded
+    from housewise.core.console import run_cli
 
-    guarded(lambda: typer.run(main))
+    run_cli(lambda: typer.run(main))

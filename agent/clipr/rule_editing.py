@@ -22,7 +22,7 @@ from housewise.agent.clipr.house_place_words import PlaceVocabulary
 from housewise.agent.clipr.house_rules import HouseRule, parse_house_rule
 from housewise.agent.clipr.memory_notes import find_overruled, rule_notes
 from housewise.agent.clipr.rules import MAX_RULE_CHARACTERS, parse_rule, make_rule
-from housewise.core.errors import UserError, shown
+from housewise.core.errors import UserError, excerpt
 from housewise.core.plurals import plural
 from housewise.language.words import one_line
 from housewise.people.memory import Memory, Note
@@ -98,7 +98,7 @@ def show_rules(memory: Memory, topic: str | None, console: Console) -> None:
         words = Text(line.note.text or str(line.note.value))
         words.append(f" ({'; '.join(line.remarks)})" if line.remarks else "", "dim")
         grid.add_row(Text(line.id, "cyan"), Text(line.topic, "dim"), words)
-    console.print(grid if lines else f"no rules of {memory.person}{f' about {shown(topic)}' if topic else ''}")
+    console.print(grid if lines else f"no rules of {memory.person}{f' about {excerpt(topic)}' if topic else ''}")
 
 
 def find_rule(memory: Memory, word: str) -> Note:
@@ -111,7 +111,7 @@ def find_rule(memory: Memory, word: str) -> Note:
     known = {id for note in notes for id in (note.id, note.lasting_id)}
     if len(word) < LEAST_OF_ID or not any(id.startswith(word) for id in known):
         raise UserError(
-            f"{memory.person} has no rule {shown(word)}; `housewise rules show {memory.person}` lists {len(notes)}"
+            f"{memory.person} has no rule {excerpt(word)}; `housewise rules show {memory.person}` lists {len(notes)}"
         )
     return memory[word]
 
@@ -226,7 +226,7 @@ def validated_text(text: str) -> str:
     """
     seen = one_line(text)
     if not 1 <= len(seen) <= MAX_RULE_CHARACTERS:
-        raise UserError(f"rule {shown(seen[:60])!r}: has {len(seen)} characters; 1 to {MAX_RULE_CHARACTERS} can be kept")
+        raise UserError(f"rule {excerpt(seen[:60])!r}: has {len(seen)} characters; 1 to {MAX_RULE_CHARACTERS} can be kept")
     return seen
 
 

@@ -13,7 +13,7 @@ from typing_extensions import Self
 
 from housewise.agent.personalize.knowledge import Knowledge, Nothing, of_thing
 from housewise.core.configs import CONFIGS
-from housewise.core.errors import UserError, alternatives
+from housewise.core.errors import UserError, suggest_names
 from housewise.core.files import find_paths
 from housewise.core.text_files import is_file
 from housewise.core.yaml_files import read_yaml
@@ -70,7 +70,7 @@ class Template(BaseModel):
         packaged = CONFIGS / "prompts" / f"{name_or_path}.yaml"
         path = packaged if is_file(packaged) else Path(name_or_path)
         if not is_file(path):
-            known = alternatives(str(name_or_path), packaged_prompts())
+            known = suggest_names(str(name_or_path), packaged_prompts())
             raise UserError(f"{name_or_path}: no such prompt template; {known}, or give a file")
         try:
             return cls.model_validate(read_yaml(path))

@@ -14,7 +14,7 @@ from housewise.agent.stars.situation import Thing
 from housewise.agent.stars.tasks import Task, TaskObject
 from housewise.agent.stars.vocabulary import Kind, Vocabulary
 from housewise.core.configs import CONFIGS
-from housewise.core.errors import DataError, UserError, alternatives, shown
+from housewise.core.errors import DataError, UserError, suggest_names, excerpt
 from housewise.core.text_files import is_file
 from housewise.core.yaml_files import read_yaml
 from housewise.worlds.kitchen.state import Relation
@@ -148,8 +148,8 @@ def load_task(
     """
     if name_or_path not in TASKS and not is_file(Path(name_or_path)):
         raise UserError(
-            f"setting task: {shown(name_or_path)}: no such task, and no file of one; "
-            f"{alternatives(name_or_path, TASKS)}, or give a .yaml file"
+            f"setting task: {excerpt(name_or_path)}: no such task, and no file of one; "
+            f"{suggest_names(name_or_path, TASKS)}, or give a .yaml file"
         )
     settings, source = read(name_or_path.replace(" ", "_"), _TaskSettings, name_or_path)
     return _made(settings, source, vocabulary or load_vocabulary(), dialogue)

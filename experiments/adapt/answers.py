@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from housewise.core.configs import CONFIGS
 from housewise.core.console import Console
 from housewise.core.errors import DataError, UserError
-from housewise.core.files import find_paths, writable_file, write_json
+from housewise.core.files import find_paths, check_writable_file, write_json
 from housewise.core.provenance import provenance
 from housewise.core.text_files import read_text, text_lines
 from housewise.experiments.quick import QuickOption, say_left_out
@@ -168,7 +168,7 @@ def main(
     choose_: Annotated[bool, typer.Option("--choose", help="Look for the best thresholds as well.")] = False,
     quick: QuickOption = False,
     json_file: Annotated[
-        Path | None, typer.Option("--json", callback=writable_file, help="Write the figures there.")
+        Path | None, typer.Option("--json", callback=check_writable_file, help="Write the figures there.")
     ] = None,
 ) -> None:
     """Ask the person who answers by meaning, and count what they understand.
@@ -215,6 +215,6 @@ def _share(value: float | None) -> str:
 
 
 if __name__ == "__main__":
-    from housewise.core.console import guarded
+    from housewise.core.console import run_cli
 
-    guarded(lambda: typer.run(main))
+    run_cli(lambda: typer.run(main))

@@ -21,8 +21,8 @@ import typer
 from housewise.cli.run_progress import print_lines
 from housewise.cli.selftrain_progress import TrainingDisplay
 from housewise.core.console import Console
-from housewise.core.errors import UserError, alternatives
-from housewise.core.files import writable_file, write_json
+from housewise.core.errors import UserError, suggest_names
+from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
 from housewise.core.tables import Fitted, table
 from housewise.core.text_files import read_json
@@ -100,7 +100,7 @@ def _chosen(study: Study, names: Sequence[str], console: Console) -> list[Agent]
     """
     for name in names:
         if name not in AGENTS:
-            raise UserError(f"--agent {name}: no such agent; {alternatives(name, AGENTS)}")
+            raise UserError(f"--agent {name}: no such agent; {suggest_names(name, AGENTS)}")
         if missing := study.missing(AGENTS[name]):
             raise UserError(f"--agent {name}: {missing}; leave it out")
     if names:
@@ -133,7 +133,7 @@ def _figures(study: Study, rows: Rows, folds: Sequence[int], settings: AdaptTrai
 def main(
     people: Annotated[Path | None, typer.Option(help="File or folder of people; the sixteen of ADAPT.")] = None,
     json_file: Annotated[
-        Path | None, typer.Option("--json", callback=writable_file, help="Write the figures there, after every row.")
+        Path | None, typer.Option("--json", callback=check_writable_file, help="Write the figures there, after every row.")
     ] = None,
     fold: Annotated[list[int] | None, typer.Option(help="Only this fold; several as --fold 0 --fold 1.")] = None,
     agent: Annotated[list[str] | None, typer.Option(help="Only this agent.")] = None,
@@ -199,6 +199,6 @@ def _say(found: Mapping[str, Any], console: Console) -> None:
 
 
 if __name__ == "__main__":
-    from housewise.core.console import guarded
+    from housewise.core.console import run_cli
 
-    guarded(lambda: typer.run(main))
+    run_cli(lambda: typer.run(main))

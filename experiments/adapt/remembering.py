@@ -20,7 +20,7 @@ import typer
 from housewise.cli.selftrain_progress import TrainingDisplay
 from housewise.core.console import Console
 from housewise.core.errors import UserError
-from housewise.core.files import writable_file, write_json
+from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
 from housewise.core.record import Record
 from housewise.core.tables import Fitted, table
@@ -164,7 +164,7 @@ def main(
         Path | None, typer.Option(help=f"Folder of everything, gone on with; {OUT}, or {OUT}-quick.")
     ] = None,
     json_file: Annotated[
-        Path | None, typer.Option("--json", callback=writable_file, help="Write the figures there.")
+        Path | None, typer.Option("--json", callback=check_writable_file, help="Write the figures there.")
     ] = None,
     overrides: Annotated[list[str] | None, typer.Argument(help="key=value, as in most_questions=5.")] = None,
 ) -> None:
@@ -198,6 +198,6 @@ def main(
 
 
 if __name__ == "__main__":
-    from housewise.core.console import guarded
+    from housewise.core.console import run_cli
 
-    guarded(lambda: typer.run(main))
+    run_cli(lambda: typer.run(main))

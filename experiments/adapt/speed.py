@@ -11,7 +11,7 @@ import typer
 
 from housewise.agent.adapt.cook import ScriptedCook
 from housewise.core.console import Console
-from housewise.core.files import writable_file, write_json
+from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
 from housewise.people.kitchen.profile_files import PEOPLE, load_people
 from housewise.worlds.kitchen.world import TextKitchen
@@ -34,7 +34,7 @@ def step_times(episodes: int) -> list[float]:
 def main(
     episodes: Annotated[int, typer.Option(min=1, help="Breakfasts that are made.")] = 128,
     json_file: Annotated[
-        Path | None, typer.Option("--json", callback=writable_file, help="Write the figures there.")
+        Path | None, typer.Option("--json", callback=check_writable_file, help="Write the figures there.")
     ] = None,
 ) -> None:
     """Time the steps of the text kitchen.
@@ -60,6 +60,6 @@ def main(
 
 
 if __name__ == "__main__":
-    from housewise.core.console import guarded
+    from housewise.core.console import run_cli
 
-    guarded(lambda: typer.run(main))
+    run_cli(lambda: typer.run(main))

@@ -17,7 +17,7 @@ import typer
 
 from housewise.agent.adapt.cook import ScriptedCook
 from housewise.core.console import Console
-from housewise.core.files import writable_file, write_json
+from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
 from housewise.people.kitchen.preference_judge import Judge, Verdict, satisfaction
 from housewise.people.kitchen.profile_files import PEOPLE, Person, load_people
@@ -139,7 +139,7 @@ def main(
     scenes: Annotated[int, typer.Option(min=1, help="Scenes for each person and task.")] = 3,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the first scene.")] = 0,
     json_file: Annotated[
-        Path | None, typer.Option("--json", callback=writable_file, help="Write the figures there.")
+        Path | None, typer.Option("--json", callback=check_writable_file, help="Write the figures there.")
     ] = None,
 ) -> None:
     """Have the scripted cook make every breakfast for every person, and judge it.
@@ -179,6 +179,6 @@ def main(
 
 
 if __name__ == "__main__":
-    from housewise.core.console import guarded
+    from housewise.core.console import run_cli
 
-    guarded(lambda: typer.run(main))
+    run_cli(lambda: typer.run(main))

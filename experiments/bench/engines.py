@@ -25,7 +25,7 @@ import typer
 
 from housewise.core.console import Console
 from housewise.core.errors import UserError
-from housewise.core.files import writable_file, write_json
+from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
 from housewise.core.tables import table
 from housewise.experiments.bench.peers import (
@@ -227,7 +227,7 @@ def main(
     plans: Annotated[int, typer.Option(min=1, help="Plans asked one after another.")] = Sizes.plans,
     quick: QuickOption = False,
     json_file: Annotated[
-        Path | None, typer.Option("--json", callback=writable_file, help="Write the figures there, after every round.")
+        Path | None, typer.Option("--json", callback=check_writable_file, help="Write the figures there, after every round.")
     ] = None,
 ) -> None:
     """Time the local model's engine beside transformers' own and a llama.cpp server.
@@ -299,6 +299,6 @@ def _show(console: Console, lines: Sequence[dict[str, Any]], loads: Sequence[flo
 
 
 if __name__ == "__main__":
-    from housewise.core.console import guarded
+    from housewise.core.console import run_cli
 
-    guarded(lambda: typer.run(main))
+    run_cli(lambda: typer.run(main))

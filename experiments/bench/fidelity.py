@@ -32,7 +32,7 @@ from housewise.cli.options import GpuOption, SimulatorOption
 from housewise.controller.published import PUBLISHED
 from housewise.core.console import Console
 from housewise.core.errors import UserError
-from housewise.core.files import writable_file, write_json
+from housewise.core.files import check_writable_file, write_json
 from housewise.core.processes import process_pool
 from housewise.core.provenance import provenance
 from housewise.core.text_files import read_json
@@ -306,7 +306,7 @@ def main(
     data: Annotated[Path, typer.Option(envvar="HOUSEKEEP_DATA", help="The Housekeep folder.")],
     recordings: Annotated[Path, typer.Option(help="Logs of LLM-Personalize, or <scene>/<condition>/<episode>.json.")],
     json_file: Annotated[
-        Path | None, typer.Option("--json", callback=writable_file, help="Write the figures there.")
+        Path | None, typer.Option("--json", callback=check_writable_file, help="Write the figures there.")
     ] = None,
     kept: Annotated[Path | None, typer.Option(help="Keep each recording's part there, and go on from them.")] = None,
     quick: QuickOption = False,
@@ -395,6 +395,6 @@ def _print(console: Console, content: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    from housewise.core.console import guarded
+    from housewise.core.console import run_cli
 
-    guarded(lambda: typer.run(main))
+    run_cli(lambda: typer.run(main))

@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
-from housewise.core.console import Console, guarded
-from housewise.core.files import writable_file, write_json
+from housewise.core.console import Console, run_cli
+from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
 from housewise.language.embedder import Embedder, MiniLM
 from housewise.people.memory import About, Memory, Note
@@ -94,7 +94,7 @@ def main(
     seed: Annotated[int, typer.Option(help="Of notes and questions.")] = 0,
     meaning: Annotated[bool, typer.Option("--meaning", help="By meaning as well; takes MiniLM.")] = False,
     json_file: Annotated[
-        Path | None, typer.Option("--json", callback=writable_file, help="Write the figures there.")
+        Path | None, typer.Option("--json", callback=check_writable_file, help="Write the figures there.")
     ] = None,
 ) -> None:
     """Time recall: ten notes or fewer of many, by key, and with --meaning by meaning of what is not found by key.
@@ -123,4 +123,4 @@ def main(
 
 
 if __name__ == "__main__":
-    guarded(lambda: typer.run(main))
+    run_cli(lambda: typer.run(main))

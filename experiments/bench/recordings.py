@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from housewise.core.errors import DataError, shown
+from housewise.core.errors import DataError, excerpt
 from housewise.core.files import find_paths
 from housewise.core.text_files import read_json
 from housewise.worlds.house.actions import ActionKind
@@ -79,7 +79,7 @@ class Recording:
             self.task = Task(walked_as_recorded(data.scene(self.scene)), data.episode(self.scene, episode))
             self._take(plans)
         except (AttributeError, KeyError, LookupError, TypeError, ValueError) as error:
-            raise DataError(f"{path}: not a recording ({shown(repr(error))}); fetch the file again") from error
+            raise DataError(f"{path}: not a recording ({excerpt(repr(error))}); fetch the file again") from error
 
     def _take(self, plans: list[dict[str, Any]]) -> None:
         places = [self.task.scene.by_key[key] for key in self.task.episode.receptacles]

@@ -34,7 +34,7 @@ import typer
 
 from housewise.core.console import Console
 from housewise.core.errors import UserError
-from housewise.core.files import find_paths, writable_file, write_json
+from housewise.core.files import find_paths, check_writable_file, write_json
 from housewise.core.provenance import provenance
 from housewise.core.tables import table
 
@@ -230,7 +230,7 @@ def main(
     patience: Annotated[float, typer.Option(help="Seconds after which a command is interrupted.")] = 3600.0,
     python: Annotated[Path | None, typer.Option(help="Python of another installation to measure.")] = None,
     json_file: Annotated[
-        Path | None, typer.Option("--json", callback=writable_file, help="Write the figures there.")
+        Path | None, typer.Option("--json", callback=check_writable_file, help="Write the figures there.")
     ] = None,
 ) -> None:
     """Time the report of many episodes: its index, its pages, its films, and the comparison of two runs.
@@ -278,6 +278,6 @@ def main(
 
 
 if __name__ == "__main__":
-    from housewise.core.console import guarded
+    from housewise.core.console import run_cli
 
-    guarded(lambda: typer.run(main))
+    run_cli(lambda: typer.run(main))

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from housewise.core.console import Console
-from housewise.core.files import writable_file, write_json
+from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
 from housewise.core.tables import table
 from housewise.experiments.quick import say_left_out
@@ -104,7 +104,7 @@ def main(
         bool, typer.Option("--quick", help=f"{_QUICK['houses']} short episodes, {_QUICK_PARALLEL} at a time.")
     ] = False,
     json_file: Annotated[
-        Path | None, typer.Option("--json", callback=writable_file, help="Write the figures there.")
+        Path | None, typer.Option("--json", callback=check_writable_file, help="Write the figures there.")
     ] = None,
 ) -> None:
     """Measure episodes a minute at 1, 4, 8 and 16 episodes at a time, and as a ratio to one.
@@ -153,6 +153,6 @@ def main(
 
 
 if __name__ == "__main__":
-    from housewise.core.console import guarded
+    from housewise.core.console import run_cli
 
-    guarded(lambda: typer.run(main))
+    run_cli(lambda: typer.run(main))

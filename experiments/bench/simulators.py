@@ -32,7 +32,7 @@ from rich.progress import track
 from housewise.cli.option_values import simulator_choice
 from housewise.cli.options import GpuOption
 from housewise.core.console import Console
-from housewise.core.files import writable_file, write_json
+from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
 from housewise.core.tables import table
 from housewise.experiments.personalize import oracle
@@ -192,7 +192,7 @@ def main(
     quick: Annotated[bool, typer.Option("--quick", help=f"{QUICK_POSES} places instead of {POSES}.")] = False,
     pictures: Annotated[Path | None, typer.Option(help="Folder for pictures of both, side by side.")] = None,
     json_file: Annotated[
-        Path | None, typer.Option("--json", callback=writable_file, help="Write the figures there.")
+        Path | None, typer.Option("--json", callback=check_writable_file, help="Write the figures there.")
     ] = None,
 ) -> None:
     """Compare the embedded simulator with habitat-sim.
@@ -290,6 +290,6 @@ def _show(console: Console, content: dict[str, Any], name: str) -> None:
 
 
 if __name__ == "__main__":
-    from housewise.core.console import guarded
+    from housewise.core.console import run_cli
 
-    guarded(lambda: typer.run(main))
+    run_cli(lambda: typer.run(main))

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from housewise.controller.robot import RobotInHouse
 from housewise.controller.skills import Controller, ControllerSettings
 from housewise.core.console import Console
-from housewise.core.files import writable_file, write_json
+from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
 from housewise.core.record import Header, RecordWriter
 from housewise.core.tables import table
@@ -318,7 +318,7 @@ def main(
     rounds: Annotated[int, typer.Option(min=1, help="How often everything is timed; the best counts.")] = 3,
     quick: Annotated[bool, typer.Option(help=f"One round of {_QUICK_STEPS} steps, at most 100 objects.")] = False,
     json_file: Annotated[
-        Path | None, typer.Option("--json", callback=writable_file, help="Write the figures there.")
+        Path | None, typer.Option("--json", callback=check_writable_file, help="Write the figures there.")
     ] = None,
 ) -> None:
     """Measure images and steps per second and memory, as the number of objects grows, and beside trimesh.
@@ -383,6 +383,6 @@ def _show(console: Console, content: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    from housewise.core.console import guarded
+    from housewise.core.console import run_cli
 
-    guarded(lambda: typer.run(main))
+    run_cli(lambda: typer.run(main))

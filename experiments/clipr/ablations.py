@@ -26,14 +26,14 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from housewise.agent.clipr.adaptive import Adapted, AdaptiveClipr, CriticSettings
-from housewise.agent.clipr.elicitation import Elicited, learn
+from housewise.agent.clipr.adaptive import AdaptationResult, AdaptiveClipr, CriticSettings
+from housewise.agent.clipr.elicitation import ElicitationResult, learn_rules
 from housewise.agent.clipr.inference import Inference, accuracy
 from housewise.agent.clipr.language_steps import Guidance
 from housewise.agent.clipr.local_steps.local_components import LocalComponents
-from housewise.agent.clipr.rules import Rule, typed_rule
+from housewise.agent.clipr.rules import Rule, make_rule
 from housewise.core.errors import UserError
-from housewise.core.files import writable_file, write_json
+from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
 from housewise.experiments.clipr import controls
 from housewise.experiments.clipr.main_results import (
@@ -64,13 +64,13 @@ BUDGETS = (1, 3, 5, 15)
 def contradicting(rules: Sequence[Rule]) -> tuple[Rule, ...]:
     """Typed rules with what they prefer and avoid exchanged."""
     return tuple(
-        typed_rule(rule.condition, rule.avoided, rule.preferred, rule.strength, rule.source)
+        make_rule(rule.condition, rule.avoided, rule.preferred, rule.strength, rule.source)
         for rule in rules
         if rule.typed
     )
 
 
-def changes(run: Adapted, test: Sequence[Scenario], inference: Inference) -> list[float]:
+def changes(run: AdaptationResult, test: Sequence[Scenario], inference: Inference) -> list[float]:
     """What each accepted update changed of the accuracy on all that was processed before it.
 
     Args:
@@ -96,8 +96,8 @@ def measure(choices: ChoiceSet, embedder: MiniLM, seed: int) -> dict[str, dict[s
     def person(adversarial: bool = False) -> SimulatedPerson:
         return SimulatedPerson(profile, embedder, seed, adversarial, UNSEEN_SPEECH)
 
-    def asked(questions: int) -> tuple[Elicited, tuple[Rule, ...]]:
-        return learn(LocalComponents(embedder), person(), situations, questions)
+    def asked(questions: int) -> tuple[ElicitationResult, tuple[Rule, ...]]:
+        return learn_rules(LocalComponents(embedder), person(), situations, questions)
 
     def static(start: Sequence[Rule]) -> dict[str, float]:
         inference = Inference(LocalComponents(embedder), SETTINGS.batch, seed)
@@ -143,7 +143,7 @@ def main(
     annotators: AnnotatorsOption = None,
     data: DataOption = None,
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds.")] = 5,
-    out: Annotated[Path | None, typer.Option("--json", callback=writable_file, help="Where the figures go.")] = None,
+    out: Annotated[Path | None, typer.Option("--json", callback=check_writable_file, help="Where the figures go.")] = None,
 ) -> None:
     """Measure the ablations on every data set that is there."""
     console, made = Console(), provenance()
@@ -197,6 +197,6 @@ def _table(name: str, rows: dict[str, dict[str, Any]], seeds: int) -> Table:
 
 
 if __name__ == "__main__":
-    from housewise.core.console import guarded
+    from housewise.core.console import run_cli
 
-    guarded(lambda: typer.run(main))
+    run_cli(lambda: typer.run(main))

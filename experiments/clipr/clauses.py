@@ -16,9 +16,9 @@ import numpy as np
 import typer
 from rich.console import Console
 
-from housewise.agent.clipr.local_steps.clause_polarity import CLAUSES, Clauses, Polarity, fit, fitted_file
+from housewise.agent.clipr.local_steps.clause_polarity import CLAUSES, ClauseExamples, PolarityModel, fit_polarity, weights_file
 from housewise.core.errors import UserError
-from housewise.core.files import writable_file, write_json
+from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
 from housewise.language.embedder import Embedder, MiniLM
 from housewise.worlds.choices.files import read_yaml
@@ -29,13 +29,13 @@ _THING = "the blue mug"
 """Stands for what a clause is about; no clause is taught with it."""
 
 
-def cross_validated(embedder: Embedder, clauses: Clauses) -> dict[str, float]:
+def cross_validated(embedder: Embedder, clauses: ClauseExamples) -> dict[str, float]:
     """Shares of clauses that are told rightly by what the other four fifths teach."""
-    told: dict[str, list[bool]] = {kind: [] for kind in Clauses.model_fields}
+    told: dict[str, list[bool]] = {kind: [] for kind in ClauseExamples.model_fields}
     fifths = {kind: _fifths(getattr(clauses, kind)) for kind in told}
     for held in range(FOLDS):
         rest = {kind: tuple(_but(parts, held)) for kind, parts in fifths.items()}
-        learned = Polarity(embedder, fit(embedder, Clauses(**rest)))
+        learned = PolarityModel(embedder, fit_polarity(embedder, ClauseExamples(**rest)))
         said = {kind: [clause.replace("{it}", _THING) for clause in parts[held]] for kind, parts in fifths.items()}
         told["wanted"] += list(learned(said["wanted"]) > 0)
         told["refused"] += list(learned(said["refused"]) < 0)
@@ -54,15 +54,15 @@ def _but(parts: Sequence[Sequence[str]], held: int) -> list[str]:
 
 
 def main(
-    out: Annotated[Path | None, typer.Option("--json", callback=writable_file, help="Where the figures go.")] = None,
+    out: Annotated[Path | None, typer.Option("--json", callback=check_writable_file, help="Where the figures go.")] = None,
     keep: Annotated[bool, typer.Option(help="Write the weights beside the clauses.")] = False,
 ) -> None:
     """Measure what clauses teach, and keep it."""
     console, made = Console(), provenance()
     try:
-        embedder, clauses = MiniLM(), read_yaml(CLAUSES, Clauses)
+        embedder, clauses = MiniLM(), read_yaml(CLAUSES, ClauseExamples)
         if keep:
-            fitted_file(CLAUSES).write_text(fit(embedder, clauses).model_dump_json() + "\n", encoding="utf-8")
+            weights_file(CLAUSES).write_text(fit_polarity(embedder, clauses).model_dump_json() + "\n", encoding="utf-8")
     except UserError as error:
         console.print(str(error), style="red", markup=False, soft_wrap=True)
         raise typer.Exit(2) from error
@@ -75,6 +75,6 @@ def main(
 
 
 if __name__ == "__main__":
-    from housewise.core.console import guarded
+    from housewise.core.console import run_cli
 
-    guarded(lambda: typer.run(main))
+    run_cli(lambda: typer.run(main))

@@ -21,12 +21,12 @@ from rich.table import Table
 
 from housewise.agent.clipr.inference import Inference
 from housewise.agent.clipr.language_steps import Guidance
-from housewise.agent.clipr.memory_notes import rule_notes, rules_in
+from housewise.agent.clipr.memory_notes import rule_notes, recall_rules
 from housewise.agent.clipr.rule_editing import Corrections, correct
-from housewise.agent.clipr.rules import Rule, read_rule
+from housewise.agent.clipr.rules import Rule, parse_rule
 from housewise.core.configs import CONFIGS
 from housewise.core.console import Console
-from housewise.core.files import writable_file, write_json
+from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
 from housewise.experiments.clipr.components import Components, language_opener
 from housewise.language.embedder import shared_minilm
@@ -73,15 +73,15 @@ class Edits(Settings):
 def lists_of(edits: Sequence[Edit]) -> tuple[tuple[Rule, ...], list[tuple[Rule, ...]]]:
     """The rules as they were, and as they are when one of them was corrected in the memory that keeps them."""
     memory = Memory(_PERSON)
-    notes = rule_notes(_PERSON, _TOPIC, [read_rule(edit.before) for edit in edits])
+    notes = rule_notes(_PERSON, _TOPIC, [parse_rule(edit.before) for edit in edits])
     for note in notes:
         memory.add(note)
     corrected = []
     for note, edit in zip(notes, edits, strict=True):
         changed = memory.copy()
         correct(changed, Corrections(changed={note.id: edit.after}), _TOPIC)
-        corrected.append(rules_in(changed, _TOPIC))
-    return rules_in(memory, _TOPIC), corrected
+        corrected.append(recall_rules(changed, _TOPIC))
+    return recall_rules(memory, _TOPIC), corrected
 
 
 def measure(edits: Sequence[Edit], choose: Chooser) -> dict[str, Any]:
@@ -131,7 +131,7 @@ def main(
     components: Annotated[Components, typer.Option(help="What does the language steps.")] = Components.local,
     model: Annotated[str, typer.Option(help="The chat model of --components chat.")] = "local",
     seed: Annotated[int, typer.Option(min=0, help="Of the order in which actions are shown.")] = 0,
-    out: Annotated[Path | None, typer.Option("--json", callback=writable_file, help="Where the figures go.")] = None,
+    out: Annotated[Path | None, typer.Option("--json", callback=check_writable_file, help="Where the figures go.")] = None,
 ) -> None:
     """Edit rules one after the other, and see which choices change."""
     console, made = Console(), provenance()
@@ -163,6 +163,6 @@ def _table(rows: Mapping[str, Mapping[str, Any]], edits: int, name: str) -> Tabl
 
 
 if __name__ == "__main__":
-    from housewise.core.console import guarded
+    from housewise.core.console import run_cli
 
-    guarded(lambda: typer.run(main))
+    run_cli(lambda: typer.run(main))

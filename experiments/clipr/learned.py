@@ -31,7 +31,7 @@ from housewise.agent.clipr.rules import parse_rule
 from housewise.cli.selftrain_progress import TrainingDisplay
 from housewise.core.console import Console
 from housewise.core.errors import UserError
-from housewise.core.files import writable_file, write_json
+from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
 from housewise.experiments.clipr.components import kept_replies
 from housewise.experiments.clipr.main_results import choice_sets
@@ -181,7 +181,7 @@ def main(
     quick: Annotated[bool, typer.Option(help="A few steps and choices: shows the way, not the figures.")] = False,
     out: Annotated[Path | None, typer.Option(help="Everything goes there, and is gone on with.")] = None,
     json_file: Annotated[
-        Path | None, typer.Option("--json", callback=writable_file, help="Where the figures go as well.")
+        Path | None, typer.Option("--json", callback=check_writable_file, help="Where the figures go as well.")
     ] = None,
 ) -> None:
     """Teach a model to choose by rules, and measure whether it follows them."""
@@ -226,6 +226,6 @@ def _table(rows: Mapping[str, Mapping[str, Any]]) -> Table:
 
 
 if __name__ == "__main__":
-    from housewise.core.console import guarded
+    from housewise.core.console import run_cli
 
-    guarded(lambda: typer.run(main))
+    run_cli(lambda: typer.run(main))

@@ -33,12 +33,12 @@ from housewise.agent.clipr.baselines.introspective import introspective_planning
 from housewise.agent.clipr.baselines.tidybot import tidybot
 from housewise.agent.clipr.baselines.zero_shot import zero_shot
 from housewise.agent.clipr.clipr import adaptive_clipr, clipr
-from housewise.agent.clipr.language_steps import Language
-from housewise.agent.clipr.local_steps.contrasts import own_words
-from housewise.agent.clipr.methods import Method, Outcome, Setup
+from housewise.agent.clipr.language_steps import LanguageSteps
+from housewise.agent.clipr.local_steps.contrasts import distinctive_words
+from housewise.agent.clipr.methods import Method, MethodResult, MethodInputs
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError
-from housewise.core.files import writable_file, write_json
+from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
 from housewise.core.yaml_files import read_yaml
 from housewise.experiments.clipr.components import Components, KeptOption, language_opener, learned_opener
@@ -119,7 +119,7 @@ def tiers(scenarios: Sequence[Scenario], same: dict[str, str]) -> Iterator[tuple
 def run_seed(
     choices: ChoiceSet,
     methods: dict[str, Method],
-    open_language: Callable[[str, str], Language],
+    open_language: Callable[[str, str], LanguageSteps],
     embedder: Embedder,
     seed: int,
     figures: Figures,
@@ -138,7 +138,7 @@ def run_seed(
     for label, method in methods.items():
         language = open_language(label, name)
         person = SimulatedPerson(profile, embedder, seed, speech=UNSEEN_SPEECH)
-        setup = Setup(
+        setup = MethodInputs(
             language,
             person,
             choices.examples,
@@ -155,7 +155,7 @@ def run_seed(
         _note(figures, name, label, language, outcome, len(test))
 
 
-def _note(figures: Figures, name: str, label: str, language: Language, outcome: Outcome, chosen: int) -> None:
+def _note(figures: Figures, name: str, label: str, language: LanguageSteps, outcome: MethodResult, chosen: int) -> None:
     usage: dict[str, float] = asdict(language.usage)
     del usage["finish_reasons"]
     usage["training_calls"] = outcome.training_calls
@@ -267,7 +267,7 @@ def main(
     only: Annotated[list[str] | None, typer.Option("--method", help="Only these methods.")] = None,
     kept: KeptOption = None,
     quick: QuickOption = False,
-    out: Annotated[Path | None, typer.Option("--json", callback=writable_file, help="Where the figures go.")] = None,
+    out: Annotated[Path | None, typer.Option("--json", callback=check_writable_file, help="Where the figures go.")] = None,
 ) -> None:
     """Measure every method on every data set that is there."""
     console, started, made = Console(), perf_counter(), provenance()
@@ -287,7 +287,7 @@ def main(
         opened = language_opener(components, model, embedder)
         learned = learned_opener(adapter, embedder, kept) if adapter else opened
 
-        def language_of(method: str, data: str) -> Language:
+        def language_of(method: str, data: str) -> LanguageSteps:
             return (learned if method in LEARNED else opened)(data)
 
         name, figures, result = opened("").name, Figures(), {}
@@ -344,11 +344,11 @@ def _embed_ahead(embedder: Embedder, sets: Sequence[ChoiceSet]) -> None:
     for choices in sets:
         for scenario in (*choices.examples, *choices.test, *choices.knowledge):
             actions = scenario.situation.actions
-            texts |= {scenario.situation.request, *actions, *own_words(actions)}
+            texts |= {scenario.situation.request, *actions, *distinctive_words(actions)}
     embedder.embed(sorted(texts))
 
 
 if __name__ == "__main__":
-    from housewise.core.console import guarded
+    from housewise.core.console import run_cli
 
-    guarded(lambda: typer.run(main))
+    run_cli(lambda: typer.run(main))

@@ -21,12 +21,12 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from housewise.agent.clipr.elicitation import learn
+from housewise.agent.clipr.elicitation import learn_rules
 from housewise.agent.clipr.inference import Inference, accuracy
 from housewise.agent.clipr.language_steps import Guidance
 from housewise.agent.clipr.rules import Rule
 from housewise.core.console import Console
-from housewise.core.files import writable_file, write_json
+from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
 from housewise.experiments.clipr import controls
 from housewise.experiments.clipr.components import Components, KeptOption, Opener, language_opener, learned_opener
@@ -57,7 +57,7 @@ def matrix(
     written: dict[str, tuple[Rule, ...]] = {NOBODY: ()}
     for name, opened in authors.items():
         person = SimulatedPerson(profile_of(choices), embedder, seed, speech=UNSEEN_SPEECH)
-        written[name] = learn(opened(choices.name), person, situations, BUDGET[choices.name])[1]
+        written[name] = learn_rules(opened(choices.name), person, situations, BUDGET[choices.name])[1]
     return {
         author: {
             name: accuracy(Inference(opened(choices.name), seed=seed).decide(test, Guidance(rules=rules)))
@@ -79,7 +79,7 @@ def main(
     as_it_comes: Annotated[bool, typer.Option(help="Whether the local model follows untaught as well.")] = True,
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds.")] = 5,
     kept: KeptOption = None,
-    out: Annotated[Path | None, typer.Option("--json", callback=writable_file, help="Where the figures go.")] = None,
+    out: Annotated[Path | None, typer.Option("--json", callback=check_writable_file, help="Where the figures go.")] = None,
 ) -> None:
     """Measure how well each follows the rules of every author."""
     console, made, embedder = Console(), provenance(), MiniLM()
@@ -138,6 +138,6 @@ def _table(name: str, rows: Mapping[str, Mapping[str, Any]], followers: Sequence
 
 
 if __name__ == "__main__":
-    from housewise.core.console import guarded
+    from housewise.core.console import run_cli
 
-    guarded(lambda: typer.run(main))
+    run_cli(lambda: typer.run(main))

@@ -20,11 +20,11 @@ from typing import Annotated, Any
 
 import typer
 
-from housewise.agent.clipr.house_interview import HOUSE, HouseInterview, house_notes, rule_notes_in
-from housewise.agent.clipr.house_rules import house_rule, spots_of
-from housewise.agent.clipr.memory_notes import answers_in, exchange_of
+from housewise.agent.clipr.house_interview import HOUSE_TOPIC, HouseInterview, house_rule_notes, root_rule_notes
+from housewise.agent.clipr.house_rules import parse_house_rule, to_place_kinds
+from housewise.agent.clipr.memory_notes import recall_answers, turn_from_note
 from housewise.agent.clipr.recorded_interview import interview
-from housewise.agent.clipr.rules import read_rule
+from housewise.agent.clipr.rules import parse_rule
 from housewise.cli.options import (
     ConfigOption,
     GpuOption,
@@ -154,24 +154,24 @@ class Visit:
         if self.person not in folder.people():
             return {}
         memory = folder.load(self.person)
-        rules = [note.text for note in rule_notes_in(memory)]
+        rules = [note.text for note in root_rule_notes(memory)]
         return {
-            "dialogue": [vars(exchange_of(note)) for note in answers_in(memory, HOUSE)],
+            "dialogue": [vars(turn_from_note(note)) for note in recall_answers(memory, HOUSE_TOPIC)],
             "rules": rules,
-            "understood": sum(house_rule(read_rule(rule)) is not None for rule in rules),
+            "understood": sum(parse_house_rule(parse_rule(rule)) is not None for rule in rules),
             "placements": self._placements(rules),
         }
 
     def _interview(self, folder: MemoryFolder) -> None:
         """Ten questions; where they were asked already nothing is."""
-        interviewer = HouseInterview(shared_minilm(), without=self.person)
-        interview(Resident(self._who, self.seed), self.person, HOUSE, interviewer, folder, QUESTIONS)
+        interviewer = HouseInterview(shared_minilm(), excluded_person=self.person)
+        interview(Resident(self._who, self.seed), self.person, HOUSE_TOPIC, interviewer, folder, QUESTIONS)
 
     def _placements(self, texts: Iterable[str]) -> dict[str, int]:
         """How many placements rules want, and how many of these the person does."""
-        rules = [rule for rule in (house_rule(read_rule(text)) for text in texts) if rule]
+        rules = [rule for rule in (parse_house_rule(parse_rule(text)) for text in texts) if rule]
         said = {(thing, spot) for rule in rules for thing in rule.things for spot in rule.wanted}
-        meant = {(spoken(name), spot) for name in self._who.categories for spot in spots_of(self._who.places(name))}
+        meant = {(spoken(name), spot) for name in self._who.categories for spot in to_place_kinds(self._who.places(name))}
         return {"said": len(said), "right": len(said & meant), "wanted": len(meant)}
 
 
@@ -179,8 +179,8 @@ def placed(person: str, wanted: Mapping[str, Places]) -> Memory:
     """A memory of where groups of things, or kinds of them, are wanted, as rules."""
     memory = Memory(person)
     for name, places in wanted.items():
-        phrases = ", then ".join(spot.phrase for spot in spots_of(places))
-        for note in house_notes(person, read_rule(f"For {spoken(name)}: prefer {phrases}.")):
+        phrases = ", then ".join(spot.phrase for spot in to_place_kinds(places))
+        for note in house_rule_notes(person, parse_rule(f"For {spoken(name)}: prefer {phrases}.")):
             memory.add(note)
     return memory
 
@@ -348,6 +348,6 @@ def main(
 
 
 if __name__ == "__main__":
-    from housewise.core.console import guarded
+    from housewise.core.console import run_cli
 
-    guarded(lambda: typer.run(main))
+    run_cli(lambda: typer.run(main))

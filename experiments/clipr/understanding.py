@@ -20,15 +20,15 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from housewise.agent.clipr.local_steps.answer_meaning import Reader, meant
+from housewise.agent.clipr.local_steps.answer_meaning import MeaningWeights, find_meant_options
 from housewise.core.errors import DataError, UserError
-from housewise.core.files import writable_file, write_json
+from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
 from housewise.language.embedder import MiniLM
 from housewise.language.words import content_words
 from housewise.worlds.choices.ambik import AmbikTask, intended_options, read_ambik
 
-GRID = tuple(Reader(meaning, least) for meaning in (0.0, 0.25, 0.5, 1.0) for least in (0.3, 0.5, 0.6, 0.7, 0.8, 0.9))
+GRID = tuple(MeaningWeights(meaning, least) for meaning in (0.0, 0.25, 0.5, 1.0) for least in (0.3, 0.5, 0.6, 0.7, 0.8, 0.9))
 FOLDS = 5
 SEED = 0
 
@@ -81,7 +81,7 @@ def controls(tasks: Sequence[AmbikTask]) -> dict[str, Read]:
 
 def main(
     scenarios: Annotated[Path, typer.Option(help="AmbiK's preference tasks, one JSON object a line.")],
-    out: Annotated[Path | None, typer.Option("--json", callback=writable_file, help="Where the figures go.")] = None,
+    out: Annotated[Path | None, typer.Option("--json", callback=check_writable_file, help="Where the figures go.")] = None,
     cross_validate: Annotated[bool, typer.Option(help="Choose the weights on other tasks than those scored.")] = False,
 ) -> None:
     """Measure how well answers are understood."""
@@ -94,7 +94,7 @@ def main(
     except UserError as error:
         console.print(str(error), style="red", markup=False, soft_wrap=True)
         raise typer.Exit(2) from error
-    reader = Reader()
+    reader = MeaningWeights()
     rows = {"words and meaning": scores(tasks, _read(embedder, reader))}
     rows |= {name: scores(tasks, read) for name, read in controls(tasks).items()}
     figures: dict[str, Any] = {
@@ -113,8 +113,8 @@ def main(
         write_json(out, {**figures, **made})
 
 
-def _read(embedder: MiniLM, reader: Reader) -> Read:
-    return lambda task: meant(embedder, task.answer, task.variants, reader).options
+def _read(embedder: MiniLM, reader: MeaningWeights) -> Read:
+    return lambda task: find_meant_options(embedder, task.answer, task.variants, reader).options
 
 
 def _share(right: Sequence[bool]) -> float:
@@ -131,6 +131,6 @@ def _table(rows: dict[str, dict[str, float]], count: int) -> Table:
 
 
 if __name__ == "__main__":
-    from housewise.core.console import guarded
+    from housewise.core.console import run_cli
 
-    guarded(lambda: typer.run(main))
+    run_cli(lambda: typer.run(main))

@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from housewise.core.errors import DataError, UserError, shown
+from housewise.core.errors import DataError, UserError, excerpt
 from housewise.core.files import find_paths
 from housewise.core.text_files import read_json
 
@@ -60,7 +60,7 @@ class FigureFiles:
             try:
                 found = found[_place(found, key)] if isinstance(found, list) else found[key]
             except (AttributeError, LookupError, TypeError, ValueError):
-                raise self._wrong(name, f"nothing, or more than one, at /{shown(pointer)}") from None
+                raise self._wrong(name, f"nothing, or more than one, at /{excerpt(pointer)}") from None
         return found
 
     def keys(self, address: str) -> list[str]:
@@ -72,7 +72,7 @@ class FigureFiles:
         found = self.at(address)
         if not isinstance(found, dict | list):
             name, _, pointer = address.partition("#/")
-            raise self._wrong(name, f"no object or list at /{shown(pointer)} but {shown(found)}")
+            raise self._wrong(name, f"no object or list at /{excerpt(pointer)} but {excerpt(found)}")
         return [*found] if isinstance(found, dict) else [*map(str, range(len(found)))]
 
     def number(self, address: str) -> float:
@@ -84,7 +84,7 @@ class FigureFiles:
         found = self.at(address)
         if isinstance(found, bool) or not isinstance(found, int | float) or not math.isfinite(found):
             name, _, pointer = address.partition("#/")
-            raise self._wrong(name, f"no number at /{shown(pointer)} but {shown(found)}")
+            raise self._wrong(name, f"no number at /{excerpt(pointer)} but {excerpt(found)}")
         return found
 
     def with_error(self, address: str) -> tuple[float, float | None]:
@@ -106,7 +106,7 @@ class FigureFiles:
         try:
             content = read_json(self._folder / name)
         except (UserError, ValueError) as error:
-            raise self._wrong(name, f"cannot be read ({shown(error)})") from None
+            raise self._wrong(name, f"cannot be read ({excerpt(error)})") from None
         if not isinstance(content, dict):
             raise self._wrong(name, "holds no JSON object")
         if "commit" not in content:

@@ -8,6 +8,12 @@ A table stands between lines of its own, and a figure in a line::
 
     in <!-- = bench/fidelity.json#/effect_agreement .1% -->99.1 %<!-- / --> of all cases
 
+A page without such comments names the file in a link, whose text is the figure::
+
+    [87 %][tidy] of them are put away
+
+    [tidy]: results/personalize/new_houses.json "#/figures/tidy/mean .0f"
+
 The words before the last are an address (see FigureFiles), the last word a format of Python's; with ``%`` a share is
 shown in percent, and with ``±`` before the format a mean with its standard error.
 """
@@ -15,11 +21,12 @@ shown in percent, and with ``±`` before the format a mean with its standard err
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from housewise.core.errors import DataError, UserError, alternatives, shown
+from housewise.core.errors import DataError, UserError, suggest_names, excerpt
 from housewise.experiments.documents.files import FigureFiles
 
 Drawn = Callable[[FigureFiles], str]
@@ -30,6 +37,9 @@ _MARK = re.compile(
     rf"(?P<table><!-- figures: (?P<name>[^>]*?) -->\n){_BETWEEN}<!-- /figures -->"
     rf"|<!-- = (?P<address>[^>]*?) (?P<format>[^ >]+) -->{_BETWEEN.replace('text', 'inline')}<!-- / -->",
     re.DOTALL,
+)
+_LINK = re.compile(
+    r'^\[(?P<id>[^\]]+)\]: (?:\.\./)?results/(?P<file>\S+) "(?P<field>#/.+) (?P<format>\S+)"$', re.MULTILINE
 )
 _PART = re.compile(r"<!--\s*(?:=|/|figures\b)[^>]*>?")
 _FIRST_IN_LINE = re.compile(r"^[\s>*-]*<!-- (?:=|/ )", re.MULTILINE)
@@ -79,16 +89,14 @@ def filled(text: str, name: str, files: FigureFiles, tables: Mapping[str, Drawn]
     _check_marks(text, name)
     differences: list[Difference] = []
     parts, end = [], 0
-    for mark in _MARK.finditer(text):
-        try:
-            begins, says, should_say = _told(mark, files, tables)
-        except UserError as error:
-            raise type(error)(f"{name}, line {_line(text, mark.start())}: {error}") from None
-        if not _same(says, should_say):
-            source = " ".join((mark["name"] or mark["address"]).split())
-            differences += _differences(_line(text, begins), says, should_say, source)
-            parts += [text[end:begins], should_say]
-            end = begins + len(says)
+    for place in sorted(
+        [*_places(text, name, files, tables), *_linked(text, name, files)], key=lambda each: each.start
+    ):
+        says = text[place.start : place.end]
+        if not _same(says, place.should_say):
+            differences += _differences(_line(text, place.start), says, place.should_say, place.source)
+            parts += [text[end : place.start], place.should_say]
+            end = place.end
     return "".join([*parts, text[end:]]), differences
 
 
@@ -110,16 +118,49 @@ def figure(address: str, form: str, files: FigureFiles) -> str:
         shares = (each if not unit or each is None else 100 * each for each in numbers)
         return " ± ".join(format(each, spec) for each in shares if each is not None) + unit
     except ValueError as error:
-        raise DataError(f"{shown(address)} cannot be shown as {form!r} ({error}); give a format such as .1f") from None
+        raise DataError(f"{excerpt(address)} cannot be shown as {form!r} ({error}); give a format such as .1f") from None
 
 
-def _told(mark: re.Match[str], files: FigureFiles, tables: Mapping[str, Drawn]) -> tuple[int, str, str]:
-    """Where the text between the marks begins, what it says, and what it should say."""
-    if mark["table"] is None:
-        return mark.start("inline"), mark["inline"], figure(" ".join(mark["address"].split()), mark["format"], files)
-    if mark["name"] not in tables:
-        raise UserError(f"no table {shown(mark['name'])}; {alternatives(mark['name'], tables)}")
-    return mark.start("text"), mark["text"], tables[mark["name"]](files) + "\n"
+@dataclass(frozen=True)
+class _Place:
+    """A part of a document that comes from files."""
+
+    start: int
+    end: int
+    should_say: str
+    source: str
+
+
+def _places(text: str, name: str, files: FigureFiles, tables: Mapping[str, Drawn]) -> Iterator[_Place]:
+    """Tables and figures between comments."""
+    for mark in _MARK.finditer(text):
+        source = " ".join((mark["name"] or mark["address"]).split())
+        with _located(name, text, mark.start()):
+            if mark["table"] is None:
+                yield _Place(*mark.span("inline"), figure(source, mark["format"], files), source)
+            elif mark["name"] in tables:
+                yield _Place(*mark.span("text"), tables[mark["name"]](files) + "\n", source)
+            else:
+                raise UserError(f"no table {excerpt(mark['name'])};suggest_nameses(mark['name'], tables)}")
+
+
+def _linked(text: str, name: str, files: FigureFiles) -> Iterator[_Place]:
+    """Figures that are the text of a link to their file."""
+    for link in _LINK.finditer(text):
+        source = link["file"] + link["field"]
+        with _located(name, text, link.start()):
+            should_say = figure(source, link["format"], files)
+        for use in re.finditer(rf"\[([^\[\]]*)\]\[{re.escape(link['id'])}\]", text):
+            yield _Place(*use.span(1), should_say, source)
+
+
+@contextmanager
+def _located(name: str, text: str, position: int) -> Iterator[None]:
+    """Adds document and line to the message of an error."""
+    try:
+        yield
+    except UserError as error:
+        raise type(error)(f"{name}, line {_line(text, position)}: {error}") from None
 
 
 def _same(says: str, should_say: str) -> bool:
@@ -137,7 +178,7 @@ def _check_marks(text: str, name: str) -> None:
     for part in _PART.finditer(text):
         if not any(start <= part.start() < end for start, end in whole):
             raise UserError(
-                f"{name}, line {_line(text, part.start())}: {shown(part[0])} is no whole mark; it takes "
+                f"{name}, line {_line(text, part.start())}: {excerpt(part[0])} is no whole mark; it takes "
                 "`<!-- = FILE#/FIELD FORMAT -->...<!-- / -->`, or `<!-- figures: NAME -->` and `<!-- /figures -->`"
             )
     if first := _FIRST_IN_LINE.search(text):

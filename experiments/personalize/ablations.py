@@ -57,6 +57,6 @@ class Ablations(MainResults):
 
 
 if __name__ == "__main__":
-    from housewise.core.console import guarded
+    from housewise.core.console import run_cli
 
-    guarded(lambda: typer.run(command(Ablations, quick_scenes=1, about=__doc__)))
+    run_cli(lambda: typer.run(command(Ablations, quick_scenes=1, about=__doc__)))

@@ -102,6 +102,6 @@ def _column(taught: Study, tested: Study) -> str:
 
 
 if __name__ == "__main__":
-    from housewise.core.console import guarded
+    from housewise.core.console import run_cli
 
-    guarded(lambda: typer.run(command(CrossScene, quick_scenes=2, about=__doc__)))
+    run_cli(lambda: typer.run(command(CrossScene, quick_scenes=2, about=__doc__)))

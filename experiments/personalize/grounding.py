@@ -24,7 +24,7 @@ from housewise.agent.personalize.prompt import PromptTemplate
 from housewise.cli.options import Overrides
 from housewise.core.console import Console
 from housewise.core.errors import UserError
-from housewise.core.files import writable_file, write_json
+from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
 from housewise.core.tables import table
 from housewise.experiments.personalize.oracle import in_percent
@@ -138,7 +138,7 @@ def main(
     quick: Annotated[bool, typer.Option(help="Four houses, six plans each.")] = False,
     out: Annotated[Path | None, typer.Option(help="Keep the records there; what is there is resumed.")] = None,
     json_file: Annotated[
-        Path | None, typer.Option("--json", callback=writable_file, help="Write the figures there.")
+        Path | None, typer.Option("--json", callback=check_writable_file, help="Write the figures there.")
     ] = None,
 ) -> None:
     """Play the same episodes with free and with grounded replies.
@@ -217,6 +217,6 @@ def _show(console: Console, content: dict[str, dict[str, Any]]) -> None:
 
 
 if __name__ == "__main__":
-    from housewise.core.console import guarded
+    from housewise.core.console import run_cli
 
-    guarded(lambda: typer.run(main))
+    run_cli(lambda: typer.run(main))

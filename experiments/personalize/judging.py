@@ -21,7 +21,7 @@ from housewise.agent.personalize.grammar import plan_grammar
 from housewise.agent.personalize.judgement import apart, read, subjects
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.core.console import Console
-from housewise.core.files import writable_file, write_json
+from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
 from housewise.core.tables import table
 from housewise.experiments.quick import QuickOption, say_left_out
@@ -105,7 +105,7 @@ def main(
     person: Annotated[str, typer.Option(help="Whose idea of order counts.")] = "majority",
     quick: QuickOption = False,
     json_file: Annotated[
-        Path | None, typer.Option("--json", callback=writable_file, help="Write the figures there.")
+        Path | None, typer.Option("--json", callback=check_writable_file, help="Write the figures there.")
     ] = None,
 ) -> None:
     """Measure what a model knows of what belongs where.
@@ -145,6 +145,6 @@ def main(
 
 
 if __name__ == "__main__":
-    from housewise.core.console import guarded
+    from housewise.core.console import run_cli
 
-    guarded(lambda: typer.run(main))
+    run_cli(lambda: typer.run(main))

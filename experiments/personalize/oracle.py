@@ -25,7 +25,7 @@ from housewise.cli.option_values import simulator_choice
 from housewise.cli.options import GpuOption, SimulatorOption
 from housewise.core.console import Console
 from housewise.core.errors import UserError
-from housewise.core.files import writable_file, write_json
+from housewise.core.files import check_writable_file, write_json
 from housewise.core.processes import process_pool
 from housewise.core.provenance import provenance
 from housewise.core.record import Result
@@ -178,7 +178,7 @@ def main(
         bool, typer.Option(help=f"Five tasks instead of 25 for each scene, {_QUICK_HOUSES} houses.")
     ] = False,
     json_file: Annotated[
-        Path | None, typer.Option("--json", callback=writable_file, help="Write the figures there.")
+        Path | None, typer.Option("--json", callback=check_writable_file, help="Write the figures there.")
     ] = None,
     workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 2,
     simulator: SimulatorOption = None,
@@ -253,6 +253,6 @@ def _show(console: Console, content: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    from housewise.core.console import guarded
+    from housewise.core.console import run_cli
 
-    guarded(lambda: typer.run(main))
+    run_cli(lambda: typer.run(main))

@@ -22,9 +22,9 @@ from housewise.cli.options import (
 )
 from housewise.cli.selftrain_progress import TrainingDisplay
 from housewise.core.console import Console
-from housewise.core.durations import roughly
+from housewise.core.durations import format_duration
 from housewise.core.errors import UserError
-from housewise.core.files import check_writable, writable_file, write_text
+from housewise.core.files import check_writable, check_writable_file, write_text
 from housewise.core.plots import new_figure
 from housewise.core.tables import table
 from housewise.core.text_files import read_json
@@ -138,7 +138,7 @@ def measured_ahead(results: Sequence[Results]) -> str:
     there = f", {done} of them there already" if done else ""
     return (
         f"{len(cells)} figures over {expected} episodes{there}; at {_BUNDLED_SECONDS:.0f} s each, as with the bundled "
-        f"model and its adapter on two CPU cores, {roughly(left * _BUNDLED_SECONDS)}, besides what is learned from"
+        f"model and its adapter on two CPU cores, {format_duration(left * _BUNDLED_SECONDS)}, besides what is learned from"
     )
 
 
@@ -209,7 +209,7 @@ ShowOption = Annotated[bool, typer.Option("--show", help="Play nothing: show wha
 
 
 JsonOption = Annotated[
-    Path | None, typer.Option("--json", callback=writable_file, help="Write the JSON file there as well.")
+    Path | None, typer.Option("--json", callback=check_writable_file, help="Write the JSON file there as well.")
 ]
 
 

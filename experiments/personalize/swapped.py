@@ -29,7 +29,7 @@ from housewise.cli.options import (
     WorkersOption,
 )
 from housewise.core.console import Console
-from housewise.core.errors import UserError, alternatives
+from housewise.core.errors import UserError, suggest_names
 from housewise.experiments.personalize.edited import AFTER, Edited
 from housewise.experiments.personalize.households import (
     TEST,
@@ -112,7 +112,7 @@ class Neighbours:
         self._households = {who: Household(scene, data, who, few) for who in (*self.people, MAJORITY)}
         tests = self._households[MAJORITY].tests
         if which not in tests:
-            raise UserError(f"{scene} has no tests {which!r}; {alternatives(which, tests)}")
+            raise UserError(f"{scene} has no tests {which!r}; {suggest_names(which, tests)}")
 
     @property
     def size(self) -> int:
@@ -355,6 +355,6 @@ def main(
 
 
 if __name__ == "__main__":
-    from housewise.core.console import guarded
+    from housewise.core.console import run_cli
 
-    guarded(lambda: typer.run(main))
+    run_cli(lambda: typer.run(main))

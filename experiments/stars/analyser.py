@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from housewise.agent.stars.analysis import Analysis
-from housewise.core.files import writable_file, write_json
+from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
 from housewise.experiments.stars.recorded import Recordings, Response, responses
 
@@ -78,7 +78,7 @@ def agreement(found: list[Verdicts]) -> dict[str, Any]:
 
 def main(
     data: Annotated[Path, typer.Option(help="folder of recorded responses")],
-    output: Annotated[Path, typer.Option("--json", callback=writable_file, help="file to write the figures to")],
+    output: Annotated[Path, typer.Option("--json", callback=check_writable_file, help="file to write the figures to")],
 ) -> None:
     """Compare our analysis with the recorded one."""
     figures = agreement(verdicts(Recordings(data)))
@@ -90,6 +90,6 @@ def main(
 
 
 if __name__ == "__main__":
-    from housewise.core.console import guarded
+    from housewise.core.console import run_cli
 
-    guarded(lambda: typer.run(main))
+    run_cli(lambda: typer.run(main))

@@ -29,7 +29,7 @@ from housewise.cli.options import BaseUrlOption, ConfigOption, ModelOption, Over
 from housewise.cli.selftrain_progress import TrainingDisplay
 from housewise.core.configs import CONFIGS
 from housewise.core.console import Console
-from housewise.core.files import writable_file, write_text
+from housewise.core.files import check_writable_file, write_text
 from housewise.core.plots import new_figure
 from housewise.core.record import Record
 from housewise.core.yaml_files import read_yaml
@@ -277,7 +277,7 @@ def main(
         typer.Option(help="Folder for everything, gone on with; runs/conditions, or runs/conditions-quick."),
     ] = None,
     json_file: Annotated[
-        Path | None, typer.Option("--json", callback=writable_file, help="Write the JSON file there as well.")
+        Path | None, typer.Option("--json", callback=check_writable_file, help="Write the JSON file there as well.")
     ] = None,
 ) -> None:
     """Play conditions from scratch and tabulate them.
@@ -316,6 +316,6 @@ def main(
 
 
 if __name__ == "__main__":
-    from housewise.core.console import guarded
+    from housewise.core.console import run_cli
 
-    guarded(lambda: typer.run(main))
+    run_cli(lambda: typer.run(main))

@@ -18,7 +18,7 @@ from housewise.agent.stars.conditions import CONDITIONS, Condition
 from housewise.agent.stars.oversight import Dialogue, Question, SimulatedUser
 from housewise.agent.stars.planning import execute, goal_of, plan
 from housewise.agent.stars.tasks import Task, TaskObject
-from housewise.core.files import writable_file, write_json
+from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
 from housewise.experiments.stars.breakdown import Category, category, published_category
 from housewise.experiments.stars.recorded import Calls, HumanGoal, Recordings, Response
@@ -213,7 +213,7 @@ def _counts(figures: Any) -> dict[str, int]:
 
 def main(
     data: Annotated[Path, typer.Option(help="folder of recorded responses")],
-    output: Annotated[Path, typer.Option("--json", callback=writable_file, help="file to write the figures to")],
+    output: Annotated[Path, typer.Option("--json", callback=check_writable_file, help="file to write the figures to")],
 ) -> None:
     """Play the recorded runs again and compare with what is expected."""
     recordings = Recordings(data)
@@ -232,6 +232,6 @@ def main(
 
 
 if __name__ == "__main__":
-    from housewise.core.console import guarded
+    from housewise.core.console import run_cli
 
-    guarded(lambda: typer.run(main))
+    run_cli(lambda: typer.run(main))

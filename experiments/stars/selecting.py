@@ -32,8 +32,8 @@ from housewise.agent.stars.retrieval import Retrieved
 from housewise.agent.stars.selection import Likeliest, Likelihood, Numbered, Rated, Selector
 from housewise.agent.stars.tasks import Task, TaskObject
 from housewise.agent.stars.usage import Usage
-from housewise.core.errors import UserError, shown
-from housewise.core.files import writable_file, write_json
+from housewise.core.errors import UserError, excerpt
+from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
 from housewise.experiments.stars.breakdown import Category, category
 from housewise.experiments.stars.recorded import Recordings
@@ -174,7 +174,7 @@ class Selecting:
 
 def main(
     data: Annotated[Path, typer.Option(help="Folder of recorded responses.")],
-    output: Annotated[Path, typer.Option("--json", callback=writable_file, help="File to write the figures to.")],
+    output: Annotated[Path, typer.Option("--json", callback=check_writable_file, help="File to write the figures to.")],
     model: Annotated[str, typer.Option(help="Local model.")] = SMOLLM2,
     adapter: Annotated[
         list[str] | None,
@@ -192,7 +192,7 @@ def main(
     adapters = [named for arm, seed in models if (named := arm.adapter_of(seed)) is not None]
     # Now rather than after minutes of asking.
     if missing := next((each for each in adapters if not adapter_folder(each).is_dir()), None):
-        raise UserError(f"--adapter {shown(missing)}: no such adapter; give its name, its folder, or none")
+        raise UserError(f"--adapter {excerpt(missing)}: no such adapter; give its name, its folder, or none")
     tasks = selecting.without_model()
     for arm, seed in models:
         taught = arm.taught(seed)
@@ -236,6 +236,6 @@ def _percent(way: Mapping[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    from housewise.core.console import guarded
+    from housewise.core.console import run_cli
 
-    guarded(lambda: typer.run(main))
+    run_cli(lambda: typer.run(main))

@@ -20,7 +20,7 @@ from housewise.agent.stars.prompts import load_prompts
 from housewise.agent.stars.retrieval import SearchTree, Seen, Thresholds
 from housewise.agent.stars.settings import load_task
 from housewise.agent.stars.usage import Usage
-from housewise.core.files import writable_file, write_json
+from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
 from housewise.language.completion import Bounds
 from housewise.language.local.completion import LocalContinuer
@@ -60,7 +60,7 @@ def _seconds(work: Any) -> float:
 
 
 def main(
-    output: Annotated[Path, typer.Option("--json", callback=writable_file, help="file to write the figures to")],
+    output: Annotated[Path, typer.Option("--json", callback=check_writable_file, help="file to write the figures to")],
     model: Annotated[str, typer.Option(help="local model")] = SMOLLM2,
     objects: Annotated[int, typer.Option(help="of the kitchen", min=1)] = 6,
     mean: Annotated[float, typer.Option(help="mean probability that a second recursion needs")] = 0.5,
@@ -89,6 +89,6 @@ def main(
 
 
 if __name__ == "__main__":
-    from housewise.core.console import guarded
+    from housewise.core.console import run_cli
 
-    guarded(lambda: typer.run(main))
+    run_cli(lambda: typer.run(main))

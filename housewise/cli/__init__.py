@@ -8,9 +8,9 @@ import os
 def main() -> None:
     """Run the command line. This is the entry point of ``housewise``."""
     from housewise.cli.app import app
-    from housewise.core.console import guarded
+    from housewise.core.console import run_cli
 
     # Idle threads of torch sleep instead of spinning: two programs on two cores write three times as fast, and a
     # single one about a tenth slower.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    guarded(app)
+    run_cli(app)

@@ -18,7 +18,7 @@ from housewise.cli.rules import COMMANDS as RULE_COMMANDS
 from housewise.cli.rules import learn
 from housewise.cli.run import replay, run
 from housewise.cli.selftrain import selftrain
-from housewise.core.console import enable_debugging, guarded
+from housewise.core.console import enable_debugging, run_cli
 
 
 def _show_version(asked: bool) -> None:
@@ -103,7 +103,7 @@ def main() -> None:
     # Threads of torch that do not spin while they wait: two programs on two cores write three times as fast, one alone
     # about a tenth slower.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    guarded(app)
+    run_cli(app)
 
 
 if __name__ == "__main__":

@@ -11,8 +11,8 @@ from housewise.cli.catalogue import KINDS
 from housewise.cli.option_values import parse_gpu
 from housewise.cli.options import DataOption, GpuOption
 from housewise.core.console import Console
-from housewise.core.errors import UserError, alternatives
-from housewise.core.files import writable_file
+from housewise.core.errors import UserError, suggest_names
+from housewise.core.files import check_writable_file
 
 
 def demo(
@@ -39,7 +39,7 @@ def doctor(
         float, typer.Option(min=1.0, max=3600.0, metavar="SECONDS", help="How long the server may take, in all.")
     ] = 60.0,
     json_file: Annotated[
-        Path | None, typer.Option("--json", callback=writable_file, help="Write the findings there as well.")
+        Path | None, typer.Option("--json", callback=check_writable_file, help="Write the findings there as well.")
     ] = None,
 ) -> None:
     """Say what is here of simulators, accelerators, models and data, what is missing, and the command that gets it.
@@ -81,5 +81,5 @@ def list_(
     from housewise.listing import show_choices
 
     if kind is not None and kind not in KINDS:
-        raise UserError(f"no list of {kind}; {alternatives(kind, KINDS)}")
+        raise UserError(f"no list of {kind}; {suggest_names(kind, KINDS)}")
     show_choices([kind] if kind else list(KINDS), data, as_json, Console())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from housewise.core.console import Console
-from housewise.core.errors import UserError, alternatives
+from housewise.core.errors import UserError, suggest_names
 
 if TYPE_CHECKING:
     from housewise.people.memory import About, Memory, MemoryFolder
@@ -236,7 +236,7 @@ def export(
     from housewise.people.memory.import_export import style_of, to_lines, to_yaml
 
     if style is not None and style not in _STYLES:
-        raise UserError(f"no format {style}; {alternatives(style, _STYLES)}")
+        raise UserError(f"no format {style}; {suggest_names(style, _STYLES)}")
     style = style or (style_of(out) if out else None) or "yaml"
     memory = _folder(memories).load(person)
     text = to_yaml(memory) if style == "yaml" else to_lines(memory, forgotten=False)
@@ -302,7 +302,7 @@ def _about(
 
 def _kind(name: str) -> Any:
     if name not in _KINDS:
-        raise UserError(f"no kind of notes is called {name}; {alternatives(name, _KINDS)}")
+        raise UserError(f"no kind of notes is called {name}; {suggest_names(name, _KINDS)}")
     return name
 
 

@@ -7,7 +7,7 @@ from typing import TextIO
 
 from rich.console import Console
 
-from housewise.core.errors import printable
+from housewise.core.errors import make_printable
 from housewise.language.words import one_line
 from housewise.people.terminal_respondent import LONGEST, bounded
 
@@ -36,7 +36,7 @@ class Prompt:
             text: any number of lines.
             indent: what begins the further lines of each that is wrapped.
         """
-        for line in printable(text).split("\n"):
+        for line in make_printable(text).split("\n"):
             for part in textwrap.wrap(line, self._width - 1, subsequent_indent=indent) or [""]:
                 self._console.print(part, soft_wrap=True, highlight=False)
 

@@ -13,7 +13,7 @@ from housewise.cli.option_values import simulator_choice
 from housewise.cli.options import GpuOption, SimulatorOption
 from housewise.cli.run_folders import newest_run
 from housewise.core.console import Console, print_note
-from housewise.core.files import writable_file
+from housewise.core.files import check_writable_file
 from housewise.core.provenance import usable_cores
 
 _MOST_WORKERS = 4
@@ -118,7 +118,7 @@ def compare(
     a: Annotated[Path, typer.Argument(help="Folder of a run.")],
     b: Annotated[Path, typer.Argument(help="Folder of another run.")],
     json_file: Annotated[
-        Path | None, typer.Option("--json", callback=writable_file, help="Write the figures there as well.")
+        Path | None, typer.Option("--json", callback=check_writable_file, help="Write the figures there as well.")
     ] = None,
 ) -> None:
     """Compare two runs on the episodes that both played: mean paired differences, B less A, with their intervals.

@@ -11,7 +11,7 @@ import typer
 from housewise.cli.memory import MemoriesOption, PersonArgument
 from housewise.cli.options import BaseUrlOption, ModelOption
 from housewise.core.console import Console
-from housewise.core.errors import UserError, alternatives
+from housewise.core.errors import UserError, suggest_names
 from housewise.core.files import check_writable
 
 if TYPE_CHECKING:
@@ -170,16 +170,16 @@ def _interview(topic: str, model: str | None, base_url: str | None) -> Interview
     from housewise.agent.clipr.terminal_interview import ModelInterview, house_interview, kitchen_interview
 
     if topic not in _TOPICS:
-        raise UserError(f"--about {topic}: nothing is asked about that; {alternatives(topic, _TOPICS)}")
+        raise UserError(f"--about {topic}: nothing is asked about that; {suggest_names(topic, _TOPICS)}")
     if model is None:
         from housewise.language.embedder import MiniLM
 
         return house_interview(MiniLM()) if topic == "house" else kitchen_interview(MiniLM())
     if topic == "house":
         raise UserError("--about house has questions of its own; leave out --model")
-    from housewise.agent.clipr.chat_steps import ChatLanguage
+    from housewise.agent.clipr.chat_steps import ChatSteps
     from housewise.language import open_model
     from housewise.worlds.choices.kitchen_choices import read_kitchen
 
     examples = [example.situation for example in read_kitchen().examples]
-    return ModelInterview(ChatLanguage(open_model(model, base_url=base_url)), examples)
+    return ModelInterview(ChatSteps(open_model(model, base_url=base_url)), examples)

@@ -13,7 +13,7 @@ from rich.progress import Progress, TaskID
 
 from housewise.cli.run_folders import shell_command
 from housewise.core.console import print_traceback
-from housewise.core.durations import roughly
+from housewise.core.durations import format_duration
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths
 from housewise.core.plurals import plural
@@ -80,7 +80,7 @@ def announcement_lines(session: Run) -> list[str]:
         yet_to_play = f"playing {plural(left, 'episode')}"
     each = system.expected_seconds
     if left and each is not None:
-        yet_to_play += f", roughly {roughly(left * each)} on two CPU cores"
+        yet_to_play += f", roughly {format_duration(left * each)} on two CPU cores"
         if left > 1 and left * each > _LONG_SECONDS and not session.left_out:
             yet_to_play += "; --quick plays the first ones alone"
     elif left > 1:

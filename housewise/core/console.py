@@ -18,7 +18,7 @@ from rich.segment import Segment
 from rich.text import Text
 
 from housewise.core.error_origin import describe_error, user_frame
-from housewise.core.errors import UserError, printable
+from housewise.core.errors import UserError, make_printable
 from housewise.core.urls import without_secrets
 from housewise.core.user_folders import provide_cache_folders
 
@@ -45,7 +45,7 @@ class Console(rich.console.Console):
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """See rich.console.Console.render."""
         for segment in super().render(renderable, options):
-            yield segment if segment.control else segment._replace(text=printable(segment.text))
+            yield segment if segment.control else segment._replace(text=make_printable(segment.text))
 
 
 class _Debugging:
@@ -62,10 +62,10 @@ def enable_debugging(is_on: bool = True) -> None:
 def print_traceback(text: str) -> None:
     """Print a traceback where debugging is on."""
     if _Debugging.is_on and text:
-        _print_aside(Text(text.rstrip()))
+        _print_to_stderr(Text(text.rstrip()))
 
 
-def complain(words: str) -> None:
+def print_error(words: str) -> None:
     """Say in one line what keeps a command from its work."""
     line = Text.assemble(("error: ", "bold red"), " ".join(words.split()))
     # Where this cannot be said either, the exit code tells.
@@ -75,15 +75,15 @@ def complain(words: str) -> None:
 
 def print_event(words: str) -> None:
     """Say in one line what is happening."""
-    _print_aside(Text.assemble(("note: ", "bold"), words))
+    _print_to_stderr(Text.assemble(("note: ", "bold"), words))
 
 
-def _print_aside(text: Text) -> None:
+def _print_to_stderr(text: Text) -> None:
     """Print to standard error, above a progress display where one is shown."""
     with suppress(OSError):
         if isinstance(sys.stderr, FileProxy):
             # A console of its own would write into the display.
-            print(printable(text.plain), file=sys.stderr)
+            print(make_printable(text.plain), file=sys.stderr)
         else:
             Console(stderr=True, soft_wrap=True).print(text, highlight=False)
 
@@ -113,7 +113,7 @@ def prepare_streams() -> None:
             stream.reconfigure(errors="replace")
 
 
-def settle_output() -> None:
+def flush_output() -> None:
     """Write what is left to write; where the output takes nothing, leave it, or Python complains once more at its end.
 
     Raises:
@@ -126,7 +126,7 @@ def settle_output() -> None:
         raise
 
 
-def guarded(command: Callable[[], Any]) -> None:
+def run_cli(command: Callable[[], Any]) -> None:
     """Run a command; a user's mistake ends in one line and exit code 2, an interrupt in one line and 130.
 
     The code is 3 where some episodes of a run failed, 4 where a run reached one of its limits, and 1 where nobody reads
@@ -138,7 +138,7 @@ def guarded(command: Callable[[], Any]) -> None:
         try:
             command()
         finally:
-            settle_output()
+            flush_output()
     except SystemExit as ending:
         if ending.code != _INTERRUPTED:
             raise
@@ -147,8 +147,8 @@ def guarded(command: Callable[[], Any]) -> None:
         os._exit(_INTERRUPTED)
     except UserError as error:
         if not error.is_summary:
-            _print_whole(error)
-        complain(str(error))
+            _print_full_traceback(error)
+        print_error(str(error))
         sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.exit(1)
@@ -156,12 +156,12 @@ def guarded(command: Callable[[], Any]) -> None:
         words = _describe_failure(error)
         if words is None:
             raise
-        _print_whole(error)
-        complain(words)
+        _print_full_traceback(error)
+        print_error(words)
         sys.exit(2)
 
 
-def _print_whole(error: BaseException) -> None:
+def _print_full_traceback(error: BaseException) -> None:
     print_traceback(without_secrets("".join(traceback.format_exception(error))))
 
 

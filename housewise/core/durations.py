@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-def roughly(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """A duration to one or two digits, such as ``40 s``, ``10 min`` or ``1.5 h``.
 
     Args:

@@ -20,7 +20,7 @@ class UserError(Exception):
     is_summary = False
 
     def __str__(self) -> str:
-        return " ".join(printable(super().__str__()).splitlines())
+        return " ".join(make_printable(super().__str__()).splitlines())
 
 
 class DataError(UserError):
@@ -35,14 +35,14 @@ class UserCodeError(UserError):
     """Code of the user's own gave what cannot be used; it ends the episode in which it did."""
 
 
-def printable(text: str) -> str:
+def make_printable(text: str) -> str:
     """A text with nothing in it that would make a terminal do something: what is unseen becomes a space or ?."""
     if text.isprintable():
         return text
     return "".join(each if each.isprintable() or each == "\n" else " " if each.isspace() else "?" for each in text)
 
 
-def alternatives(word: str, known: Iterable[str]) -> str:
+def suggest_names(word: str, known: Iterable[str]) -> str:
     """What could have been meant by a name that there is not, for the end of a message.
 
     Args:
@@ -55,7 +55,7 @@ def alternatives(word: str, known: Iterable[str]) -> str:
     return f"{guess}there are {', '.join(names)}" if names else "there are none"
 
 
-def shown(text: object) -> str:
+def excerpt(text: object) -> str:
     """Words of somebody else's, fit to be told on one line."""
     line = " ".join(str(text).split())
     line = line if line.isprintable() else line.encode("unicode_escape").decode()

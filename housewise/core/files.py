@@ -17,7 +17,7 @@ from typing import IO, Any
 from filelock import BaseFileLock, FileLock, SoftFileLock, Timeout
 
 from housewise.core.console import print_note
-from housewise.core.errors import UserError, shown
+from housewise.core.errors import UserError, excerpt
 from housewise.core.processes import end_reimported_program
 
 # What flock answers on file systems without locks, such as NFS without lockd and Lustre without -o flock.
@@ -31,7 +31,7 @@ LARGEST = 1 << 30
 
 
 @contextlib.contextmanager
-def alone(folder: Path, patience: float = 0.0, may_hold_links: bool = False) -> Iterator[None]:
+def exclusive_lock(folder: Path, patience: float = 0.0, may_hold_links: bool = False) -> Iterator[None]:
     """Keep other programs from writing to a folder; one that is killed no longer does.
 
     Args:
@@ -103,7 +103,7 @@ def _describe_owner(lock: Path) -> str:
         number, host, *_ = [*lock.read_text(encoding="utf-8").split("\n"), "", ""]
     except (OSError, ValueError):
         return ""
-    return f" (process {shown(number)} on {shown(host)}; if it has ended, delete {lock})"
+    return f" (process {excerpt(number)} on {excerpt(host)}; if it has ended, delete {lock})"
 
 
 def check_writable(folder: Path) -> None:
@@ -123,7 +123,7 @@ def check_writable(folder: Path) -> None:
         raise UserError(f"{folder}: cannot be written to ({error.strerror}); choose another folder") from error
 
 
-def writable_file(path: Path | None) -> Path | None:
+def check_writable_file(path: Path | None) -> Path | None:
     """Check that a file can be written, as the callback of an option that names one; what is there is left as it is.
 
     Raises:
@@ -161,7 +161,7 @@ def check_folder(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def appearing(path: Path) -> Iterator[Path]:
+def atomic_output(path: Path) -> Iterator[Path]:
     """Where to make a file or a folder that has its own name only when it is whole; what is cut off leaves nothing.
 
     Args:
@@ -196,7 +196,7 @@ def remove_partial(folder: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def settle_files(folder: Path) -> None:
+def finalize_files(folder: Path) -> None:
     """Give the files that a library wrote to a folder the permissions of a new file there, and have them on the disk.
 
     Some libraries make their files for the owner alone, whatever the umask says (safetensors since 0.8).
@@ -253,7 +253,7 @@ def read_bytes(path: Path, largest: int = LARGEST) -> bytes:
     return content
 
 
-def read_ends(path: Path) -> tuple[bytes, bytes]:
+def read_end_lines(path: Path) -> tuple[bytes, bytes]:
     """Read the first and the last line of a regular file, without what lies between; see open_regular.
 
     Returns:

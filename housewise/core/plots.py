@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from housewise.core.errors import UserError, shown
+from housewise.core.errors import UserError, excerpt
 from housewise.core.files import write_bytes
 
 INSTALL = "pip install 'housewise[plots]'"
@@ -64,4 +64,4 @@ def _figure_class() -> Any:
 
 
 def _describe(error: Exception) -> str:
-    return shown(f"{type(error).__name__}: {error}")
+    return excerpt(f"{type(error).__name__}: {error}")

@@ -18,9 +18,9 @@ from contextlib import contextmanager, suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from housewise.core.console import Console, complain
+from housewise.core.console import Console, print_error
 from housewise.core.error_origin import describe_error
-from housewise.core.errors import UserError, alternatives, shown
+from housewise.core.errors import UserError, suggest_names, excerpt
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -53,7 +53,7 @@ def load_plugin(group: str, name: str, what: str) -> Any:
     """
     found = _found(group).get(name, ())
     if not found:
-        raise UserError(f"no {what} {name!r} is installed; {alternatives(name, plugins(group))}")
+        raise UserError(f"no {what} {name!r} is installed; {suggest_names(name, plugins(group))}")
     if len({each.value for each in found}) > 1:
         told = ", ".join(f"{each.value} of {_package(each)}" for each in found)
         raise UserError(f"{what} {name!r} is there more than once ({told}); uninstall all but one of these packages")
@@ -95,11 +95,11 @@ def call_part(part: Any, label: str, *arguments: Any, needs: Sequence[str] = (),
         UserError: see open_plugin.
     """
     if not callable(part):
-        raise UserError(f"{label}: {shown(repr(part))} cannot be called; see docs/extending.md")
+        raise UserError(f"{label}: {excerpt(repr(part))} cannot be called; see docs/extending.md")
     try:
         inspect.signature(part).bind(*arguments, **options)
     except TypeError as error:
-        raise UserError(f"{label}: takes other arguments ({shown(error)}); see docs/extending.md") from error
+        raise UserError(f"{label}: takes other arguments ({excerpt(error)}); see docs/extending.md") from error
     except ValueError:  # of some built-in functions there is no signature
         pass
     try:
@@ -112,7 +112,7 @@ def call_part(part: Any, label: str, *arguments: Any, needs: Sequence[str] = (),
             raise
         raise UserError(f"{label}: failed ({_words(error)}); mend or uninstall it") from error
     if missing := [each for each in needs if not hasattr(made, each)]:
-        raise UserError(f"{label}: made {shown(repr(made))}, which has no {missing[0]}; see docs/extending.md")
+        raise UserError(f"{label}: made {excerpt(repr(made))}, which has no {missing[0]}; see docs/extending.md")
     return made
 
 
@@ -135,7 +135,7 @@ def import_of(label: str, source: str, remedy: str, patience: float = _PATIENCE)
     try:
         yield
     except KeyboardInterrupt:
-        complain(f"{label}: interrupted while it was imported from {source}")
+        print_error(f"{label}: interrupted while it was imported from {source}")
         raise
     except BaseException as error:
         raise UserError(f"{label} cannot be imported from {source} ({_words(error)}); {remedy}") from error

@@ -21,7 +21,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticCustomError
 
 from housewise.core.configs import CONFIGS
-from housewise.core.errors import UserError, alternatives
+from housewise.core.errors import UserError, suggest_names
 from housewise.core.files import find_paths
 from housewise.core.literals import DEEPEST, Literals
 from housewise.core.marks import Settings as Settings
@@ -55,7 +55,7 @@ def one_of(name: str, known: Sequence[str]) -> str:
     """
     if name in known:
         return name
-    hint = alternatives(name, known)
+    hint = suggest_names(name, known)
     raise PydanticCustomError("unknown_name", "no {name}; {hint}", {"name": repr(name), "hint": hint})
 
 
@@ -180,7 +180,7 @@ def validated(model: type[_Model], content: Any, trust_code: bool = True) -> _Mo
         first = error.errors()[0]
         field = short_name(".".join(str(part) for part in first["loc"]))
         if first["type"] == "literal_error":
-            known = alternatives(str(first["input"]), re.findall(r"'([^']*)'", first["ctx"]["expected"]))
+            known = suggest_names(str(first["input"]), re.findall(r"'([^']*)'", first["ctx"]["expected"]))
             raise UserError(f"setting {field}: no {_brief(first['input'])}; {known}") from error
         if first["type"] == "unknown_name":
             raise UserError(f"setting {field}: {first['msg']}") from error
@@ -326,7 +326,7 @@ def find_config(name_or_path: Path) -> Path:
     known, name = configs(), str(name_or_path).removesuffix(".yaml")
     if name not in known:
         raise UserError(
-            f"{name_or_path}: no such configuration file, and none of that name; {alternatives(name, known)}"
+            f"{name_or_path}: no such configuration file, and none of that name; {suggest_names(name, known)}"
         )
     return known[name]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from housewise.core.errors import DataError, shown
+from housewise.core.errors import DataError, excerpt
 from housewise.core.files import LARGEST, read_bytes
 
 LONGEST_NUMBER = 100
@@ -93,4 +93,4 @@ def _integer(digits: str) -> int:
 def _json_problem(error: Exception) -> str:
     if isinstance(error, UnicodeEncodeError):
         return "a text has half of a surrogate pair, such as \\ud800"
-    return "it is nested too deeply" if isinstance(error, RecursionError) else shown(error)
+    return "it is nested too deeply" if isinstance(error, RecursionError) else excerpt(error)

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, ValidationInfo
 
-from housewise.core.errors import UserError, alternatives, shown
+from housewise.core.errors import UserError, suggest_names, excerpt
 from housewise.core.plugins import import_of, load_plugin, plugins
 
 _CODE = re.compile(r"(?:[A-Za-z_][\w.]*|.+\.py):[A-Za-z_]\w*")
@@ -33,7 +33,7 @@ class UntrustedCodeError(UserError):
 def _check_trust(name: str, info: ValidationInfo) -> str:
     if is_code(name) and (info.context or {}).get("trust_code") is False:
         raise UntrustedCodeError(
-            f"setting {info.field_name} names code, {shown(name)!r}, which would run; look at it, and if you trust it "
+            f"setting {info.field_name} names code, {excerpt(name)!r}, which would run; look at it, and if you trust it "
             "say trust_code=True, or name it yourself on the command line"
         )
     return name
@@ -73,7 +73,7 @@ def load_part(group: str, name: str, what: str) -> Any:
     except AttributeError:
         named = ((each, value) for each, value in vars(found).items() if not each.startswith("_"))
         own = [each for each, value in named if getattr(value, "__module__", None) == found.__name__]
-        raise UserError(f"{label}: {module} has no attribute {attribute!r}; {alternatives(attribute, own)}") from None
+        raise UserError(f"{label}: {module} has no attribute {attribute!r}; {suggest_names(attribute, own)}") from None
 
 
 def code_file(name: str) -> Path | None:

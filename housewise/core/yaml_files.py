@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from housewise.core.errors import DataError, shown
+from housewise.core.errors import DataError, excerpt
 from housewise.core.text_files import LONGEST_NUMBER, read_text
 
 DEEPEST = 50
@@ -123,9 +123,9 @@ def _yaml_problem(error: Exception) -> str:
     if isinstance(error, yaml.MarkedYAMLError):
         mark = error.problem_mark or error.context_mark
         where = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        return shown(f"{error.problem or error.context}{where}")
+        return excerpt(f"{error.problem or error.context}{where}")
     if isinstance(error, yaml.YAMLError | ValueError):
-        return shown(error)
+        return excerpt(error)
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
-    return f"a value does not fit its tag: {shown(repr(error))}"
+    return f"a value does not fit its tag: {excerpt(repr(error))}"

@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from housewise.core.errors import UserError, alternatives, shown
+from housewise.core.errors import UserError, suggest_names, excerpt
 from housewise.doctor.findings import SERVER, Finding, State, told
 
 if TYPE_CHECKING:
@@ -79,13 +79,13 @@ def chat_server(choice: ServerChoice) -> list[Finding]:
 
 def _models(names: list[str], model: str | None) -> Finding:
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    found = (shown(", ".join(names[:_MOST_NAMES])) or "none") + more
+    found = (excerpt(", ".join(names[:_MOST_NAMES])) or "none") + more
     if model is None:
         state: State = "ok" if len(names) == 1 else "broken"
         return Finding(SERVER, "models", state, found if len(names) == 1 else f"name one of them with --model: {found}")
     if model in names:
         return Finding(SERVER, "models", "ok", f"{model} is one of {len(names)}: {found}")
-    return Finding(SERVER, "models", "missing", f"it does not list {model}; {alternatives(model, names[:_MOST_NAMES])}")
+    return Finding(SERVER, "models", "missing", f"it does not list {model}; {suggest_names(model, names[:_MOST_NAMES])}")
 
 
 def _without_remedy(what: str, error: UserError, model: OpenAIChatModel) -> Finding:
@@ -191,7 +191,7 @@ class _Examination:
         if "red" in said.lower():
             return Finding(SERVER, "pictures", "ok", "seen in messages")
         details = (
-            f"taken in messages, but not seen: of a red one it said {shown(repr(self._model.endpoint.redact(said)))}"
+            f"taken in messages, but not seen: of a red one it said {excerpt(repr(self._model.endpoint.redact(said)))}"
         )
         return Finding(SERVER, "pictures", "missing", details)
 

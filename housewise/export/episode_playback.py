@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from housewise.core.errors import printable
+from housewise.core.errors import make_printable
 from housewise.core.plugins import EXPORTS, open_plugin, plugins
 from housewise.core.record import Record, UnknownEvent
 from housewise.rollout.scores import figures_of
@@ -138,7 +138,7 @@ def scores_in(record: Record) -> dict[str, float]:
 
 def plain(text: str) -> str:
     """Words of a model or a person: nothing unseen in them, and cut where they are very long."""
-    text = printable(text)
+    text = make_printable(text)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
 
 

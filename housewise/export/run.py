@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from housewise.core.errors import UserError, alternatives, printable
-from housewise.core.files import appearing, find_paths, read_bytes, write_json
+from housewise.core.errors import UserError, suggest_names, make_printable
+from housewise.core.files import atomic_output, find_paths, read_bytes, write_json
 from housewise.core.record import FAILED, FINISHED, PARTIAL
 from housewise.export.episode_playback import Player, player_of
 from housewise.export.manifest import MANIFEST, Episode, Manifest, listed
@@ -85,7 +85,7 @@ def export_run(
         UserError: when the run, the format, the library or the place does not fit; nothing is left behind.
     """
     if to not in FORMATS:
-        raise UserError(f"no export to {to}; {alternatives(to, FORMATS)}")
+        raise UserError(f"no export to {to}; {suggest_names(to, FORMATS)}")
     paths = _records(run)
     records = [read_record(path) for path in paths]
     systems = sorted({record.header.system for record in records})
@@ -108,7 +108,7 @@ def export_run(
             yield Episode(run.resolve().name, record, playback, _id(path))
             progress(number, len(paths))
 
-    with appearing(out) as partial:
+    with atomic_output(out) as partial:
         writer.write(episodes(), partial, manifest)
         write_json(partial / writer.manifest, {**manifest.content, **writer.notes})
         _share(partial, like=partial / writer.manifest)
@@ -135,7 +135,7 @@ def _unfinished(run: Path) -> Iterator[tuple[str, str]]:
     """Names of the records of episodes that were begun and not finished, each with what became of it."""
     for ending, reason in ((FAILED, "failed"), (PARTIAL, "unfinished")):
         for path in find_paths(run / "episodes", f"*{ending}"):
-            yield printable(path.name.removesuffix(ending)), reason
+            yield make_printable(path.name.removesuffix(ending)), reason
 
 
 def _id(path: Path) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from housewise.core.errors import UserError, printable
+from housewise.core.errors import UserError, make_printable
 from housewise.core.record import Record
 from housewise.export.episode_playback import Frame, Playback, Player, Said, events_of, scores_in
 from housewise.export.manifest import Episode, Manifest
@@ -69,7 +69,7 @@ class _Recording:
     def _describe(self, episode: Episode) -> None:
         """Give the recording a name and properties, which viewers list and catalogs search."""
         header, result = episode.record.header, episode.record.result
-        self._stream.send_recording_name(printable(f"{episode.run}: {episode.record.name}"))
+        self._stream.send_recording_name(make_printable(f"{episode.run}: {episode.record.name}"))
         words = {
             "run": episode.run,
             "record": episode.record.name,
@@ -80,7 +80,7 @@ class _Recording:
             "started": header.started,
             "ended": result.ended,
         }
-        facts = {name: printable(word) for name, word in words.items()}
+        facts = {name: make_printable(word) for name, word in words.items()}
         self._stream.send_property("housewise", self._rr.AnyValues(**facts, seed=str(header.seed)))
 
     def furnish(self, playback: Playback) -> None:
@@ -122,15 +122,15 @@ class _Recording:
             if said.step is not None and said.plan is not None:
                 self._at(said.step, said.plan)
             # A list is a path whose parts may hold anything.
-            self._log(["events", printable(said.kind)], self._rr.TextLog(said.text))
+            self._log(["events", make_printable(said.kind)], self._rr.TextLog(said.text))
         self._last = max(len(log) - 1, 0)
 
     def score(self, record: Record) -> None:
         """The figures of the episode, at its end."""
         self._stream.set_time("event", sequence=self._last)
         for name, value in scores_in(record).items():
-            self._log(["scores", printable(name)], self._rr.Scalars([value]))
-        self._log("events/ended", self._rr.TextLog(printable(record.result.ended)))
+            self._log(["scores", make_printable(name)], self._rr.Scalars([value]))
+        self._log("events/ended", self._rr.TextLog(make_printable(record.result.ended)))
 
     def _at(self, step: int, plan: int) -> None:
         self._stream.set_time("step", sequence=step)
@@ -142,7 +142,7 @@ class _Recording:
 
     def _boxes(self, boxes: Mapping[str, Box]) -> Any:
         halves = [[edge / 2 for edge in box.size] for box in boxes.values()]
-        labels = [printable(name) for name in boxes]
+        labels = [make_printable(name) for name in boxes]
         return self._rr.Boxes3D(centers=[box.centre for box in boxes.values()], half_sizes=halves, labels=labels)
 
     def _keep(self, path: str, what: Any) -> None:

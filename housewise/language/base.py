@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
-from housewise.core.errors import UserError, printable
+from housewise.core.errors import UserError, make_printable
 
 
 class ChatModelError(UserError):
@@ -26,7 +26,7 @@ class RequestError(ChatModelError):
         self.reason = reason
 
     def __str__(self) -> str:
-        return printable(str(self.args[0]))
+        return make_printable(str(self.args[0]))
 
 
 class PromptTooLongError(RequestError):

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import TextIO
 
-from housewise.core.errors import printable
+from housewise.core.errors import make_printable
 from housewise.language.words import one_line
 from housewise.people.respondent import Answer, PersonLeft, Question
 
@@ -45,7 +45,7 @@ class TerminalPerson:
     def _said(self, text: str) -> str:
         try:
             # What a model or a file says is put to the terminal: nothing in it may be more than letters.
-            return one_line(self._read(printable(text))[:LONGEST])
+            return one_line(self._read(make_printable(text))[:LONGEST])
         except EOFError:
             raise PersonLeft(
                 "nobody answers at this terminal (its input has ended); run the same command again to go on from here, "

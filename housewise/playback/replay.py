@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from housewise.controller.robot import LETTERS
-from housewise.core.errors import UserError, shown
+from housewise.core.errors import UserError, excerpt
 from housewise.core.record import Header
 from housewise.core.user_folders import expand_user
 from housewise.playback.simulators import FilmedSimulator, Picture, Shot, UnseenHouse
@@ -261,7 +261,7 @@ class _Replayer:
             if self._keys.get(name) in objects and (place == ROBOT or self._keys.get(place) in receptacles):
                 self._claimed[name] = place
             else:
-                told = f"“{shown(name)}” to “{shown(place)}”"
+                told = f"“{excerpt(name)}” to “{excerpt(place)}”"
                 self._differ(f"the record (step {line.start}) moves {told}, which are not both in this house")
 
     def _agree(self, line: ActionEvent) -> None:

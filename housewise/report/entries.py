@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 from hashlib import sha256
 from pathlib import Path
 
-from housewise.core.errors import DataError, UserError, shown
+from housewise.core.errors import DataError, UserError, excerpt
 from housewise.core.files import find_paths, read_bytes
 from housewise.core.plurals import plural
 from housewise.core.record import Header, Record, Result
@@ -216,7 +216,7 @@ def readable(path: Path) -> Iterator[None]:
     try:
         yield
     except _ODD as error:
-        why = shown(f"{type(error).__name__}: {error}")
+        why = excerpt(f"{type(error).__name__}: {error}")
         raise OddRecordError(
             f"{path}: does not hold what a record of its system does ({why}); delete the file to run the episode again"
         ) from error

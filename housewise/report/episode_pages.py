@@ -20,7 +20,7 @@ from hashlib import sha256
 from pathlib import Path
 from urllib.parse import quote
 
-from housewise.core.errors import UserError, shown
+from housewise.core.errors import UserError, excerpt
 from housewise.core.files import open_regular, write_bytes, write_text
 from housewise.core.processes import has_processes, process_pool
 from housewise.core.record import Record
@@ -75,7 +75,7 @@ class Options:
             if not named:
                 alike = get_close_matches(name, [entry.key for entry in played], _MOST_ALIKE, cutoff=0)
                 raise UserError(
-                    f"--films {shown(name)}: neither all, nor a number, nor an episode that was played to its end"
+                    f"--films {excerpt(name)}: neither all, nor a number, nor an episode that was played to its end"
                     + (f"; episodes are called as their records are, such as {', '.join(alike)}" if alike else "")
                 )
             found |= named

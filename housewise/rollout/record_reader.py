@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from housewise.core.errors import UserError
-from housewise.core.files import find_paths, read_ends
+from housewise.core.files import find_paths, read_end_lines
 from housewise.core.plugins import SYSTEMS, plugins
 from housewise.core.record import FINISHED, VERSION, Event, Header, Line, Record, Result, assembled, damaged, read_lines
 from housewise.rollout.note_events import NoteEvent
@@ -48,7 +48,7 @@ def read_summary(path: Path) -> tuple[Header, Result]:
         UserError: see read_record.
     """
     try:
-        lines = read_lines(path, read_ends(path))
+        lines = read_lines(path, read_end_lines(path))
         if _system_of(path, lines[0])[1] == VERSION:
             record = assembled(path, lines, {})
             return record.header, record.result

@@ -10,7 +10,7 @@ from typing import Any
 
 from housewise.core.console import print_note
 from housewise.core.errors import UserError
-from housewise.core.files import alone, find_paths, write_json
+from housewise.core.files import exclusive_lock, find_paths, write_json
 from housewise.core.record import FAILED, FINISHED, Event, Header
 from housewise.people.memory import Memory, Note
 from housewise.rollout.executors import NullCallback, RunCallback, open_executor
@@ -110,7 +110,7 @@ class Run:
         """
         self.check_start()
         is_new = not self.folder.exists()
-        with alone(self.folder):
+        with exclusive_lock(self.folder):
             try:
                 # Another program may have played here since.
                 self._check_folder()

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from housewise.core.errors import UserError, alternatives
+from housewise.core.errors import UserError, suggest_names
 from housewise.core.files import check_writable
 from housewise.people.memory import Memory, MemoryFolder, Note
 from housewise.rollout.settings import MemorySettings
@@ -57,7 +57,7 @@ class RunMemory:
         for person in people:
             if person not in copied and person not in (there := self._source.people()):
                 raise UserError(
-                    f"{self._source.root}: no memory of {person}; {alternatives(person, there)}; "
+                    f"{self._source.root}: no memory of {person}; {suggest_names(person, there)}; "
                     "memory.new=true begins one"
                 )
 

@@ -17,7 +17,7 @@ import numpy as np
 from omegaconf import DictConfig, OmegaConf
 
 from housewise.agent.base import Agent
-from housewise.core.errors import UserError, shown
+from housewise.core.errors import UserError, excerpt
 from housewise.core.plugins import SYSTEMS, load_plugin, plugins
 from housewise.core.record import Event, Frozen, Line, Record, Result, file_key, record_name
 from housewise.core.settings import load_as_advised, merged, written
@@ -307,7 +307,7 @@ class System(ABC, Generic[S]):
             other = files.setdefault(file_key(job.name), job)
             if other is not job:
                 raise UserError(
-                    f"tasks {shown(repr(other.task.name))} and {shown(repr(job.task.name))} would share the record "
+                    f"tasks {excerpt(repr(other.task.name))} and {excerpt(repr(job.task.name))} would share the record "
                     f"{job.name}; give each a name of its own, and name none twice"
                 )
         return jobs

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from housewise.agent.adapt.planner import Conversation
 from housewise.agent.adapt.prompts import find_prompts, load_prompts
 from housewise.core.errors import UserError
-from housewise.core.files import alone, appearing, write_json
+from housewise.core.files import exclusive_lock, atomic_output, write_json
 from housewise.core.record import FINISHED, Record
 from housewise.core.text_files import read_text
 from housewise.language.adapters import ASKED_WITH
@@ -98,7 +98,7 @@ class AdaptTraining:
             check_person(name)
         self._check_trainers()
         # Commands for other agents may share the folder, and begin together.
-        with alone(folder, _PATIENCE):
+        with exclusive_lock(folder, _PATIENCE):
             self._check_folder()
             write_json(folder / "config.json", config.model_dump(mode="json"))
             keep_files(Adapt(config.run).files(), folder)
@@ -226,7 +226,7 @@ def merged(model: ModelReference, folder: Path) -> ModelReference:
     if model.adapter is None:
         return model
     if not folder.exists():
-        with appearing(folder) as partial, quiet():
+        with atomic_output(folder) as partial, quiet():
             network, tokenizer = load(model.model.partition(":")[2] or SMOLLM2, model.adapter, "cpu", "float32")
             with saving_weights(partial, folder):
                 network.save_pretrained(partial)

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from housewise.core.errors import UserError, shown
+from housewise.core.errors import UserError, excerpt
 from housewise.core.plugins import FILTERS, call_part
 from housewise.core.user_code import load_part
 from housewise.selftrain.personalize.pairs import Pair
@@ -73,7 +73,7 @@ def find_filter(name: str) -> Filter:
     """
     found = load_part(FILTERS, name, "filter")
     if not callable(found):
-        raise UserError(f"filter {name!r}: {shown(repr(found))} is not a function; see docs/extending.md")
+        raise UserError(f"filter {name!r}: {excerpt(repr(found))} is not a function; see docs/extending.md")
     return cast(Filter, found)
 
 
@@ -88,7 +88,7 @@ def apply(name: str, pairs: Sequence[Pair], settings: FilterSettings) -> tuple[l
     """
     kept = call_part(find_filter(name), f"filter {name!r}", pairs, settings)
     if not isinstance(kept, list) or not all(isinstance(pair, Pair) for pair in kept):
-        raise UserError(f"filter {name!r}: gave back {shown(repr(kept))}, not a list of pairs; see docs/extending.md")
+        raise UserError(f"filter {name!r}: gave back {excerpt(repr(kept))}, not a list of pairs; see docs/extending.md")
     if not kept:
         best = max((pair.reward for pair in pairs), default=0.0)
         raise UserError(

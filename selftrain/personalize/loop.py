@@ -14,7 +14,7 @@ from housewise.agent.personalize.judgement import judged_kinds
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.core.console import print_note
 from housewise.core.errors import UserError
-from housewise.core.files import alone, find_paths, remove_partial, write_json
+from housewise.core.files import exclusive_lock, find_paths, remove_partial, write_json
 from housewise.core.settings import short_name
 from housewise.language.adapters import ASKED_WITH, AskedWith, asked_with
 from housewise.language.embedder import shared_minilm
@@ -161,7 +161,7 @@ class SelfTraining:
         Raises:
             UserError: when something outside the program is wrong; what is finished is kept.
         """
-        with alone(self.folder):
+        with exclusive_lock(self.folder):
             # Another program may have been at it since.
             self._check_folder()
             return self._go()

@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from housewise.core.errors import UserError
-from housewise.core.files import alone, remove_partial, write_json
+from housewise.core.files import exclusive_lock, remove_partial, write_json
 from housewise.core.text_files import read_text
 from housewise.rollout.saved_settings import differing
 from housewise.selftrain.personalize.loop import Observer
@@ -51,7 +51,7 @@ class GoalTraining:
         """
         acting = self.config.run.models.agent
         start = ModelReference(model=acting.model, adapter=acting.adapter)
-        with alone(self.folder), self._observer.training(f"{IMITATE}: train") as progress:
+        with exclusive_lock(self.folder), self._observer.training(f"{IMITATE}: train") as progress:
             # Another program may have been at it since.
             self._check_folder()
             trainer = open_trainer(self.config.training, self.config.run.tasks.seed, None, progress)

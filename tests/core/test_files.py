@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from housewise.core.errors import UserError
-from housewise.core.files import appearing
+from housewise.core.files import atomic_output
 
 
 @pytest.mark.parametrize("folder", [True, False])
 def test_what_is_made_appears_whole(tmp_path: Path, folder: bool) -> None:
     place = tmp_path / "new" / "thing"
-    with appearing(place) as partial:
+    with atomic_output(place) as partial:
         if folder:
             partial.mkdir()
             (partial / "part").touch()
@@ -24,7 +24,7 @@ def test_what_is_made_appears_whole(tmp_path: Path, folder: bool) -> None:
 
 @pytest.mark.parametrize("folder", [True, False])
 def test_what_is_cut_off_leaves_nothing(tmp_path: Path, folder: bool) -> None:
-    with pytest.raises(KeyboardInterrupt), appearing(tmp_path / "thing") as partial:
+    with pytest.raises(KeyboardInterrupt), atomic_output(tmp_path / "thing") as partial:
         if folder:
             (partial / "inner").mkdir(parents=True)
         else:
@@ -37,6 +37,6 @@ def test_nothing_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "there").write_text("mine")
     (tmp_path / "link").symlink_to("nowhere")
     for name, told in (("there", "is there already"), ("link", "is there already"), ("there/in", "cannot be made")):
-        with pytest.raises(UserError, match=told), appearing(tmp_path / name):
+        with pytest.raises(UserError, match=told), atomic_output(tmp_path / name):
             pass
     assert (tmp_path / "there").read_text() == "mine"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from housewise.core.errors import UserError
-from housewise.core.files import alone, read_bytes
+from housewise.core.files import exclusive_lock, read_bytes
 
 
 def test_regular_files_alone_are_read(tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ def test_a_folder_that_leads_elsewhere_is_not_written_to(
         os.mkfifo(path)
     else:
         path.symlink_to(target)
-    with pytest.raises(UserError, match=said) as raised, alone(folder):
+    with pytest.raises(UserError, match=said) as raised, exclusive_lock(folder):
         pass
     assert str(path) in str(raised.value) and outside.read_text() == "mine"
 
@@ -55,5 +55,5 @@ def test_links_within_a_folder_are_fine(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     (tmp_path / "link").symlink_to("file")
     (tmp_path / "again").symlink_to(tmp_path)
-    with alone(tmp_path):
+    with exclusive_lock(tmp_path):
         pass

@@ -93,13 +93,13 @@ def test_a_filter_that_fails_is_told_with_its_line() -> None:
 
 def test_what_nobody_expects_of_the_users_code_is_told_in_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     """As where a trainer, a simulator or a tracker fails while it works."""
-    from housewise.core.console import guarded
+    from housewise.core.console import run_cli
     from housewise.core.plugins import FILTERS
     from housewise.core.user_code import load_part
 
     keep = load_part(FILTERS, "./own_code.py:keep", "filter")
     with pytest.raises(SystemExit) as ended:
-        guarded(lambda: keep([], None))
+        run_cli(lambda: keep([], None))
     (line,) = capsys.readouterr().err.splitlines()
     assert ended.value.code == 2 and "IndexError: list index out of range, in own_code.py:6 (keep)" in line
     assert line.endswith("or see the whole traceback with --debug")

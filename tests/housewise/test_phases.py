@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from housewise import phases as module
-from housewise.core.durations import roughly
+from housewise.core.durations import format_duration
 from housewise.phases import Phases
 from housewise.selftrain.personalize.outline import Phase
 
@@ -15,7 +15,7 @@ from housewise.selftrain.personalize.outline import Phase
     [(0.2, "1 s"), (7.6, "8 s"), (43, "45 s"), (99, "100 s"), (480, "8 min"), (5000, "85 min"), (9000, "2.5 h")],
 )
 def test_durations_are_rough(seconds: float, words: str) -> None:
-    assert roughly(seconds) == words
+    assert format_duration(seconds) == words
 
 
 def test_each_phase_has_its_place_and_the_time_left_goes_by_what_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:

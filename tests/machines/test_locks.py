@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from housewise.core.files import alone
+from housewise.core.files import exclusive_lock
 from tests.machines.shims import PLAYED, episodes, failing, housewise
 
 HOLD = """
@@ -37,7 +37,7 @@ def test_the_lock_file_of_a_killed_process_is_taken_over_and_that_of_a_living_on
     env = failing(tmp_path, "flock", "int fd, int operation", "ENOLCK")
     out = tmp_path / "run"
     # As a run on a disk with locks leaves it, before the folder moves here.
-    with alone(out):
+    with exclusive_lock(out):
         pass
     holder = subprocess.Popen(
         [sys.executable, "-c", HOLD, out], env={**os.environ, **env}, stdout=subprocess.PIPE, text=True

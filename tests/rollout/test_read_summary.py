@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from housewise.core.errors import UserError
-from housewise.core.files import read_ends
+from housewise.core.files import read_end_lines
 from housewise.core.record import line_of
 from housewise.rollout.record_reader import read_record, read_summary
 from tests.experiments.records import make_record
@@ -24,7 +24,7 @@ def test_the_ends_of_a_file(tmp_path_factory: pytest.TempPathFactory, lines: lis
     lines = [*lines[:-1], lines[-1] + long * b"x" + b"."]
     path = tmp_path_factory.mktemp("ends") / "lines"
     path.write_bytes(b"\n".join(lines) + (b"\n" if fed else b""))
-    assert read_ends(path) == (lines[0], lines[-1])
+    assert read_end_lines(path) == (lines[0], lines[-1])
 
 
 @pytest.fixture

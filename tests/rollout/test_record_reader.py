@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from housewise.core.errors import UserError
-from housewise.core.files import alone, write_bytes, write_json, write_text
+from housewise.core.files import exclusive_lock, write_bytes, write_json, write_text
 from housewise.core.record import Failure, Header, RecordWriter, Result, Usage
 from housewise.language import adapters
 from housewise.rollout.failures import read_failures
@@ -69,7 +69,7 @@ def first(toy: Task) -> Header:
 
 def test_two_programs_do_not_write_to_one_folder(tmp_path: Path) -> None:
     run = Run(Personalize(house_settings(settings={"houses": 1, "planner": "scripted", "max_steps": 20})), tmp_path)
-    with alone(tmp_path), pytest.raises(UserError, match="another program is writing there"):
+    with exclusive_lock(tmp_path), pytest.raises(UserError, match="another program is writing there"):
         run.play()
     assert run.play()["overall"]
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from housewise.core.errors import UserError, alternatives
+from housewise.core.errors import UserError, suggest_names
 from housewise.core.text_files import read_text
 from housewise.core.user_folders import expand_user
 from housewise.language.base import ChatModelError
@@ -94,7 +94,7 @@ def check_adapter_exists(name: str) -> None:
         ChatModelError: There is none; the message names what may be said instead.
     """
     if not adapter_folder(name).is_dir():
-        known = alternatives(name, [AUTO, NONE, *packaged_adapters()])
+        known = suggest_names(name, [AUTO, NONE, *packaged_adapters()])
         raise ChatModelError(f"adapter {name}: no such folder, and none of that name; {known}")
 
 
@@ -119,7 +119,7 @@ def asked_with(adapter: str | Path | None, system: str = PERSONALIZE) -> dict[st
         return {}
     if told.system != system:
         others = packaged_adapters(system)
-        instead = f", or {alternatives(str(adapter), others)}" if others else ""
+        instead = f", or {suggest_names(str(adapter), others)}" if others else ""
         raise ChatModelError(
             f"adapter {adapter}: learned to act in another system; use it with --system {told.system}{instead}"
         )

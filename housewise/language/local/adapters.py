@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from housewise.core.errors import UserError, alternatives
+from housewise.core.errors import UserError, suggest_names
 from housewise.core.files import write_json
 from housewise.core.text_files import read_json, read_text
 from housewise.language.adapters import adapter_folder, packaged_adapters
@@ -122,7 +122,7 @@ def check_adapter(model: str, adapter: str | Path) -> Path:
     except (UserError, ValueError, AttributeError, TypeError) as error:
         raise ChatModelError(
             f"adapter {adapter}: no readable adapter_config.json ({first_line(error)}); name {_A_FOLDER}, or one that "
-            f"comes with Housewise: {alternatives(str(adapter), packaged_adapters())}"
+            f"comes with Housewise: {suggest_names(str(adapter), packaged_adapters())}"
         ) from error
     _check_base(model, adapter, base, folder / BASE_MODEL)
     if problem:

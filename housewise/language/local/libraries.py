@@ -10,7 +10,7 @@ from pathlib import Path
 from pickle import UnpicklingError
 
 from housewise.core.errors import UserError
-from housewise.core.files import check_writable, settle_files
+from housewise.core.files import check_writable, finalize_files
 
 INSTALL = "pip install 'housewise[local]'"
 
@@ -52,7 +52,7 @@ def saving_weights(folder: Path, target: Path | None = None) -> Iterator[None]:
 
     try:
         yield
-        settle_files(folder)
+        finalize_files(folder)
     except Exception as error:
         # torch raises a RuntimeError, as for all that goes wrong in it, and the tokenizers library a bare Exception.
         if not isinstance(error, (OSError, SafetensorError)) and not _OF_WRITING.search(str(error)):

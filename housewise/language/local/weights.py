@@ -12,7 +12,7 @@ from urllib.request import getproxies, proxy_bypass
 
 from jinja2 import TemplateSyntaxError
 
-from housewise.core.errors import shown
+from housewise.core.errors import excerpt
 from housewise.core.user_folders import expand_user
 from housewise.language.base import ChatModelError
 from housewise.language.local.adapters import check_adapter, put_on
@@ -162,7 +162,7 @@ def _check_template(model: str, tokenizer: Any) -> None:
     except TemplateSyntaxError as error:
         raise ChatModelError(
             f"model {model}: its chat template (chat_template.jinja, or chat_template in tokenizer_config.json) does "
-            f"not parse: line {error.lineno}: {shown(error.message)}; mend it, or remove it where the model has none"
+            f"not parse: line {error.lineno}: {excerpt(error.message)}; mend it, or remove it where the model has none"
         ) from error
     except Exception:  # a template is a program, and may raise anything at messages that it does not know
         return

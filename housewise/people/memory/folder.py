@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
-from housewise.core.errors import UserError, alternatives
-from housewise.core.files import alone, find_paths, write_text
+from housewise.core.errors import UserError, suggest_names
+from housewise.core.files import exclusive_lock, find_paths, write_text
 from housewise.core.user_folders import expand_user
 from housewise.people.memory.import_export import read_lines, to_lines
 from housewise.people.memory.memory import Memory
@@ -66,7 +66,7 @@ class MemoryFolder:
         if new and not path.exists():
             return Memory(person)
         if not path.exists():
-            raise UserError(f"{self.root}: no memory of {person}; {alternatives(person, self.people())}")
+            raise UserError(f"{self.root}: no memory of {person}; {suggest_names(person, self.people())}")
         written = read_lines(path, changed=False)
         if written.person != person:
             raise UserError(f"{path}: line 1: has notes of {written.person}; name the folder {written.person}")
@@ -118,4 +118,4 @@ class MemoryFolder:
         # Nobody else's business; what keeps it from being made, alone() says.
         with suppress(OSError):
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return alone(folder, self._patience, may_hold_links=True)
+        return exclusive_lock(folder, self._patience, may_hold_links=True)

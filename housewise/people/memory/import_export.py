@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Literal
 
-from housewise.core.errors import UserError, shown
+from housewise.core.errors import UserError, excerpt
 from housewise.core.files import open_regular
 from housewise.people.memory.memory import Memory
 from housewise.people.memory.note import Note, check_person, note_from
@@ -214,7 +214,7 @@ def _person(header: Mapping[str, Any], where: str) -> str:
     version, person = header.get("version"), header.get("person")
     if version != VERSION:
         raise UserError(
-            f"{where}: is of version {shown(version)}, and this Housewise reads version {VERSION}; install the one "
+            f"{where}: is of version {excerpt(version)}, and this Housewise reads version {VERSION}; install the one "
             "that wrote it"
         )
     if not isinstance(person, str):
@@ -250,7 +250,7 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             # A line that is no text is met while the one before it is read.
             number += isinstance(error, UnicodeDecodeError)
             raise UserError(
-                f"{path}: line {number} is damaged ({shown(error)}); take the line out, or restore the file"
+                f"{path}: line {number} is damaged ({excerpt(error)}); take the line out, or restore the file"
             ) from error
 
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from housewise.core.errors import UserError, shown
+from housewise.core.errors import UserError, excerpt
 from housewise.people.memory.note import About, Kind, Note, is_future, just_after, note_from, now
 
 if TYPE_CHECKING:
@@ -111,10 +111,10 @@ class Memory:
             return found[0]
         if len({note.lasting_id for note in found}) == 1:
             versions = ", ".join(note.id for note in found)
-            raise UserError(f"{shown(id)} was corrected in several places; name one of its versions: {versions}")
+            raise UserError(f"{excerpt(id)} was corrected in several places; name one of its versions: {versions}")
         many = f"{len(found)} notes whose ids begin with" if found else "no note"
         raise UserError(
-            f"the memory of {self.person} has {many} {shown(id)}; `housewise memory show {self.person}` lists them"
+            f"the memory of {self.person} has {many} {excerpt(id)}; `housewise memory show {self.person}` lists them"
         )
 
     def copy(self) -> Memory:
@@ -298,6 +298,6 @@ class Memory:
 def _check_time(note: Note) -> None:
     if is_future(note.time):
         raise UserError(
-            f"the note {shown(note.text or note.value)!r} is dated {note.time}, in the future; correct its time, or "
+            f"the note {excerpt(note.text or note.value)!r} is dated {note.time}, in the future; correct its time, or "
             "leave the time out"
         )

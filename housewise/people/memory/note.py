@@ -25,7 +25,7 @@ from pydantic import (
     model_validator,
 )
 
-from housewise.core.errors import UserError, shown
+from housewise.core.errors import UserError, excerpt
 
 Kind = Literal["reaction", "rule", "answer", "goal"]
 
@@ -227,7 +227,7 @@ class Note(_Frozen):
     def _named_by_content(self) -> Note:
         found = hashlib.sha256(self.content.encode()).hexdigest()[:12]
         if self.id not in ("", found):
-            raise ValueError(f"its id is {shown(self.id)!r} and should be {found}: it was changed; leave out the id")
+            raise ValueError(f"its id is {excerpt(self.id)!r} and should be {found}: it was changed; leave out the id")
         self.__dict__["id"] = found
         return self
 
@@ -271,7 +271,7 @@ def check_person(name: str) -> str:
         UserError: when it is none.
     """
     if not is_person(name):
-        raise UserError(f"{shown(name)!r} cannot be a person's name: {_NAMED_BY}")
+        raise UserError(f"{excerpt(name)!r} cannot be a person's name: {_NAMED_BY}")
     return name
 
 
@@ -302,4 +302,4 @@ def complaint(error: ValidationError) -> str:
     words = str(first["msg"]).removeprefix("Value error, ")
     if first["loc"] and first["loc"][0] == "person":
         words = _NAMED_BY
-    return shown(f"{field}: {words}" if field else words)
+    return excerpt(f"{field}: {words}" if field else words)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from housewise.agent.personalize.parser import parse_plan
 from housewise.agent.personalize.planner import MOST_STEPS, Attempt, Plan
 from housewise.core.error_origin import describe_code
-from housewise.core.errors import UserCodeError, UserError, shown
+from housewise.core.errors import UserCodeError, UserError, excerpt
 from housewise.language.base import Reply
 from housewise.worlds.house.scene_graph import SceneGraph
 
@@ -57,7 +57,7 @@ class TextPlanner:
         if isinstance(said, Plan):
             return said
         if not isinstance(said, str):
-            what = "None" if said is None else f"{shown(repr(said))}, which is {type(said).__name__} and not text"
+            what = "None" if said is None else f"{excerpt(repr(said))}, which is {type(said).__name__} and not text"
             raise UserCodeError(
                 f"{self._label}: {describe_code(self._decide)} returned {what}; return the plan as text, such as "
                 "'go to kitchen 0'"

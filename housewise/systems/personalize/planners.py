@@ -18,7 +18,7 @@ from housewise.agent.personalize.planner import Planner
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.agent.personalize.scripted import Order, Route, ScriptedPlanner, Wants
 from housewise.controller.robot import room_anchors
-from housewise.core.errors import UserCodeError, UserError, shown
+from housewise.core.errors import UserCodeError, UserError, excerpt
 from housewise.core.plugins import PLANNERS, call_part
 from housewise.core.user_code import load_part
 from housewise.language.base import ChatModel, Sampling
@@ -96,7 +96,7 @@ def open_planner(settings: AgentSettings) -> PlannerFactory:
         return OwnPlanners(found, label, settings.most_steps_per_plan)
     made: PlannerFactory = call_part(found, label, settings)
     if not callable(made) or not isinstance(getattr(made, "asks", None), bool):
-        raise UserError(f"{label}: {shown(repr(found))} makes no planners; see docs/extending.md")
+        raise UserError(f"{label}: {excerpt(repr(found))} makes no planners; see docs/extending.md")
     return made
 
 

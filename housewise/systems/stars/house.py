@@ -12,7 +12,7 @@ from housewise.agent.stars.situation import Thing
 from housewise.agent.stars.tasks import Task
 from housewise.agent.stars.vocabulary import Vocabulary
 from housewise.controller.skills import Controller, Outcome, Skill, Status
-from housewise.core.errors import UserError, alternatives
+from housewise.core.errors import UserError, suggest_names
 from housewise.worlds.house.env import RearrangementEnv
 from housewise.worlds.house.env import Task as HouseTask
 from housewise.worlds.house.episode import Episode, HouseObject, ShelfState
@@ -41,7 +41,7 @@ class _Shape(BaseModel):
     @classmethod
     def _known(cls, shape: str) -> str:
         if shape not in SIZES:
-            raise ValueError(f"no furniture looks like {shape}; {alternatives(shape, SIZES)}")
+            raise ValueError(f"no furniture looks like {shape}; {suggest_names(shape, SIZES)}")
         return shape
 
 

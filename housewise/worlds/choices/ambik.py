@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from housewise.core.errors import DataError, shown
+from housewise.core.errors import DataError, excerpt
 from housewise.core.text_files import read_text
 from housewise.language.words import content_words
 from housewise.worlds.choices.files import MOST_BYTES, Row, read_rows
@@ -94,7 +94,7 @@ def _published(text: str, path: Path) -> Iterator[AmbikTask]:
                 yield _task(row, row.get("") or str(number))
     except csv.Error as error:
         raise DataError(
-            f"{path}, line {rows.line_num}: no table ({shown(error)}); give it as it was published"
+            f"{path}, line {rows.line_num}: no table ({excerpt(error)}); give it as it was published"
         ) from error
 
 

@@ -17,7 +17,7 @@ import numpy as np
 import trimesh
 from PIL import Image, UnidentifiedImageError
 
-from housewise.core.errors import DataError, shown
+from housewise.core.errors import DataError, excerpt
 from housewise.core.files import open_regular, read_bytes
 
 _POINTER = b"version https://git-lfs.github.com/spec/"
@@ -72,7 +72,7 @@ def _reading(path: Path) -> Iterator[None]:
     except DataError:
         raise
     except Exception as error:  # parsers raise whatever they meet
-        raise DataError(f"{path}: damaged ({shown(error) or type(error).__name__}); fetch the file again") from error
+        raise DataError(f"{path}: damaged ({excerpt(error) or type(error).__name__}); fetch the file again") from error
 
 
 def _check_file(path: Path) -> None:

@@ -16,7 +16,7 @@ from typing import Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from housewise.core.errors import DataError, alternatives
+from housewise.core.errors import DataError, suggest_names
 from housewise.core.files import find_paths
 from housewise.core.text_files import is_file
 from housewise.core.yaml_files import read_yaml
@@ -184,7 +184,7 @@ def load_person(name_or_path: str | Path) -> Person:
     if is_file(path):
         return _read_person(path)
     known = ["majority", *people(), *strangers()]
-    raise DataError(f"no person {name!r}; {alternatives(name, known)}, or give the path of a YAML file")
+    raise DataError(f"no person {name!r}; {suggest_names(name, known)}, or give the path of a YAML file")
 
 
 @lru_cache(maxsize=1)

@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import lru_cache
 
 from housewise.core.configs import CONFIGS
-from housewise.core.errors import UserError, alternatives
+from housewise.core.errors import UserError, suggest_names
 from housewise.core.yaml_files import read_yaml
 from housewise.worlds.house.env import Task
 from housewise.worlds.house.generator import generate
@@ -78,14 +78,14 @@ def task_sets(scene: str) -> dict[str, list[int]]:
     """
     sets: dict[str, dict[str, list[int]]] = read_yaml(CONFIGS / "task_sets" / "llm_personalize.yaml")["scenes"]
     if scene not in sets:
-        raise UserError(f"no task sets for {scene}; {alternatives(scene, sets)}")
+        raise UserError(f"no task sets for {scene}; {suggest_names(scene, sets)}")
     return sets[scene]
 
 
 def _task_set(scene: str, name: str) -> list[int]:
     sets = task_sets(scene)
     if name not in sets:
-        raise UserError(f"{scene} has no task set {name!r}; {alternatives(name, sets)}")
+        raise UserError(f"{scene} has no task set {name!r}; {suggest_names(name, sets)}")
     return list(sets[name])
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from housewise.cli.selftrain_progress import TrainingDisplay
-from housewise.core.console import Console, guarded
+from housewise.core.console import Console, run_cli
 from housewise.selftrain.personalize.loop import SelfTraining
 from housewise.selftrain.personalize.settings import load_selftraining
 from housewise.selftrain.prefer import main as prefer
@@ -91,7 +91,7 @@ def interrupted(what: str, folder: Path, stops: list[str], every: int) -> dict[s
     place, log, begun = folder / "training", folder / "log", folder / "begun"
 
     def attempt(**stops: int | None) -> tuple[int, str, list[str]]:
-        found = run_traced(lambda: guarded(lambda: train(place)), place, log, **stops)
+        found = run_traced(lambda: run_cli(lambda: train(place)), place, log, **stops)
         return found.status, found.output, found.writes
 
     begun.mkdir()

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from housewise.core.errors import DataError, shown
+from housewise.core.errors import DataError, excerpt
 from housewise.worlds.house.housekeep.unpickle import load_object
 from housewise.worlds.house.preferences import Person, Places, Preferences
 
@@ -105,5 +105,5 @@ def read_annotations(root: Path) -> Annotations:
             raise ValueError(f"ranks are {ranks.shape}, expected {len(places)} x {len(categories)} x annotators")
         rows = {(room, receptacle): row for row, (room, receptacle) in enumerate(places)}
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise DataError(f"{path}: not Housekeep's annotations ({shown(error)}); fetch the file again") from error
+        raise DataError(f"{path}: not Housekeep's annotations ({excerpt(error)}); fetch the file again") from error
     return Annotations(rows, {name: column for column, name in enumerate(categories)}, ranks)

@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from housewise.core.errors import shown
+from housewise.core.errors import excerpt
 from housewise.core.files import open_regular
 from housewise.worlds.house.geometry import FARTHEST, Quat
 
@@ -64,7 +64,7 @@ def first(error: ValidationError) -> str:
     """The first thing that is wrong, and where, on one line."""
     found = error.errors()[0]
     field = ".".join(str(part) for part in found["loc"])
-    return shown(f"field {field}: {found['msg']}" if field else str(found["msg"]))
+    return excerpt(f"field {field}: {found['msg']}" if field else str(found["msg"]))
 
 
 def unpacked(path: Path) -> bytes:

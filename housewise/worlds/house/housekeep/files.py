@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 from pydantic import Field, ValidationError, field_validator, model_validator
 
-from housewise.core.errors import DataError, shown
+from housewise.core.errors import DataError, excerpt
 from housewise.core.yaml_files import SafeLoader, read_yaml
 from housewise.worlds.house.housekeep.fields import (
     Coordinate,
@@ -144,6 +144,6 @@ def read_episodes(path: Path) -> dict[int, dict[str, Any]]:
             raise ValueError("it holds no episode")
         return {int(episode["episode_id"]): episode for episode in episodes}
     except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-        raise DataError(f"{path}: damaged or incomplete ({shown(error)}); fetch the file again") from error
+        raise DataError(f"{path}: damaged or incomplete ({excerpt(error)}); fetch the file again") from error
     except MemoryError as error:
         raise DataError(f"{path}: holds more than fits in memory; fetch the file again") from error

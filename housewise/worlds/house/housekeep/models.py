@@ -11,7 +11,7 @@ import trimesh
 from numpy.typing import NDArray
 from trimesh.resolvers import FilePathResolver
 
-from housewise.core.errors import DataError, shown
+from housewise.core.errors import DataError, excerpt
 from housewise.core.files import read_bytes
 from housewise.worlds.house.geometry import FARTHEST
 from housewise.worlds.house.meshes import check_parts
@@ -45,7 +45,7 @@ def read_model(path: Path) -> Mesh:
     try:
         mesh = Mesh.join([_part(part) for part in model_parts(path)])
     except Exception as error:  # trimesh raises whatever its parsers meet
-        raise DataError(f"{path}: not a readable OBJ model ({shown(error)}); fetch the file again") from error
+        raise DataError(f"{path}: not a readable OBJ model ({excerpt(error)}); fetch the file again") from error
     if not len(mesh.faces):
         raise DataError(f"{path}: the model has no triangles; fetch the file again")
     if not (np.ptp(mesh.vertices, axis=0) <= FARTHEST).all():

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from pydantic import ValidationError
 
-from housewise.core.errors import DataError, shown
+from housewise.core.errors import DataError, excerpt
 from housewise.core.files import find_paths
 from housewise.core.user_folders import expand_user
 from housewise.worlds.house.episode import Episode, HouseObject, ObjectModel, ShelfItem, ShelfRow, ShelfSpan, ShelfState
@@ -284,7 +284,7 @@ def _model(raw: EpisodeFields, number: int, root: Path, where: str) -> ObjectMod
     try:
         there = file.resolve().is_relative_to(root.resolve()) and file.is_file()
     except (OSError, ValueError, RuntimeError) as error:
-        name = shown(raw.objs_files[number])
+        name = excerpt(raw.objs_files[number])
         raise DataError(f"{where}, field objs_files: {name!r} cannot be a file; fetch it again") from error
     return ObjectModel(file, raw.objs_rot[number]) if there else None
 

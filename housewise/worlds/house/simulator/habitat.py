@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from housewise.core.errors import DataError, UserError, shown
+from housewise.core.errors import DataError, UserError, excerpt
 from housewise.core.text_files import read_json
 from housewise.worlds.house.episode import HouseObject
 from housewise.worlds.house.geometry import Box, Pose, Quat, Vec3
@@ -302,7 +302,7 @@ class HabitatSimulator(HouseSimulator):
             probe = self._manager.add_object_by_template_id(loaded[0])
         except Exception as error:  # habitat-sim raises whatever its checks find
             raise DataError(
-                f"{config}: habitat-sim cannot load this object ({shown(error)}); fetch it and its meshes again, or "
+                f"{config}: habitat-sim cannot load this object ({excerpt(error)}); fetch it and its meshes again, or "
                 "remove it for a stand-in"
             ) from error
         corners = _corners(probe.aabb)

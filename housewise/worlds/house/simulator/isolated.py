@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection, Pipe
 from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any
 
-from housewise.core.errors import SimulatorError, UserError, shown
+from housewise.core.errors import SimulatorError, UserError, excerpt
 from housewise.worlds.house.episode import HouseObject
 from housewise.worlds.house.geometry import Pose
 from housewise.worlds.house.navigation import NavMesh
@@ -131,7 +131,7 @@ class _Process:
         how = f"exit code {code}" if code >= 0 else _signal_name(-code)
         last = os.pread(output, _LONGEST_OUTPUT, max(self._written, os.fstat(output).st_size - _LONGEST_OUTPUT))
         lines = [line for line in last.decode("utf-8", "replace").splitlines() if line.strip()]
-        return _EndedError(": ".join([f"the simulator's process ended ({how})", *map(shown, lines[-_LAST_LINES:])]))
+        return _EndedError(": ".join([f"the simulator's process ended ({how})", *map(excerpt, lines[-_LAST_LINES:])]))
 
 
 class IsolatedSimulator(CurrentHouse):
