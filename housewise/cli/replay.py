@@ -12,7 +12,7 @@ from housewise.cli.run_progress import play_run, print_lines
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths
 from housewise.core.record import FINISHED
-from housewise.playback.replay import settings_of
+from housewise.playback.replay import replay_settings
 from housewise.systems.personalize.record import HouseRecord, read_house_record, read_house_records
 from housewise.systems.personalize.system import Personalize
 
@@ -57,7 +57,7 @@ def replay_run(folder: Path, earlier: Records, settings: Mapping[str, Any], out:
         "simulator": first.setting.simulator,
         **settings,
     }
-    play_run(Personalize(settings_of(first.header).changed(**changed)), out, console)
+    play_run(Personalize(replay_settings(first.header).changed(**changed)), out, console)
     # A folder that is gone on with may hold more episodes.
     again = [record for record in read_house_records(out / "episodes") if record.name in earlier]
     same = sum(earlier[record.name].final.placements == record.final.placements for record in again)

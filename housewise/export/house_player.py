@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 from housewise.controller.robot import LETTERS
 from housewise.core.record import Event, Record
 from housewise.export.episode_playback import Frame, Playback, Said, events_of, plain
-from housewise.playback.replay import Moment, find_task, replay
+from housewise.playback.replay import ReplayState, find_task, replay_record
 from housewise.playback.simulators import FilmedSimulator, Shot
 from housewise.systems.personalize.record import ActionEvent, HouseRecord, PlanEvent
 from housewise.worlds.house.env import Task
@@ -40,9 +40,9 @@ class HousePlayer:
         task = find_task(house)
         steps = list(_steps(house))
         with closing(FilmedSimulator(self._camera, self._simulator)) as simulator:
-            again = replay(house, task, simulator, frames=len(steps) + 1)
+            again = replay_record(house, task, simulator, frames=len(steps) + 1)
         sizes = {thing.name: thing.size for thing in task.episode.objects}
-        moments = zip(again.moments, [*steps, (None, 0.0)], strict=True)
+        moments = zip(again.states, [*steps, (None, 0.0)], strict=True)
         frames = [
             self._frame(moment, again.frames[moment.step], sizes, action, reward)
             for moment, (action, reward) in moments
@@ -61,7 +61,7 @@ class HousePlayer:
 
     def _frame(
         self,
-        moment: Moment,
+        moment: ReplayState,
         shot: Shot,
         sizes: dict[str, tuple[float, float, float]],
         action: Action | None,

@@ -25,7 +25,7 @@ from housewise.worlds.house.scene_graph import ROBOT
 from housewise.worlds.house.simulator.base import BodyPose
 from housewise.worlds.house.world import REACH, World
 
-Spots = dict[str, tuple[float, float]]
+ObjectPositions = dict[str, tuple[float, float]]
 """(x, z) in metres by name of the object; what is in the hand has none."""
 
 _ACTIONS = {letter: action for action, letter in LETTERS.items()}
@@ -34,7 +34,7 @@ _SAME_PLACE = 0.01
 
 
 @dataclass(frozen=True)
-class Moment:
+class ReplayState:
     """The state after a low-level step.
 
     Attributes:
@@ -57,7 +57,7 @@ class Moment:
     holding: str | None
     grabbed: bool
     placements: Placements
-    spots: Spots
+    spots: ObjectPositions
 
 
 @dataclass
@@ -74,14 +74,14 @@ class Replay:
     """
 
     task: Task
-    moments: list[Moment] = field(default_factory=list)
-    asked: dict[int, int] = field(default_factory=dict)
+    states: list[ReplayState] = field(default_factory=list)
+    plan_states: dict[int, int] = field(default_factory=dict)
     photos: dict[int, Picture] = field(default_factory=dict)
     frames: dict[int, Shot] = field(default_factory=dict)
     differences: list[str] = field(default_factory=list)
 
 
-def settings_of(header: Header) -> PersonalizeSettings:
+def replay_settings(header: Header) -> PersonalizeSettings:
     """The settings that a record was made with, to play it again; what this version does not know is left out.
 
     Whoever decided then is not asked again, and may be code of somebody's own: the replay planner stands in its place.
@@ -115,7 +115,7 @@ def find_task(record: HouseRecord) -> Task:
     """
     setting = record.setting
     try:
-        config = settings_of(record.header)
+        config = replay_settings(record.header)
         task = _load(
             HouseTask.of(setting.scene, setting.episode, setting.task_set),
             _data_folder(config.tasks.data),
@@ -153,7 +153,7 @@ def _load(name: HouseTask, data: str | None, made: Made) -> Task:
     return load_task(name, HouseTaskSettings(data=data, **made._asdict()))
 
 
-def most_moments(steps: int, grabs: Collection[int], most: int) -> list[int]:
+def select_states(steps: int, grabs: Collection[int], most: int) -> list[int]:
     """Which of the moments 0 to steps to show, evenly spread, so that first, last and grabs are among them."""
     if most > steps:
         return list(range(steps + 1))
@@ -162,7 +162,7 @@ def most_moments(steps: int, grabs: Collection[int], most: int) -> list[int]:
     return sorted(kept | {round(moment) for moment in spread})
 
 
-def replay(record: HouseRecord, task: Task, simulator: FilmedSimulator | None, frames: int) -> Replay:
+def replay_record(record: HouseRecord, task: Task, simulator: FilmedSimulator | None, frames: int) -> Replay:
     """Play a record again.
 
     Args:
@@ -181,7 +181,7 @@ class _Replayer:
     def __init__(self, record: HouseRecord, task: Task, camera: FilmedSimulator | None, frames: int) -> None:
         self._record, self._camera = record, camera
         self._simulator = simulator = camera or UnseenHouse()
-        config, episode = settings_of(record.header), task.episode
+        config, episode = replay_settings(record.header), task.episode
         self._published = config.world.controller.kind == "published"
         x, _, z = episode.start.position
         body = BodyPose(x, z, yaw_of(episode.start.rotation), -float(np.deg2rad(config.world.look_down)))
@@ -216,11 +216,11 @@ class _Replayer:
             return set()
         letters = "".join(line.low_level for line in self._record.actions)
         grabs = [number for number, letter in enumerate(letters, start=1) if letter == "g"]
-        return set(most_moments(len(letters), grabs, frames))
+        return set(select_states(len(letters), grabs, frames))
 
     def _ask(self, plan: int) -> None:
-        moment = len(self._replay.moments) - 1
-        self._replay.asked[plan] = moment
+        moment = len(self._replay.states) - 1
+        self._replay.plan_states[plan] = moment
         if self._camera and moment not in self._replay.photos:
             self._replay.photos[moment] = self._camera.photo()
 
@@ -272,8 +272,8 @@ class _Replayer:
             self._differ(f"“{line.action or line.raw}” (step {line.start}) has another outcome")
         places = {self._keys[name]: self._keys.get(place) for name, place in self._claimed.items()}
         self._world.arrange(places)
-        if self._replay.moments[-1].step:
-            self._replay.moments.pop()
+        if self._replay.states[-1].step:
+            self._replay.states.pop()
             self._note(line.plan, line, grabbed="g" in line.low_level)
 
     def _placements(self) -> Placements:
@@ -288,11 +288,11 @@ class _Replayer:
             for key, pose in self._simulator.whereabouts.items()
             if pose is not None
         }
-        number = len(replay.moments)
+        number = len(replay.states)
         action, status = ((line.action or line.raw), line.status) if line else ("", "")
         held = self._names[holding] if holding else None
         body = self._simulator.body
-        replay.moments.append(Moment(number, plan, action, status, body, held, grabbed, self._placements(), spots))
+        replay.states.append(ReplayState(number, plan, action, status, body, held, grabbed, self._placements(), spots))
         if self._camera and number in self._wanted:
             replay.frames[number] = self._camera.shot(self._objects)
 

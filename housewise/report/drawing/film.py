@@ -14,7 +14,7 @@ from PIL import Image, ImageDraw, ImageFont, features
 
 from housewise.playback.floor_plan import DETAIL, HousePlan, filled
 from housewise.playback.object_outcomes import Fate
-from housewise.playback.replay import Moment, Replay
+from housewise.playback.replay import ReplayState, Replay
 from housewise.playback.simulators import Extent, Shot
 from housewise.report.drawing.house_map import stage_color
 from housewise.report.drawing.images import compress
@@ -58,7 +58,7 @@ def make_film(replay: Replay, plan: HousePlan, fates: Sequence[Fate]) -> Film:
     stage = _Stage(plan, replay, fates)
     numbers = sorted(replay.frames)
     frames = [stage.frame(number) for number in numbers]
-    moments = [replay.moments[number] for number in numbers]
+    moments = [replay.states[number] for number in numbers]
     durations = [_GRAB_MS if moment.grabbed else _STEP_MS for moment in moments]
     durations[-1] = _END_MS
     width, height = frames[0].size
@@ -79,12 +79,12 @@ class _Stage:
         size = (round(width * self._scale), round(height * self._scale))
         self._map = _base(plan).resize(size, Image.Resampling.LANCZOS)
         self._large_map = self._map.resize((2 * size[0], 2 * size[1]))
-        ways = [(moment.body.x, moment.body.z) for moment in replay.moments]
+        ways = [(moment.body.x, moment.body.z) for moment in replay.states]
         self._way = plan.frame.pixels(ways) * self._scale
 
     def frame(self, number: int) -> Image.Image:
         """The frame at the moment with this number."""
-        moment = self._replay.moments[number]
+        moment = self._replay.states[number]
         width = _VIEW[0] + _GAP + self._map.width
         # Video codecs want even sizes.
         frame = Image.new("RGB", (width + width % 2, _VIEW[1] + _BAR), _PAPER)
@@ -93,10 +93,10 @@ class _Stage:
         self._caption(ImageDraw.Draw(frame), moment, frame.width)
         return frame
 
-    def _kind(self, name: str, moment: Moment) -> str:
+    def _kind(self, name: str, moment: ReplayState) -> str:
         return "right" if moment.placements.get(name, "") in self._wanted.get(name, ()) else "wrong"
 
-    def _view(self, moment: Moment, shot: Shot) -> Image.Image:
+    def _view(self, moment: ReplayState, shot: Shot) -> Image.Image:
         """What the robot sees, with the names of the objects in it, the largest first."""
         image = Image.fromarray(shot.picture).resize(_VIEW, Image.Resampling.BICUBIC)
         draw, boxes = ImageDraw.Draw(image, "RGBA"), Boxes(_VIEW)
@@ -116,7 +116,7 @@ class _Stage:
                 _pill(draw, spot, width, inert(name), _KINDS[kind], kind)
         return image
 
-    def _situation(self, moment: Moment) -> Image.Image:
+    def _situation(self, moment: ReplayState) -> Image.Image:
         """The map with the way so far, the objects and the robot; drawn at twice the size to be smooth."""
         image = self._large_map.copy()
         draw = ImageDraw.Draw(image, "RGBA")
@@ -130,7 +130,7 @@ class _Stage:
         self._robot(draw, moment)
         return image.reduce(2)
 
-    def _robot(self, draw: ImageDraw.ImageDraw, moment: Moment) -> None:
+    def _robot(self, draw: ImageDraw.ImageDraw, moment: ReplayState) -> None:
         x, y = (2 * self._scale * self._plan.frame.pixels((moment.body.x, moment.body.z))[0]).tolist()
         angle = float(np.rad2deg(self._plan.frame.heading(moment.body.yaw)))
         draw.pieslice((x - 70, y - 70, x + 70, y + 70), angle - 45, angle + 45, fill=(255, 240, 170, 110))
@@ -138,7 +138,7 @@ class _Stage:
         if moment.holding:
             draw.ellipse((x - 6, y - 6, x + 6, y + 6), (255, 205, 70))
 
-    def _caption(self, draw: ImageDraw.ImageDraw, moment: Moment, width: int) -> None:
+    def _caption(self, draw: ImageDraw.ImageDraw, moment: ReplayState, width: int) -> None:
         """Above: what is being done on the left, how far it is on the right."""
         counter = f"plan {max(moment.plan, 0) + 1} · step {moment.step}"
         room = width - 40 - draw.textlength(counter, _font(15))

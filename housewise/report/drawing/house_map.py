@@ -102,7 +102,7 @@ def _rings(area: Area) -> str:
 
 def _walk(plan: HousePlan, replay: Replay) -> Markup:
     """The way that was walked, from dark to light."""
-    points = _points(plan.frame.pixels([(moment.body.x, moment.body.z) for moment in replay.moments]))
+    points = _points(plan.frame.pixels([(moment.body.x, moment.body.z) for moment in replay.states]))
     bounds = np.unique(np.linspace(0, len(points) - 1, _CHUNKS + 1).round().astype(int)).tolist()
     chunks = []
     for start, end in pairwise(bounds):
@@ -117,7 +117,7 @@ def _walk(plan: HousePlan, replay: Replay) -> Markup:
 def _ends(plan: HousePlan, replay: Replay, labels: Boxes) -> Markup:
     """Where the robot stood, and looked, at the start and at the end."""
     marks = []
-    for name, moment, share in (("start", replay.moments[0], 0.0), ("end", replay.moments[-1], 1.0)):
+    for name, moment, share in (("start", replay.states[0], 0.0), ("end", replay.states[-1], 1.0)):
         x, y = _points(plan.frame.pixels((moment.body.x, moment.body.z)))[0]
         turn = float(np.rad2deg(plan.frame.heading(moment.body.yaw)))
         color = _css(stage_color(share))
@@ -135,13 +135,13 @@ def _stops(plan: HousePlan, replay: Replay, labels: Boxes) -> Markup:
     """A numbered dot where each plan was asked for; of those close together only the first."""
     kept: list[Point] = []
     marks = []
-    for number, index in replay.asked.items():
-        body = replay.moments[index].body
+    for number, index in replay.plan_states.items():
+        body = replay.states[index].body
         x, y = _points(plan.frame.pixels((body.x, body.z)))[0]
         if any(np.hypot(x - a, y - b) < _PLAN_GAP for a, b in kept) or not labels.free(x, y, 15, 15):
             continue
         kept.append((x, y))
-        color = _css(stage_color(index / len(replay.moments)))
+        color = _css(stage_color(index / len(replay.states)))
         marks += [
             tag("circle", tag("title", f"plan {number + 1} was asked for here"), cx=x, cy=y, r=7.5, stroke=color),
             tag("text", str(number + 1), x=x, y=y + 3.2),
@@ -165,7 +165,7 @@ def _moves(plan: HousePlan, replay: Replay, fates: Sequence[Fate], labels: Boxes
 
 
 def _start_and_end(plan: HousePlan, replay: Replay, fate: Fate) -> tuple[Point, Point]:
-    first, last = replay.moments[0], replay.moments[-1]
+    first, last = replay.states[0], replay.states[-1]
     robot = (last.body.x, last.body.z)
     start, end = _points(plan.frame.pixels([first.spots.get(fate.name, robot), last.spots.get(fate.name, robot)]))
     return start, end

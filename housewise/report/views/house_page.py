@@ -12,7 +12,7 @@ from markupsafe import Markup
 from housewise.core.errors import UserError
 from housewise.playback.floor_plan import house_plan
 from housewise.playback.object_outcomes import Fate, fates, story, who_wants
-from housewise.playback.replay import Replay, find_task, replay
+from housewise.playback.replay import Replay, find_task, replay_record
 from housewise.playback.simulators import FilmedSimulator, Picture
 from housewise.report.drawing.film import FRAMES, Film, make_film
 from housewise.report.drawing.house_map import map_svg
@@ -180,9 +180,9 @@ def make_chapter(
 
 def _played_again(record: HouseRecord, task: Task, simulator: SimulatorChoice | None, frames: int) -> Replay:
     if simulator is None:
-        return replay(record, task, None, 0)
+        return replay_record(record, task, None, 0)
     with closing(FilmedSimulator(simulator=simulator)) as camera:
-        return replay(record, task, camera, frames)
+        return replay_record(record, task, camera, frames)
 
 
 def _illustrate(chapter: Chapter, played: Replay, with_pictures: bool, keep: Callable[[Film], str] | None) -> None:
@@ -227,7 +227,7 @@ def _plan(plan: PlanEvent, lines: Sequence[ActionEvent], things: Collection[str]
         ending,
         f"What the robot saw at step {plan.step}, when plan {plan.plan + 1} was asked for",
     )
-    photo = played.photos.get(played.asked.get(plan.plan, -1)) if played else None
+    photo = played.photos.get(played.plan_states.get(plan.plan, -1)) if played else None
     return card if photo is None else _with_pictures(card, photo)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from housewise.playback.floor_plan import DETAIL, Frame, house_plan
 from housewise.playback.object_outcomes import HAND, Fate, fates, story, who_wants
-from housewise.playback.replay import find_task, replay
+from housewise.playback.replay import find_task, replay_record
 from housewise.playback.simulators import FilmedSimulator
 from housewise.report.drawing.house_map import map_svg
 from housewise.report.drawing.inert_text import inert
@@ -89,7 +89,7 @@ def test_frame(turned: bool) -> None:
 def test_map_shows_house_and_moves(run_folder: Path) -> None:
     record = next(read_house_records(run_folder / "episodes"))
     task = find_task(record)
-    played = replay(record, task, FilmedSimulator(Camera(8, 6)), 0)
+    played = replay_record(record, task, FilmedSimulator(Camera(8, 6)), 0)
     plan = house_plan(task.scene, task.episode.receptacles)
     width, height = plan.frame.size
     assert plan.picture.shape == (DETAIL * height, DETAIL * width, 4)

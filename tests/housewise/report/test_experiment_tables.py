@@ -8,7 +8,7 @@ from typing import Any
 
 from housewise.core.files import write_json
 from housewise.core.record import Header, Result
-from housewise.playback.replay import settings_of
+from housewise.playback.replay import replay_settings
 from housewise.report import experiment_tables
 from housewise.systems.personalize.record import read_house_records
 
@@ -35,7 +35,7 @@ def test_figures_in_percent_as_they_were_before_version_2_are_not_stale(run_fold
 
 def test_tables_have_a_row_for_each_experiment(run_folder: Path) -> None:
     record = next(read_house_records(run_folder / "episodes"))
-    settings = settings_of(record.header)
+    settings = replay_settings(record.header)
 
     def other(config: dict[str, Any] | None = None, **changes: Any) -> tuple[Header, Result]:
         chosen = settings.changed(**config or {}).model_dump(mode="json")
@@ -69,7 +69,7 @@ def test_tables_have_a_row_for_each_experiment(run_folder: Path) -> None:
 
 def test_a_long_list_of_a_setting_is_told_in_short_and_from_another(run_folder: Path) -> None:
     record = next(read_house_records(run_folder / "episodes"))
-    plain = settings_of(record.header)
+    plain = replay_settings(record.header)
 
     def with_kinds(*kinds: str) -> tuple[Header, Result]:
         chosen = plain.changed(planner="llm", familiar=list(kinds)).model_dump(mode="json")

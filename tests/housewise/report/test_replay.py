@@ -10,7 +10,7 @@ import pytest
 from housewise.core.errors import UserError
 from housewise.core.record import Header
 from housewise.playback.floor_plan import house_plan
-from housewise.playback.replay import Replay, find_task, most_moments, replay, settings_of
+from housewise.playback.replay import Replay, find_task, select_states, replay_record, replay_settings
 from housewise.playback.simulators import FilmedSimulator
 from housewise.systems.personalize.record import HouseRecord, read_house_records
 from housewise.worlds.house.housekeep.reader import HousekeepData
@@ -26,17 +26,17 @@ def record_of(folder: Path) -> HouseRecord:
 
 
 def again(record: HouseRecord, frames: int = 0) -> Replay:
-    return replay(record, find_task(record), FilmedSimulator(SMALL), frames)
+    return replay_record(record, find_task(record), FilmedSimulator(SMALL), frames)
 
 
 def test_the_same_happens_again(run_folder: Path) -> None:
     record = record_of(run_folder)
     played = again(record, frames=12)
     assert played.differences == []
-    assert played.moments[-1].placements == record.final.placements
-    assert len(played.moments) == record.result.scores["steps"] + 1
-    assert any(moment.grabbed for moment in played.moments)
-    assert list(played.asked.values()) == [plan.step for plan in record.plans]
+    assert played.states[-1].placements == record.final.placements
+    assert len(played.states) == record.result.scores["steps"] + 1
+    assert any(moment.grabbed for moment in played.states)
+    assert list(played.plan_states.values()) == [plan.step for plan in record.plans]
     assert 5 <= len(played.frames) <= 16
     assert {0, record.result.scores["steps"]} <= set(played.frames)
     assert all(picture.shape == (48, 64, 3) and np.ptp(picture) for picture in played.photos.values())
@@ -44,10 +44,10 @@ def test_the_same_happens_again(run_folder: Path) -> None:
 
 def test_without_a_camera_the_record_is_followed_to_the_same_places(run_folder: Path) -> None:
     record = record_of(run_folder)
-    seen, followed = again(record), replay(record, find_task(record), None, 12)
-    assert (followed.asked, followed.differences) == (seen.asked, [])
+    seen, followed = again(record), replay_record(record, find_task(record), None, 12)
+    assert (followed.plan_states, followed.differences) == (seen.plan_states, [])
     assert not followed.photos and not followed.frames
-    for one, other in zip(followed.moments, seen.moments, strict=True):
+    for one, other in zip(followed.states, seen.states, strict=True):
         assert (one.placements, one.spots, one.holding, one.grabbed) == (
             other.placements,
             other.spots,
@@ -61,13 +61,13 @@ def test_without_a_camera_the_record_is_followed_to_the_same_places(run_folder: 
 
 def test_objects_are_found_in_the_pictures(run_folder: Path) -> None:
     record = record_of(run_folder)
-    played = replay(record, find_task(record), FilmedSimulator(Camera(256, 192)), 40)
+    played = replay_record(record, find_task(record), FilmedSimulator(Camera(256, 192)), 40)
     found = [(number, name, extent) for number, shot in played.frames.items() for name, extent in shot.objects.items()]
     assert found and {name for _, name, _ in found} <= set(record.setting.placements)
     for number, name, extent in found:
         assert 0 <= extent.left < extent.right < 256 and 0 <= extent.top < extent.bottom < 192
         # What is in the hand is not in the house.
-        assert played.moments[number].holding != name
+        assert played.states[number].holding != name
 
 
 def test_the_published_controllers_silent_nods_are_followed(tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_what_comes_out_otherwise_is_told(run_folder: Path) -> None:
     ]
     played = again(changed(record, actions=tampered))
     assert played.differences and "another outcome" in played.differences[0]
-    assert place == "robot" or played.moments[-1].placements == record.final.placements
+    assert place == "robot" or played.states[-1].placements == record.final.placements
 
 
 def test_steps_are_followed_where_the_house_differs(run_folder: Path) -> None:
@@ -121,12 +121,12 @@ def test_steps_are_followed_where_the_house_differs(run_folder: Path) -> None:
     actions = [*record.actions[:walked], moved, *record.actions[walked + 1 :]]
     played = again(changed(record, actions=actions))
     assert "stood elsewhere" in " ".join(played.differences)
-    assert played.moments[line.end].body.x == pytest.approx(x + 0.1)
+    assert played.states[line.end].body.x == pytest.approx(x + 0.1)
 
 
 def test_settings_of_other_versions_are_read_as_far_as_they_are_known() -> None:
     header = Header(system="personalize", task="a", settings={"tasks": {"person": "ada"}, "magic": 3})
-    assert settings_of(header).tasks.person == "ada"
+    assert replay_settings(header).tasks.person == "ada"
 
 
 def test_another_episode_is_not_taken_for_the_records(run_folder: Path) -> None:
@@ -137,7 +137,7 @@ def test_another_episode_is_not_taken_for_the_records(run_folder: Path) -> None:
 
 @pytest.mark.parametrize(("steps", "most"), [(0, 10), (5, 10), (1000, 150), (1000, 2)])
 def test_moments_are_spread(steps: int, most: int) -> None:
-    moments = most_moments(steps, {steps // 2}, most)
+    moments = select_states(steps, {steps // 2}, most)
     assert moments == sorted(set(moments))
     assert {0, steps} <= set(moments)
     assert len(moments) <= max(most + 2, 4)
@@ -161,6 +161,6 @@ def test_a_record_that_moves_what_there_is_not_is_replayed_all_the_same(
     names: dict[str, str] = {}
     record = record_of(edited(change))
     played = again(record)
-    assert len(played.moments) == record.result.scores["steps"] + 1
+    assert len(played.states) == record.result.scores["steps"] + 1
     told = [text for text in played.differences if "not both in this house" in text]
     assert told and all(text.isprintable() and len(text) < 500 for text in told)
