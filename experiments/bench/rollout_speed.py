@@ -41,7 +41,7 @@ class Clock(NullCallback):
     def __init__(self) -> None:
         self.began_at: float | None = None
 
-    def began(self, job: Job) -> None:
+    def on_episode_start(self, job: Job) -> None:
         """See Watcher.began."""
         self.began_at = self.began_at or time.perf_counter()
 

@@ -38,7 +38,7 @@ from housewise.experiments.clipr.main_results import choice_sets
 from housewise.language import open_model
 from housewise.language.adapters import fingerprint
 from housewise.language.embedder import shared_minilm
-from housewise.rollout.models import Deferred
+from housewise.rollout.models import LazyChatModel
 from housewise.rollout.scores import standard_error
 from housewise.selftrain.clipr.invented import RECIPE, Choices, Recipe, Ruled, held_out, read_recipe
 from housewise.selftrain.personalize.pairs import Pair, read_pairs, write_pairs
@@ -119,7 +119,7 @@ def kept_pairs(path: Path, pairs: Sequence[Pair]) -> list[Pair]:
 
 def by_model(start: ModelReference, folder: Path) -> Answer:
     """Choices of a language model, opened when it is first asked, whose replies are kept in a folder."""
-    deferred = Deferred(start.model, lambda: open_model(start.model, adapter=start.adapter))
+    deferred = LazyChatModel(start.model, lambda: open_model(start.model, adapter=start.adapter))
     model, prompts = kept_replies(deferred, start.adapter, folder), CliprPrompts()
 
     def answer(some: Sequence[Ruled]) -> list[int | None]:

@@ -15,7 +15,7 @@ from housewise.experiments.personalize.study import GENERATED, executability, su
 from housewise.experiments.results import Figure
 from housewise.language.adapters import fingerprint
 from housewise.people.memory import Memory, MemoryFolder, Note
-from housewise.rollout.note_events import notes_of
+from housewise.rollout.note_events import learned_notes
 from housewise.rollout.record_reader import read_record
 from housewise.rollout.run_memory import continued_memory_settings
 from housewise.rollout.settings import MemorySettings
@@ -222,7 +222,7 @@ class Stage:
         """What was learned, episode after episode in the order of the tasks."""
         for task in task_names(HouseTaskSettings(**self.household.tasks(self.which))):
             path = self.folder / "episodes" / f"{record_name(task.name, 0)}{FINISHED}"
-            yield from notes_of(read_record(path)) if path.exists() else ()
+            yield from learned_notes(read_record(path)) if path.exists() else ()
 
     def memory_at_start(self) -> Memory | None:
         """What was remembered when it began, None before that."""

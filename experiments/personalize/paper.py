@@ -122,7 +122,7 @@ def carry_out(
         console.print(f"written: {', '.join(map(str, paths))}", soft_wrap=True)
 
 
-_BUNDLED_SECONDS = Personalize.seconds_each[1] or 0.0
+_BUNDLED_SECONDS = Personalize.seconds_per_episode[1] or 0.0
 
 
 def measured_ahead(results: Sequence[Results]) -> str:

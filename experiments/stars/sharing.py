@@ -13,8 +13,8 @@ from housewise.language.base import ChatModel
 from housewise.people.memory import Memory
 from housewise.rollout.episode_loop import Progress
 from housewise.rollout.record_reader import read_record
-from housewise.rollout.saved_settings import check_files, differing, settings_from
-from housewise.rollout.system import Job, EpisodeSetup
+from housewise.rollout.saved_settings import check_user_files, differing, parse_saved_settings
+from housewise.rollout.system import EpisodeSetup, Job
 from housewise.systems.stars.record import RepairEvent, RetrievedEvent, SelectionEvent
 from housewise.systems.stars.settings import StarsSettings
 from housewise.systems.stars.system import Stars
@@ -38,7 +38,7 @@ class Sharing(Stars):
         super().__init__(settings)
         self._others = tuple(others)
 
-    def material(self, job: Job) -> tuple[Event, ...]:
+    def job_data(self, job: Job) -> tuple[Event, ...]:
         """See System.material: what the model said under other conditions."""
         return tuple(event for folder in self._others for event in self._said(folder, job))
 
@@ -47,11 +47,11 @@ class Sharing(Stars):
         job: Job,
         models: Mapping[str, ChatModel],
         memory: Memory | None,
-        material: Any,
+        job_data: Any,
         progress: Progress,
     ) -> EpisodeSetup:
         """See System.open."""
-        return super().open(replace(job, earlier=(*job.earlier, *material)), models, memory, None, progress)
+        return super().open(replace(job, earlier=(*job.earlier, *job_data)), models, memory, None, progress)
 
     def _said(self, folder: Path, job: Job) -> Iterator[Event]:
         path = folder / "episodes" / f"{job.name}{FINISHED}"
@@ -60,7 +60,7 @@ class Sharing(Stars):
         record = read_record(path)
         if not self._alike(record.header):
             return
-        check_files(self.files(), folder)
+        check_user_files(self.files(), folder)
         then, now = find_condition(record.header.agent), self.settings.agent.parts
         if then.retrieval == now.retrieval:
             yield from record.of_type(RetrievedEvent)
@@ -70,5 +70,5 @@ class Sharing(Stars):
 
     def _alike(self, header: Header) -> bool:
         """Whether an episode was played with the same model and settings but for the condition."""
-        then = settings_from(header.system, header.settings, header.task, strict=False, trust_code=True)
+        then = parse_saved_settings(header.system, header.settings, header.task, strict=False, trust_code=True)
         return set(differing(then.identity, self.settings.identity)) <= {"condition"}

@@ -14,7 +14,7 @@ from housewise.core.tables import table
 from housewise.report.drawing.inert_text import inert
 from housewise.report.entries import Entry, finished, read_entries
 from housewise.rollout.comparison import Comparison, Difference, compare
-from housewise.rollout.comparison_settings import names
+from housewise.rollout.comparison_settings import experiment_names
 
 _MOST_NAMED = 5
 
@@ -46,7 +46,7 @@ def _one(folder: Path) -> list[Entry]:
         UserError: when they are of several experiments.
     """
     entries, _ = read_entries(folder, figures_only=True)
-    found = names([entry.experiment for entry in entries if entry.finished])
+    found = experiment_names([entry.experiment for entry in entries if entry.finished])
     if not found:
         raise UserError(f"{folder}: all of its {len(entries)} episodes failed; there is nothing to compare")
     if len(found) > 1:
@@ -102,6 +102,6 @@ class _Plain:
         self._console.print(inert(text), markup=False, highlight=False, soft_wrap=True)
 
 
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return "; ".join(names[:_MOST_NAMED]) + more
+def _listed(experiment_names: list[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(experiment_names) > _MOST_NAMED else ""
+    return "; ".join(experiment_names[:_MOST_NAMED]) + more

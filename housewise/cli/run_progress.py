@@ -21,7 +21,7 @@ from housewise.core.record import Failure, Result
 from housewise.core.tables import Fitted, bars, table
 from housewise.rollout.failures import RunEndedError
 from housewise.rollout.run import Run
-from housewise.rollout.scores import USAGE, Score, cut_replies
+from housewise.rollout.scores import USAGE, Score, truncation_warning
 from housewise.rollout.system import Job, System
 from housewise.rollout.usage_limits import LimitReachedError
 from housewise.tracking import Curves, TrackedEpisodes, following
@@ -56,7 +56,7 @@ def _play(session: Run, curves: Curves, console: Console) -> dict[str, Any]:
     print_lines(console, f"run: {out}", f"look at it, now or later: {shell_command('report', out)}")
     print_lines(console, *announcement_lines(session))
     try:
-        with resume_hint(console, out), bars(console, shown=not system.talks) as progress:
+        with resume_hint(console, out), bars(console, shown=not system.interactive) as progress:
             tracked = TrackedEpisodes(RunProgress(progress, session), curves, session)
             figures = session.play(tracked)
             # What a run had no time for that was killed behind its last episode.
@@ -117,7 +117,7 @@ def _show(figures: dict[str, Any], system: System[Any], out: Path, console: Cons
     scores, max_tokens = system.scores, system.settings.models.agent.sampling.max_tokens
     console.print(summary_table(figures, scores))
     print_lines(console, *failure_lines(figures["failed"]))
-    if cut := cut_replies(figures["overall"], max_tokens):
+    if cut := truncation_warning(figures["overall"], max_tokens):
         print_lines(console, cut)
     print_lines(console, f"records:    {out / 'episodes'}", f"figures:    {out / 'metrics.json'}")
     print_lines(console, f"look at it: {shell_command('report', out)}")
@@ -165,17 +165,17 @@ class RunProgress:
         self._bars: dict[str, TaskID] = {}
         self._all = progress.add_task("episodes", total=len(session.jobs), completed=len(session.finished))
 
-    def began(self, job: Job) -> None:
+    def on_episode_start(self, job: Job) -> None:
         """See Watcher.began."""
         self._bars[job.name] = self._progress.add_task(job.name, total=None)
 
-    def progressed(self, job: Job, done: int, of: int, words: str) -> None:
+    def on_episode_progress(self, job: Job, done: int, of: int, words: str) -> None:
         """See Watcher.progressed."""
         self._progress.update(self._bars[job.name], completed=done, total=of, description=f"{job.name} {words}")
         if self._session.meter is not None:
             self._progress.update(self._all, description=f"episodes, {self._session.meter}")
 
-    def ended(self, job: Job, result: Result) -> None:
+    def on_episode_end(self, job: Job, result: Result) -> None:
         """See Watcher.ended."""
         self._over(job)
         spent = "" if self._session.meter is None else f"; {self._session.meter} so far"
@@ -183,7 +183,7 @@ class RunProgress:
             f"{job.name}: {_achieved(self._system, result)}{self._system.describe_ending(result)}{spent}"
         )
 
-    def failed(self, job: Job, failure: Failure) -> None:
+    def on_episode_failure(self, job: Job, failure: Failure) -> None:
         """See Watcher.failed."""
         self._over(job)
         self._progress.console.print(f"{job.name}: failed: {failure.error}", soft_wrap=True)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from housewise.core.errors import make_printable
 from housewise.core.plugins import EXPORTS, open_plugin, plugins
 from housewise.core.record import Record, UnknownEvent
-from housewise.rollout.scores import figures_of
+from housewise.rollout.scores import result_metrics
 from housewise.worlds.house.geometry import Box, Pose
 from housewise.worlds.house.simulator import SimulatorChoice
 
@@ -133,7 +133,7 @@ def events_of(record: Record) -> list[Said]:
 
 def scores_in(record: Record) -> dict[str, float]:
     """All figures of an episode by name."""
-    return {name: float(value) for name, value in figures_of(record.result).items()}
+    return {name: float(value) for name, value in result_metrics(record.result).items()}
 
 
 def plain(text: str) -> str:

@@ -15,7 +15,7 @@ from housewise.core.errors import UserError, excerpt
 from housewise.core.record import Header
 from housewise.core.user_folders import expand_user
 from housewise.playback.simulators import FilmedSimulator, Picture, Shot, UnseenHouse
-from housewise.rollout.saved_settings import settings_from
+from housewise.rollout.saved_settings import parse_saved_settings
 from housewise.systems.personalize.record import ActionEvent, HouseRecord, Placements
 from housewise.systems.personalize.settings import HouseTaskSettings, PersonalizeSettings
 from housewise.systems.personalize.tasks import HouseTask, load_task
@@ -90,7 +90,7 @@ def replay_settings(header: Header) -> PersonalizeSettings:
         UserError: when they are damaged, or another system's.
     """
     changes = {"planner": "replay"}
-    found = settings_from(header.system, header.settings, "the record", strict=False, changes=changes)
+    found = parse_saved_settings(header.system, header.settings, "the record", strict=False, changes=changes)
     assert isinstance(found, PersonalizeSettings)
     return found
 

@@ -15,12 +15,12 @@ from housewise.core.files import find_paths, read_bytes
 from housewise.core.plurals import plural
 from housewise.core.record import Header, Record, Result
 from housewise.report.views.base import View, view_of
-from housewise.rollout.comparison_settings import Experiment, experiment_of, planner_of
+from housewise.rollout.comparison_settings import Experiment, identify_experiment, planner_label
 from housewise.rollout.episode_loop import OUT_OF_STEPS
 from housewise.rollout.failures import read_failures
 from housewise.rollout.record_reader import read_record, read_summary
 from housewise.rollout.scores import Finished
-from housewise.rollout.system import scores_of
+from housewise.rollout.system import system_scores
 
 # What looking for something raises that is not there, or is of another kind.
 _ODD = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, AssertionError)
@@ -70,12 +70,12 @@ class Entry:
     @property
     def planner(self) -> str:
         """Who played."""
-        return planner_of(self.header) if self.header else ""
+        return planner_label(self.header) if self.header else ""
 
     @cached_property
     def experiment(self) -> Experiment:
         """What the episode belongs to."""
-        return experiment_of(self.header) if self.header else ()
+        return identify_experiment(self.header) if self.header else ()
 
     @property
     def finished(self) -> Finished | None:
@@ -87,7 +87,7 @@ class Entry:
         """The score that counts, as it is displayed; None when it failed."""
         if self.header is None or self.result is None:
             return None
-        scores = scores_of(self.header.system)
+        scores = system_scores(self.header.system)
         return scores[0].displayed(scores[0].of(self.result) or 0.0) if scores else 0.0
 
     @property
@@ -186,7 +186,7 @@ def _failed(folder: Path, run: str) -> Iterator[Entry]:
 
 def _entry(path: Path, run: str, figures_only: bool) -> Entry:
     header, result = read_summary(path)
-    for score in scores_of(header.system)[:1]:
+    for score in system_scores(header.system)[:1]:
         if not math.isfinite(score.of(result) or 0.0):
             raise UserError(f"{path}: {score.name} is not a number; delete the file to run the episode again")
     with readable(path):

@@ -28,7 +28,7 @@ from housewise.report.drawing.film import Film, encoder
 from housewise.report.entries import Entry, readable
 from housewise.report.rendering import render, version
 from housewise.report.views.base import EventsView, KeepFilm, Shown
-from housewise.rollout.comparison_settings import label
+from housewise.rollout.comparison_settings import setting_label
 from housewise.rollout.record_reader import read_record
 from housewise.worlds.house.simulator import RAYCAST, SimulatorChoice
 
@@ -312,7 +312,7 @@ def _rendered(page: Page, chapter: Shown | None, made: str) -> str:
         "command": "" if page.has_pictures else page.command,
         "entry": page.entry,
         "began": page.entry.view.began(page.entry.header) if page.entry.header else [],
-        "facts": {label(key): value for key, value in config.items()},
+        "facts": {setting_label(key): value for key, value in config.items()},
     }
     return render("episode.html", facts)
 

@@ -12,9 +12,16 @@ from typing import Any
 from housewise.core.errors import UserError
 from housewise.core.text_files import read_json
 from housewise.rollout.comparison import Comparison, compare
-from housewise.rollout.comparison_settings import Experiment, differing, experiment_of, label, names, planner_of
+from housewise.rollout.comparison_settings import (
+    Experiment,
+    differing,
+    experiment_names,
+    identify_experiment,
+    label,
+    planner_label,
+)
 from housewise.rollout.scores import VERSION, Finished, Score, summary
-from housewise.rollout.system import scores_of
+from housewise.rollout.system import system_scores
 
 _MOST_PAIRS = 6
 _SCENES = "generated houses"
@@ -66,13 +73,13 @@ def rows(episodes: Sequence[Finished]) -> Rows:
     """Group episodes by everything that makes an experiment."""
     groups: dict[Experiment, list[Finished]] = {}
     for one in episodes:
-        groups.setdefault(experiment_of(one[0]), []).append(one)
-    called = names(list(groups))
+        groups.setdefault(identify_experiment(one[0]), []).append(one)
+    called = experiment_names(list(groups))
     differ = differing(groups)
     keys = differ or ["planner"]
     ordered = sorted(groups, key=lambda experiment: called[experiment])
 
-    short = _numbered({experiment: planner_of(groups[experiment][0][0]) for experiment in ordered})
+    short = _numbered({experiment: planner_label(groups[experiment][0][0]) for experiment in ordered})
 
     def row(experiment: Experiment, scene: str, members: Sequence[Finished]) -> Row:
         facts = dict(experiment)
@@ -116,7 +123,7 @@ def stale(folder: Path, episodes: Sequence[Finished]) -> str:
     path = folder / "metrics.json"
     try:
         content = read_json(path)
-        told, main = content["overall"], scores_of(episodes[0][0].system)[0]
+        told, main = content["overall"], system_scores(episodes[0][0].system)[0]
         counted, rate = int(told["episodes"]), float(told[main.name])
         if content.get("version", 1) >= VERSION:
             rate = main.displayed(rate)
@@ -162,7 +169,7 @@ def _scene(one: Finished) -> str:
 def _row(experiment: tuple[str, ...], name: str, scene: str, episodes: Sequence[Finished]) -> Row:
     if not episodes:
         return Row(experiment, name, scene, {"episodes": "0"}, 0.0, None)
-    scores = [score for score in scores_of(episodes[0][0].system) if not score.total]
+    scores = [score for score in system_scores(episodes[0][0].system) if not score.total]
     means: dict[str, Any] = summary([result for _, result in episodes], scores, [header.task for header, _ in episodes])
     tokens = means["prompt_tokens"] + means["completion_tokens"]
     main = scores[0] if scores else Score("")

@@ -31,8 +31,8 @@ from housewise.report.experiment_tables import Rows, overall, rows, stale
 from housewise.report.rendering import render
 from housewise.report.views.base import Cell, Shown
 from housewise.rollout.comparison import Comparison, compare
-from housewise.rollout.comparison_settings import Experiment, names
-from housewise.rollout.scores import cut_replies, summary
+from housewise.rollout.comparison_settings import Experiment, experiment_names
+from housewise.rollout.scores import summary, truncation_warning
 
 MOST_IN_ONE = 12
 """How many episodes one file shows with pictures, unless it is told otherwise."""
@@ -219,11 +219,11 @@ def _write_index(
 ) -> None:
     episodes = finished(entries)
     figures = rows(episodes)
-    agents = names([entry.experiment for entry in entries if entry.header])
+    agents = experiment_names([entry.experiment for entry in entries if entry.header])
     filters = _filters(entries, agents)
     failed = sum(entry.result is None for entry in entries)
     told = [f"{failed} of {len(entries)} episodes failed and are in no mean."] if failed else []
-    if cut := cut_replies(summary([result for _, result in episodes], ())):
+    if cut := truncation_warning(summary([result for _, result in episodes], ())):
         told.append(f"{cut}.")
     lines = [_line(entry, link, agents, filters) for entry, link in zip(entries, links, strict=True)]
     view = entries[0].view
@@ -261,7 +261,7 @@ def _against(folder: Path, entries: Sequence[Entry], other: Path | None) -> list
     theirs = rows_by_experiment(read_entries(other, figures_only=True)[0])
     if len(theirs) != 1:
         raise UserError(f"{other}: holds {len(theirs)} experiments; name the folder of one run to compare with")
-    ours, called = rows_by_experiment(entries), names([*rows_by_experiment(entries)])
+    ours, called = rows_by_experiment(entries), experiment_names([*rows_by_experiment(entries)])
     (members,) = theirs.values()
     return [
         compare(members, episodes, (other.name, f"{folder.resolve().name} · {called[experiment]}"))

@@ -13,9 +13,9 @@ from housewise.core.errors import UserError
 from housewise.core.plugins import SYSTEMS, plugins
 from housewise.core.plurals import plural
 from housewise.core.record import Header
-from housewise.rollout.comparison_settings import AGENT, Experiment, differing, experiment_of, label
+from housewise.rollout.comparison_settings import AGENT, Experiment, differing, identify_experiment, setting_label
 from housewise.rollout.scores import USAGE, Finished, Score, standard_error
-from housewise.rollout.system import find_system, scores_of
+from housewise.rollout.system import find_system, system_scores
 
 Key = tuple[str, str, int]
 """System, task and run."""
@@ -126,7 +126,7 @@ def compare(a: Sequence[Finished], b: Sequence[Finished], names: tuple[str, str]
     if not common:
         raise UserError(f"{names[0]} and {names[1]}: {_why_nothing(both, settings)}")
     tasks = [key[:2] for key in common]
-    scores = [*scores_of(common[0][0]), *(score for score in USAGE if score.name in ("tokens", "seconds"))]
+    scores = [*system_scores(common[0][0]), *(score for score in USAGE if score.name in ("tokens", "seconds"))]
     return Comparison(
         *names,
         episodes=(len(ours), len(theirs)),
@@ -200,13 +200,13 @@ def _task(header: Header) -> Any:
     if header.system not in plugins(SYSTEMS):
         return header.setting
     try:
-        return find_system(header.system).essence(header.setting)
+        return find_system(header.system).task_key(header.setting)
     except (LookupError, TypeError, ValueError, AttributeError):  # a record of anybody's may lack parts of it
         return header.setting
 
 
 def _settings(a: Iterable[Finished], b: Iterable[Finished]) -> dict[str, tuple[str, str]]:
-    ours, theirs = ({experiment_of(header) for header, _ in episodes} for episodes in (a, b))
+    ours, theirs = ({identify_experiment(header) for header, _ in episodes} for episodes in (a, b))
     return {key: (_values(key, ours), _values(key, theirs)) for key in differing(ours | theirs)}
 
 

@@ -13,8 +13,8 @@ from housewise.core.errors import UserError
 from housewise.core.plugins import SYSTEMS, plugins
 from housewise.core.record import Header
 from housewise.core.settings import short_name
-from housewise.rollout.saved_settings import settings_from
-from housewise.rollout.settings import flat
+from housewise.rollout.saved_settings import parse_saved_settings
+from housewise.rollout.settings import flatten_settings
 
 Experiment = tuple[tuple[str, str], ...]
 """Settings and their values in words, in one order; a setting that has no bearing on a planner is not there."""
@@ -29,7 +29,7 @@ _LABELS = {"person": "preferences of", "second_look": "second look", "max_steps"
 _LONGEST = 120
 
 
-def experiment_of(header: Header) -> Experiment:
+def identify_experiment(header: Header) -> Experiment:
     """The experiment that an episode belongs to."""
     settings = json.dumps(header.settings, sort_keys=True)
     facts = {**_bearing(header.system, settings, bool(header.models)), "planner": header.agent}
@@ -49,12 +49,12 @@ def differing(experiments: Iterable[Experiment]) -> list[str]:
     return sorted(found, key=lambda key: _FIRST.index(key) if key in _FIRST else len(_FIRST))
 
 
-def label(key: str) -> str:
+def setting_label(key: str) -> str:
     """What a setting is called in a table."""
     return _LABELS.get(key, key.removeprefix("sampling."))
 
 
-def names(experiments: Sequence[Experiment]) -> dict[Experiment, str]:
+def experiment_names(experiments: Sequence[Experiment]) -> dict[Experiment, str]:
     """A name for each experiment: its planner and model, and where these are the same, whatever else differs."""
     distinct = list(dict.fromkeys(experiments))
     agents = {one: _agent(dict(one)) for one in distinct}
@@ -67,9 +67,9 @@ def names(experiments: Sequence[Experiment]) -> dict[Experiment, str]:
     }
 
 
-def planner_of(header: Header) -> str:
+def planner_label(header: Header) -> str:
     """The planner, and the model and its adapter where it has any."""
-    return _agent(dict(experiment_of(header)))
+    return _agent(dict(identify_experiment(header)))
 
 
 def _agent(facts: Mapping[str, str | None]) -> str:
@@ -83,11 +83,13 @@ def _agent(facts: Mapping[str, str | None]) -> str:
 def _bearing(system: str, settings: str, asks: bool) -> Mapping[str, Any]:
     """Settings that bear on what comes of episodes, by key without the section where that says nothing."""
     content = json.loads(settings)
-    whole = {key: value for key, value in flat(content).items() if asks or not key.startswith("models.")}
+    whole = {key: value for key, value in flatten_settings(content).items() if asks or not key.startswith("models.")}
     # Settings that this version refuses are shown as they were.
     with contextlib.suppress(UserError):
         if system in plugins(SYSTEMS):
-            whole = settings_from(system, content, "a record", strict=False, trust_code=True).bearing(asks)
+            whole = parse_saved_settings(
+                system, content, "a record", strict=False, trust_code=True
+            ).comparison_settings(asks)
     short = [short_name(key) for key in whole]
     return {
         name if short.count(name) == 1 else key: value for name, (key, value) in zip(short, whole.items(), strict=True)

@@ -11,10 +11,10 @@ from housewise.core.provenance import now, software_versions
 from housewise.core.record import Header, Outcome, RecordWriter
 from housewise.language.base import ChatModel
 from housewise.rollout.episode_loop import EpisodeLoop, Progress
-from housewise.rollout.failures import failure_of
-from housewise.rollout.metered_models import metered
+from housewise.rollout.failures import failure_from_error
+from housewise.rollout.metered_models import meter_model
 from housewise.rollout.models import model_settings
-from housewise.rollout.note_events import NotelessWriter
+from housewise.rollout.note_events import NoteDroppingWriter
 from housewise.rollout.scheduler import ScheduledJob
 from housewise.rollout.system import EpisodeSetup, System
 from housewise.rollout.usage_limits import Meter
@@ -60,7 +60,7 @@ class EpisodeRunner:
         self._system.check()
         job, meter = assignment.job, self._meter
         chosen = model_settings(self._system)
-        models = {role: metered(model, chosen[role].model, meter) for role, model in models.items()}
+        models = {role: meter_model(model, chosen[role].model, meter) for role, model in models.items()}
 
         def checked(done: int, of: int, words: str) -> None:
             if meter is not None:
@@ -70,14 +70,14 @@ class EpisodeRunner:
         writer = RecordWriter(folder, job.name)
         try:
             with self._loading:
-                opened = self._system.open(job, models, assignment.memory, assignment.material, checked)
+                opened = self._system.open(job, models, assignment.memory, assignment.job_data, checked)
             header = self._header(assignment, opened, writer.attempt)
-            takes = writer if self._learns(assignment) else NotelessWriter(writer)
+            takes = writer if self._learns(assignment) else NoteDroppingWriter(writer)
             return EpisodeLoop(opened.world, opened.agent, takes, opened.limits, checked).play(header)
         except Exception as error:
             if self._ends_run(error):
                 raise
-            failure = failure_of(error)
+            failure = failure_from_error(error)
             writer.write(failure)
             if failure.traceback:
                 # Nobody knows what state a defect leaves it in.

@@ -100,7 +100,7 @@ class FailedEpisodesError(RunEndedError):
         )
 
 
-def failure_of(error: Exception) -> Failure:
+def failure_from_error(error: Exception) -> Failure:
     """What is recorded of an error that ended an episode.
 
     Data that is wrong, a request that is refused, a simulator that ends and what a user's own code returns concern one

@@ -15,7 +15,7 @@ from housewise.rollout.note_events import NoteEvent
 from housewise.rollout.record_reader import read_header
 
 
-def earlier_events(
+def read_interrupted_events(
     folder: Path, name: str, events: Sequence[type[Event]], fits: Callable[[Header], bool]
 ) -> tuple[Event, ...]:
     """What happened in earlier attempts at an episode, the oldest first.

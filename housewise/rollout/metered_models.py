@@ -51,7 +51,7 @@ class MeteredModel:
         self.model.close()
 
 
-class MeteredContinuer:
+class MeteredCompletionModel:
     """A model that goes on with texts, whose requests are counted; see Continuer and Rater.
 
     Args:
@@ -92,7 +92,7 @@ class MeteredContinuer:
         return found
 
 
-def metered(model: ChatModel, label: str, meter: Meter | None) -> ChatModel:
+def meter_model(model: ChatModel, label: str, meter: Meter | None) -> ChatModel:
     """A model that can do what it can, and whose requests are counted; the model itself without a meter."""
     if meter is None:
         return model

@@ -13,7 +13,7 @@ from housewise.language.settings import ModelSettings
 from housewise.rollout.system import System
 
 
-class Deferred:
+class LazyChatModel:
     """A chat model that is opened when it is first asked; any number of threads may ask.
 
     Args:
@@ -69,7 +69,7 @@ def check_models(system: System[Any]) -> None:
     Raises:
         ChatModelError: One is not; the message says what to do.
     """
-    if system.asks_at_need:
+    if system.lazy_models:
         # They may never be asked.
         return
     chosen = model_settings(system)
@@ -92,7 +92,7 @@ def open_models(system: System[Any]) -> dict[str, ChatModel]:
                 opened[role] = opened[twin]
                 continue
             open_it = partial(settings.open, system.settings.execution.workers)
-            opened[role] = Deferred(settings.model, open_it) if system.asks_at_need else open_it()
+            opened[role] = LazyChatModel(settings.model, open_it) if system.lazy_models else open_it()
             undone.callback(opened[role].close)
         undone.pop_all()
     return opened

@@ -20,7 +20,7 @@ class NoteEvent(Event):
     note: Note
 
 
-class NotelessWriter:
+class NoteDroppingWriter:
     """Writes everything but notes: what is learned of one person is not another's.
 
     Args:
@@ -36,6 +36,6 @@ class NotelessWriter:
             self._writer.write(event)
 
 
-def notes_of(record: Record) -> Iterable[Note]:
+def learned_notes(record: Record) -> Iterable[Note]:
     """What was learned in an episode, in order."""
     return (event.note for event in record.of_type(NoteEvent))

@@ -33,9 +33,9 @@ def read_record(path: Path) -> Record:
         return assembled(path, lines, known)
     system = find_system(name)
     if version < VERSION:
-        lines = list(system.upgraded(lines))
+        lines = list(system.upgrade_lines(lines))
     known |= {event.type: event for event in system.events}
-    return system.completed(assembled(path, lines, known))
+    return system.add_missing_scores(assembled(path, lines, known))
 
 
 def read_summary(path: Path) -> tuple[Header, Result]:
@@ -81,7 +81,7 @@ def read_header(path: Path, line: bytes) -> Header | None:
         lines = read_lines(path, [line])
         name, version = _system_of(path, lines[0])
         if version < VERSION and name in plugins(SYSTEMS):
-            lines = list(find_system(name).upgraded(lines))
+            lines = list(find_system(name).upgrade_lines(lines))
         return Header.model_validate(lines[0].data)
     except (UserError, ValidationError):
         return None

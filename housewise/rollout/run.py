@@ -15,22 +15,22 @@ from housewise.core.record import FAILED, FINISHED, Event, Header
 from housewise.people.memory import Memory, Note
 from housewise.rollout.executors import NullCallback, RunCallback, open_executor
 from housewise.rollout.failures import FailedEpisodesError, RunEndedError, read_failures
-from housewise.rollout.interrupted_attempts import earlier_events
+from housewise.rollout.interrupted_attempts import read_interrupted_events
 from housewise.rollout.models import check_models
-from housewise.rollout.note_events import notes_of
+from housewise.rollout.note_events import learned_notes
 from housewise.rollout.record_reader import read_record, read_records
 from housewise.rollout.run_memory import RunMemory
 from housewise.rollout.saved_settings import (
     adapter_option,
-    check_files,
+    check_user_files,
+    copy_user_files,
     differing,
-    keep_files,
-    read_settings,
-    settings_from,
+    parse_saved_settings,
+    read_run_settings,
 )
 from housewise.rollout.scheduler import Scheduler
 from housewise.rollout.scores import metrics
-from housewise.rollout.settings import RunSettings, written_as
+from housewise.rollout.settings import RunSettings, setting_assignments
 from housewise.rollout.system import Job, System, find_system
 from housewise.rollout.usage_limits import LimitReachedError, RunMeter, check_prices, open_meter
 
@@ -87,7 +87,7 @@ class Run:
         """
         if self._can_start or not self.open:
             return
-        if self.system.remembers:
+        if self.system.uses_memory:
             recollection = RunMemory(self.folder / "memory", self.settings.memory)
             recollection.check_memories_exist(set(map(self._person, self.jobs)))
         # Machines of a cluster may have what this one lacks.
@@ -127,13 +127,13 @@ class Run:
         stopped: RunEndedError | None = None
         if jobs := self.open:
             write_json(self.folder / "config.json", self.settings.model_dump(mode="json"))
-            keep_files(self.system.files(), self.folder, anew=not self.finished)
+            copy_user_files(self.system.files(), self.folder, anew=not self.finished)
             try:
                 with self._metering() as meter, self._remembering() as memories:
                     self._print_person()
                     learn = self.settings.memory.learn
                     lanes = Scheduler(
-                        jobs, self.system.material, memories, self._person, self._learned, learn, self._earlier
+                        jobs, self.system.job_data, memories, self._person, self._learned, learn, self._earlier
                     )
                     open_executor(self.system, self.episodes, watcher, meter).play(lanes)
             except RunEndedError as error:
@@ -177,7 +177,7 @@ class Run:
 
     def _keep_what_was_learned(self) -> None:
         """What a run had no time for that was killed behind its last episode."""
-        if self.system.remembers and self.settings.memory.learn != "never":
+        if self.system.uses_memory and self.settings.memory.learn != "never":
             recollection = RunMemory(self.folder / "memory", self.settings.memory)
             memories = recollection.load_memories(set(map(self._person, self.jobs)), self._learnings())
             if not recollection.is_saved(memories):
@@ -186,7 +186,7 @@ class Run:
     @contextmanager
     def _remembering(self) -> Iterator[dict[str, Memory] | None]:
         """The memories that lanes go by, kept in the run's folder when it is left."""
-        if not self.system.remembers:
+        if not self.system.uses_memory:
             yield None
             return
         recollection = RunMemory(self.folder / "memory", self.settings.memory)
@@ -214,7 +214,7 @@ class Run:
         # Earlier versions let the majority react in anybody's name.
         if not self.system.is_respondent(job, self._person(job)):
             return []
-        return list(notes_of(read_record(self.episodes / f"{job.name}{FINISHED}")))
+        return list(learned_notes(read_record(self.episodes / f"{job.name}{FINISHED}")))
 
     def _earlier(self, job: Job) -> tuple[Event, ...]:
         """What happened in attempts at an episode that were cut off: where nothing was finished yet, the settings may
@@ -222,26 +222,26 @@ class Run:
 
         def fits(header: Header) -> bool:
             try:
-                then = settings_from(header.system, header.settings, job.name, strict=False, trust_code=True)
+                then = parse_saved_settings(header.system, header.settings, job.name, strict=False, trust_code=True)
             except UserError:
                 return False
             return header.seed == job.seed and not differing(then.identity, self.settings.identity)
 
-        return earlier_events(self.episodes, job.name, self.system.events_not_repeated, fits)
+        return read_interrupted_events(self.episodes, job.name, self.system.replayed_events, fits)
 
     def _resumed(self, system: System[Any]) -> System[Any]:
         """A system for the person of the run that is in the folder, where the user chose no person."""
         path = self.folder / "config.json"
         settings: RunSettings = system.settings
-        if not settings.is_for_person_of_memory or not path.exists() or not begun(self.episodes):
+        if not settings.is_person_from_memory or not path.exists() or not has_episodes(self.episodes):
             return system
-        resumed = settings.resuming(read_settings(path, trust_code=True))
+        resumed = settings.adopt_person(read_run_settings(path, trust_code=True))
         return system if resumed is settings else type(system)(resumed)
 
     def _print_person(self) -> None:
         """Say for whom is played where the memory's name alone tells, and why nothing is written into the memory."""
         whose, learn = self.settings.memory.start, self.settings.memory.learn
-        if whose is None or not self.system.remembers:
+        if whose is None or not self.system.uses_memory:
             return
         respondents = [names for names in map(self.system.respondents, self.jobs) if names]
         others = list(dict.fromkeys(names[0] for names in respondents if whose not in names))
@@ -249,13 +249,13 @@ class Run:
             listed = ", ".join(others[:_MOST_NAMED]) + (" and others" if len(others) > _MOST_NAMED else "")
             remedies = [
                 *([f"--memory {others[0]}"] if len(others) == 1 else []),
-                *written_as(self.settings.person_of_memory),
+                *setting_assignments(self.settings.memory_person_settings),
             ] or ["the memory of the one person who is played for"]
             print_note(
                 f"the memory of {whose} is read but not written: this run is scored by the preferences of {listed}; "
                 f"{' or '.join(remedies)} keeps reactions"
             )
-        elif self.settings.is_for_person_of_memory:
+        elif self.settings.is_person_from_memory:
             print_note(
                 f"this run is scored by the preferences of {whose}, whose memory it starts from; person=NAME chooses "
                 "somebody else"
@@ -266,9 +266,9 @@ class Run:
         if not path.exists():
             return
         # Compared, and nothing is opened with them.
-        earlier = read_settings(path, trust_code=True)
+        earlier = read_run_settings(path, trust_code=True)
         # Where nothing has been played, nothing is lost with other settings: a slip can be corrected.
-        if not begun(self.episodes):
+        if not has_episodes(self.episodes):
             return
         if earlier.system != self.settings.system:
             raise UserError(
@@ -282,7 +282,7 @@ class Run:
                 f"--out, or use {same} to resume it"
             )
         if find_paths(self.episodes, f"*{FINISHED}"):
-            check_files(self.system.files(), self.folder)
+            check_user_files(self.system.files(), self.folder)
 
 
 def load_run(folder: Path | str, trust_code: bool = False) -> Run:
@@ -299,10 +299,10 @@ def load_run(folder: Path | str, trust_code: bool = False) -> Run:
     path = folder / "config.json"
     if not path.is_file():
         raise UserError(f"{folder}: holds no run (it has no config.json); name the folder of a run")
-    settings = read_settings(path, trust_code)
+    settings = read_run_settings(path, trust_code)
     return Run(find_system(settings.system)(settings), folder)
 
 
-def begun(episodes: Path) -> bool:
+def has_episodes(episodes: Path) -> bool:
     """Whether a folder of records has an episode that was played to its end, or that failed."""
     return any(path.name.endswith((FINISHED, FAILED)) for path in find_paths(episodes, "*"))

@@ -21,7 +21,7 @@ from housewise.rollout.settings import RunSettings
 from housewise.rollout.system import System, find_system
 
 
-def read_settings(path: Path, trust_code: bool = False) -> RunSettings:
+def read_run_settings(path: Path, trust_code: bool = False) -> RunSettings:
     """The settings of a run, of any version; those of version 1 have no sections.
 
     Args:
@@ -38,10 +38,10 @@ def read_settings(path: Path, trust_code: bool = False) -> RunSettings:
             raise ValueError
     except (UserError, ValueError) as error:
         raise UserError(f"{path}: not the settings of a run; choose another folder with --out") from error
-    return settings_from(name, content, str(path), trust_code=trust_code)
+    return parse_saved_settings(name, content, str(path), trust_code=trust_code)
 
 
-def settings_from(
+def parse_saved_settings(
     system: str,
     content: Mapping[str, Any],
     source: str,
@@ -95,10 +95,10 @@ def adapter_option(settings: RunSettings) -> str:
 
 def differing(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """Settings of one identity that are others in another, without their sections."""
-    return [short_name(key) for key in {**earlier, **now} if not same_setting(earlier.get(key), now.get(key))]
+    return [short_name(key) for key in {**earlier, **now} if not is_same_setting(earlier.get(key), now.get(key))]
 
 
-def same_setting(earlier: Any, now: Any) -> bool:
+def is_same_setting(earlier: Any, now: Any) -> bool:
     """Whether a setting is what it was, or names a model or code that was moved, copied or is seen from elsewhere."""
     if earlier == now:
         return True
@@ -123,7 +123,7 @@ def _same_weights(one: Path, other: Path) -> bool:
     return digest is not None and digest == weights_digest(other)
 
 
-def keep_files(files: Mapping[str, Path], folder: Path, anew: bool = False) -> None:
+def copy_user_files(files: Mapping[str, Path], folder: Path, anew: bool = False) -> None:
     """Keep copies of files of the user's own that a run depends on.
 
     Args:
@@ -140,7 +140,7 @@ def keep_files(files: Mapping[str, Path], folder: Path, anew: bool = False) -> N
             write_bytes(copy, path.read_bytes())
 
 
-def check_files(files: Mapping[str, Path], folder: Path) -> None:
+def check_user_files(files: Mapping[str, Path], folder: Path) -> None:
     """Compare files of the user's own with the copies that keep_files made.
 
     Raises:

@@ -26,7 +26,7 @@ class ScheduledJob:
 
     job: Job
     memory: Memory | None = None
-    material: Any = None
+    job_data: Any = None
 
 
 class Scheduler:
@@ -45,14 +45,14 @@ class Scheduler:
     def __init__(
         self,
         jobs: Sequence[Job],
-        material: Callable[[Job], Any] = lambda job: None,
+        job_data: Callable[[Job], Any] = lambda job: None,
         memories: Mapping[str, Memory] | None = None,
         person: Callable[[Job], str] = lambda job: job.task.person,
         learned: Callable[[Job], Iterable[Note]] = lambda job: (),
         learn: Learn = "episode",
         earlier: Callable[[Job], tuple[Event, ...]] = lambda job: (),
     ) -> None:
-        self._material, self._learned, self._earlier = material, learned, earlier
+        self._material, self._learned, self._earlier = job_data, learned, earlier
         self._memories, self._person = memories, person
         self._ordered = memories is not None and learn == "episode"
         self._lanes: dict[str, deque[Job]] = {}

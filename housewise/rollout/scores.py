@@ -56,9 +56,9 @@ class Score:
 
     def of(self, result: Result) -> float | None:
         """Its value for one episode; None where it has none."""
-        if self.weight is not None and not figures_of(result).get(self.weight):
+        if self.weight is not None and not result_metrics(result).get(self.weight):
             return None
-        return figures_of(result).get(self.name)
+        return result_metrics(result).get(self.name)
 
     def displayed(self, value: float) -> float:
         """A value as texts and tables show it, in the score's unit."""
@@ -67,7 +67,7 @@ class Score:
     def mean(self, results: Sequence[Result]) -> float:
         """Its value over some episodes; 0 where none has it."""
         rows = [
-            (value, figures_of(result).get(self.weight, 0.0) if self.weight else 1.0)
+            (value, result_metrics(result).get(self.weight, 0.0) if self.weight else 1.0)
             for result in results
             if (value := self.of(result)) is not None
         ]
@@ -87,7 +87,7 @@ USAGE = (
 """What every system's episodes take."""
 
 
-def figures_of(result: Result) -> dict[str, float]:
+def result_metrics(result: Result) -> dict[str, float]:
     """Scores and usage of an episode, by name."""
     usage = result.usage
     counted = usage.model_dump(exclude={"finish_reasons"})
@@ -148,7 +148,7 @@ def summary(
     return found | {"ended": dict(Counter(result.ended for result in results).most_common())}
 
 
-def cut_replies(figures: Mapping[str, Any], max_tokens: int | None = None) -> str:
+def truncation_warning(figures: Mapping[str, Any], max_tokens: int | None = None) -> str:
     """How many replies of models were cut at their limit, and what to do about it; empty for none.
 
     Args:

@@ -120,17 +120,17 @@ class RunSettings(Settings):
     execution: ExecutionSettings = ExecutionSettings()
 
     @property
-    def determining(self) -> dict[str, Any]:
+    def result_settings(self) -> dict[str, Any]:
         """Settings on which it depends what is played and what comes of it, by dotted key: not how it is computed."""
-        found = flat(self.model_dump(exclude={"execution": True, "memory": {"folder", "new"}}))
+        found = flatten_settings(self.model_dump(exclude={"execution": True, "memory": {"folder", "new"}}))
         return {key: value for key, value in found.items() if not _computed(key)}
 
     @property
     def identity(self) -> dict[str, Any]:
         """What has to be the same for two runs to belong in one folder, by dotted key: not how often."""
-        return {key: value for key, value in self.determining.items() if key != "tasks.runs"}
+        return {key: value for key, value in self.result_settings.items() if key != "tasks.runs"}
 
-    def bearing(self, asks: bool) -> dict[str, Any]:
+    def comparison_settings(self, asks: bool) -> dict[str, Any]:
         """Settings that bear on what comes of an episode, by dotted key: not which are played and where.
 
         Args:
@@ -144,30 +144,30 @@ class RunSettings(Settings):
         }
 
     @property
-    def person_of_memory(self) -> Mapping[str, Mapping[str, Any]]:
+    def memory_person_settings(self) -> Mapping[str, Mapping[str, Any]]:
         """Settings by section that play for the person whose memory is named; none where nobody has that name."""
         return {}
 
     @property
-    def is_for_person_of_memory(self) -> bool:
+    def is_person_from_memory(self) -> bool:
         """Whether the name of the memory alone says for whom is played: the user chose no person."""
-        chosen = self.person_of_memory
+        chosen = self.memory_person_settings
         return bool(chosen) and not any(
             key in getattr(self, section).set_by_user or getattr(getattr(self, section), key) != value
             for section, values in chosen.items()
             for key, value in values.items()
         )
 
-    def resuming(self, earlier: RunSettings) -> Self:
+    def adopt_person(self, earlier: RunSettings) -> Self:
         """The same for the person of an earlier run with the same memory, where the user chose no person.
 
         Args:
             earlier: settings of the run that is resumed.
         """
         same = (earlier.system, earlier.memory.start) == (self.system, self.memory.start)
-        if not same or not self.is_for_person_of_memory:
+        if not same or not self.is_person_from_memory:
             return self
-        chosen = self.person_of_memory
+        chosen = self.memory_person_settings
         before = {name: {key: getattr(getattr(earlier, name), key) for key in chosen[name]} for name in chosen}
         return self if before == chosen else self.changed(**before)
 
@@ -181,19 +181,19 @@ class RunSettings(Settings):
         return made
 
 
-def flat(settings: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+def flatten_settings(settings: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     """Nested settings by dotted key."""
     found: dict[str, Any] = {}
     for key, value in settings.items():
-        found |= flat(value, f"{before}{key}.") if isinstance(value, Mapping) else {f"{before}{key}": value}
+        found |= flatten_settings(value, f"{before}{key}.") if isinstance(value, Mapping) else {f"{before}{key}": value}
     return found
 
 
-def written_as(settings: Mapping[str, Any]) -> list[str]:
+def setting_assignments(settings: Mapping[str, Any]) -> list[str]:
     """Settings by section as a user writes them: ``key=value``."""
     return [
         f"{short_name(key)}={','.join(value) if isinstance(value, tuple) else value}"
-        for key, value in flat(settings).items()
+        for key, value in flatten_settings(settings).items()
     ]
 
 

@@ -119,7 +119,7 @@ class System(ABC, Generic[S]):
     Settings: ClassVar[type[RunSettings]] = RunSettings
     events: ClassVar[Sequence[type[Event]]] = ()
     scores: ClassVar[Sequence[Score]] = ()
-    seconds_each: ClassVar[tuple[float | None, float | None]] = (None, None)
+    seconds_per_episode: ClassVar[tuple[float | None, float | None]] = (None, None)
 
     def __init__(self, settings: S) -> None:
         self.settings = settings
@@ -155,17 +155,17 @@ class System(ABC, Generic[S]):
                 raise UserError(f"setting system: these are settings of {named}, not of {cls.name}")
 
         def advice(found: RunSettings) -> Mapping[str, Any]:
-            return merged(cls.advice(found), found.person_of_memory)
+            return merged(cls.advice(found), found.memory_person_settings)
 
         return load_as_advised(cls.Settings, cls.defaults(), advice, file, settings, overrides)
 
     @classmethod
-    def upgraded(cls, lines: Sequence[Line]) -> Sequence[Line]:
+    def upgrade_lines(cls, lines: Sequence[Line]) -> Sequence[Line]:
         """The lines of a record of an earlier version in the form of this one."""
         return lines
 
     @classmethod
-    def completed(cls, record: Record) -> Record:
+    def add_missing_scores(cls, record: Record) -> Record:
         """A record with scores that an earlier version did not write and that follow from the record."""
         return record
 
@@ -176,7 +176,7 @@ class System(ABC, Generic[S]):
         return f"{result.ended} after {steps:.0f} steps and {plans:.0f} plans"
 
     @classmethod
-    def essence(cls, setting: Mapping[str, Any]) -> Any:
+    def task_key(cls, setting: Mapping[str, Any]) -> Any:
         """What of a beginning makes it the same task as another one's."""
         return setting
 
@@ -194,26 +194,26 @@ class System(ABC, Generic[S]):
     def expected_seconds(self) -> float | None:
         """Roughly how long an episode takes on two CPU cores; None where it asks models that nobody here has timed."""
         models = {getattr(self.settings.models, role).model for role in self.roles}
-        without, bundled = self.seconds_each
+        without, bundled = self.seconds_per_episode
         return without if not models else bundled if models == {"local"} else None
 
     @property
-    def asks_at_need(self) -> bool:
+    def lazy_models(self) -> bool:
         """Whether episodes may do without their models, which are opened when one asks."""
         return False
 
     @property
-    def remembers(self) -> bool:
+    def uses_memory(self) -> bool:
         """Whether its episodes go by a person's memory, and add to it."""
         return False
 
     @property
-    def talks(self) -> bool:
+    def interactive(self) -> bool:
         """Whether somebody at this terminal is asked, where nothing else may be written meanwhile."""
         return False
 
     @property
-    def events_not_repeated(self) -> Sequence[type[Event]]:
+    def replayed_events(self) -> Sequence[type[Event]]:
         """Types of events that a resumed episode takes from its attempt that was cut off, in place of asking again.
 
         A local model that is asked for a part of an episode computes it in other steps than the whole, and rounds
@@ -251,7 +251,7 @@ class System(ABC, Generic[S]):
         job: Job,
         models: Mapping[str, ChatModel],
         memory: Memory | None,
-        material: Any,
+        job_data: Any,
         progress: Progress,
     ) -> EpisodeSetup:
         """Make an episode's world and agent.
@@ -287,7 +287,7 @@ class System(ABC, Generic[S]):
         """Files of the user's own that episodes depend on, by setting; copies are kept with a run."""
         return {}
 
-    def material(self, job: Job) -> Any:
+    def job_data(self, job: Job) -> Any:
         """What an episode needs of this machine, wherever it is played; it has to be picklable."""
         return None
 
@@ -331,6 +331,6 @@ def find_system(name: str) -> type[System[Any]]:
     return found
 
 
-def scores_of(name: str) -> Sequence[Score]:
+def system_scores(name: str) -> Sequence[Score]:
     """What a system measures; nothing is known of one that is not installed."""
     return find_system(name).scores if name in plugins(SYSTEMS) else ()

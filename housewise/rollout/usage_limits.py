@@ -20,7 +20,7 @@ from housewise.rollout.record_reader import read_records
 from housewise.rollout.settings import ExecutionSettings
 from housewise.rollout.system import System
 
-SPENDING = "spending.json"
+USAGE_FILE = "spending.json"
 """In a run's folder: what it has taken so far, in all its sessions."""
 
 _MILLION = 1_000_000
@@ -72,7 +72,7 @@ class ModelTokens(Frozen):
         return self.prompt_tokens + self.completion_tokens
 
 
-class Spending(Frozen):
+class RunUsage(Frozen):
     """What a run has taken.
 
     Attributes:
@@ -88,7 +88,7 @@ class Spending(Frozen):
         """Of all models."""
         return sum(each.total for each in self.models.values())
 
-    def plus(self, model: str, prompt_tokens: int, completion_tokens: int) -> Spending:
+    def plus(self, model: str, prompt_tokens: int, completion_tokens: int) -> RunUsage:
         """The same with another request."""
         before = self.models.get(model, ModelTokens())
         now = ModelTokens(
@@ -107,9 +107,9 @@ class RunMeter:
         spent: In earlier sessions.
     """
 
-    def __init__(self, limits: ExecutionSettings, folder: Path, spent: Spending) -> None:
+    def __init__(self, limits: ExecutionSettings, folder: Path, spent: RunUsage) -> None:
         # Where others count for this program, they need not have its working directory.
-        self._limits, self._path, self._before = limits, folder.absolute() / SPENDING, spent
+        self._limits, self._path, self._before = limits, folder.absolute() / USAGE_FILE, spent
         self._now, self._saved = spent, 0.0
         self._began = time.monotonic()
         self._lock = threading.Lock()
@@ -122,11 +122,11 @@ class RunMeter:
         self._lock = threading.Lock()
 
     @property
-    def spent(self) -> Spending:
+    def spent(self) -> RunUsage:
         """So far, in all sessions."""
         return self._now.model_copy(update={"seconds": self._before.seconds + time.monotonic() - self._began})
 
-    def update(self, spent: Spending) -> None:
+    def update(self, spent: RunUsage) -> None:
         """Take over what another program has counted."""
         self._now = spent
 
@@ -196,12 +196,12 @@ def open_meter(system: System[Any], folder: Path) -> RunMeter | None:
         system: Plays the run.
         folder: Of the run. Where nothing was counted before, the tokens of its finished episodes are.
     """
-    execution, path = system.settings.execution, folder / SPENDING
+    execution, path = system.settings.execution, folder / USAGE_FILE
     if path.exists():
         return RunMeter(execution, folder, _read(path))
     if not execution.is_limited and not execution.prices:
         return None
-    spent, acting = Spending(), next((getattr(system.settings.models, role).model for role in system.roles), None)
+    spent, acting = RunUsage(), next((getattr(system.settings.models, role).model for role in system.roles), None)
     if acting is not None and (folder / "episodes").is_dir():
         for record in read_records(folder):
             usage = record.result.usage
@@ -225,8 +225,8 @@ def check_prices(system: System[Any]) -> None:
             )
 
 
-def _read(path: Path) -> Spending:
+def _read(path: Path) -> RunUsage:
     try:
-        return Spending.model_validate(read_json(path))
+        return RunUsage.model_validate(read_json(path))
     except (UserError, ValidationError) as error:
         raise UserError(f"{path}: not what a run has spent; delete the file to count anew") from error

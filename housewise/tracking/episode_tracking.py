@@ -13,7 +13,7 @@ from housewise.core.text_files import read_json
 from housewise.rollout.executors import RunCallback
 from housewise.rollout.record_reader import read_record
 from housewise.rollout.run import Run
-from housewise.rollout.scores import figures_of
+from housewise.rollout.scores import result_metrics
 from housewise.rollout.system import Job
 from housewise.tracking.curves import Curves
 
@@ -42,24 +42,24 @@ class TrackedEpisodes:
         self._passed = 0
         self._lock = threading.Lock()
 
-    def began(self, job: Job) -> None:
+    def on_episode_start(self, job: Job) -> None:
         """See Watcher.began."""
         if self._order is None:
             self.catch_up()
-        self._watcher.began(job)
+        self._watcher.on_episode_start(job)
 
-    def progressed(self, job: Job, done: int, of: int, words: str) -> None:
+    def on_episode_progress(self, job: Job, done: int, of: int, words: str) -> None:
         """See Watcher.progressed."""
-        self._watcher.progressed(job, done, of, words)
+        self._watcher.on_episode_progress(job, done, of, words)
 
-    def ended(self, job: Job, result: Result) -> None:
+    def on_episode_end(self, job: Job, result: Result) -> None:
         """See Watcher.ended."""
-        self._watcher.ended(job, result)
+        self._watcher.on_episode_end(job, result)
         self.catch_up()
 
-    def failed(self, job: Job, failure: Failure) -> None:
+    def on_episode_failure(self, job: Job, failure: Failure) -> None:
         """See Watcher.failed."""
-        self._watcher.failed(job, failure)
+        self._watcher.on_episode_failure(job, failure)
 
     def catch_up(self) -> None:
         """Track the finished episodes that have not been tracked."""
@@ -83,7 +83,7 @@ class TrackedEpisodes:
 
 def _figures(record: Path) -> Mapping[str, float]:
     try:
-        figures = figures_of(read_record(record).result)
+        figures = result_metrics(read_record(record).result)
     except UserError:
         # The run itself says what is wrong with it.
         return {}

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from housewise.agent.adapt.planner import Conversation
 from housewise.agent.adapt.prompts import find_prompts, load_prompts
 from housewise.core.errors import UserError
-from housewise.core.files import exclusive_lock, atomic_output, write_json
+from housewise.core.files import atomic_output, exclusive_lock, write_json
 from housewise.core.record import FINISHED, Record
 from housewise.core.text_files import read_text
 from housewise.language.adapters import ASKED_WITH
@@ -24,19 +24,19 @@ from housewise.language.local.libraries import quiet, saving_weights
 from housewise.language.local.smollm2 import SMOLLM2
 from housewise.language.local.weights import load
 from housewise.people.kitchen.invented_profiles import invent
-from housewise.people.kitchen.profile_files import PEOPLE, Person, load_people
+from housewise.people.kitchen.profile_files import PEOPLE, KitchenProfile, load_people
 from housewise.people.kitchen.question_topics import most_used_first
 from housewise.people.memory.note import check_person
 from housewise.rollout.executors import RunCallback
 from housewise.rollout.record_reader import read_record
 from housewise.rollout.run import Run
-from housewise.rollout.saved_settings import check_files, differing, keep_files
+from housewise.rollout.saved_settings import check_user_files, copy_user_files, differing
 from housewise.selftrain.adapt.demonstrations import demonstrate
 from housewise.selftrain.adapt.settings import AdaptTrainingConfig, DemonstrationsConfig
 from housewise.selftrain.personalize.pairs import Pair, read_pairs, write_pairs
 from housewise.selftrain.personalize.settings import TrainingConfig
 from housewise.selftrain.preferences import Preference, write_preferences
-from housewise.selftrain.trainers import Progress, ModelReference, TrainedModel, open_preference_trainer, open_trainer
+from housewise.selftrain.trainers import ModelReference, Progress, TrainedModel, open_preference_trainer, open_trainer
 from housewise.selftrain.trainers.base import ignore_progress
 from housewise.systems.adapt.settings import AdaptSettings
 from housewise.systems.adapt.system import Adapt
@@ -101,7 +101,7 @@ class AdaptTraining:
         with exclusive_lock(folder, _PATIENCE):
             self._check_folder()
             write_json(folder / "config.json", config.model_dump(mode="json"))
-            keep_files(Adapt(config.run).files(), folder)
+            copy_user_files(Adapt(config.run).files(), folder)
 
     @property
     def seed(self) -> int:
@@ -135,7 +135,7 @@ class AdaptTraining:
         return self.imitating(WARM_UP, pairs, warm_up.training, self._named, folder)
 
     def demonstrated(
-        self, name: str, people: Sequence[Person], config: DemonstrationsConfig, folder: Path
+        self, name: str, people: Sequence[KitchenProfile], config: DemonstrationsConfig, folder: Path
     ) -> list[Pair]:
         """The scripted cook's breakfasts for some people, who asks first what most wish; a file for each of them."""
         pairs: list[Pair] = []
@@ -160,7 +160,9 @@ class AdaptTraining:
             self._keep_prompt(folder)
             return open_trainer(config, self.seed, self._base_url, progress).train(pairs, start, folder)
 
-    def preferring(self, name: str, preferences: Sequence[Preference], start: ModelReference, folder: Path) -> TrainedModel:
+    def preferring(
+        self, name: str, preferences: Sequence[Preference], start: ModelReference, folder: Path
+    ) -> TrainedModel:
         """A model that has learned preferences."""
         write_preferences(folder / "preferences.jsonl", preferences)
         with self.observer.training(f"{name}: train") as progress:
@@ -203,7 +205,7 @@ class AdaptTraining:
                 f"{self.folder}: holds a training with other settings ({', '.join(changed)}); choose another folder, "
                 "or use the same settings to go on with it"
             )
-        check_files(Adapt(self.config.run).files(), self.folder)
+        check_user_files(Adapt(self.config.run).files(), self.folder)
 
     def _free_rates(self) -> set[str]:
         """Learning rates with which nothing has been learned yet; what is compared is learned with the same one."""

@@ -10,7 +10,7 @@ from omegaconf import DictConfig, OmegaConf
 from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, model_validator
 
 from housewise.core.settings import LARGEST_SEED, MOST_COUNTED, Settings, load_as_advised, packaged
-from housewise.rollout.settings import flat
+from housewise.rollout.settings import flatten_settings
 from housewise.selftrain.personalize.settings import PreferenceConfig, Share, TrainingConfig
 from housewise.systems.adapt.settings import AdaptSettings
 from housewise.systems.adapt.system import Adapt
@@ -90,9 +90,9 @@ class AdaptTrainingConfig(Settings):
         found["warm_up"]["training"] = self.warm_up.training.lasting_identity
         found |= {"imitation": self.imitation.lasting_identity, "preference": self.preference.lasting_identity}
         found["run"] = {
-            key: value for key, value in self.run.determining.items() if not key.startswith("models.person")
+            key: value for key, value in self.run.result_settings.items() if not key.startswith("models.person")
         }
-        return flat(found)
+        return flatten_settings(found)
 
 
 def load_training(

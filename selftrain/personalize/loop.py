@@ -20,8 +20,8 @@ from housewise.language.adapters import ASKED_WITH, AskedWith, asked_with
 from housewise.language.embedder import shared_minilm
 from housewise.rollout.executors import RunCallback
 from housewise.rollout.failures import FailedEpisodesError
-from housewise.rollout.run import Run, begun
-from housewise.rollout.saved_settings import check_files, keep_files, same_setting
+from housewise.rollout.run import Run, has_episodes
+from housewise.rollout.saved_settings import check_user_files, copy_user_files, is_same_setting
 from housewise.rollout.scores import VERSION
 from housewise.rollout.system import Job
 from housewise.selftrain.personalize.filters import FilterSettings, apply, find_filter, statistics
@@ -37,7 +37,7 @@ from housewise.selftrain.personalize.settings import (
     TrainingConfig,
     read_selftraining,
 )
-from housewise.selftrain.trainers import Progress, ModelReference, TrainedModel, open_trainer
+from housewise.selftrain.trainers import ModelReference, Progress, TrainedModel, open_trainer
 from housewise.selftrain.trainers.base import ignore_progress
 from housewise.systems.personalize.record import read_house_records
 from housewise.systems.personalize.settings import PersonalizeSettings
@@ -170,7 +170,7 @@ class SelfTraining:
         for folder in (self.folder, *self.folder.glob("*/evaluation")):
             remove_partial(folder)
         write_json(self.folder / "config.json", self.config.model_dump())
-        keep_files(Personalize(self.config.run).files(), self.folder, anew=not self._begun)
+        copy_user_files(Personalize(self.config.run).files(), self.folder, anew=not self._begun)
         phases: list[dict[str, Any]] = []
         for name, model in self._models():
             phases.append(self._evaluated(name, model))
@@ -181,7 +181,7 @@ class SelfTraining:
     def _begun(self) -> bool:
         """Whether anything has been played or learned."""
         runs = (run for depth in ("*", "*/*", "*/*/*") for run in self.folder.glob(f"{depth}/episodes"))
-        return any(map(begun, runs)) or any(self.folder.glob("*/model.json"))
+        return any(map(has_episodes, runs)) or any(self.folder.glob("*/model.json"))
 
     @property
     def _unlearned(self) -> list[str]:
@@ -318,7 +318,9 @@ class SelfTraining:
     def _grown(self, iteration: int) -> Path:
         return self.folder / iteration_name(iteration) / "grow" / "episodes"
 
-    def _improved(self, name: str, start: ModelReference, pairs: Sequence[Pair], training: TrainingConfig) -> TrainedModel:
+    def _improved(
+        self, name: str, start: ModelReference, pairs: Sequence[Pair], training: TrainingConfig
+    ) -> TrainedModel:
         folder = self.folder / name
         write_pairs(folder / "pairs.jsonl", pairs)
         run = self.config.run
@@ -350,7 +352,7 @@ class SelfTraining:
         earlier = read_selftraining(path)
         if not self._begun:
             return
-        self.config = self.config.model_copy(update={"run": self.config.run.resuming(earlier.run)})
+        self.config = self.config.model_copy(update={"run": self.config.run.adopt_person(earlier.run)})
         made = {
             "imitated": TrainedModel.load(self.folder / IMITATE) is not None,
             "improved": any(self.folder.glob("iteration-*/model.json")),
@@ -359,13 +361,13 @@ class SelfTraining:
         if made["imitated"]:
             self.config = self.config.after_imitation(earlier)
         before, now = earlier.identity(**made), self.config.identity(**made)
-        changed = [short_name(key) for key, value in now.items() if not same_setting(before.get(key), value)]
+        changed = [short_name(key) for key, value in now.items() if not is_same_setting(before.get(key), value)]
         if changed:
             raise UserError(
                 f"{self.folder}: holds a self-training with other settings ({', '.join(changed)}); choose another "
                 "folder with --out, or use the same settings to go on with it"
             )
-        check_files(Personalize(self.config.run).files(), self.folder)
+        check_user_files(Personalize(self.config.run).files(), self.folder)
         if made["imitated"] and (changes := self.config.changed_rates(earlier)):
             print_note(
                 f"{self.folder}: {', '.join(changes)} for {', '.join(self._unlearned)}; the others stay as they are"

@@ -15,7 +15,7 @@ from housewise.core.settings import Settings, load_as_advised, packaged, placed,
 from housewise.core.text_files import read_json
 from housewise.core.user_code import CodeName
 from housewise.language.settings import Dtype
-from housewise.rollout.settings import flat
+from housewise.rollout.settings import flatten_settings
 from housewise.selftrain.personalize.pairs import Wording
 from housewise.systems.personalize.settings import PersonalizeSettings, advice_of
 
@@ -189,7 +189,7 @@ class SelfTrainingConfig(Settings):
         found = self.model_dump(
             include={"demonstrations", "training_tasks", "grow"}, exclude={"grow": set() if improved else {"runs"}}
         )
-        found["run"] = self.run.determining
+        found["run"] = self.run.result_settings
         if imitated:
             found |= self.model_dump(include={"lessons", "imitation_plans", "imitation_review", "imitation_epochs"})
             found["imitation_learning_rate"] = self.imitation.learning_rate
@@ -199,7 +199,7 @@ class SelfTrainingConfig(Settings):
             found |= self.model_dump(include={"wording", "filter", "rehearse", "review"})
         if finished:
             found["learning_rate_decay"] = self.learning_rate_decay
-        return flat(found)
+        return flatten_settings(found)
 
     def after_imitation(self, earlier: SelfTrainingConfig) -> SelfTrainingConfig:
         """Settings for a folder that has imitated already: its rate stays, where these settings name none.

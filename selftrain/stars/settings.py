@@ -10,7 +10,7 @@ from omegaconf import DictConfig, OmegaConf
 from pydantic import Field, model_validator
 
 from housewise.core.settings import MOST_COUNTED, Settings, load_settings, packaged
-from housewise.rollout.settings import flat
+from housewise.rollout.settings import flatten_settings
 from housewise.selftrain.personalize.settings import TrainingConfig
 from housewise.systems.stars.settings import StarsSettings
 from housewise.systems.stars.system import Stars
@@ -71,7 +71,7 @@ class GoalTrainingConfig(Settings):
         """
         run = {key: value for key, value in self.run.identity.items() if key.startswith(("models.agent.", "agent."))}
         taught = {"run": {**run, "tasks.seed": self.run.tasks.seed}, "lessons": self.lessons.model_dump()}
-        return flat({**taught, **({"training": self.training.identity} if learned else {})})
+        return flatten_settings({**taught, **({"training": self.training.identity} if learned else {})})
 
 
 def load_goal_training(

@@ -17,7 +17,7 @@ from housewise.core.text_files import read_text
 from housewise.language.adapters import adapter_folder
 from housewise.language.local.digests import weights_digest
 from housewise.language.local.smollm2 import SMOLLM2
-from housewise.rollout.saved_settings import differing, same_setting
+from housewise.rollout.saved_settings import differing, is_same_setting
 from housewise.selftrain.datasets import Prompted
 from housewise.selftrain.personalize.settings import PreferenceConfig, TrainingConfig
 from housewise.selftrain.trainers.base import ModelReference
@@ -46,7 +46,9 @@ class TrainingJob(BaseModel):
     weights: dict[str, str] = Field(default_factory=dict)
 
     @classmethod
-    def create(cls, config: TrainingConfig, seed: int, start: ModelReference, examples: Sequence[Prompted]) -> TrainingJob:
+    def create(
+        cls, config: TrainingConfig, seed: int, start: ModelReference, examples: Sequence[Prompted]
+    ) -> TrainingJob:
         """The job of a training with these settings, model and examples."""
         named = {"model": start.model.partition(":")[2] or SMOLLM2, "adapter": start.adapter}
         places = {key: str(adapter_folder(name)) if key == "adapter" else name for key, name in named.items() if name}
@@ -81,7 +83,7 @@ class TrainingJob(BaseModel):
         then, now = earlier.weights.get(key), self.weights.get(key)
         if then is not None and now is not None:
             return then == now
-        if same_setting(getattr(earlier.start, key), getattr(self.start, key)):
+        if is_same_setting(getattr(earlier.start, key), getattr(self.start, key)):
             return True
         # Of earlier versions the name alone is known, which is that of an adapter everywhere.
         before, after = (job.start.folders.get(key) for job in (earlier, self))

@@ -13,9 +13,9 @@ import yaml
 from housewise.agent.adapt.prompts import PROMPTS as ADAPT_PROMPTS
 from housewise.agent.adapt.prompts import load_prompts as load_adapt_prompts
 from housewise.agent.clipr.chat_steps import PROMPTS as CLIPR_PROMPTS
-from housewise.agent.clipr.chat_steps import Prompts
-from housewise.agent.clipr.local_steps.clause_polarity import CLAUSES, Clauses
-from housewise.agent.clipr.local_steps.local_components import OPEN_QUESTIONS, _questions
+from housewise.agent.clipr.chat_steps import CliprPrompts
+from housewise.agent.clipr.local_steps.clause_polarity import CLAUSES, ClauseExamples
+from housewise.agent.clipr.local_steps.local_components import OPEN_QUESTIONS, _load_open_questions
 from housewise.agent.personalize.prompt import PromptTemplate
 from housewise.agent.stars.prompts import load_prompts
 from housewise.agent.stars.settings import load_examples, load_robot, load_task, load_vocabulary
@@ -37,7 +37,7 @@ from housewise.systems.clipr.system import Clipr
 from housewise.systems.personalize.system import Personalize
 from housewise.systems.stars.house import load_stand_ins
 from housewise.worlds.choices.ambik_labels import FAMILIES, UnifiedPerson
-from housewise.worlds.choices.files import read_yaml as read_settings
+from housewise.worlds.choices.files import read_yaml as read_run_settings
 from housewise.worlds.choices.introplan_text import PERSON, _Orders
 from housewise.worlds.choices.kitchen_choices import KITCHEN, read_kitchen
 from housewise.worlds.house.housekeep.files import read_metadata
@@ -102,7 +102,7 @@ Reader = Callable[[Path], object]
 
 
 def settings_of(kind: Any) -> Reader:
-    return lambda path: read_settings(path, kind)
+    return lambda path: read_run_settings(path, kind)
 
 
 def kitchen_with(name: str) -> Reader:
@@ -132,9 +132,9 @@ READERS: dict[str, tuple[Reader, str | Path]] = {
     "selftrain/stars/settings.py": (load_goal_training, CONFIGS / "goals.yaml"),
     "agent/personalize/prompt.py": (lambda path: PromptTemplate.load(str(path)), CONFIGS / "prompts" / "planner.yaml"),
     "agent/adapt/prompts.py": (load_adapt_prompts, ADAPT_PROMPTS),
-    "agent/clipr/chat_steps.py": (Prompts, CLIPR_PROMPTS),
-    "agent/clipr/local_steps/local_components.py": (_questions, OPEN_QUESTIONS),
-    "agent/clipr/local_steps/clause_polarity.py": (settings_of(Clauses), CLAUSES),
+    "agent/clipr/chat_steps.py": (CliprPrompts, CLIPR_PROMPTS),
+    "agent/clipr/local_steps/local_components.py": (_load_open_questions, OPEN_QUESTIONS),
+    "agent/clipr/local_steps/clause_polarity.py": (settings_of(ClauseExamples), CLAUSES),
     "agent/stars/settings.py": (lambda path: load_vocabulary(str(path)), CONFIGS / "stars" / "vocabulary.yaml"),
     "stars (robot)": (lambda path: load_robot(str(path)), CONFIGS / "stars" / "robot.yaml"),
     "stars (task)": (lambda path: load_task(str(path)), CONFIGS / "stars" / "organize_office.yaml"),

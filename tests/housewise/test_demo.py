@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from housewise.cli.demo import demo_runs, summary_lines
-from housewise.rollout.settings import flat
+from housewise.rollout.settings import flatten_settings
 
 
 def test_the_models_two_runs_differ_in_the_adapter_alone() -> None:
     runs = demo_runs(houses=2, seed=7)
-    trained, untrained = (flat(runs[name].model_dump()) for name in ("trained", "untrained"))
+    trained, untrained = (flatten_settings(runs[name].model_dump()) for name in ("trained", "untrained"))
     assert {key for key in trained if trained[key] != untrained[key]} == {"models.agent.adapter"}
     assert untrained["models.agent.adapter"] is None
     assert {(run.tasks.houses, run.tasks.seed) for run in runs.values()} == {(2, 7)}

@@ -10,7 +10,7 @@ import pytest
 
 from housewise.core.errors import UserError
 from housewise.core.render_devices import as_gpu, devices_of, next_device, start_turns_at
-from housewise.rollout.saved_settings import read_settings
+from housewise.rollout.saved_settings import read_run_settings
 from housewise.systems.personalize.settings import house_settings
 from tests.commands import run_module
 from tests.systems.stars.playing import ATTIC
@@ -23,7 +23,9 @@ from tests.worlds.house import plugins
 def test_a_number_several_and_auto_are_settings_of_every_run(text: str, chosen: object) -> None:
     settings = house_settings(overrides=[text])
     assert settings.execution.gpu == chosen
-    assert settings.identity == house_settings().identity and settings.determining == house_settings().determining
+    assert (
+        settings.identity == house_settings().identity and settings.result_settings == house_settings().result_settings
+    )
 
 
 @pytest.mark.parametrize("text", ["gpu=-2", "gpu=x", "gpu=[]", "gpu=[0,-1]", "gpu=1.5", "gpu=true", "gpu=4096", "gpu="])
@@ -37,7 +39,7 @@ def test_settings_of_earlier_versions_are_read(tmp_path: Path) -> None:
     earlier = house_settings().model_dump(mode="json")
     del earlier["execution"]["gpu"]
     (tmp_path / "config.json").write_text(json.dumps(earlier | {"world": earlier["world"] | {"gpu": 3}}))
-    assert read_settings(tmp_path / "config.json").execution.gpu == 3
+    assert read_run_settings(tmp_path / "config.json").execution.gpu == 3
 
 
 def test_simulators_of_a_process_take_devices_in_turn() -> None:

@@ -17,14 +17,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from housewise.agent.clipr.answer_phrases import verdict
-from housewise.agent.clipr.house_interview import groups
+from housewise.agent.clipr.answer_phrases import parse_confirmation
+from housewise.agent.clipr.house_interview import thing_groups
 from housewise.agent.clipr.terminal_interview import kitchen_interview
 from housewise.cli.rule_conversation import Conversation
 from housewise.language.embedder import shared_minilm
 from housewise.people.memory import Memory, MemoryFolder, Note
 from housewise.people.memory.note import About
-from housewise.rollout.note_events import notes_of
+from housewise.rollout.note_events import learned_notes
 from housewise.rollout.record_reader import read_records
 from tests.commands import run_module
 from tests.housewise.test_cli import housewise, one_line
@@ -81,10 +81,12 @@ def test_a_conversation_is_left_and_gone_on_with(folder: MemoryFolder) -> None:
     first = learn(folder, "1\nyes\n\nshelf in the kitchen, not the table\ny\nquit\n", "--about", "house")
     assert "Question 1 of 10: kitchen tools" in first and "New rules: 2." in first and "Left open: 1 question;" in first
     before = rules(folder)
-    assert before[0] == f"For {groups()[0].name}: prefer {groups()[0].options[0].phrase}." and len(before) == 2
+    assert (
+        before[0] == f"For {thing_groups()[0].name}: prefer {thing_groups()[0].options[0].phrase}." and len(before) == 2
+    )
     # What was passed over comes first, what was answered no more.
     again = learn(folder, "bed in the bedroom\nyes\n", "--about", "house", "--questions", "3")
-    assert "2 of them are answered already" in again and f"of 3: {groups()[1].name}" in again
+    assert "2 of them are answered already" in again and f"of 3: {thing_groups()[1].name}" in again
     assert "These were all questions." in again and len(rules(folder)) == 3
     assert "No new rules." in learn(folder, "", "--about", "house", "--questions", "3")
     # Rules go with the answers that they come from.
@@ -94,7 +96,7 @@ def test_a_conversation_is_left_and_gone_on_with(folder: MemoryFolder) -> None:
 
 
 def test_an_answer_that_nobody_confirmed_is_put_to_its_person(folder: MemoryFolder) -> None:
-    about = About(task="house", situation=groups()[0].question)
+    about = About(task="house", situation=thing_groups()[0].question)
     folder.save(Memory("ada", [Note(person="ada", kind="answer", text="shelf in the kitchen", about=about)]))
     shown = learn(folder, "yes\n", "--about", "house", "--questions", "1")
     assert 'You said before: "shelf in the kitchen"' in shown and "New rules: 1." in shown
@@ -152,7 +154,10 @@ def talk(folder: MemoryFolder, typed: str) -> str:
 
 
 @given(
-    st.lists(st.text(st.characters(exclude_characters="\n")).filter(lambda said: not verdict(said).agrees), max_size=6)
+    st.lists(
+        st.text(st.characters(exclude_characters="\n")).filter(lambda said: not parse_confirmation(said).agrees),
+        max_size=6,
+    )
 )
 @settings(max_examples=40, deadline=None)
 def test_no_rule_comes_of_anything_without_a_yes(said: list[str]) -> None:
@@ -227,7 +232,7 @@ def test_the_kitchen_is_talked_about_and_chosen_in(folder: MemoryFolder, tmp_pat
     assert result.returncode == 0, result.stderr
     (record,) = read_records(out / "episodes")
     assert (record.header.setting["answered"], record.header.setting["known"]) == (1, 1)
-    assert record.events[0].type == "rules" and not list(notes_of(record)), "nothing was asked, nothing is new"
+    assert record.events[0].type == "rules" and not list(learned_notes(record)), "nothing was asked, nothing is new"
 
 
 def test_a_chat_model_asks_and_writes_the_rules(folder: MemoryFolder) -> None:

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from housewise.agent.clipr.house_interview import groups
+from housewise.agent.clipr.house_interview import thing_groups
 from housewise.people.memory import Memory, MemoryFolder, Note
 from housewise.people.memory.note import About
-from housewise.rollout.note_events import notes_of
+from housewise.rollout.note_events import learned_notes
 from housewise.rollout.record_reader import read_records
 from tests.commands import run_module
 from tests.housewise.test_cli import housewise, one_line
@@ -184,7 +184,7 @@ def test_a_thousand_rules_are_listed_and_one_is_corrected(folder: MemoryFolder) 
 
 def test_a_robot_follows_a_rule_and_its_persons_reactions_question_it(folder: MemoryFolder, tmp_path: Path) -> None:
     """Farid's things in a house: the rule wants everything on the bed, and he does not like what comes of it."""
-    everything = ", ".join(thing for group in groups() for thing in group.things[:1])
+    everything = ", ".join(thing for group in thing_groups() for thing in group.things[:1])
     for start in range(0, 43, 14):
         some = ", ".join(everything.split(", ")[start : start + 14])
         rules(folder, "edit", "farid", "--text", f"For {some}: prefer bed.")
@@ -193,7 +193,7 @@ def test_a_robot_follows_a_rule_and_its_persons_reactions_question_it(folder: Me
     result = housewise(*words, *more, "--out", tmp_path / "run")
     assert result.returncode == 0, result.stderr
     (record,) = read_records(tmp_path / "run" / "episodes")
-    reactions = list(notes_of(record))
+    reactions = list(learned_notes(record))
     ruled = {thing for note in folder.load("farid").notes if note.kind == "rule" for thing in note.about.things}
     placed = [note for note in reactions if note.about.receptacle == "bed" and note.value == -1.0]
     assert placed and all(set(note.about.things) <= ruled for note in placed)

@@ -10,8 +10,8 @@ import pytest
 from housewise.core.record import Event, Failure, Header, RecordWriter, Result
 from housewise.language.base import ChatModelError, ChatRequest, Message
 from housewise.language.replay import ReplayChatModel
-from housewise.rollout.interrupted_attempts import earlier_events
-from housewise.rollout.models import Deferred
+from housewise.rollout.interrupted_attempts import read_interrupted_events
+from housewise.rollout.models import LazyChatModel
 
 NAME = "breakfast-run0"
 
@@ -30,7 +30,7 @@ def begun(folder: Path, *answers: str, seed: int = 0) -> RecordWriter:
 
 
 def told(folder: Path, seed: int = 0) -> list[str]:
-    events = earlier_events(folder, NAME, (Answer,), lambda header: header.seed == seed)
+    events = read_interrupted_events(folder, NAME, (Answer,), lambda header: header.seed == seed)
     return [event.text for event in events if isinstance(event, Answer)]
 
 
@@ -70,7 +70,7 @@ def test_a_deferred_model_is_opened_once_and_only_when_it_is_asked() -> None:
         opened.append(ReplayChatModel(["yes", "no"]))
         return opened[-1]
 
-    unasked, asked = Deferred("m", open_it), Deferred("m", open_it)
+    unasked, asked = LazyChatModel("m", open_it), LazyChatModel("m", open_it)
     unasked.close()
     assert opened == []
     with pytest.raises(ChatModelError, match="has been closed"):

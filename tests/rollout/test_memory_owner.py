@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from housewise.people.memory import About, Memory, MemoryFolder, Note
-from housewise.rollout.note_events import notes_of
+from housewise.rollout.note_events import learned_notes
 from housewise.rollout.record_reader import read_records
 from housewise.selftrain.personalize.settings import load_selftraining
 from tests.commands import run_module
@@ -60,7 +60,7 @@ def test_reactions_are_kept_for_the_person_who_reacts_and_nobody_else(
     before = memories.load(whose)
     said = [line for line in run(tmp_path, *words).stderr.splitlines() if "note:" in line]
     records = list(read_records(tmp_path / "run"))
-    learned = [note for record in records for note in notes_of(record)]
+    learned = [note for record in records for note in learned_notes(record)]
     assert {record.header.person for record in records} == {person}
     assert set(memories.load(whose).notes) == {*before.notes, *learned} and bool(learned) == written
     assert ([f"the memory of {whose} is read but not written" in line for line in said] == [True]) == (not written)
@@ -101,8 +101,8 @@ def test_a_self_training_plays_for_the_person_of_its_memory_and_an_older_one_as_
     chosen = [load_selftraining(settings=memory, overrides=words).run for words in ([], ["run.person=farid"])]
     assert [run.tasks.person for run in chosen] == ["ada", "farid"]
     older = chosen[0].changed(person="majority")
-    assert [run.resuming(older).tasks.person for run in chosen] == ["majority", "farid"]
-    assert chosen[0].resuming(older.changed(memory={"start": "esi"})).tasks.person == "ada"
+    assert [run.adopt_person(older).tasks.person for run in chosen] == ["majority", "farid"]
+    assert chosen[0].adopt_person(older.changed(memory={"start": "esi"})).tasks.person == "ada"
 
 
 def test_whose_choices_in_houses_they_are_is_said_with_the_remedy(tmp_path: Path, memories: MemoryFolder) -> None:

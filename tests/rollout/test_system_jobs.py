@@ -16,7 +16,7 @@ from housewise.people.kitchen.profile_files import PEOPLE, load_people
 from housewise.people.memory import Memory, MemoryFolder, Note
 from housewise.rollout.failures import read_failures
 from housewise.rollout.record_reader import read_records
-from housewise.rollout.run import begun
+from housewise.rollout.run import has_episodes
 from housewise.rollout.system import Task
 from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.system import Personalize
@@ -110,7 +110,7 @@ def test_files_that_begin_with_a_dot_are_nobodys(tmp_path: Path) -> None:
     assert len(list(read_records(out))) == 1 and read_failures(out / "episodes") == []
     assert len(load_people(people)) == 1 and memories.people() == ["ada"]
     assert find_paths(out, "**/episodes/*.jsonl") == [out / "episodes" / "generated-0-0000-run0.jsonl"]
-    assert not begun(out / ".ipynb_checkpoints")
+    assert not has_episodes(out / ".ipynb_checkpoints")
     for words in (("report", out), ("memory", "show", "ada", "--memories", tmp_path / "memories")):
         done = housewise(*words)
         assert done.returncode == 0 and "Left out" not in done.stdout, done.stdout + done.stderr

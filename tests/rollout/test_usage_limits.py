@@ -17,9 +17,9 @@ from housewise.core.errors import UserError
 from housewise.core.record import FINISHED, PARTIAL
 from housewise.language.base import Scorer, TokenScorer
 from housewise.language.replay import ReplayChatModel
-from housewise.rollout.metered_models import metered
+from housewise.rollout.metered_models import meter_model
 from housewise.rollout.settings import ExecutionSettings, Price
-from housewise.rollout.usage_limits import LimitReachedError, RunMeter, Spending
+from housewise.rollout.usage_limits import LimitReachedError, RunMeter, RunUsage
 from tests.commands import run_module
 from tests.language.conftest import ChatServer, says
 from tests.servers import serving
@@ -147,7 +147,7 @@ def test_what_is_spent_is_kept_with_the_run_wherever_it_is_counted(
 ) -> None:
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path)
-    meter = pickle.dumps(RunMeter(ExecutionSettings(max_total_tokens=10), Path("run"), Spending()))
+    meter = pickle.dumps(RunMeter(ExecutionSettings(max_total_tokens=10), Path("run"), RunUsage()))
     monkeypatch.chdir("elsewhere")
     pickle.loads(meter).count("m", READ, WRITTEN)
     assert spent(tmp_path) == {"m": {"prompt_tokens": READ, "completion_tokens": WRITTEN}}
@@ -159,10 +159,10 @@ def test_a_counted_model_can_do_what_it_can_and_no_more(tmp_path: Path) -> None:
             return [-1.0]
 
     limits = ExecutionSettings(max_total_tokens=10, prices={"a": Price(prompt=1, reply=1)})
-    meter = RunMeter(limits, tmp_path, Spending())
-    plain, judge = (metered(model, "a", meter) for model in (ReplayChatModel([]), Judge([])))
+    meter = RunMeter(limits, tmp_path, RunUsage())
+    plain, judge = (meter_model(model, "a", meter) for model in (ReplayChatModel([]), Judge([])))
     assert isinstance(judge, Scorer) and not isinstance(plain, Scorer) and not isinstance(judge, TokenScorer)
-    assert metered(plain, "a", None) is plain
+    assert meter_model(plain, "a", None) is plain
     meter.count("a", 9, 1)
     with pytest.raises(LimitReachedError, match="max_total_tokens=10 is reached with 10 tokens"):
         judge.score(None, [])  # type: ignore[arg-type]

@@ -13,7 +13,7 @@ import pytest
 from housewise.core.errors import UserError
 from housewise.core.settings import short_name
 from housewise.rollout.run import load_run
-from housewise.rollout.settings import flat
+from housewise.rollout.settings import flatten_settings
 from housewise.systems.personalize.record import read_house_record
 from tests.commands import run_module
 
@@ -31,7 +31,7 @@ def housewise(*words: str | Path) -> str:
 
 def unsectioned(settings: dict[str, Any]) -> dict[str, Any]:
     """Settings as version 1 had them: flat, but for groups."""
-    known = flat({key: value for key, value in settings.items() if key not in ("system", "memory")})
+    known = flatten_settings({key: value for key, value in settings.items() if key not in ("system", "memory")})
     found: dict[str, Any] = {}
     for key, value in known.items():
         group, _, name = short_name(key).rpartition(".")

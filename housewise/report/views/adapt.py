@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from housewise.core.errors import UserError
 from housewise.core.record import Header, Record, Result
 from housewise.report.views.base import Began, EventsView, KeepFilm
-from housewise.rollout.comparison_settings import planner_of
+from housewise.rollout.comparison_settings import planner_label
 from housewise.systems.adapt.record import ActionEvent, AdaptFinal, AdaptSetting, AnswerEvent, ThoughtEvent, VerdictLine
 from housewise.worlds.house.simulator import SimulatorChoice
 

@@ -11,9 +11,9 @@ from typing import Any, Protocol
 from housewise.core.plugins import VIEWS, open_plugin, plugins
 from housewise.core.plurals import plural
 from housewise.core.record import Header, Record, Result, UnknownEvent
-from housewise.rollout.comparison_settings import planner_of
+from housewise.rollout.comparison_settings import planner_label
 from housewise.rollout.scores import Score
-from housewise.rollout.system import scores_of
+from housewise.rollout.system import system_scores
 from housewise.worlds.house.simulator import SimulatorChoice
 
 KeepFilm = Callable[[Any], str]
@@ -185,7 +185,7 @@ class EventsView:
     has_pictures = False
 
     def __init__(self, system: str) -> None:
-        self._scores = list(scores_of(system))
+        self._scores = list(system_scores(system))
         self.measure = self._scores[0].heading if self._scores else "score"
         self.columns = [score.heading for score in self._scores[1:]]
         self.explanation = "Figures are means of an episode ± standard error over tasks."
@@ -238,7 +238,7 @@ class EventsView:
             for event in record.events[:_MOST_EVENTS]
         ]
         header, result = record.header, record.result
-        facts = {"played by": planner_of(header), "person": header.person, "ended": result.ended}
+        facts = {"played by": planner_label(header), "person": header.person, "ended": result.ended}
         facts |= {score.heading: _figure(score, result) for score in self._scores}
         facts |= {"seconds": f"{result.usage.seconds:.1f}"}
         rate = _displayed(self._scores[0], result) if self._scores else None

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from housewise.core.record import Event, Record
 from housewise.report.views.base import EventsView, KeepFilm, Shown
-from housewise.rollout.comparison_settings import planner_of
-from housewise.systems.clipr.record import AnswerEvent, DecisionEvent, QuestionEvent, ReviewEvent, RulesEvent
+from housewise.rollout.comparison_settings import planner_label
+from housewise.systems.clipr.record import CliprAnswerEvent, CliprQuestionEvent, DecisionEvent, ReviewEvent, RulesEvent
 from housewise.worlds.house.simulator import SimulatorChoice
 
 _MOST_DECISIONS = 2000
@@ -22,8 +22,8 @@ _UNTOLD = "no rule, as far as the reasoning tells"
 class Said:
     """A question with its answer, and when it was asked."""
 
-    question: QuestionEvent
-    answer: AnswerEvent | None
+    question: CliprQuestionEvent
+    answer: CliprAnswerEvent | None
 
 
 @dataclass
@@ -121,11 +121,11 @@ class CliprView(EventsView):
 
 def dialogue(events: Sequence[Event]) -> list[Said]:
     """Questions, each with what was said to it."""
-    spoken = [event for event in events if isinstance(event, QuestionEvent | AnswerEvent)]
+    spoken = [event for event in events if isinstance(event, CliprQuestionEvent | CliprAnswerEvent)]
     return [
-        Said(event, then if isinstance(then, AnswerEvent) else None)
+        Said(event, then if isinstance(then, CliprAnswerEvent) else None)
         for event, then in zip_longest(spoken, spoken[1:])
-        if isinstance(event, QuestionEvent)
+        if isinstance(event, CliprQuestionEvent)
     ]
 
 

@@ -10,7 +10,7 @@ from housewise.core.record import Header, Record, Result
 from housewise.playback.object_outcomes import fates
 from housewise.report.views.base import Began, Cell, KeepFilm, Shown, cell_of
 from housewise.rollout.scores import Score
-from housewise.rollout.system import scores_of
+from housewise.rollout.system import system_scores
 from housewise.systems.personalize.record import HouseRecord, describe_continued_search
 from housewise.worlds.house.simulator import SimulatorChoice
 
@@ -39,7 +39,7 @@ class HouseView:
     @property
     def _further(self) -> list[Score]:
         """Scores of single episodes beside those that have a column of their own; records may lack them."""
-        return [score for score in scores_of("personalize") if score.name not in _OWN and not score.total]
+        return [score for score in system_scores("personalize") if score.name not in _OWN and not score.total]
 
     def title(self, header: Header) -> str:
         """See View."""

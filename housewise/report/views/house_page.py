@@ -19,7 +19,7 @@ from housewise.report.drawing.house_map import map_svg
 from housewise.report.drawing.images import compress, data_uri
 from housewise.report.drawing.scene_tree import branches, tree_svg
 from housewise.report.views.house import HouseView
-from housewise.rollout.comparison_settings import planner_of
+from housewise.rollout.comparison_settings import planner_label
 from housewise.systems.personalize.record import ActionEvent, ExchangeLine, HouseRecord, PlanEvent
 from housewise.worlds.house.env import Task
 from housewise.worlds.house.simulator import SimulatorChoice
@@ -129,7 +129,7 @@ class Chapter:
         counted = {name: round(value) for name, value in result.scores.items()}
         tokens = result.usage.prompt_tokens + result.usage.completion_tokens
         return {
-            "planner": planner_of(self.record.header),
+            "planner": planner_label(self.record.header),
             "plans": str(counted["plans"]),
             "low-level steps": str(counted["steps"]),
             "actions executed": f"{counted['succeeded']} of {counted['actions']}",

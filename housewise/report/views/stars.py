@@ -13,7 +13,7 @@ from housewise.core.errors import UserError
 from housewise.core.plurals import plural
 from housewise.core.record import Event, Header, Record, Result
 from housewise.report.views.base import Began, Cell, KeepFilm
-from housewise.rollout.comparison_settings import planner_of
+from housewise.rollout.comparison_settings import planner_label
 from housewise.rollout.note_events import NoteEvent
 from housewise.systems.stars.record import (
     ActionEvent,
@@ -218,7 +218,7 @@ class StarsView:
         """See View."""
         header, result = record.header, record.result
         usage = result.usage
-        facts = {"condition": planner_of(header), "person": header.person, "ended": self.ending(header, result)}
+        facts = {"condition": planner_label(header), "person": header.person, "ended": self.ending(header, result)}
         facts |= {"objects in place": self.state(result)}
         facts |= {name: cell.text for name, cell in zip(self.columns, self.cells(result), strict=True)}
         facts |= {"tokens": str(usage.prompt_tokens + usage.completion_tokens), "seconds": f"{usage.seconds:.1f}"}

@@ -28,17 +28,17 @@ def open_executor(system: System[Any], episodes: Path, watcher: RunCallback, met
     """
     execution = system.settings.execution
     if execution.ray is None and execution.workers > 1 and not system.roles and has_processes():
-        from housewise.rollout.executors.processes import Processes
+        from housewise.rollout.executors.processes import ProcessExecutor
 
-        return Processes(system, episodes, watcher, meter)
+        return ProcessExecutor(system, episodes, watcher, meter)
     if execution.ray is None:
-        from housewise.rollout.executors.threads import Threads
+        from housewise.rollout.executors.threads import ThreadExecutor
 
-        return Threads(system, episodes, watcher, meter)
+        return ThreadExecutor(system, episodes, watcher, meter)
     try:
         import ray  # noqa: F401
     except ImportError:
         raise UserError("ray is not installed; run pip install 'housewise[distributed]', or leave out --ray") from None
-    from housewise.rollout.executors.ray_cluster import RayCluster
+    from housewise.rollout.executors.ray_cluster import RayExecutor
 
-    return RayCluster(system, episodes, watcher, meter)
+    return RayExecutor(system, episodes, watcher, meter)

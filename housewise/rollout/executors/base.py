@@ -11,32 +11,32 @@ from housewise.rollout.failures import RunEndedError
 from housewise.rollout.scheduler import Scheduler
 from housewise.rollout.system import Job
 
-MOST_ALIKE = 5
+MAX_SAME_FAILURES = 5
 """Episodes that fail for one reason, while none is finished, until the rest is given up."""
 
 
 class RunCallback(Protocol):
     """Told of how a run goes; called from several threads."""
 
-    def began(self, job: Job) -> None: ...
+    def on_episode_start(self, job: Job) -> None: ...
 
-    def progressed(self, job: Job, done: int, of: int, words: str) -> None: ...
+    def on_episode_progress(self, job: Job, done: int, of: int, words: str) -> None: ...
 
-    def ended(self, job: Job, result: Result) -> None: ...
+    def on_episode_end(self, job: Job, result: Result) -> None: ...
 
-    def failed(self, job: Job, failure: Failure) -> None: ...
+    def on_episode_failure(self, job: Job, failure: Failure) -> None: ...
 
 
 class NullCallback:
     """A watcher that says nothing."""
 
-    def began(self, job: Job) -> None: ...
+    def on_episode_start(self, job: Job) -> None: ...
 
-    def progressed(self, job: Job, done: int, of: int, words: str) -> None: ...
+    def on_episode_progress(self, job: Job, done: int, of: int, words: str) -> None: ...
 
-    def ended(self, job: Job, result: Result) -> None: ...
+    def on_episode_end(self, job: Job, result: Result) -> None: ...
 
-    def failed(self, job: Job, failure: Failure) -> None: ...
+    def on_episode_failure(self, job: Job, failure: Failure) -> None: ...
 
 
 class EarlyEndError(RunEndedError):
@@ -46,7 +46,7 @@ class EarlyEndError(RunEndedError):
     is_summary = True
 
 
-class Outcomes:
+class OutcomeReporter:
     """Tells lanes and a watcher what has become of episodes, and gives up where all of them fail alike.
 
     Args:
@@ -69,9 +69,9 @@ class Outcomes:
         self._lanes.finish_job(job, isinstance(outcome, Result))
         if isinstance(outcome, Result):
             self._finished = True
-            self._watcher.ended(job, outcome)
+            self._watcher.on_episode_end(job, outcome)
             return
-        self._watcher.failed(job, outcome)
+        self._watcher.on_episode_failure(job, outcome)
         if self._fail_fast:
             raise EarlyEndError(
                 f"{job.name} failed ({outcome.error}), and the run ended there, as --fail-fast says; the same command "
@@ -80,7 +80,7 @@ class Outcomes:
         with self._lock:
             self._alike = self._alike + 1 if outcome.reason == self._reason else 1
             self._reason = outcome.reason
-            hopeless = self._alike >= MOST_ALIKE and not self._finished
+            hopeless = self._alike >= MAX_SAME_FAILURES and not self._finished
         if hopeless:
             raise UserError(
                 f"{MOST_ALIKE} episodes in a row failed alike and none was finished, so that the others were not tried "

@@ -10,7 +10,7 @@ from housewise.core.processes import process_pool
 from housewise.core.provenance import usable_cores
 from housewise.core.record import Outcome
 from housewise.rollout.episode_runner import EpisodeRunner
-from housewise.rollout.executors.base import Outcomes, RunCallback
+from housewise.rollout.executors.base import OutcomeReporter, RunCallback
 from housewise.rollout.scheduler import ScheduledJob, Scheduler
 from housewise.rollout.system import Job, System
 from housewise.rollout.usage_limits import RunMeter
@@ -19,7 +19,7 @@ from housewise.rollout.usage_limits import RunMeter
 _AHEAD = 2
 
 
-class Processes:
+class ProcessExecutor:
     """As many processes as the settings name workers, but no more than there are cores.
 
     Watchers are told of an episode when it is over.
@@ -31,7 +31,9 @@ class Processes:
         meter: counts what models take; None where nothing is limited.
     """
 
-    def __init__(self, system: System[Any], episodes: Path, watcher: RunCallback, meter: RunMeter | None = None) -> None:
+    def __init__(
+        self, system: System[Any], episodes: Path, watcher: RunCallback, meter: RunMeter | None = None
+    ) -> None:
         self._system, self._episodes, self._watcher, self._meter = system, episodes, watcher, meter
 
     def play(self, lanes: Scheduler) -> None:
@@ -42,7 +44,7 @@ class Processes:
 
     def _until_the_end(self, pool: ProcessPoolExecutor, lanes: Scheduler, ahead: int) -> None:
         """Keep so many episodes ahead of what is known: where all fail alike, few are tried."""
-        outcomes = Outcomes(lanes, self._watcher, self._system.settings.execution.fail_fast)
+        outcomes = OutcomeReporter(lanes, self._watcher, self._system.settings.execution.fail_fast)
         coming: dict[Future[Outcome], Job] = {}
         while True:
             while len(coming) < ahead and (assignment := lanes.take_next()) is not None:
@@ -52,7 +54,7 @@ class Processes:
             done, _ = wait(coming, return_when=FIRST_COMPLETED)
             for future in done:
                 job, outcome = coming.pop(future), future.result()
-                self._watcher.began(job)
+                self._watcher.on_episode_start(job)
                 outcomes.tell(job, outcome)
 
 

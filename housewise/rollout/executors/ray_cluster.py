@@ -25,12 +25,12 @@ from housewise.core.render_devices import start_turns_at
 from housewise.language import ChatModel
 from housewise.rollout.episode_loop import Progress
 from housewise.rollout.episode_runner import EpisodeRunner
-from housewise.rollout.executors.base import Outcomes, RunCallback
+from housewise.rollout.executors.base import OutcomeReporter, RunCallback
 from housewise.rollout.executors.ray_models import DESK, GLANCE, Files, Opener, complain, last_line, openers, packed
 from housewise.rollout.models import model_settings
 from housewise.rollout.scheduler import ScheduledJob, Scheduler
 from housewise.rollout.system import Job, System
-from housewise.rollout.usage_limits import LimitReachedError, RunMeter, Spending
+from housewise.rollout.usage_limits import LimitReachedError, RunMeter, RunUsage
 
 # How often an episode is played again that was lost with its worker: beyond that, it is what kills workers. Until Ray
 # notices that a machine is gone, several tries fail at once, which count.
@@ -40,7 +40,7 @@ News = Mapping[str, tuple[int, int, str]]
 """How far episodes are, by name of the record."""
 
 
-class RayCluster:
+class RayExecutor:
     """As many copies of the system as the settings name workers, on the machines of a cluster.
 
     Episodes ask the servers that the settings name, or local models: one on each GPU, or one on the CPU, which answers
@@ -55,7 +55,9 @@ class RayCluster:
         meter: counts what models take; None where nothing is limited.
     """
 
-    def __init__(self, system: System[Any], episodes: Path, watcher: RunCallback, meter: RunMeter | None = None) -> None:
+    def __init__(
+        self, system: System[Any], episodes: Path, watcher: RunCallback, meter: RunMeter | None = None
+    ) -> None:
         self._system, self._episodes, self._watcher, self._meter = system, episodes, watcher, meter
         # An actor lives as long as somebody here refers to it.
         self._models: dict[str, Any] = {}
@@ -72,12 +74,12 @@ class RayCluster:
 
     def _play(self, lanes: Scheduler, stages: list[Any], desk: Any) -> None:
         pool, playing = ActorPool(stages), dict[str, Job]()
-        outcomes, failure = Outcomes(lanes, self._watcher, self._system.settings.execution.fail_fast), None
+        outcomes, failure = OutcomeReporter(lanes, self._watcher, self._system.settings.execution.fail_fast), None
         while True:
             while failure is None and pool.has_free() and (assignment := lanes.take_next()) is not None:
                 pool.submit(lambda stage, chosen: stage.play.remote(chosen), assignment)
                 playing[assignment.job.name] = assignment.job
-                self._watcher.began(assignment.job)
+                self._watcher.on_episode_start(assignment.job)
             if not pool.has_next():
                 break
             try:
@@ -123,7 +125,7 @@ class RayCluster:
         except RayError:
             return
         for name in news.keys() & playing.keys():
-            self._watcher.progressed(playing[name], *news[name])
+            self._watcher.on_episode_progress(playing[name], *news[name])
         self._look_at_spending(desk)
 
     def _look_at_spending(self, desk: Any) -> None:
@@ -221,9 +223,9 @@ class _Desk:
         if self._meter is not None:
             self._meter.count(model, prompt_tokens, completion_tokens)
 
-    def spent(self) -> Spending:
+    def spent(self) -> RunUsage:
         """What the run has taken so far."""
-        return self._meter.spent if self._meter is not None else Spending()
+        return self._meter.spent if self._meter is not None else RunUsage()
 
     def tell(self, name: str, done: int, of: int, words: str) -> None:
         """Of an episode."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from housewise.language import ChatModel
 from housewise.rollout.episode_runner import EpisodeRunner
-from housewise.rollout.executors.base import Outcomes, RunCallback
+from housewise.rollout.executors.base import OutcomeReporter, RunCallback
 from housewise.rollout.models import close_models, forget_prompts, open_models
 from housewise.rollout.scheduler import ScheduledJob, Scheduler
 from housewise.rollout.system import System
@@ -25,7 +25,7 @@ class _Interrupted(BaseException):
     """The episode is of no use any more; that is nobody's failure."""
 
 
-class Threads:
+class ThreadExecutor:
     """As many threads as the settings name workers, each with a copy of the system.
 
     Args:
@@ -35,7 +35,9 @@ class Threads:
         meter: counts what models take; None where nothing is limited.
     """
 
-    def __init__(self, system: System[Any], episodes: Path, watcher: RunCallback, meter: RunMeter | None = None) -> None:
+    def __init__(
+        self, system: System[Any], episodes: Path, watcher: RunCallback, meter: RunMeter | None = None
+    ) -> None:
         self._system, self._episodes, self._watcher, self._meter = system, episodes, watcher, meter
         self._loading = threading.Lock()
         self._stop, self._interrupted = threading.Event(), threading.Event()
@@ -44,7 +46,7 @@ class Threads:
     def play(self, lanes: Scheduler) -> None:
         """See Executor.play."""
         models = open_models(self._system)
-        outcomes = Outcomes(lanes, self._watcher, self._system.settings.execution.fail_fast)
+        outcomes = OutcomeReporter(lanes, self._watcher, self._system.settings.execution.fail_fast)
         workers = lanes.count_active_workers(self._system.settings.execution.workers)
         pool = ThreadPoolExecutor(workers)
         pending = [pool.submit(self._work, lanes, models, outcomes, workers == 1) for _ in range(workers)]
@@ -64,7 +66,7 @@ class Threads:
     def _end(self, pool: ThreadPoolExecutor, pending: Sequence[Future[None]], models: Mapping[str, ChatModel]) -> None:
         """Wait for what is being played; after an interrupt not for long, since a server may take its time, and not at
         all for somebody at the terminal, who has just said so."""
-        patience = 0.0 if self._system.talks else _PATIENCE
+        patience = 0.0 if self._system.interactive else _PATIENCE
         _, left = wait(pending, patience if self._interrupted.is_set() else None)
         pool.shutdown(wait=not left, cancel_futures=True)
         if not left:
@@ -72,7 +74,7 @@ class Threads:
                 stage.close()
         close_models(models)
 
-    def _work(self, lanes: Scheduler, models: Mapping[str, ChatModel], outcomes: Outcomes, alone: bool) -> None:
+    def _work(self, lanes: Scheduler, models: Mapping[str, ChatModel], outcomes: OutcomeReporter, alone: bool) -> None:
         """Play one episode after the other."""
         # Whatever a model says of its end is nobody's failure either.
         stage = EpisodeRunner(copy.copy(self._system), self._loading, lambda _: self._interrupted.is_set(), self._meter)
@@ -89,13 +91,15 @@ class Threads:
             lanes.stop()
             raise
 
-    def _play(self, assignment: ScheduledJob, stage: EpisodeRunner, models: Mapping[str, ChatModel], outcomes: Outcomes) -> None:
+    def _play(
+        self, assignment: ScheduledJob, stage: EpisodeRunner, models: Mapping[str, ChatModel], outcomes: OutcomeReporter
+    ) -> None:
         job = assignment.job
-        self._watcher.began(job)
+        self._watcher.on_episode_start(job)
 
         def progress(done: int, of: int, words: str) -> None:
             if self._interrupted.is_set():
                 raise _Interrupted
-            self._watcher.progressed(job, done, of, words)
+            self._watcher.on_episode_progress(job, done, of, words)
 
         outcomes.tell(job, stage.play(assignment, models, self._episodes, progress))

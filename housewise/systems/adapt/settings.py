@@ -110,7 +110,7 @@ class AdaptSettings(RunSettings):
     models: AdaptModelsSettings = AdaptModelsSettings()
 
     @property
-    def person_of_memory(self) -> dict[str, dict[str, tuple[str, ...]]]:
+    def memory_person_settings(self) -> dict[str, dict[str, tuple[str, ...]]]:
         """See RunSettings.person_of_memory: one of the people who may be cooked for."""
         name = self.memory.start
         if name is None:
@@ -126,7 +126,7 @@ class AdaptSettings(RunSettings):
         """See RunSettings.identity; which breakfasts may change."""
         return {key: value for key, value in super().identity.items() if key not in ("tasks.task", "tasks.person")}
 
-    def bearing(self, asks: bool) -> dict[str, Any]:
+    def comparison_settings(self, asks: bool) -> dict[str, Any]:
         """See RunSettings.bearing; the planner is who acts, and what is said of models bears on llm alone."""
         models = {"agent.planner"} | (set() if asks else {f"agent.{key}" for key in _OF_MODELS})
-        return {key: value for key, value in super().bearing(asks).items() if key not in models}
+        return {key: value for key, value in super().comparison_settings(asks).items() if key not in models}

@@ -20,12 +20,12 @@ from housewise.language.base import ChatModel, Sampling
 from housewise.language.embedder import minilm_folder, shared_minilm
 from housewise.people.chat_respondent import ChatPerson
 from housewise.people.kitchen.preference_judge import Judge
-from housewise.people.kitchen.profile_files import PEOPLE, Person, check_paraphrases, load_people, people_files
+from housewise.people.kitchen.profile_files import PEOPLE, KitchenProfile, check_paraphrases, load_people, people_files
 from housewise.people.kitchen.question_topics import usual_topics
 from housewise.people.kitchen.respondent import AnsweringPerson
 from housewise.people.memory import Memory
 from housewise.people.memory.note import check_person
-from housewise.people.respondent import Person as Speaker
+from housewise.people.respondent import Respondent as Speaker
 from housewise.people.terminal_respondent import TerminalPerson
 from housewise.rollout.episode_loop import EpisodeLimits, Progress
 from housewise.rollout.scores import Score
@@ -54,7 +54,7 @@ class Adapt(System[AdaptSettings]):
         Score("failed", "failed actions", "failed", better="lower"),
     )
 
-    seconds_each = (1.0, 25.0)
+    seconds_per_episode = (1.0, 25.0)
 
     def __init__(self, settings: AdaptSettings) -> None:
         super().__init__(settings)
@@ -81,7 +81,7 @@ class Adapt(System[AdaptSettings]):
         return {"agent": {"planner": "llm", **asked_with(asked.adapter, cls.name)}}
 
     @classmethod
-    def essence(cls, setting: Mapping[str, Any]) -> Any:
+    def task_key(cls, setting: Mapping[str, Any]) -> Any:
         """See System.essence: the task, the person and what is there."""
         return setting["number"], setting["person"], setting["things"]
 
@@ -92,7 +92,7 @@ class Adapt(System[AdaptSettings]):
         return (*(("agent",) if chosen.planner == "llm" else ()), *(("person",) if person and chosen.asks else ()))
 
     @property
-    def events_not_repeated(self) -> Sequence[type[Event]]:
+    def replayed_events(self) -> Sequence[type[Event]]:
         """See System.events_not_repeated."""
         return () if self.is_local("person") else self.events
 
@@ -102,7 +102,7 @@ class Adapt(System[AdaptSettings]):
         return self.settings.agent.planner
 
     @property
-    def remembers(self) -> bool:
+    def uses_memory(self) -> bool:
         """See System.remembers: answers are."""
         return True
 
@@ -111,7 +111,7 @@ class Adapt(System[AdaptSettings]):
         return [] if self.settings.tasks.answering == "terminal" else super().respondents(job)
 
     @property
-    def talks(self) -> bool:
+    def interactive(self) -> bool:
         """See System.talks."""
         return self.settings.agent.asks and self.settings.tasks.answering == "terminal"
 
@@ -139,7 +139,7 @@ class Adapt(System[AdaptSettings]):
                 "planner=llm, or leave answering out"
             )
         execution = self.settings.execution
-        if self.talks and (execution.workers > 1 or execution.ray is not None):
+        if self.interactive and (execution.workers > 1 or execution.ray is not None):
             raise UserError(
                 "answering=terminal: one person answers one episode at a time; leave out --workers and --ray"
             )
@@ -157,7 +157,7 @@ class Adapt(System[AdaptSettings]):
         job: Job,
         models: Mapping[str, ChatModel],
         memory: Memory | None,
-        material: Any,
+        job_data: Any,
         progress: Progress,
     ) -> EpisodeSetup:
         """See System.open."""
@@ -191,7 +191,7 @@ class Adapt(System[AdaptSettings]):
     def _agent(
         self,
         job: Job,
-        person: Person,
+        person: KitchenProfile,
         kitchen: TextKitchen,
         models: Mapping[str, ChatModel],
         told: Sequence[tuple[str, str]],
@@ -219,7 +219,7 @@ class Adapt(System[AdaptSettings]):
 
     def _speaker(
         self,
-        person: Person,
+        person: KitchenProfile,
         kitchen: TextKitchen,
         judge: Judge,
         models: Mapping[str, ChatModel],
@@ -239,7 +239,7 @@ class Adapt(System[AdaptSettings]):
         paraphrasing = answering == "paraphrase"
         return AnsweringPerson(person, judge, kitchen.trace, shared_minilm(), paraphrasing=paraphrasing)
 
-    def _named(self, name: str) -> Person:
+    def _named(self, name: str) -> KitchenProfile:
         if name not in self._people:
             raise UserError(f"setting person: nobody is named {name!r}; use one of {', '.join(self._people)}")
         return self._people[name]

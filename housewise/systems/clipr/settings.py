@@ -42,7 +42,7 @@ class ChoiceTasks(TaskSettings):
     speech: Speech = "local"
 
 
-class CliprAgent(Settings):
+class CliprAgentSettings(Settings):
     """How rules are learned and followed; see housewise.agent.clipr.adaptive.CriticSettings for what has its names.
 
     Attributes:
@@ -63,7 +63,7 @@ class CliprAgent(Settings):
     most_replayed: int | None = Field(default=None, ge=1, le=MOST_COUNTED)
 
     @model_validator(mode="after")
-    def _intervals_hold_batches(self) -> CliprAgent:
+    def _intervals_hold_batches(self) -> CliprAgentSettings:
         try:
             self.critic  # noqa: B018
         except UserError as error:
@@ -91,16 +91,16 @@ class CliprSettings(RunSettings):
     system: Literal["clipr"] = "clipr"
     tasks: ChoiceTasks = ChoiceTasks()
     models: CliprModels = CliprModels()
-    agent: CliprAgent = CliprAgent()
+    agent: CliprAgentSettings = CliprAgentSettings()
 
     @property
-    def person_of_memory(self) -> dict[str, dict[str, str]]:
+    def memory_person_settings(self) -> dict[str, dict[str, str]]:
         """See RunSettings.person_of_memory: choices in houses may be those of a person who is named."""
         name = self.memory.start
         return {"tasks": {"data": f"{HOUSES}:{name}"}} if is_of_houses(self.tasks.data) and name in people() else {}
 
-    def bearing(self, asks: bool) -> dict[str, Any]:
+    def comparison_settings(self, asks: bool) -> dict[str, Any]:
         """See RunSettings.bearing; the critic's settings say nothing where rules stay as they are."""
         adaptive = {"agent.interval", "agent.sensitivity", "agent.recent", "agent.accuracy_gate", "agent.most_replayed"}
         free = set() if self.agent.method == "adaptive" else adaptive
-        return {key: value for key, value in super().bearing(asks).items() if key not in free}
+        return {key: value for key, value in super().comparison_settings(asks).items() if key not in free}

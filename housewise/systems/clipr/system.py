@@ -14,7 +14,7 @@ from housewise.agent.clipr.finetuned_chooser import FineTunedChooser
 from housewise.agent.clipr.inference import Inference, split_batches
 from housewise.agent.clipr.language_steps import LanguageSteps
 from housewise.agent.clipr.local_steps.local_components import LocalComponents
-from housewise.agent.clipr.memory_notes import recall_answers, recall_rules, note_topic
+from housewise.agent.clipr.memory_notes import note_topic, recall_answers, recall_rules
 from housewise.core.text_files import is_file
 from housewise.language.adapters import asked_with
 from housewise.language.base import ChatModel, Sampling
@@ -31,16 +31,16 @@ from housewise.people.choices.respondent import (
     spoken_of,
 )
 from housewise.people.memory import Memory
-from housewise.people.respondent import Person
+from housewise.people.respondent import Respondent
 from housewise.rollout.episode_loop import EpisodeLimits, Progress
 from housewise.rollout.scores import Score
-from housewise.rollout.system import Job, EpisodeSetup, System, Task
+from housewise.rollout.system import EpisodeSetup, Job, System, Task
 from housewise.systems.clipr.agent import CliprAgent
 from housewise.systems.clipr.record import (
-    CliprAnswerEvent,
     ChoiceInitialState,
-    DecisionEvent,
+    CliprAnswerEvent,
     CliprQuestionEvent,
+    DecisionEvent,
     ReviewEvent,
     RulesEvent,
 )
@@ -69,7 +69,7 @@ class Clipr(System[CliprSettings]):
         Score("unreadable", "unreadable replies"),
     )
 
-    seconds_each = (15.0, None)
+    seconds_per_episode = (15.0, None)
 
     @classmethod
     def advice(cls, settings: CliprSettings) -> Mapping[str, Any]:
@@ -79,7 +79,7 @@ class Clipr(System[CliprSettings]):
         return {"agent": {"components": "chat", **asked_with(asked.adapter, cls.name)}} if named else {}
 
     @classmethod
-    def essence(cls, setting: Mapping[str, Any]) -> Any:
+    def task_key(cls, setting: Mapping[str, Any]) -> Any:
         """See System.essence: the tests, as they come."""
         return setting.get("data"), setting.get("order")
 
@@ -95,7 +95,7 @@ class Clipr(System[CliprSettings]):
         return f"{self.settings.agent.method} ({self.settings.agent.components})"
 
     @property
-    def remembers(self) -> bool:
+    def uses_memory(self) -> bool:
         """See System.remembers: where a memory is named."""
         return self.settings.memory.start is not None
 
@@ -108,7 +108,7 @@ class Clipr(System[CliprSettings]):
 
     def respondents(self, job: Job) -> Sequence[str]:
         """See System.respondents: whose choices in houses they are; the other sets of choices name nobody."""
-        person = self.material(job).person if is_of_houses(self.settings.tasks.data) else None
+        person = self.job_data(job).person if is_of_houses(self.settings.tasks.data) else None
         return [person.name] if person else []
 
     def check(self) -> None:
@@ -121,7 +121,7 @@ class Clipr(System[CliprSettings]):
         data = self.settings.tasks.data
         return {"choices": Path(data)} if not is_made_here(data) and is_file(Path(data)) else {}
 
-    def material(self, job: Job) -> ChoiceSet:
+    def job_data(self, job: Job) -> ChoiceSet:
         """See System.material: the choices, read where the command is given.
 
         Raises:
@@ -134,11 +134,11 @@ class Clipr(System[CliprSettings]):
         job: Job,
         models: Mapping[str, ChatModel],
         memory: Memory | None,
-        material: Any,
+        job_data: Any,
         progress: Progress,
     ) -> EpisodeSetup:
         """See System.open."""
-        choices, chosen = material, self.settings.agent
+        choices, chosen = job_data, self.settings.agent
         language, topic = self._language(job, models), note_topic(choices.name)
         test = tuple(random.Random(job.seed).sample(choices.test, len(choices.test)))
         examples = tuple(replace(each, tier="training") for each in choices.examples)
@@ -152,7 +152,9 @@ class Clipr(System[CliprSettings]):
         known = (len(recall_answers(memory, topic)), len(recall_rules(memory, topic))) if memory else (0, 0)
         # A question, a choice, a review's question and its rehearsal, and the end.
         most = chosen.budget + 3 * len(in_turn) + 2
-        return EpisodeSetup(world, agent, ChoiceInitialState.of(choices, training, test, *known), EpisodeLimits(most, most))
+        return EpisodeSetup(
+            world, agent, ChoiceInitialState.of(choices, training, test, *known), EpisodeLimits(most, most)
+        )
 
     def _language(self, job: Job, models: Mapping[str, ChatModel]) -> LanguageSteps:
         if self.settings.agent.components == _LOCAL:
@@ -161,7 +163,7 @@ class Clipr(System[CliprSettings]):
             return FineTunedChooser(shared_minilm(), models["agent"])
         return ChatSteps(models["agent"], sampling=_sampling(self.settings.models.agent, job))
 
-    def _person(self, job: Job, models: Mapping[str, ChatModel], choices: ChoiceSet) -> Person[Any]:
+    def _person(self, job: Job, models: Mapping[str, ChatModel], choices: ChoiceSet) -> Respondent:
         chosen = self.settings.tasks
         known = choices.person or (PROFILES / f"{choices.name}.yaml").is_file()
         own = profile_of(choices) if known else read_profile(OWN)

@@ -161,7 +161,7 @@ class PersonalizeSettings(RunSettings):
         free = {f"tasks.{key}" for key in ("houses", "episodes", "scenes")}
         return {key: value for key, value in super().identity.items() if key not in free}
 
-    def bearing(self, asks: bool) -> dict[str, Any]:
+    def comparison_settings(self, asks: bool) -> dict[str, Any]:
         """See RunSettings.bearing; how a model would be asked says nothing where none is."""
         free = {"tasks.data", "agent.records"}
         if not asks:
@@ -183,10 +183,10 @@ class PersonalizeSettings(RunSettings):
             free |= {f"agent.{key}" for key in asking}
         if self.agent.planner != "demonstrator":
             free |= {f"agent.demonstrator.{key}" for key in DemonstratorSettings.model_fields}
-        return {key: value for key, value in super().bearing(asks).items() if key not in free}
+        return {key: value for key, value in super().comparison_settings(asks).items() if key not in free}
 
     @property
-    def person_of_memory(self) -> dict[str, dict[str, str]]:
+    def memory_person_settings(self) -> dict[str, dict[str, str]]:
         """See RunSettings.person_of_memory: a person with preferences or an annotator of the data."""
         name = self.memory.start
         if name in (None, "majority") or not is_known_person(name, self.tasks.data):
@@ -215,7 +215,7 @@ def house_settings(
 
 def advice_of(run: PersonalizeSettings) -> dict[str, Any]:
     """Defaults that a run's adapter and the name of its memory bring along, by section."""
-    return merged(run.advice, run.person_of_memory)
+    return merged(run.advice, run.memory_person_settings)
 
 
 def _adapter(given: Any) -> Any:

@@ -25,7 +25,7 @@ from housewise.people.house.reactions import Householder, places_of
 from housewise.people.memory import Memory
 from housewise.rollout.episode_loop import EpisodeLimits, Progress
 from housewise.rollout.scores import Score
-from housewise.rollout.system import Job, EpisodeSetup, System
+from housewise.rollout.system import EpisodeSetup, Job, System
 from housewise.systems.personalize.house import HouseWorld, PlannerAgent
 from housewise.systems.personalize.planners import Situation, open_planner
 from housewise.systems.personalize.record import (
@@ -70,7 +70,7 @@ class Personalize(System[PersonalizeSettings]):
         Score("complete", "taken as done", total=True, decimals=0),
     )
 
-    seconds_each = (3.0, 25.0)
+    seconds_per_episode = (3.0, 25.0)
 
     def __init__(self, settings: PersonalizeSettings) -> None:
         super().__init__(settings)
@@ -88,12 +88,12 @@ class Personalize(System[PersonalizeSettings]):
         return settings.advice
 
     @classmethod
-    def upgraded(cls, lines: Sequence[Line]) -> Sequence[Line]:
+    def upgrade_lines(cls, lines: Sequence[Line]) -> Sequence[Line]:
         """See System.upgraded."""
         return upgraded(lines)
 
     @classmethod
-    def completed(cls, record: Record) -> Record:
+    def add_missing_scores(cls, record: Record) -> Record:
         """See System.completed: the step of the last right placement."""
         if LAST_CORRECT in record.result.scores:
             return record
@@ -107,7 +107,7 @@ class Personalize(System[PersonalizeSettings]):
         return f"{looked} ({result.scores['plans']:.0f} plans)" if looked else super().describe_ending(result)
 
     @classmethod
-    def essence(cls, setting: Mapping[str, Any]) -> Any:
+    def task_key(cls, setting: Mapping[str, Any]) -> Any:
         """See System.essence: where everything stands, and where it is wanted."""
         return setting["placements"], {thing: sorted(places) for thing, places in setting["correct"].items()}
 
@@ -129,7 +129,7 @@ class Personalize(System[PersonalizeSettings]):
         return self.settings.agent.planner
 
     @property
-    def remembers(self) -> bool:
+    def uses_memory(self) -> bool:
         """See System.remembers: where a memory is named."""
         return self.settings.memory.start is not None
 
@@ -157,7 +157,7 @@ class Personalize(System[PersonalizeSettings]):
             named["planner"] = planner
         return {setting: path for setting, path in named.items() if is_file(path)}
 
-    def material(self, job: Job) -> ReplayChatModel | None:
+    def job_data(self, job: Job) -> ReplayChatModel | None:
         """For the replay planner, what plays the replies of an episode's earlier record; None for other planners.
 
         Raises:
@@ -180,7 +180,7 @@ class Personalize(System[PersonalizeSettings]):
         job: Job,
         models: Mapping[str, ChatModel],
         memory: Memory | None,
-        material: Any,
+        job_data: Any,
         progress: Progress,
     ) -> EpisodeSetup:
         """See System.open."""
@@ -193,7 +193,7 @@ class Personalize(System[PersonalizeSettings]):
         env.reset()
         sampling = Sampling(**settings.models.agent.sampling.model_dump(), seed=job.seed)
         knowledge = None if memory is None else self.knowledge(memory, env.world.scene)
-        planner = self._planner(Situation(task, env, job.seed, material or models.get("agent"), sampling, knowledge))
+        planner = self._planner(Situation(task, env, job.seed, job_data or models.get("agent"), sampling, knowledge))
         most = settings.world.max_steps
         person = None if memory is None else Householder(memory.person)
         world = HouseWorld(RobotInHouse(env, self._controller(env)), person)

@@ -10,8 +10,8 @@ from housewise.language.base import ChatModel
 from housewise.language.completion import Bounds, Continuation, Continuer, Rater, Rating, Token
 from housewise.language.completion_by_chat import ChatContinuer
 from housewise.language.settings import ModelSettings
-from housewise.rollout.metered_models import MeteredContinuer, MeteredModel
-from housewise.rollout.models import Deferred
+from housewise.rollout.metered_models import MeteredCompletionModel, MeteredModel
+from housewise.rollout.models import LazyChatModel
 
 
 class LateContinuer:
@@ -73,7 +73,7 @@ def late_continuer(model: ChatModel, settings: ModelSettings, instruction: str, 
 
     def open_it() -> Continuer:
         asked = model.model if isinstance(model, MeteredModel) else model
-        opened = asked.opened if isinstance(asked, Deferred) else asked
+        opened = asked.opened if isinstance(asked, LazyChatModel) else asked
         if settings.local:
             from housewise.language.local.completion import LocalContinuer
             from housewise.language.local.model import LocalChatModel
@@ -81,7 +81,7 @@ def late_continuer(model: ChatModel, settings: ModelSettings, instruction: str, 
             if isinstance(opened, LocalChatModel):
                 local = LocalContinuer(opened, seed)
                 if isinstance(model, MeteredModel):
-                    return MeteredContinuer(local, model.label, model.meter)
+                    return MeteredCompletionModel(local, model.label, model.meter)
                 return local
         if isinstance(model, MeteredModel):
             opened = MeteredModel(opened, model.label, model.meter)

@@ -165,6 +165,6 @@ class StarsSettings(RunSettings):
         """See RunSettings.identity; which tasks may change."""
         return {key: value for key, value in super().identity.items() if key != "tasks.task"}
 
-    def bearing(self, asks: bool) -> dict[str, Any]:
+    def comparison_settings(self, asks: bool) -> dict[str, Any]:
         """See RunSettings.bearing; the condition is who acts."""
-        return {key: value for key, value in super().bearing(asks).items() if key != "agent.condition"}
+        return {key: value for key, value in super().comparison_settings(asks).items() if key != "agent.condition"}

@@ -28,7 +28,7 @@ from housewise.people.memory import Memory
 from housewise.people.terminal_respondent import TerminalPerson
 from housewise.rollout.episode_loop import EpisodeLimits, Progress
 from housewise.rollout.scores import Score
-from housewise.rollout.system import Job, EpisodeSetup, System, Task
+from housewise.rollout.system import EpisodeSetup, Job, System, Task
 from housewise.systems.stars.agent import StarsAgent
 from housewise.systems.stars.house import Body, house_task, load_stand_ins
 from housewise.systems.stars.models import late_continuer
@@ -60,7 +60,7 @@ class Stars(System[StarsSettings]):
         Score("calls", "calls of models", decimals=0),
     )
 
-    seconds_each = (None, 60.0)
+    seconds_per_episode = (None, 60.0)
 
     def __init__(self, settings: StarsSettings) -> None:
         super().__init__(settings)
@@ -81,7 +81,7 @@ class Stars(System[StarsSettings]):
         return ("agent", "person") if self._asks("model") else ("agent",)
 
     @property
-    def asks_at_need(self) -> bool:
+    def lazy_models(self) -> bool:
         """See System.asks_at_need: what is known needs no model."""
         return True
 
@@ -91,12 +91,12 @@ class Stars(System[StarsSettings]):
         return self.settings.agent.condition
 
     @property
-    def remembers(self) -> bool:
+    def uses_memory(self) -> bool:
         """See System.remembers: goals are."""
         return True
 
     @property
-    def talks(self) -> bool:
+    def interactive(self) -> bool:
         """See System.talks."""
         return self._asks("terminal")
 
@@ -105,14 +105,14 @@ class Stars(System[StarsSettings]):
         return []
 
     @property
-    def events_not_repeated(self) -> Sequence[type[Event]]:
+    def replayed_events(self) -> Sequence[type[Event]]:
         """See System.events_not_repeated."""
         if self.is_local("person"):
             return ()
         return (AnswerEvent,) if self.is_local("agent") else self.events
 
     @classmethod
-    def essence(cls, setting: Mapping[str, Any]) -> Any:
+    def task_key(cls, setting: Mapping[str, Any]) -> Any:
         """See System.essence: where everything stands, and where it is wanted."""
         return setting["room"], setting["places"], setting["wanted"], setting["closed"]
 
@@ -129,7 +129,7 @@ class Stars(System[StarsSettings]):
                 f"person={person}: condition {chosen.condition} asks nobody; choose {chosen.condition}+O, or leave "
                 "person out"
             )
-        if self.talks and (execution.workers > 1 or execution.ray is not None):
+        if self.interactive and (execution.workers > 1 or execution.ray is not None):
             raise UserError("person=terminal: one person answers one episode at a time; leave out --workers and --ray")
         self._nearest()
         if chosen.parts.retrieval == "grounded" and (not self.settings.models.agent.local or execution.ray is not None):
@@ -162,7 +162,7 @@ class Stars(System[StarsSettings]):
         job: Job,
         models: Mapping[str, ChatModel],
         memory: Memory | None,
-        material: Any,
+        job_data: Any,
         progress: Progress,
     ) -> EpisodeSetup:
         """See System.open."""

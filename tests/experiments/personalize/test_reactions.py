@@ -9,7 +9,7 @@ from pathlib import Path
 from housewise.experiments.documents.files import FigureFiles
 from housewise.experiments.documents.tables import TABLES
 from housewise.people.memory import MemoryFolder
-from housewise.rollout.note_events import notes_of
+from housewise.rollout.note_events import learned_notes
 from housewise.rollout.record_reader import read_records
 from housewise.systems.personalize.record import read_house_records
 from tests.commands import run_module
@@ -32,7 +32,7 @@ def test_every_row_plays_with_the_first_notes_that_came(tmp_path: Path) -> None:
     done = run_module(module, [*words, *counts, "max_steps=200"], env, tmp_path)
     assert done.returncode == 0, done.stderr
     seed = tmp_path / "out" / "generated" / "seed-1"
-    shown = [note for record in read_records(seed / "demonstrations" / "episodes") for note in notes_of(record)]
+    shown = [note for record in read_records(seed / "demonstrations" / "episodes") for note in learned_notes(record)]
     assert shown
     for count in (2, 3):
         memory = MemoryFolder(seed / "reactions" / "memories" / str(count)).load("majority")

@@ -15,7 +15,7 @@ from housewise.experiments.personalize.remembering import EVERY, Remembering
 from housewise.experiments.personalize.robots import DEMONSTRATIONS, GENERATED_HOUSES, REWARDS, ROUNDS, SHOWN, VERDICTS
 from housewise.experiments.personalize.weights import ALONE, BOTH, PLAN_REWARDS, REVIEWS, RULE, WEIGHTS, Pupil
 from housewise.people.memory import MemoryFolder
-from housewise.rollout.settings import flat
+from housewise.rollout.settings import flatten_settings
 from housewise.systems.personalize.record import read_house_records
 from housewise.systems.personalize.tasks import task_names
 from tests.commands import run_module
@@ -33,7 +33,7 @@ training: {rank: 2, epochs: 1, batch: 2, most_tokens: 16384, device: cpu, dtype:
 
 
 def configs(tmp_path: Path, row: str, setup: Setup) -> dict[str, Any]:
-    return flat(Pupil(row, HOUSE, 3, tmp_path).config(setup).model_dump())
+    return flatten_settings(Pupil(row, HOUSE, 3, tmp_path).config(setup).model_dump())
 
 
 def test_rows_differ_in_what_they_are_named_for_alone(tmp_path: Path) -> None:

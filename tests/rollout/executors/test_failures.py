@@ -14,8 +14,8 @@ import pytest
 from housewise.core.errors import DataError, UserError
 from housewise.core.record import Failure, Result
 from housewise.rollout.executors import NullCallback
-from housewise.rollout.executors.base import MOST_ALIKE
-from housewise.rollout.failures import FailedEpisodesError, failure_of, read_failures
+from housewise.rollout.executors.base import MAX_SAME_FAILURES
+from housewise.rollout.failures import FailedEpisodesError, failure_from_error, read_failures
 from housewise.rollout.run import Run
 from housewise.rollout.system import Job
 from housewise.systems.personalize.record import read_house_records
@@ -104,7 +104,7 @@ def test_where_all_fail_alike_the_others_are_not_tried(tmp_path: Path, place: tu
         path.write_bytes(b"spoilt")
     code, _, errors = run(out, "--data", data, *SHORT, *place)
     assert code == 2 and len(errors) == 1 and "navmesh" in errors[0] and "in a row" in errors[0], errors
-    assert MOST_ALIKE <= len(read_failures(out / "episodes")) < 20
+    assert MAX_SAME_FAILURES <= len(read_failures(out / "episodes")) < 20
 
 
 class Server(ChatServer):
@@ -142,7 +142,7 @@ def test_a_prompt_that_is_refused_ends_its_episode_alone(tmp_path: Path) -> None
 def test_a_server_that_refuses_everything_is_given_up(tmp_path: Path) -> None:
     server = Server(*range(100))
     code, _, errors = ask(tmp_path, server, "--houses", "40")
-    assert server.asked == MOST_ALIKE
+    assert server.asked == MAX_SAME_FAILURES
     assert code == 2 and len(errors) == 1 and "4096" in errors[0]
 
 
@@ -152,14 +152,14 @@ class Defect(NullCallback):
     def __init__(self) -> None:
         self.told: dict[str, Result | Failure] = {}
 
-    def progressed(self, job: Job, done: int, of: int, words: str) -> None:
+    def on_episode_progress(self, job: Job, done: int, of: int, words: str) -> None:
         if job.task.group == "generated-1" and done == 10:
             {}["a key"]
 
-    def ended(self, job: Job, result: Result) -> None:
+    def on_episode_end(self, job: Job, result: Result) -> None:
         self.told[job.name] = result
 
-    def failed(self, job: Job, failure: Failure) -> None:
+    def on_episode_failure(self, job: Job, failure: Failure) -> None:
         self.told[job.name] = failure
 
 
@@ -188,7 +188,7 @@ def test_a_defect_ends_its_episode_alone(tmp_path: Path, monkeypatch: pytest.Mon
 @pytest.mark.parametrize("error", [UserError("the server is gone"), MemoryError(), OSError(28, "No space left")])
 def test_what_concerns_all_is_no_failure_of_one(error: Exception) -> None:
     with pytest.raises(UserError) as caught:
-        failure_of(error)
+        failure_from_error(error)
     assert str(caught.value) and "\n" not in str(caught.value)
 
 
@@ -196,7 +196,7 @@ def test_no_secret_is_kept_of_a_failure(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("OPENAI_API_KEY", "a-key-that-is-secret")
     words = "http://somebody:pass-word@host and a-key-that-is-secret\nand \x1b[31m"
     for error in (DataError(words), ValueError(words)):
-        line = failure_of(error)
+        line = failure_from_error(error)
         assert not any(secret in line.model_dump_json() for secret in ("somebody", "pass-word", "is-secret"))
         assert "\n" not in line.error and "\n" not in line.reason
 

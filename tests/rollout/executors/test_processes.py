@@ -15,7 +15,7 @@ from housewise.core.errors import UserError
 from housewise.core.record import Result
 from housewise.rollout.executors import NullCallback, open_executor
 from housewise.rollout.executors.processes import Processes
-from housewise.rollout.executors.threads import Threads
+from housewise.rollout.executors.threads import ThreadExecutor
 from housewise.rollout.run import Run
 from housewise.rollout.system import Job
 from housewise.systems.personalize.record import read_house_records
@@ -31,7 +31,7 @@ class Listener(NullCallback):
     def __init__(self) -> None:
         self.ends: list[str] = []
 
-    def ended(self, job: Job, result: Result) -> None:
+    def on_episode_end(self, job: Job, result: Result) -> None:
         self.ends.append(job.name)
 
 
@@ -40,7 +40,7 @@ def test_planners_without_a_model_play_in_processes_and_others_in_threads(tmp_pa
         return type(open_executor(Personalize(house_settings(settings=settings)), tmp_path, NullCallback()))
 
     assert kind(planner="scripted", workers=2) is kind(planner="demonstrator", workers=2) is Processes
-    assert kind(planner="scripted", workers=1) is kind(planner="llm", workers=2) is Threads
+    assert kind(planner="scripted", workers=1) is kind(planner="llm", workers=2) is ThreadExecutor
 
 
 def test_records_are_the_same_as_of_one_thread(tmp_path: Path) -> None:

@@ -152,7 +152,7 @@ def test_progress_is_counted_against_what_is_known_to_come(tmp_path: Path) -> No
         def __init__(self) -> None:
             self.totals: list[tuple[int, int]] = []
 
-        def progressed(self, job: Job, done: int, of: int, words: str) -> None:
+        def on_episode_progress(self, job: Job, done: int, of: int, words: str) -> None:
             self.totals.append((done, of))
 
     counting = Counting()

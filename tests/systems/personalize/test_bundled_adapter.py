@@ -12,7 +12,7 @@ import pytest
 from housewise.core.errors import UserError
 from housewise.language.adapters import BUNDLED
 from housewise.rollout.run import Run
-from housewise.rollout.saved_settings import read_settings
+from housewise.rollout.saved_settings import read_run_settings
 from housewise.selftrain.personalize.settings import load_selftraining
 from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.system import Personalize
@@ -76,7 +76,7 @@ def test_what_earlier_runs_kept_is_as_it_was(tmp_path: Path) -> None:
     del kept["agent"]["prompt"]
     file = tmp_path / "config.json"
     file.write_text(json.dumps(kept))
-    assert read_settings(file) == house_settings()
+    assert read_run_settings(file) == house_settings()
 
 
 def test_a_run_that_was_begun_without_an_adapter_says_how_it_is_resumed(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ from housewise.core.settings import short_name
 from housewise.language import ChatModelError, adapters
 from housewise.language.server.openai import OpenAIChatModel
 from housewise.rollout.run import Run
-from housewise.rollout.saved_settings import read_settings
-from housewise.rollout.settings import flat
+from housewise.rollout.saved_settings import read_run_settings
+from housewise.rollout.settings import flatten_settings
 from housewise.selftrain.personalize.settings import load_selftraining
 from housewise.systems.personalize.settings import PersonalizeSettings, house_settings
 from housewise.systems.personalize.system import Personalize
@@ -22,7 +22,7 @@ from housewise.systems.personalize.system import Personalize
 
 def values(settings: PersonalizeSettings) -> dict[str, object]:
     """Every setting by its name without sections."""
-    return {short_name(key): value for key, value in flat(settings.model_dump(warnings=False)).items()}
+    return {short_name(key): value for key, value in flatten_settings(settings.model_dump(warnings=False)).items()}
 
 
 def refusal(*overrides: str, file: Path | None = None, **settings: object) -> str:
@@ -61,7 +61,10 @@ def test_options_of_requests_and_who_set_sampling(tmp_path: Path) -> None:
     assert whole.changed(seed=4, top_p=0.5).models.agent.sampling.set_by_user == {"temperature", "max_tokens", "top_p"}
     assert pickle.loads(pickle.dumps(whole)).models.agent.sampling.set_by_user == {"temperature", "max_tokens"}
     (tmp_path / "config.json").write_text(whole.model_dump_json())
-    assert read_settings(tmp_path / "config.json").models.agent.sampling.set_by_user == {"temperature", "max_tokens"}
+    assert read_run_settings(tmp_path / "config.json").models.agent.sampling.set_by_user == {
+        "temperature",
+        "max_tokens",
+    }
     assert house_settings(Path("run")).models.agent.sampling.set_by_user == frozenset()
     with pytest.raises(UserError, match="extra_body: messages, stream is set by"):
         house_settings(settings={"extra_body": {"stream": True, "messages": []}})

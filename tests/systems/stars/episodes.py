@@ -22,8 +22,8 @@ from housewise.agent.stars.tasks import Task
 from housewise.core.record import Header, Record, RecordWriter
 from housewise.core.settings import MOST_COUNTED
 from housewise.language.completion import Bounds, Continuation, Token
-from housewise.rollout.episode_loop import EpisodeLoop, EpisodeLimits
-from housewise.rollout.note_events import notes_of
+from housewise.rollout.episode_loop import EpisodeLimits, EpisodeLoop
+from housewise.rollout.note_events import learned_notes
 from housewise.rollout.record_reader import read_record
 from housewise.systems.stars.agent import StarsAgent
 from housewise.systems.stars.room import Room
@@ -80,7 +80,7 @@ class Played:
     @property
     def known(self) -> list[GoalNote]:
         """What its notes tell of goals."""
-        return goals_in(notes_of(self.record))
+        return goals_in(learned_notes(self.record))
 
 
 def analysed(name: str) -> tuple[Task, Analyser]:
