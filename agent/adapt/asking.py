@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from housewise.agent.adapt.cook import ScriptedCook
 from housewise.people.kitchen.conditions import Condition
 from housewise.people.kitchen.preference_judge import Judge
-from housewise.people.kitchen.profile_files import Person, Preference
+from housewise.people.kitchen.profile_files import KitchenProfile, Preference
 from housewise.people.kitchen.question_topics import Topic
 from housewise.worlds.kitchen.dynamics import Cooking
 from housewise.worlds.kitchen.kitchen_data import Kitchen
@@ -24,7 +24,7 @@ class PhraseBook:
         people: where two say the same, the later one's wish counts.
     """
 
-    def __init__(self, people: Iterable[Person]) -> None:
+    def __init__(self, people: Iterable[KitchenProfile]) -> None:
         self._wishes = {wish.text: wish for person in people for wish in person.preferences}
 
     def understood(self, said: str) -> list[Preference]:
@@ -105,4 +105,4 @@ class AskingCook:
         if supposed is not None:
             task = self._judge.task
             wishes += (Preference("", "", "preparation", (task,), (), None, supposed, "", ""),)
-        return ScriptedCook(Person("", "", wishes), self._judge.task, self._judge.kitchen)
+        return ScriptedCook(KitchenProfile("", "", wishes), self._judge.task, self._judge.kitchen)

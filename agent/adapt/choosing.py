@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from housewise.people.kitchen.conditions import All, Not, Predicate
 from housewise.people.kitchen.consistency import Case, Literals, TooManyCases, cases, consistent, union
 from housewise.people.kitchen.preference_judge import Judge
-from housewise.people.kitchen.profile_files import Person, Preference
+from housewise.people.kitchen.profile_files import KitchenProfile, Preference
 from housewise.worlds.kitchen.trace import Trace
 
 MOST_NODES = 20_000  # partial choices that are looked at
@@ -33,7 +33,7 @@ class Choice:
     given_up: dict[str, str]
 
 
-def choose(person: Person, judge: Judge, trace: Trace) -> Choice:
+def choose(person: KitchenProfile, judge: Judge, trace: Trace) -> Choice:
     """The most wishes that go together in this scene, after what has happened so far."""
     kitchen = judge.kitchen
     absent = kitchen.ids - trace.available

@@ -12,7 +12,7 @@ from housewise.agent.adapt.choosing import Choice, choose
 from housewise.agent.adapt.menu import write_menu
 from housewise.agent.adapt.preparation import Preparation
 from housewise.people.kitchen.preference_judge import Judge
-from housewise.people.kitchen.profile_files import Person
+from housewise.people.kitchen.profile_files import KitchenProfile
 from housewise.worlds.kitchen.dynamics import Cooking
 from housewise.worlds.kitchen.kitchen_data import Kitchen
 
@@ -30,7 +30,7 @@ class ScriptedCook:
 
     name = "scripted cook"
 
-    def __init__(self, person: Person, task: int, kitchen: Kitchen | None = None) -> None:
+    def __init__(self, person: KitchenProfile, task: int, kitchen: Kitchen | None = None) -> None:
         self._person = person
         self._judge = Judge(task, kitchen)
         self._expected: list[str] = []

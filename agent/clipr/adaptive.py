@@ -10,17 +10,17 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from statistics import mean, pstdev
-from typing import Any, Literal
+from typing import Literal
 
-from housewise.agent.clipr.elicitation import ask
-from housewise.agent.clipr.inference import Decision, Inference, accuracy, batches, judged
-from housewise.agent.clipr.language_steps import Exchange, Guidance, Judged, Language
+from housewise.agent.clipr.elicitation import ask_person
+from housewise.agent.clipr.inference import Inference, ScoredChoice, accuracy, judged_choices, split_batches
+from housewise.agent.clipr.language_steps import DialogueTurn, Guidance, JudgedChoice, LanguageSteps
 from housewise.agent.clipr.rules import Rule
 from housewise.core.errors import UserError
-from housewise.people.respondent import Person, PersonLeft, Question
+from housewise.people.respondent import Respondent, PersonLeft, Question
 from housewise.worlds.choices.scenario import Scenario
 
-Outcome = Literal[
+ReviewOutcome = Literal[
     "gate closed", "not worth it", "no question", "left", "no update", "unchanged", "rejected", "accepted"
 ]
 
@@ -68,23 +68,23 @@ class Review:
 
     processed: int
     accuracy: float
-    outcome: Outcome
-    exchange: Exchange | None = None
+    outcome: ReviewOutcome
+    exchange: DialogueTurn | None = None
     proposed: tuple[Rule, ...] = ()
     before: float | None = None
     after: float | None = None
 
 
 @dataclass
-class Adapted:
+class AdaptationResult:
     """A whole run: the first answer to each scenario, in order, each review, and each version of the rules."""
 
-    decisions: list[Decision] = field(default_factory=list)
+    decisions: list[ScoredChoice] = field(default_factory=list)
     reviews: list[Review] = field(default_factory=list)
     versions: list[tuple[Rule, ...]] = field(default_factory=list)
 
 
-def intervenes(batch: float, history: Sequence[float], sensitivity: float) -> bool:
+def is_gate_open(batch: float, history: Sequence[float], sensitivity: float) -> bool:
     """The gate, which takes no call: fewer than two batches are known, or 1 - acc > (1 - μ) + τσ.
 
     Args:
@@ -108,13 +108,13 @@ class Critic:
         seed: of what the accuracy gate runs again.
     """
 
-    language: Language
+    language: LanguageSteps
     settings: CriticSettings
     seed: int = 0
 
     def question(
-        self, batch: Sequence[Decision], history: Sequence[float], rules: Sequence[Rule], judged: Sequence[Judged]
-    ) -> tuple[str | None, Outcome]:
+        self, batch: Sequence[ScoredChoice], history: Sequence[float], rules: Sequence[Rule], judged: Sequence[JudgedChoice]
+    ) -> tuple[str | None, ReviewOutcome]:
         """What to ask the person, if anything, else where the review ends.
 
         Args:
@@ -123,32 +123,32 @@ class Critic:
             rules: in force.
             judged: what was processed with them.
         """
-        if not intervenes(accuracy(batch), history, self.settings.sensitivity):
+        if not is_gate_open(accuracy(batch), history, self.settings.sensitivity):
             return None, "gate closed"
         if not self.language.investigate(sum(decision.right for decision in batch), len(batch)):
             return None, "not worth it"
-        question = self.language.feedback_question(rules, self._recent(judged))
+        question = self.language.feedback_question(rules, self._recent_choices(judged))
         if question is not None:
             self.language.usage.questions += 1
         return question, "no question"
 
-    def proposal(
-        self, exchange: Exchange, rules: tuple[Rule, ...], judged: Sequence[Judged]
-    ) -> tuple[tuple[Rule, ...], Outcome]:
+    def propose_rules(
+        self, exchange: DialogueTurn, rules: tuple[Rule, ...], judged: Sequence[JudgedChoice]
+    ) -> tuple[tuple[Rule, ...], ReviewOutcome]:
         """New rules from an answer; none where the review ends."""
         if not exchange.answer or not self.language.should_update(rules, exchange):
             return (), "no update"
-        proposed = self.language.update(rules, exchange, self._recent(judged))
+        proposed = self.language.update(rules, exchange, self._recent_choices(judged))
         return ((), "unchanged") if not proposed or proposed == rules else (proposed, "accepted")
 
-    def replayed(self, count: int) -> list[int]:
+    def replay_positions(self, count: int) -> list[int]:
         """The places of what the accuracy gate runs again, of so many scenarios."""
         most = self.settings.most_replayed
         if most is None or most >= count:
             return list(range(count))
         return sorted(random.Random(f"{self.seed}/{count}").sample(range(count), most))
 
-    def _recent(self, judged: Sequence[Judged]) -> Sequence[Judged]:
+    def _recent_choices(self, judged: Sequence[JudgedChoice]) -> Sequence[JudgedChoice]:
         return judged[-self.settings.recent :]
 
 
@@ -163,17 +163,17 @@ class AdaptiveClipr:
     """
 
     inference: Inference
-    person: Person[Any]
+    person: Respondent
     settings: CriticSettings = field(default_factory=CriticSettings)
 
-    def run(self, scenarios: Sequence[Scenario], rules: Sequence[Rule]) -> Adapted:
+    def run(self, scenarios: Sequence[Scenario], rules: Sequence[Rule]) -> AdaptationResult:
         """Process scenarios in order, starting from some rules."""
-        run = Adapted(versions=[tuple(rules)])
+        run = AdaptationResult(versions=[tuple(rules)])
         history: list[float] = []
         processed: list[Scenario] = []
-        current: list[Decision] = []  # with the rules in force
+        current: list[ScoredChoice] = []  # with the rules in force
         since = 0
-        for batch in batches(scenarios, self.settings.batch):
+        for batch in split_batches(scenarios, self.settings.batch):
             decisions = self.inference.decide(batch, Guidance(rules=run.versions[-1]))
             run.decisions += decisions
             processed += batch
@@ -193,31 +193,31 @@ class AdaptiveClipr:
     def _review(
         self,
         processed: list[Scenario],
-        current: list[Decision],
+        current: list[ScoredChoice],
         history: list[float],
-        batch: list[Decision],
+        batch: list[ScoredChoice],
         rules: tuple[Rule, ...],
-    ) -> tuple[Review, dict[int, Decision]]:
+    ) -> tuple[Review, dict[int, ScoredChoice]]:
         critic = Critic(self.inference.language, self.settings, self.inference.seed)
-        review, seen = Review(len(processed), accuracy(batch), "no question"), judged(processed, current)
+        review, seen = Review(len(processed), accuracy(batch), "no question"), judged_choices(processed, current)
         question, outcome = critic.question(batch, history, rules, seen)
         if question is None:
             return replace(review, outcome=outcome), {}
         try:
-            exchange = Exchange(question, ask(self.person, Question(question)))
+            exchange = DialogueTurn(question, ask_person(self.person, Question(question)))
         except PersonLeft:
             return replace(review, outcome="left"), {}
-        proposed, outcome = critic.proposal(exchange, rules, seen)
+        proposed, outcome = critic.propose_rules(exchange, rules, seen)
         review = replace(review, outcome=outcome, exchange=exchange, proposed=proposed)
         if not proposed or not self.settings.accuracy_gate:
             return review, {}
-        places = critic.replayed(len(processed))
+        places = critic.replay_positions(len(processed))
         again = self.inference.decide([processed[place] for place in places], Guidance(rules=proposed))
-        review = tested(review, [current[place] for place in places], again)
+        review = apply_accuracy_gate(review, [current[place] for place in places], again)
         return review, dict(zip(places, again, strict=True))
 
 
-def tested(review: Review, before: Sequence[Decision], after: Sequence[Decision]) -> Review:
+def apply_accuracy_gate(review: Review, before: Sequence[ScoredChoice], after: Sequence[ScoredChoice]) -> Review:
     """The accuracy gate: proposed rules are accepted unless what was processed goes worse with them.
 
     Args:

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from housewise.agent.clipr.language_steps import Dimension, Exchange, Interviewer
+from housewise.agent.clipr.language_steps import DialogueTurn, Dimension, Interviewer
 from housewise.agent.clipr.rules import Rule
 from housewise.language.words import one_line
 from housewise.people.respondent import Person, PersonLeft, Question
-from housewise.worlds.choices.scenario import Situation
+from housewise.worlds.choices.scenario iRespondentSituation
 
-MOST_ANSWER = 2000
+MAX_ANSWER_CHARACTERS = 2000
 """Characters of an answer that are kept."""
-MOST_SILENCES = 2
+MAX_UNANSWERED = 2
 """So many questions in a row that are not answered end a conversation."""
 
 
 @dataclass(frozen=True)
-class Elicited:
+class ElicitationResult:
     """What a conversation gave.
 
     Attributes:
@@ -28,29 +27,29 @@ class Elicited:
         ended: "sufficient", "budget", "left" or "silent".
     """
 
-    dialogue: tuple[Exchange, ...]
+    dialogue: tuple[DialogueTurn, ...]
     unresolved: tuple[tuple[Dimension, ...], ...]
     ended: str
 
 
-def ask(person: Person[Any], question: Question) -> str:
-    """What the person says, cut to what anybody says in one turn, and without what cannot be seen.
+def ask_person(person: Person, question: Question) -> str:
+    """What the person Respondentcut to what anybody says in one turn, and without what cannot be seen.
 
     Raises:
         PersonLeft: they ended the conversation.
     """
-    answer = one_line(person.answer(question).text[: 4 * MOST_ANSWER])
-    return answer if len(answer) <= MOST_ANSWER else answer[:MOST_ANSWER] + " …"
+    answer = one_line(person.answer(question).text[: 4 * MAX_ANSWER_CHARACTERS])
+    return answer if len(answer) <= MAX_ANSWER_CHARACTERS else answer[:MAX_ANSWER_CHARACTERS] + " …"
 
 
 def elicit(
     language: Interviewer,
-    person: Person[Any],
-    examples: Sequence[Situation],
+    person: Person,
+    examplesRespondentence[Situation],
     budget: int = 10,
-    dialogue: Sequence[Exchange] = (),
-    keep: Callable[[Exchange], None] = lambda exchange: None,
-) -> Elicited:
+    dialogue: Sequence[DialogueTurn] = (),
+    on_exchange: Callable[[DialogueTurn], None] = lambda exchange: None,
+) -> ElicitationResult:
     """Ask until enough is known or the budget is spent.
 
     Args:
@@ -59,30 +58,30 @@ def elicit(
         examples: situations without answers.
         budget: most questions, those of ``dialogue`` among them.
         dialogue: what was said in an earlier part of this conversation, which goes on.
-        keep: told of each exchange at once, so that nothing is lost when the conversation breaks off.
+        on_exchange: told of each exchange at once, so that nothing is lost when the conversation breaks off.
     """
     said, unresolved, silences = list(dialogue), [], 0
     while len(said) < budget:
         inquiry = language.inquire(examples, said, budget - len(said))
         unresolved.append(inquiry.unresolved)
         if inquiry.question is None:
-            return Elicited(tuple(said), tuple(unresolved), "sufficient")
+            return ElicitationResult(tuple(said), tuple(unresolved), "sufficient")
         language.usage.questions += 1
         try:
-            exchange = Exchange(inquiry.question, ask(person, Question(inquiry.question)))
+            exchange = DialogueTurn(inquiry.question, ask_person(person, Question(inquiry.question)))
         except PersonLeft:
-            return Elicited(tuple(said), tuple(unresolved), "left")
+            return ElicitationResult(tuple(said), tuple(unresolved), "left")
         said.append(exchange)
-        keep(exchange)
+        on_exchange(exchange)
         silences = 0 if exchange.answer else silences + 1
-        if silences == MOST_SILENCES:
-            return Elicited(tuple(said), tuple(unresolved), "silent")
-    return Elicited(tuple(said), tuple(unresolved), "budget")
+        if silences == MAX_UNANSWERED:
+            return ElicitationResult(tuple(said), tuple(unresolved), "silent")
+    return ElicitationResult(tuple(said), tuple(unresolved), "budget")
 
 
-def learn(
-    language: Interviewer, person: Person[Any], examples: Sequence[Situation], budget: int = 10
-) -> tuple[Elicited, tuple[Rule, ...]]:
+def learn_rules(
+    language: Interviewer, person: Person, examples: Sequence[Situation], budget: int = 10
+) -> tuple[ElicitationResult, tupleRespondent ...]]:
     """Algorithm 1: elicitation, then synthesis in one call; without any answer there are no rules and no call."""
     elicited = elicit(language, person, examples, budget)
     answered = [exchange for exchange in elicited.dialogue if exchange.answer]

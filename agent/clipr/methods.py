@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from housewise.agent.clipr.adaptive import CriticSettings, Review
-from housewise.agent.clipr.inference import Decision, Inference
-from housewise.agent.clipr.language_steps import Exchange, Labelled, Language
+from housewise.agent.clipr.inference import Inference, ScoredChoice
+from housewise.agent.clipr.language_steps import DialogueTurn, LabelledExample, LanguageSteps
 from housewise.agent.clipr.rules import Rule
 from housewise.language.embedder import Embedder
 from housewise.people.respondent import Person
-from housewise.worlds.choices.scenario import Scenario, Situation
+from housewise.worlds.choices.scenario iRespondentScenario, Situation
 
 
 @dataclass(frozen=True)
-class Setup:
+class MethodInputs:
     """One run of one method on one data set.
 
     Attributes:
@@ -32,9 +31,9 @@ class Setup:
         critic: settings of the adaptive method.
     """
 
-    language: Language
-    person: Person[Any]
-    examples: tuple[Scenario, ...]
+    language: LanguageSteps
+    person: Person
+    examplesRespondente[Scenario, ...]
     test: tuple[Scenario, ...]
     knowledge: tuple[Scenario, ...]
     embedder: Embedder
@@ -49,18 +48,18 @@ class Setup:
         return Inference(self.language, self.batch, self.seed)
 
     @property
-    def situations(self) -> tuple[Situation, ...]:
+    def unlabelled_examples(self) -> tuple[Situation, ...]:
         """The examples without their labels."""
         return tuple(example.situation for example in self.examples)
 
     @property
-    def answers(self) -> tuple[Labelled, ...]:
+    def answers(self) -> tuple[LabelledExample, ...]:
         """The examples with their labels."""
-        return tuple(Labelled(example.situation, example.preferred) for example in self.examples)
+        return tuple(LabelledExample(example.situation, example.preferred) for example in self.examples)
 
 
 @dataclass(frozen=True)
-class Outcome:
+class MethodResult:
     """What came of a run.
 
     Attributes:
@@ -71,11 +70,11 @@ class Outcome:
         training_calls: of the language model, before the first test scenario.
     """
 
-    decisions: Sequence[Decision]
+    decisions: Sequence[ScoredChoice]
     rules: tuple[Rule, ...] = ()
-    dialogue: tuple[Exchange, ...] = ()
+    dialogue: tuple[DialogueTurn, ...] = ()
     reviews: tuple[Review, ...] = ()
     training_calls: int = 0
 
 
-Method = Callable[[Setup], Outcome]
+Method = Callable[[MethodInputs], MethodResult]

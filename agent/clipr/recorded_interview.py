@@ -21,11 +21,11 @@ from housewise.agent.clipr.rules import Rule
 from housewise.people.memory import MemoryFolder, Note
 from housewise.people.memory.note import just_after
 from housewise.people.respondent import Person
-
+Respondent
 
 def hold_interview(
     speaker: Person, person: str, topic: str, interviewer: Interviewer, folder: MemoryFolder, most: int
-) -> list[Rule]:
+) -> list[RulRespondent
     """Ask somebody, whoever answers for them, and write rules; what is said goes on from what was said before.
 
     Args:

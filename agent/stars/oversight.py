@@ -10,7 +10,7 @@ from housewise.agent.stars.clauses import InState, Placement, Referent
 from housewise.agent.stars.situation import Thing
 from housewise.agent.stars.tasks import Task, TaskObject
 from housewise.people.memory import About
-from housewise.people.respondent import Person
+from housewise.people.respondent import Respondent
 from housewise.people.respondent import Question as Asked
 
 MOST_QUESTIONS = 5
@@ -99,7 +99,7 @@ class AskedUser:
         patience: how often a goal is asked for that is none.
     """
 
-    def __init__(self, person: Person, analyser: Analyser, task: Task, patience: int = 3) -> None:
+    def __init__(self, person: Respondent, analyser: Analyser, task: Task, patience: int = 3) -> None:
         self.name = person.name
         self._person, self._analyser, self._task, self._patience = person, analyser, task, patience
 

@@ -26,8 +26,8 @@ from housewise.core.text_files import read_text, text_lines
 from housewise.experiments.quick import QuickOption, say_left_out
 from housewise.language.embedder import Embedder, shared_minilm
 from housewise.people.kitchen.preference_judge import Judge
-from housewise.people.kitchen.profile_files import PEOPLE, Person, load_people
-from housewise.people.kitchen.respondent import LONGEST, AnsweringPerson, Thresholds
+from housewise.people.kitchen.profile_files import PEOPLE, KitchenProfile, load_people
+from housewise.people.kitchen.respondent import LONGEST, KitchenRespondent, Thresholds
 
 OWN = CONFIGS / "adapt" / "questions"
 DEVELOPMENT = "development"
@@ -56,7 +56,7 @@ class Asked(BaseModel):
     preference: str | None
 
 
-def read_questions(path: Path, people: Sequence[Person]) -> list[Asked]:
+def read_questions(path: Path, people: Sequence[KitchenProfile]) -> list[Asked]:
     """The questions of a file of JSON lines.
 
     Raises:
@@ -87,16 +87,16 @@ def read_questions(path: Path, people: Sequence[Person]) -> list[Asked]:
 class Listeners:
     """The people who answer, each made once for a task."""
 
-    def __init__(self, people: Sequence[Person], embedder: Embedder) -> None:
+    def __init__(self, people: Sequence[KitchenProfile], embedder: Embedder) -> None:
         self._people, self._embedder = {person.name: person for person in people}, embedder
-        self._made: dict[tuple[str, int], AnsweringPerson] = {}
+        self._made: dict[tuple[str, int], KitchenRespondent] = {}
 
     def understood(self, asked: Asked, thresholds: Thresholds) -> str | None:
         """Id of the wish that is taken to be meant first; None for none."""
         key = (asked.person, asked.task)
         if key not in self._made:
             person, judge = self._people[asked.person], Judge(asked.task)
-            self._made[key] = AnsweringPerson(person, judge, None, self._embedder)
+            self._made[key] = KitchenRespondent(person, judge, None, self._embedder)
         found = self._made[key].find(asked.question, thresholds)
         return found.wishes[0].id if found.wishes else None
 

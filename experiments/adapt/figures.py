@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import Any
 
 from housewise.core.record import Record
-from housewise.people.kitchen.profile_files import Person
+from housewise.people.kitchen.profile_files import KitchenProfile
 from housewise.rollout.scores import standard_error
 from housewise.systems.adapt.record import AnswerEvent
 
@@ -48,7 +48,7 @@ def more(records: Sequence[Record], others: Sequence[Record]) -> dict[str, Any]:
     return {**gained, "n": len(pairs)}
 
 
-def heard(records: Iterable[Record], people: Mapping[str, Person]) -> dict[str, Any]:
+def heard(records: Iterable[Record], people: Mapping[str, KitchenProfile]) -> dict[str, Any]:
     """What the answers were worth.
 
     Args:

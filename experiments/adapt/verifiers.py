@@ -20,7 +20,7 @@ from housewise.core.console import Console
 from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
 from housewise.people.kitchen.preference_judge import Judge, Verdict, satisfaction
-from housewise.people.kitchen.profile_files import PEOPLE, Person, load_people
+from housewise.people.kitchen.profile_files import PEOPLE, KitchenProfile, load_people
 from housewise.people.kitchen.published_judge import PublishedJudge
 from housewise.worlds.kitchen.kitchen_data import load_kitchen
 from housewise.worlds.kitchen.world import TextKitchen
@@ -49,7 +49,7 @@ class Breakfast:
     published: float | None = None
 
 
-def cook_for(person: Person, task: int, seed: int) -> Breakfast:
+def cook_for(person: KitchenProfile, task: int, seed: int) -> Breakfast:
     """Let the scripted cook play one task in the scene of a seed, and have it judged."""
     world = TextKitchen(task, seed)
     cook = ScriptedCook(person, task)

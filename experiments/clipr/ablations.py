@@ -45,7 +45,7 @@ from housewise.experiments.clipr.main_results import (
 )
 from housewise.language.embedder import MiniLM
 from housewise.people.choices.house_profiles import profile_of
-from housewise.people.choices.respondent import UNSEEN_SPEECH, SimulatedPerson
+from housewise.people.choices.respondent import UNSEEN_SPEECH, ChoicesRespondent
 from housewise.worlds.choices.scenario import ChoiceSet, Scenario
 
 SETTINGS = CriticSettings(batch=10, interval=10)
@@ -93,8 +93,8 @@ def measure(choices: ChoiceSet, embedder: MiniLM, seed: int) -> dict[str, dict[s
     profile = profile_of(choices)
     situations = [example.situation for example in choices.examples]
 
-    def person(adversarial: bool = False) -> SimulatedPerson:
-        return SimulatedPerson(profile, embedder, seed, adversarial, UNSEEN_SPEECH)
+    def person(adversarial: bool = False) -> ChoicesRespondent:
+        return ChoicesRespondent(profile, embedder, seed, adversarial, UNSEEN_SPEECH)
 
     def asked(questions: int) -> tuple[ElicitationResult, tuple[Rule, ...]]:
         return learn_rules(LocalComponents(embedder), person(), situations, questions)

@@ -48,7 +48,7 @@ from housewise.experiments.results import nested
 from housewise.language.adapters import fingerprint
 from housewise.language.embedder import Embedder, MiniLM
 from housewise.people.choices.house_profiles import profile_of
-from housewise.people.choices.respondent import UNSEEN_SPEECH, SimulatedPerson
+from housewise.people.choices.respondent import UNSEEN_SPEECH, ChoicesRespondent
 from housewise.worlds.choices.ambik_labels import ambik_choices
 from housewise.worlds.choices.choice_sets import HOUSES, OWN
 from housewise.worlds.choices.house_choices import read_housekeep
@@ -137,7 +137,7 @@ def run_seed(
             figures.accuracy[name, tier, control].append(mean(values))
     for label, method in methods.items():
         language = open_language(label, name)
-        person = SimulatedPerson(profile, embedder, seed, speech=UNSEEN_SPEECH)
+        person = ChoicesRespondent(profile, embedder, seed, speech=UNSEEN_SPEECH)
         setup = MethodInputs(
             language,
             person,

@@ -62,7 +62,7 @@ from housewise.experiments.personalize.remembering import SeedsOption
 from housewise.experiments.quick import QuickOption
 from housewise.experiments.results import Cell, Figure, Results
 from housewise.language.embedder import shared_minilm
-from housewise.people.house.respondent import Resident
+from housewise.people.house.respondent import HouseRespondent
 from housewise.people.memory import Memory, MemoryFolder
 from housewise.selftrain.personalize.loop import Observer
 from housewise.worlds.house.names import spoken
@@ -165,7 +165,7 @@ class Visit:
     def _interview(self, folder: MemoryFolder) -> None:
         """Ten questions; where they were asked already nothing is."""
         interviewer = HouseInterview(shared_minilm(), excluded_person=self.person)
-        interview(Resident(self._who, self.seed), self.person, HOUSE_TOPIC, interviewer, folder, QUESTIONS)
+        interview(HouseRespondent(self._who, self.seed), self.person, HOUSE_TOPIC, interviewer, folder, QUESTIONS)
 
     def _placements(self, texts: Iterable[str]) -> dict[str, int]:
         """How many placements rules want, and how many of these the person does."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from housewise.experiments.personalize.households import Setup, Stage
-from housewise.people.house.reactions import Householder, Place, places_of
+from housewise.people.house.reactions import ReactingUser, Place, places_of
 from housewise.people.memory import Memory, MemoryFolder
 from housewise.selftrain.personalize.loop import Observer
 from housewise.worlds.house.env import Task
@@ -130,7 +130,7 @@ class Edited:
         """Folders of the memory before and after its notes are edited, made where they are not."""
         folders = {which: self._folder / "memories" / which for which in (BEFORE, AFTER)}
         if _PERSON not in MemoryFolder(folders[AFTER]).people():
-            memory, person = Memory(_PERSON), Householder(_PERSON)
+            memory, person = Memory(_PERSON), ReactingUser(_PERSON)
             notes = [memory.add(person.on_shown(turn.thing, turn.said[BEFORE], True)) for turn in self.turns]
             MemoryFolder(folders[BEFORE]).save(memory)
             for turn, note in zip(self.turns, notes, strict=True):

@@ -10,8 +10,8 @@ from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.language.embedder import INSTALL, has_minilm, shared_minilm
 from housewise.people.kitchen.preference_judge import Judge, satisfaction
-from housewise.people.kitchen.profile_files import PEOPLE, Person, load_people
-from housewise.people.kitchen.respondent import AnsweringPerson
+from housewise.people.kitchen.profile_files import PEOPLE, KitchenProfile, load_people
+from housewise.people.kitchen.respondent import KitchenRespondent
 from housewise.people.respondent import Question
 from housewise.worlds.kitchen.thing_names import ThingNames, AmbiguousName, NotUnderstoodLine
 from housewise.worlds.kitchen.typed_commands import TypedCommand, Word, parse_line
@@ -54,7 +54,7 @@ def cook(task: int, person: str | None, people: Path | None, seed: int, console:
 
 
 class _Cook:
-    def __init__(self, task: int, person: Person, seed: int, prompt: Prompt) -> None:
+    def __init__(self, task: int, person: KitchenProfile, seed: int, prompt: Prompt) -> None:
         self._person, self._prompt, self._task, self._seed = person, prompt, task, seed
         self._name = person.name.capitalize()
         self._begin()
@@ -84,7 +84,7 @@ class _Cook:
     def _begin(self) -> None:
         self._world = TextKitchen(self._task, self._seed)
         self._names = ThingNames(lambda: self._world.state, tuple(self._world.kitchen.furniture))
-        self._speaker: AnsweringPerson | None = None
+        self._speaker: KitchenRespondent | None = None
         self._done: list[tuple[str, ...]] = []
         self._open: tuple[str, AmbiguousName] | None = None
 
@@ -158,7 +158,7 @@ class _Cook:
             return f"{self._name} cannot answer without sentence embeddings: run `{INSTALL}`"
         if self._speaker is None:
             judge = Judge(self._world.number, self._world.kitchen)
-            self._speaker = AnsweringPerson(self._person, judge, self._world.trace, shared_minilm())
+            self._speaker = KitchenRespondent(self._person, judge, self._world.trace, shared_minilm())
         return f"{self._name}: {self._speaker.answer(Question(question)).text}"
 
     def _take(self, id: str) -> None:
@@ -218,7 +218,7 @@ class _Cook:
         self._prompt.say(f"{self._name}: {said}")
 
 
-def _chosen(name: str | None, path: Path | None) -> Person:
+def _chosen(name: str | None, path: Path | None) -> KitchenProfile:
     people = {person.name: person for person in load_people(path or PEOPLE)}
     name = name or (DEFAULT_PERSON if path is None else next(iter(people)))
     if name not in people:

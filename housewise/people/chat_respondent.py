@@ -9,7 +9,7 @@ from housewise.people.terminal_respondent import LONGEST, chosen
 _LIKELIEST = Sampling(0.0, max_tokens=80)
 
 
-class ChatPerson:
+class ChatRespondent:
     """Answers as a chat model does, and sees the questions alone; see Person.
 
     Args:

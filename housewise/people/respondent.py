@@ -41,7 +41,7 @@ class Answer:
     option: int | None = None
 
 
-class Person(Protocol):
+class Respondent(Protocol):
     """Somebody who lives in the house. Answering may take as long as a person takes.
 
     Attributes:

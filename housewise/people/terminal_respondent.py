@@ -14,7 +14,7 @@ LONGEST = 2000
 """Characters of an answer; what is typed beyond is not read as part of it."""
 
 
-class TerminalPerson:
+class TerminalRespondent:
     """Answers at the terminal; see Person.
 
     Args:

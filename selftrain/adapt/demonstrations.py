@@ -18,7 +18,7 @@ from housewise.agent.adapt.planner import PREFIX, QUESTION, Conversation, Turn
 from housewise.agent.adapt.prompts import Prompts
 from housewise.language.base import Message
 from housewise.language.embedder import Embedder
-from housewise.people.kitchen.profile_files import Person
+from housewise.people.kitchen.profile_files import KitchenProfile
 from housewise.people.kitchen.question_topics import Topic
 from housewise.selftrain.adapt.hindsight import Hindsight
 from housewise.selftrain.adapt.settings import DemonstrationsConfig
@@ -48,7 +48,7 @@ class Demonstration:
 
     def __init__(
         self,
-        person: Person,
+        person: KitchenProfile,
         task: int,
         most: int | Literal["always"],
         config: DemonstrationsConfig,
@@ -114,7 +114,7 @@ class Demonstration:
 
 
 def demonstrate(
-    person: Person, config: DemonstrationsConfig, topics: Sequence[Topic], prompts: Prompts, embedder: Embedder
+    person: KitchenProfile, config: DemonstrationsConfig, topics: Sequence[Topic], prompts: Prompts, embedder: Embedder
 ) -> list[Pair]:
     """Some breakfasts for somebody, as pairs; the same for the same settings.
 

@@ -22,7 +22,7 @@ from housewise.core.record import Record
 from housewise.language.base import ChatModel, ChatRequest, Message, PromptTooLongError, Sampling, TokenScorer
 from housewise.language.embedder import Embedder
 from housewise.language.words import one_line
-from housewise.people.kitchen.profile_files import Person
+from housewise.people.kitchen.profile_files import KitchenProfile
 from housewise.people.kitchen.question_topics import Topic
 from housewise.people.respondent import Question
 from housewise.selftrain.adapt.hindsight import Hindsight
@@ -134,7 +134,7 @@ class Reflector:
         self,
         student: Student,
         conversation: Conversation,
-        people: Mapping[str, Person],
+        people: Mapping[str, KitchenProfile],
         embedder: Embedder,
         most_tokens: int,
         oracle: Sequence[Topic] | None = None,

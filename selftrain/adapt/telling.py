@@ -10,8 +10,8 @@ from housewise.core.errors import UserError
 from housewise.core.record import Record
 from housewise.language.embedder import Embedder
 from housewise.people.kitchen.preference_judge import Judge
-from housewise.people.kitchen.profile_files import Person
-from housewise.people.kitchen.respondent import AnsweringPerson
+from housewise.people.kitchen.profile_files import KitchenProfile
+from housewise.people.kitchen.respondent import KitchenRespondent
 from housewise.systems.adapt.agents import told_lines
 from housewise.systems.adapt.record import ActionEvent, AdaptSetting, AnswerEvent
 from housewise.systems.adapt.world import Breakfast, Seen
@@ -36,11 +36,11 @@ class Scene:
     kitchen: TextKitchen
     world: Breakfast
     judge: Judge
-    speaker: AnsweringPerson
+    speaker: KitchenRespondent
     briefing: Briefing
 
 
-def scene_for(person: Person, task: int, seed: int, embedder: Embedder, answered: Told = (), known: Told = ()) -> Scene:
+def scene_for(person: KitchenProfile, task: int, seed: int, embedder: Embedder, answered: Told = (), known: Told = ()) -> Scene:
     """A breakfast for somebody who answers by meaning.
 
     Args:
@@ -52,12 +52,12 @@ def scene_for(person: Person, task: int, seed: int, embedder: Embedder, answered
         known: what the person has said on other days.
     """
     kitchen, judge = TextKitchen(task, seed, max_steps=_MOST_STEPS), Judge(task)
-    speaker = AnsweringPerson(person, judge, kitchen.trace, embedder)
+    speaker = KitchenRespondent(person, judge, kitchen.trace, embedder)
     world = Breakfast(kitchen, person, judge, lambda: speaker, person.name, dict(answered))
     return Scene(kitchen, world, judge, speaker, Briefing(kitchen.task.text, kitchen.layout(), told_lines(known)))
 
 
-def told_by(record: Record, people: dict[str, Person], embedder: Embedder) -> tuple[Scene, Decide]:
+def told_by(record: Record, people: dict[str, KitchenProfile], embedder: Embedder) -> tuple[Scene, Decide]:
     """The scene of a recorded breakfast, and what its robot did there.
 
     Raises:

@@ -14,7 +14,7 @@ from housewise.agent.personalize.planner import Attempt
 from housewise.agent.personalize.prompt import ContextGenerator
 from housewise.agent.personalize.scripted import ScriptedPlanner
 from housewise.language.embedder import Embedder
-from housewise.people.house.reactions import Householder, Place, places_of
+from housewise.people.house.reactions import ReactingUser, Place, places_of
 from housewise.people.memory import Memory
 from housewise.selftrain.personalize.pairs import Pair
 from housewise.selftrain.personalize.settings import LessonsConfig
@@ -143,7 +143,7 @@ def _memory(
     kinds: Sequence[Kind], places: Mapping[str, Place], share: tuple[float, float], rng: np.random.Generator
 ) -> Memory:
     """Reactions to some of the kinds of things: to a few right places of each, and to a few wrong ones."""
-    person = Householder("somebody")
+    person = ReactingUser("somebody")
     memory = Memory(person.name)
     known = rng.permutation(len(kinds))[: round(rng.uniform(*share) * len(kinds))]
     for kind in (kinds[index] for index in known):

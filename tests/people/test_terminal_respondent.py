@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from housewise.people.respondent import PersonLeft, Question
-from housewise.people.terminal_respondent import LONGEST, TerminalPerson, chosen
+from housewise.people.terminal_respondent import LONGEST, TerminalRespondent, chosen
 
 FRUIT = ("apple", "apricot", "Pear")
 
@@ -28,22 +28,22 @@ def test_an_option_is_said_by_name_number_or_beginning(said: str, option: int | 
 def test_a_question_is_put_again_until_it_is_answered() -> None:
     asked: list[str] = []
     said = iter(["kiwi", "pear"])
-    person = TerminalPerson(lambda text: asked.append(text) or next(said))  # type: ignore[func-returns-value]
+    person = TerminalRespondent(lambda text: asked.append(text) or next(said))  # type: ignore[func-returns-value]
     answer = person.answer(Question("Which?", FRUIT))
     assert (answer.text, answer.option) == ("pear", 2) and asked == ["Which? (apple/apricot/Pear) "] * 2
-    assert TerminalPerson(lambda text: "kiwi").answer(Question("Which?", FRUIT)).option is None
+    assert TerminalRespondent(lambda text: "kiwi").answer(Question("Which?", FRUIT)).option is None
 
 
 def test_what_would_make_the_terminal_do_something_does_not_reach_it() -> None:
     asked: list[str] = []
-    person = TerminalPerson(lambda text: asked.append(text) or "\x1b[2J hi\r\n")  # type: ignore[func-returns-value]
+    person = TerminalRespondent(lambda text: asked.append(text) or "\x1b[2J hi\r\n")  # type: ignore[func-returns-value]
     assert person.answer(Question("\x1b]0;title\x07 Where?")).text == "[2J hi"
     assert "\x1b" not in asked[0] and "\x07" not in asked[0]
 
 
 def test_a_line_of_a_megabyte_is_one_short_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO("x" * 1_000_000 + "\nnext\n"))
-    person = TerminalPerson()
+    person = TerminalRespondent()
     assert len(person.answer(Question("Where?")).text) <= LONGEST
     assert person.answer(Question("And then?")).text == "next"
     with pytest.raises(PersonLeft, match="nobody answers at this terminal"):

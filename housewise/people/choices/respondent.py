@@ -129,7 +129,7 @@ def spoken_of(profile: Profile, adversarial: bool) -> str:
 
 
 @dataclass
-class SimulatedPerson:
+class ChoicesRespondent:
     """Answers from a profile; see Person.
 
     Cooperative: speaks of the topic that the question is about, says that it does not care about anything else, never

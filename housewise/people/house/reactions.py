@@ -29,7 +29,7 @@ def places_of(scene: Scene) -> dict[str, Place]:
 
 
 @dataclass(frozen=True)
-class Householder:
+class ReactingUser:
     """Reacts, and is remembered under a name.
 
     Attributes:

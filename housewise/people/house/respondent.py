@@ -23,7 +23,7 @@ _Spot = tuple[str, str]
 """Kinds of room and of receptacle."""
 
 
-class Resident:
+class HouseRespondent:
     """Answers by what they want; see Person. They hear the question alone, and find the things that it names.
 
     Args:

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError, UserError
-from housewise.people.kitchen.profile_files import Person, read_person
+from housewise.people.kitchen.profile_files import KitchenProfile, read_person
 from housewise.worlds.kitchen.kitchen_data import Kitchen, load_kitchen, read_model
 
 PHRASINGS = CONFIGS / "adapt" / "invented.yaml"
@@ -153,7 +153,7 @@ def _usual() -> _Phrasings:
     return read_model(PHRASINGS, _Phrasings)
 
 
-def invent(seed: int, wishes: tuple[int, int] = WISHES, kitchen: Kitchen | None = None) -> Person:
+def invent(seed: int, wishes: tuple[int, int] = WISHES, kitchen: Kitchen | None = None) -> KitchenProfile:
     """A person with some wishes that do not contradict each other.
 
     Args:

@@ -13,7 +13,7 @@ from typing import Literal
 
 from housewise.language.words import forms, is_of
 from housewise.people.kitchen.conditions import All, Any_, Condition, Not, Predicate, as_word, parse_condition
-from housewise.people.kitchen.profile_files import Person, Preference
+from housewise.people.kitchen.profile_files import KitchenProfile, Preference
 from housewise.worlds.kitchen.dishes import before, together
 from housewise.worlds.kitchen.kitchen_data import Dish, Kitchen, load_kitchen
 from housewise.worlds.kitchen.trace import Layer, Serving, Sources, Trace
@@ -61,7 +61,7 @@ class Judge:
         """The condition under which a dish counts as made."""
         return dish.made
 
-    def verdicts(self, person: Person, trace: Trace, when: bool = False) -> list[Verdict]:
+    def verdicts(self, person: KitchenProfile, trace: Trace, when: bool = False) -> list[Verdict]:
         """One for each of the person's preferences.
 
         Args:
@@ -73,7 +73,7 @@ class Judge:
         steps = self._decided(person, trace, found)
         return [dataclasses.replace(verdict, step=step) for verdict, step in zip(found, steps, strict=True)]
 
-    def _decided(self, person: Person, trace: Trace, final: list[Verdict]) -> list[int]:
+    def _decided(self, person: KitchenProfile, trace: Trace, final: list[Verdict]) -> list[int]:
         steps = [trace.step] * len(final)
         open_ = set(range(len(final)))
         for step in range(trace.step - 1, -1, -1):
@@ -191,7 +191,7 @@ def satisfaction(verdicts: Iterable[Verdict]) -> float | None:
     return decisions.count("satisfied") / len(decisions) if decisions else None
 
 
-def satisfaction_over_time(judge: Judge, person: Person, trace: Trace, at: Iterable[float]) -> Mapping[float, float]:
+def satisfaction_over_time(judge: Judge, person: KitchenProfile, trace: Trace, at: Iterable[float]) -> Mapping[float, float]:
     """The paper's figure 4: at each fraction of the trajectory, of what is applicable at its end, the share that is
     satisfied then and at the end."""
     final = judge.verdicts(person, trace)

@@ -90,7 +90,7 @@ class Preference:
 
 
 @dataclass(frozen=True)
-class Person:
+class KitchenProfile:
     """Somebody for whom breakfast is made."""
 
     name: str
@@ -137,7 +137,7 @@ class _PersonFile(_Strict):
     preferences: tuple[_Line, ...] = Field(min_length=1, max_length=MOST_WISHES)
 
 
-def load_people(path: str | Path, kitchen: Kitchen | None = None) -> list[Person]:
+def load_people(path: str | Path, kitchen: Kitchen | None = None) -> list[KitchenProfile]:
     """The people of a file, or of all YAML files of a folder, in the order of their names.
 
     Raises:
@@ -163,7 +163,7 @@ def people_files(path: str | Path) -> list[Path]:
     return find_paths(path, "*.yaml") + find_paths(path, "*.yml") if path.is_dir() else [path]
 
 
-def check_paraphrases(person: Person) -> None:
+def check_paraphrases(person: KitchenProfile) -> None:
     """See whether a person can say all that they want in other words.
 
     Raises:
@@ -176,7 +176,7 @@ def check_paraphrases(person: Person) -> None:
             )
 
 
-def _read(file: Path, kitchen: Kitchen) -> list[Person]:
+def _read(file: Path, kitchen: Kitchen) -> list[KitchenProfile]:
     if file.stat().st_size > LARGEST:
         raise DataError(f"{file}: has more than {LARGEST} bytes; no people file is that large")
     content = read_yaml(file)
@@ -188,7 +188,7 @@ def _read(file: Path, kitchen: Kitchen) -> list[Person]:
     return [read_person(content, kitchen, str(file))]
 
 
-def read_person(content: Any, kitchen: Kitchen, where: str) -> Person:
+def read_person(content: Any, kitchen: Kitchen, where: str) -> KitchenProfile:
     """One person, as read from a file.
 
     Args:
@@ -211,7 +211,7 @@ def read_person(content: Any, kitchen: Kitchen, where: str) -> Person:
     for id in ids:
         if ids.count(id) > 1:
             raise DataError(f"{where}: two preferences have the id {id!r}; give each its own")
-    person = Person(read.name, read.about, preferences, read.published_undone_weight)
+    person = KitchenProfile(read.name, read.about, preferences, read.published_undone_weight)
     found = contradiction(person.preferences, kitchen)
     if found is not None:
         raise DataError(f"{where}: {found}")

@@ -21,7 +21,7 @@ from collections.abc import Iterable
 
 from housewise.people.kitchen.conditions import Predicate
 from housewise.people.kitchen.preference_judge import Judge, Verdict, served_before
-from housewise.people.kitchen.profile_files import Person, Preference
+from housewise.people.kitchen.profile_files import KitchenProfile, Preference
 from housewise.worlds.kitchen.kitchen_data import Dish
 from housewise.worlds.kitchen.trace import Trace
 
@@ -35,7 +35,7 @@ class PublishedJudge(Judge):
         found = super().verdict(as_published(preference), trace)
         return dataclasses.replace(found, preference=preference)
 
-    def satisfaction(self, person: Person, trace: Trace) -> float | None:
+    def satisfaction(self, person: KitchenProfile, trace: Trace) -> float | None:
         """Satisfied of applicable wishes (0 to 1); what was not made counts as often as the functions count it."""
         satisfied = violated = 0
         for verdict in self.verdicts(person, trace):

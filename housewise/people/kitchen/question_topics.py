@@ -14,7 +14,7 @@ from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
 from housewise.language.words import content_words, tokens
 from housewise.people.kitchen.conditions import Condition, ConditionError, parse_condition, predicates
-from housewise.people.kitchen.profile_files import Category, Person, Preference
+from housewise.people.kitchen.profile_files import Category, KitchenProfile, Preference
 from housewise.worlds.kitchen.kitchen_data import Kitchen, load_kitchen, read_model
 
 TOPICS = CONFIGS / "adapt" / "topics.yaml"
@@ -148,7 +148,7 @@ def usual_topics() -> tuple[Topic, ...]:
     return load_topics()
 
 
-def most_used_first(people: Sequence[Person], topics: Sequence[Topic] | None = None) -> tuple[Topic, ...]:
+def most_used_first(people: Sequence[KitchenProfile], topics: Sequence[Topic] | None = None) -> tuple[Topic, ...]:
     """Topics in the order of how many of some people wish something about them, for the mean dish that they are about.
 
     Args:

@@ -19,7 +19,7 @@ from housewise.language.words import one_line
 from housewise.people.kitchen.conditions import Predicate
 from housewise.people.kitchen.consistency import TooManyCases, cases
 from housewise.people.kitchen.preference_judge import Judge
-from housewise.people.kitchen.profile_files import Person, Preference
+from housewise.people.kitchen.profile_files import KitchenProfile, Preference
 from housewise.people.kitchen.question_topics import Topic, topic_of, usual_topics
 from housewise.people.respondent import Answer, Question
 from housewise.worlds.kitchen.trace import Trace
@@ -98,7 +98,7 @@ class Found:
     places: bool = False
 
 
-class AnsweringPerson:
+class KitchenRespondent:
     """Answers about one breakfast, the same whenever the same is asked; see people.base.Person.
 
     Args:
@@ -111,7 +111,7 @@ class AnsweringPerson:
 
     def __init__(
         self,
-        person: Person,
+        person: KitchenProfile,
         judge: Judge,
         start: Trace | None,
         embedder: Embedder,

@@ -18,15 +18,15 @@ from housewise.core.text_files import is_file
 from housewise.language.adapters import asked_with
 from housewise.language.base import ChatModel, Sampling
 from housewise.language.embedder import minilm_folder, shared_minilm
-from housewise.people.chat_respondent import ChatPerson
+from housewise.people.chat_respondent import ChatRespondent
 from housewise.people.kitchen.preference_judge import Judge
 from housewise.people.kitchen.profile_files import PEOPLE, KitchenProfile, check_paraphrases, load_people, people_files
 from housewise.people.kitchen.question_topics import usual_topics
-from housewise.people.kitchen.respondent import AnsweringPerson
+from housewise.people.kitchen.respondent import KitchenRespondent
 from housewise.people.memory import Memory
 from housewise.people.memory.note import check_person
 from housewise.people.respondent import Respondent as Speaker
-from housewise.people.terminal_respondent import TerminalPerson
+from housewise.people.terminal_respondent import TerminalRespondent
 from housewise.rollout.episode_loop import EpisodeLimits, Progress
 from housewise.rollout.scores import Score
 from housewise.rollout.system import EpisodeSetup, Job, System, Task
@@ -227,7 +227,7 @@ class Adapt(System[AdaptSettings]):
     ) -> Speaker:
         answering = self.settings.tasks.answering
         if answering == "terminal":
-            return TerminalPerson(name=remembered)
+            return TerminalRespondent(name=remembered)
         if answering == "model":
             start = kitchen.trace.start
             told = self._prompts.person.format(
@@ -235,9 +235,9 @@ class Adapt(System[AdaptSettings]):
                 wishes="\n".join(f"- {wish.text}" for wish in person.preferences if kitchen.number in wish.tasks),
                 things=", ".join(start[id].description or id for id in sorted(kitchen.trace.available)),
             )
-            return ChatPerson(models["person"], told, remembered)
+            return ChatRespondent(models["person"], told, remembered)
         paraphrasing = answering == "paraphrase"
-        return AnsweringPerson(person, judge, kitchen.trace, shared_minilm(), paraphrasing=paraphrasing)
+        return KitchenRespondent(person, judge, kitchen.trace, shared_minilm(), paraphrasing=paraphrasing)
 
     def _named(self, name: str) -> KitchenProfile:
         if name not in self._people:

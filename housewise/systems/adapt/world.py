@@ -13,9 +13,9 @@ from housewise.core.record import Event
 from housewise.core.settings import MOST_COUNTED
 from housewise.language.words import one_line, plain
 from housewise.people.kitchen.preference_judge import Judge, satisfaction
-from housewise.people.kitchen.profile_files import Person
+from housewise.people.kitchen.profile_files import KitchenProfile
 from housewise.people.memory import About, Note
-from housewise.people.respondent import Person as Speaker
+from housewise.people.respondent import Respondent as Speaker
 from housewise.people.respondent import Question
 from housewise.rollout.note_events import NoteEvent
 from housewise.systems.adapt.record import ActionEvent, AdaptFinal, AnswerEvent, VerdictLine
@@ -78,7 +78,7 @@ class Breakfast:
     def __init__(
         self,
         kitchen: TextKitchen,
-        person: Person,
+        person: KitchenProfile,
         judge: Judge,
         speaker: Callable[[], Speaker],
         remembered: str,

@@ -20,13 +20,13 @@ from housewise.language.adapters import asked_with
 from housewise.language.base import ChatModel, Sampling
 from housewise.language.embedder import minilm_folder, shared_minilm
 from housewise.language.settings import ModelSettings
-from housewise.people.chat_respondent import ChatPerson
+from housewise.people.chat_respondent import ChatRespondent
 from housewise.people.choices.house_profiles import profile_of
 from housewise.people.choices.respondent import (
     PROFILES,
     UNSEEN_SPEECH,
     Profile,
-    SimulatedPerson,
+    ChoicesRespondent,
     read_profile,
     spoken_of,
 )
@@ -170,15 +170,15 @@ class Clipr(System[CliprSettings]):
         profile = read_profile(chosen.profile) if chosen.profile else own
         misleads = chosen.person == "adversarial"
         if chosen.speech == _LOCAL:
-            return SimulatedPerson(profile, shared_minilm(), job.seed, misleads, UNSEEN_SPEECH)
+            return ChoicesRespondent(profile, shared_minilm(), job.seed, misleads, UNSEEN_SPEECH)
         return open_chat_person(models["person"], profile, misleads, _sampling(self.settings.models.person, job))
 
 
-def open_chat_person(model: ChatModel, profile: Profile, adversarial: bool, sampling: Sampling) -> ChatPerson:
+def open_chat_person(model: ChatModel, profile: Profile, adversarial: bool, sampling: Sampling) -> ChatRespondent:
     """A chat model that speaks for a person with a profile (CLIPR, appendix D.7)."""
     manner = "adversarial" if adversarial else "cooperative"
     told = CliprPrompts().fill("person", manner, topics=profile.topics)
-    return ChatPerson(model, told, spoken_of(profile, adversarial), sampling, converses=True)
+    return ChatRespondent(model, told, spoken_of(profile, adversarial), sampling, converses=True)
 
 
 def _sampling(settings: ModelSettings, job: Job) -> Sampling:

@@ -6,24 +6,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from housewise.agent.clipr.elicitation import ask
-from housewise.agent.clipr.inference import Decision, accuracy, scored
-from housewise.agent.clipr.language_steps import Choice, Usage
-from housewise.people.respondent import Person, PersonLeft, Question
-from housewise.systems.clipr.record import AnswerEvent, DecisionEvent
+from housewise.agent.clipr.elicitation import ask_person
+from housewise.agent.clipr.inference import ScoredChoice, accuracy, score_choice
+from housewise.agent.clipr.language_steps import ActionChoice, MethodUsage
+from housewise.people.respondent import Respondent, PersonLeft, Question
+from housewise.systems.clipr.record import CliprAnswerEvent, DecisionEvent
 from housewise.worlds.base import Step
 from housewise.worlds.choices.scenario import Scenario, Situation
 
 
 @dataclass(frozen=True)
-class Ask:
+class AskPerson:
     """Ask the person something."""
 
     question: Question
 
 
 @dataclass(frozen=True)
-class Choose:
+class ChooseActions:
     """Choose in the batch that is shown.
 
     Attributes:
@@ -32,13 +32,13 @@ class Choose:
         deciding: for each the number of the rule that decided, from 1; None where the reasoning does not tell.
     """
 
-    choices: tuple[Choice, ...]
+    choices: tuple[ActionChoice, ...]
     version: int
     deciding: tuple[int | None, ...]
 
 
 @dataclass(frozen=True)
-class Rehearse:
+class ReplayChoices:
     """Choose once more in situations that are over, to see what other rules are worth; nothing of it counts.
 
     Attributes:
@@ -47,14 +47,14 @@ class Rehearse:
     """
 
     places: tuple[int, ...]
-    choices: tuple[Choice, ...]
+    choices: tuple[ActionChoice, ...]
 
 
-Act = Ask | Choose | Rehearse
+CliprAction = AskPerson | ChooseActions | ReplayChoices
 
 
 @dataclass(frozen=True)
-class Seen:
+class CliprObservation:
     """What an agent knows: never what the person prefers.
 
     Attributes:
@@ -67,7 +67,7 @@ class Seen:
     examples: tuple[Situation, ...]
     batch: tuple[Situation, ...]
     answer: str | None = None
-    decisions: tuple[Decision, ...] = ()
+    decisions: tuple[ScoredChoice, ...] = ()
 
 
 class ChoiceWorld:
@@ -84,37 +84,37 @@ class ChoiceWorld:
         self,
         examples: Sequence[Situation],
         batches: Sequence[Sequence[Scenario]],
-        person: Person[Any],
-        usage: Usage,
+        person: Respondent,
+        usage: MethodUsage,
     ) -> None:
         self._examples, self._batches, self._person, self._usage = tuple(examples), batches, person, usage
         self._over: list[Scenario] = []
-        self._decisions: list[Decision] = []
+        self._decisions: list[ScoredChoice] = []
         self._next = 0
 
-    def reset(self) -> Seen:
+    def reset(self) -> CliprObservation:
         """See World.reset."""
-        return self._seen()
+        return self._observation()
 
-    def step(self, action: Act) -> Step[Seen]:
+    def step(self, action: CliprAction) -> Step[CliprObservation]:
         """See World.step."""
-        if isinstance(action, Ask):
-            return self._asked(action.question)
-        if isinstance(action, Rehearse):
+        if isinstance(action, AskPerson):
+            return self._ask(action.question)
+        if isinstance(action, ReplayChoices):
             again = [self._over[place] for place in action.places]
-            return Step(self._seen(decisions=_scored(again, action.choices)))
+            return Step(self._observation(decisions=_score_choices(again, action.choices)))
         batch = self._batches[self._next]
-        decisions = _scored(batch, action.choices)
+        decisions = _score_choices(batch, action.choices)
         self._next += 1
         self._over += batch
         self._decisions += decisions
         told = zip(batch, decisions, action.deciding, strict=True)
         events = tuple(DecisionEvent.of(each, decision, action.version, rule) for each, decision, rule in told)
-        return Step(self._seen(decisions=decisions), events)
+        return Step(self._observation(decisions=decisions), events)
 
     def scores(self) -> dict[str, float]:
         """See World.scores: accuracy by tier, of those that there are; of the tests alone where it says no tier."""
-        tiers: dict[str, list[Decision]] = {}
+        tiers: dict[str, list[ScoredChoice]] = {}
         for scenario, decision in zip(self._over, self._decisions, strict=True):
             tiers.setdefault(scenario.tier, []).append(decision)
         tests = [decision for tier, some in tiers.items() if tier != "training" for decision in some]
@@ -129,17 +129,17 @@ class ChoiceWorld:
         """See World.final."""
         return {"chosen": len(self._decisions)}
 
-    def _asked(self, question: Question) -> Step[Seen]:
+    def _ask(self, question: Question) -> Step[CliprObservation]:
         try:
-            answer = ask(self._person, question)
+            answer = ask_person(self._person, question)
         except PersonLeft:
-            return Step(self._seen(), (AnswerEvent(left=True),))
-        return Step(self._seen(answer=answer), (AnswerEvent(text=answer),))
+            return Step(self._observation(), (CliprAnswerEvent(left=True),))
+        return Step(self._observation(answer=answer), (CliprAnswerEvent(text=answer),))
 
-    def _seen(self, answer: str | None = None, decisions: tuple[Decision, ...] = ()) -> Seen:
+    def _observation(self, answer: str | None = None, decisions: tuple[ScoredChoice, ...] = ()) -> CliprObservation:
         batch = self._batches[self._next] if self._next < len(self._batches) else ()
-        return Seen(self._examples, tuple(scenario.situation for scenario in batch), answer, decisions)
+        return CliprObservation(self._examples, tuple(scenario.situation for scenario in batch), answer, decisions)
 
 
-def _scored(scenarios: Sequence[Scenario], choices: Sequence[Choice]) -> tuple[Decision, ...]:
-    return tuple(scored(scenario, choice) for scenario, choice in zip(scenarios, choices, strict=True))
+def _score_choices(scenarios: Sequence[Scenario], choices: Sequence[ActionChoice]) -> tuple[ScoredChoice, ...]:
+    return tuple(score_choice(scenario, choice) for scenario, choice in zip(scenarios, choices, strict=True))

@@ -13,7 +13,7 @@ from housewise.agent.personalize.planner import Attempt, Exchange, Plan, Planner
 from housewise.controller.robot import Carried, RobotInHouse
 from housewise.controller.skills import Status
 from housewise.language.base import Message
-from housewise.people.house.reactions import Householder, places_of
+from housewise.people.house.reactions import ReactingUser, places_of
 from housewise.rollout.note_events import NoteEvent
 from housewise.systems.personalize.record import ActionEvent, ExchangeLine, PlanEvent, TriedLine, moved_by
 from housewise.worlds.base import Step
@@ -32,7 +32,7 @@ class HouseWorld:
         person: reacts to what is moved, in notes; None where nobody's reactions are remembered.
     """
 
-    def __init__(self, robot: RobotInHouse, person: Householder | None = None) -> None:
+    def __init__(self, robot: RobotInHouse, person: ReactingUser | None = None) -> None:
         self.robot, self._person = robot, person
         self._places = places_of(robot.env.world.scene)
         self.plans = 0
@@ -115,7 +115,7 @@ class PlannerAgent:
     """
 
     def __init__(
-        self, planner: Planner, world: HouseWorld, person: Householder | None = None, asks_model: bool = False
+        self, planner: Planner, world: HouseWorld, person: ReactingUser | None = None, asks_model: bool = False
     ) -> None:
         self.name = planner.name
         self._planner, self._world, self._person = planner, world, person

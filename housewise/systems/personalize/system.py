@@ -21,7 +21,7 @@ from housewise.core.user_code import code_file
 from housewise.language import ChatModel, Sampling
 from housewise.language.embedder import Embedder, has_minilm, shared_minilm
 from housewise.language.replay import ReplayChatModel
-from housewise.people.house.reactions import Householder, places_of
+from housewise.people.house.reactions import ReactingUser, places_of
 from housewise.people.memory import Memory
 from housewise.rollout.episode_loop import EpisodeLimits, Progress
 from housewise.rollout.scores import Score
@@ -195,7 +195,7 @@ class Personalize(System[PersonalizeSettings]):
         knowledge = None if memory is None else self.knowledge(memory, env.world.scene)
         planner = self._planner(Situation(task, env, job.seed, job_data or models.get("agent"), sampling, knowledge))
         most = settings.world.max_steps
-        person = None if memory is None else Householder(memory.person)
+        person = None if memory is None else ReactingUser(memory.person)
         world = HouseWorld(RobotInHouse(env, self._controller(env)), person)
         world.robot.stepped = lambda steps: progress(steps, most, f"plan {world.plans}")
         chosen = settings.agent

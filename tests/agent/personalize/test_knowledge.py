@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from housewise.agent.personalize.knowledge import Known, Nothing, Remembered, WithRoom, of_thing, outlook
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.language.embedder import Vectors
-from housewise.people.house.reactions import Householder, Place
+from housewise.people.house.reactions import ReactingUser, Place
 from housewise.people.memory import About, Memory, Note
 from housewise.worlds.house.scene_graph import SceneGraph, View
 
@@ -22,7 +22,7 @@ PLACES = {
     "hall 1 chest 3": Place("chest", "hall"),
     "hall 1 shelf 4": Place("shelf", "hall"),
 }
-ADA = Householder("ada")
+ADA = ReactingUser("ada")
 
 
 def house(holding: str | None = None) -> SceneGraph:

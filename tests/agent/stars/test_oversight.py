@@ -9,7 +9,7 @@ from housewise.agent.stars.language import Language
 from housewise.agent.stars.oversight import AskedUser, Question, SimulatedUser, stated_goal
 from housewise.agent.stars.settings import load_robot, load_task
 from housewise.agent.stars.tasks import Task
-from housewise.people.terminal_respondent import TerminalPerson
+from housewise.people.terminal_respondent import TerminalRespondent
 
 
 def office() -> tuple[Task, Analyser]:
@@ -24,7 +24,7 @@ def test_a_terminal_user_is_asked_again_and_told_why() -> None:
         "x" * 1_000_000,
     ])  # fmt: skip
     asked: list[str] = []
-    person = TerminalPerson(lambda question: asked.append(question) or next(said))  # type: ignore[func-returns-value]
+    person = TerminalRespondent(lambda question: asked.append(question) or next(said))  # type: ignore[func-returns-value]
     user = AskedUser(person, analyser, task)
     user.states(task["folder"])
     assert "no goal that I understand" in asked[1] and "about a pen" in asked[2]
@@ -41,14 +41,14 @@ def test_a_terminal_user_is_asked_again_and_told_why() -> None:
 )
 def test_a_place_alone_is_made_a_sentence_of(said: str, goal: str) -> None:
     task, analyser = office()
-    found = AskedUser(TerminalPerson(lambda question: said), analyser, task).states(task["pen"])
+    found = AskedUser(TerminalRespondent(lambda question: said), analyser, task).states(task["pen"])
     assert found == f"If the object is a pen then the goal is that the object is {goal}"
 
 
 def test_a_wider_grammar_takes_what_people_say() -> None:
     task, vocabulary = load_task("organize office")
     analyser = Analyser(Language(vocabulary, "wide"), load_robot())
-    person = TerminalPerson(lambda question: "put the pen in the drawer and close it")
+    person = TerminalRespondent(lambda question: "put the pen in the drawer and close it")
     found = AskedUser(person, analyser, task).states(task["pen"])
     assert found == "If the object is a pen then put the pen in the drawer and close it"
     analysis = stated_goal(found, task["pen"], analyser, task)

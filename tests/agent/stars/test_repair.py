@@ -12,7 +12,7 @@ from housewise.agent.stars.retrieval import Retrieved
 from housewise.agent.stars.selection import Likeliest, Likelihood, Numbered
 from housewise.agent.stars.settings import load_task
 from housewise.agent.stars.usage import Usage
-from housewise.people.terminal_respondent import TerminalPerson
+from housewise.people.terminal_respondent import TerminalRespondent
 from tests.agent.stars.conftest import Analyse
 from tests.agent.stars.scripted import ScriptedModel, Written
 
@@ -142,12 +142,12 @@ def test_the_simulated_user_wants_this_object_in_its_place_and_everything_closed
 def test_a_terminal_user_is_asked_the_question_until_it_is_answered(analyse: Analyse) -> None:
     task, _ = load_task("tidy kitchen")
     said, asked = iter(["perhaps", "YES."]), []
-    person = TerminalPerson(lambda text: asked.append(text) or next(said))  # type: ignore[func-returns-value]
+    person = TerminalRespondent(lambda text: asked.append(text) or next(said))  # type: ignore[func-returns-value]
     user = AskedUser(person, None, task)  # type: ignore[arg-type]
     sentence = "The goal is that the mug is in the sink."
     assert user.confirms(Question(task["mug 1"], sentence, analyse(sentence, "mug 1")))
     assert asked == ["For mug on counter: is it right that the goal is that the mug is in the sink? (yes/no) "] * 2
-    assert not AskedUser(TerminalPerson(lambda text: "what?"), None, task).confirms(  # type: ignore[arg-type]
+    assert not AskedUser(TerminalRespondent(lambda text: "what?"), None, task).confirms(  # type: ignore[arg-type]
         Question(task["mug 1"], sentence, analyse(sentence, "mug 1"))
     )
 

@@ -8,7 +8,7 @@ import pytest
 
 from housewise.language.embedder import shared_minilm
 from housewise.people.choices.house_profiles import WORDS, PlaceWords, profile_of, tidy_profile
-from housewise.people.choices.respondent import UNSEEN_SPEECH, SimulatedPerson
+from housewise.people.choices.respondent import UNSEEN_SPEECH, ChoicesRespondent
 from housewise.people.respondent import Question
 from housewise.worlds.choices.choice_sets import HOUSES, read_choices
 from housewise.worlds.choices.files import read_yaml
@@ -37,7 +37,7 @@ def test_a_profile_says_where_the_person_wants_things_and_where_not() -> None:
 def test_sets_have_their_own_person() -> None:
     choices = read_choices(HOUSES, 10, 0)
     profile = profile_of(choices)
-    person = SimulatedPerson(profile, shared_minilm(), speech=UNSEEN_SPEECH)
+    person = ChoicesRespondent(profile, shared_minilm(), speech=UNSEEN_SPEECH)
     [mugs] = [topic for topic in profile.topics if "where the mug belongs" in topic.about]
     assert (
         mugs.likes[0] in person.answer(Question('About "Put the mug where it belongs.": what do you like best?')).text

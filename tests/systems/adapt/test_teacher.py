@@ -16,11 +16,11 @@ from housewise.agent.adapt.looking import LookingCook
 from housewise.agent.adapt.planner import Turn
 from housewise.language.grammar_matching import follows
 from housewise.people.kitchen.preference_judge import Judge, satisfaction
-from housewise.people.kitchen.profile_files import Person
+from housewise.people.kitchen.profile_files import KitchenProfile
 from housewise.selftrain.adapt.telling import tell
 from housewise.systems.adapt.world import Breakfast, Seen
 from housewise.worlds.kitchen.world import TextKitchen
-from tests.people.sixteen import SIXTEEN
+from tests.people.kitchen.sixteen import SIXTEEN
 from tests.systems.adapt.playing import adapt, record_of, scores
 
 SLIPS = (
@@ -37,7 +37,7 @@ def nobody() -> None:
     raise AssertionError("nobody is to be asked")
 
 
-def taught(person: Person, task: int, seed: int, slips: float) -> tuple[list[Turn], float | None]:
+def taught(person: KitchenProfile, task: int, seed: int, slips: float) -> tuple[list[Turn], float | None]:
     """A breakfast by the teacher, in which a share of the actions is somebody else's."""
     kitchen = TextKitchen(task, seed, max_steps=200)
     earlier = {"Why?": "I am flexible about that."}

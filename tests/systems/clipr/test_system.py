@@ -15,14 +15,14 @@ import yaml
 from housewise.agent.clipr.adaptive import CriticSettings
 from housewise.agent.clipr.clipr import adaptive_clipr, clipr
 from housewise.agent.clipr.local_steps.local_components import LocalComponents
-from housewise.agent.clipr.methods import Outcome, Setup
+from housewise.agent.clipr.methods import MethodResult, MethodInputs
 from housewise.core.record import Record
 from housewise.language.embedder import shared_minilm
 from housewise.people.choices.house_profiles import WORDS, PlaceWords
-from housewise.people.choices.respondent import UNSEEN_SPEECH, SimulatedPerson, read_profile
+from housewise.people.choices.respondent import UNSEEN_SPEECH, ChoicesRespondent, read_profile
 from housewise.people.memory import MemoryFolder
 from housewise.rollout.record_reader import read_record
-from housewise.systems.clipr.record import AnswerEvent, DecisionEvent, QuestionEvent, ReviewEvent, RulesEvent
+from housewise.systems.clipr.record import CliprAnswerEvent, DecisionEvent, CliprQuestionEvent, ReviewEvent, RulesEvent
 from housewise.worlds.choices.files import read_yaml
 from housewise.worlds.choices.kitchen_choices import KITCHEN, read_kitchen
 from tests.agent.clipr.scripted import STEPS
@@ -60,15 +60,15 @@ def record_of(out: Path, name: str = "small-run0") -> Record:
     return read_record(out / "episodes" / f"{name}.jsonl")
 
 
-def outcome_of(record: Record, path: Path, method: Any) -> Outcome:
+def outcome_of(record: Record, path: Path, method: Any) -> MethodResult:
     """What the method gives by itself, with the episode's draws."""
     choices, seed = read_kitchen(path), record.header.seed
     scenarios = {scenario.id: scenario for scenario in choices.test}
     test = tuple(scenarios[name] for name in record.header.setting["order"])
     embedder = shared_minilm()
-    person = SimulatedPerson(read_profile("kitchen"), embedder, seed, speech=UNSEEN_SPEECH)
+    person = ChoicesRespondent(read_profile("kitchen"), embedder, seed, speech=UNSEEN_SPEECH)
     language, critic = LocalComponents(embedder), CriticSettings(2, 4)
-    return method(Setup(language, person, choices.examples, test, (), embedder, 10, 2, seed, critic))
+    return method(MethodInputs(language, person, choices.examples, test, (), embedder, 10, 2, seed, critic))
 
 
 @pytest.mark.parametrize(("name", "method"), [("clipr", clipr), ("adaptive", adaptive_clipr)])
@@ -84,7 +84,7 @@ def test_an_episode_is_the_method_as_experiments_run_it(tmp_path: Path, small: P
     tiers = [sum(each.right for each in decisions if each.tier.startswith(tier)) for tier in ("in ", "out ")]
     assert result.scores["accuracy_in_distribution"] == pytest.approx(tiers[0] / 5)
     assert result.scores["accuracy_out_of_distribution"] == pytest.approx(tiers[1] / 5)
-    assert result.scores["questions"] == len(record.of_type(QuestionEvent))
+    assert result.scores["questions"] == len(record.of_type(CliprQuestionEvent))
 
 
 def test_two_people_at_a_time_are_compared_and_resumed(tmp_path: Path, small: Path) -> None:
@@ -113,12 +113,12 @@ def test_a_memory_keeps_answers_and_rules_and_the_conversation_goes_on(tmp_path:
     answers, rules = ([note for note in notes if note.kind == kind] for kind in ("answer", "rule"))
     assert answers.pop().value == "written down"
     first = record_of(tmp_path / "first")
-    assert [note.text for note in answers] == [each.text for each in first.of_type(AnswerEvent)]
+    assert [note.text for note in answers] == [each.text for each in first.of_type(CliprAnswerEvent)]
     assert len(answers) == 2 and {note.about.task for note in notes} == {"kitchen"}
     assert [note.text for note in rules] == [line.text for line in first.of_type(RulesEvent)[0].rules]
     played(tmp_path / "second", small, *words, "budget=3")
     second = record_of(tmp_path / "second")
-    assert len(second.of_type(QuestionEvent)) == 1
+    assert len(second.of_type(CliprQuestionEvent)) == 1
     assert [event.origin for event in second.of_type(RulesEvent)] == ["memory", "interview"]
     memory = kept.load("ada")
     assert len(memory) == len(notes) + len(set(memory.notes) - set(notes)) and len(memory) > len(notes)
@@ -145,7 +145,7 @@ def test_places_in_houses_are_chosen_for_a_person_who_speaks_of_them(tmp_path: P
     assert (setting["data"], setting["person"]) == ("housekeep", "gita")
     assert len(record.of_type(DecisionEvent)) == len(setting["order"]) > 100
     words = read_yaml(WORDS, PlaceWords)
-    said = [event.text for event in record.of_type(AnswerEvent)]
+    said = [event.text for event in record.of_type(CliprAnswerEvent)]
     assert len(said) == 2 and all(any(place in text for place in words.receptacles.values()) for text in said)
     refused = one_line(housewise("run", "--system", "clipr", "--data", "housekeep:zoe", "--out", tmp_path / "no"))
     assert "no person 'zoe'" in refused
@@ -226,7 +226,7 @@ def test_a_chat_model_plays_both_roles(tmp_path: Path, small: Path, server: Chat
     played(tmp_path, small, "--model", "m", "--base-url", server.url, *person)
     record = record_of(tmp_path)
     assert record.header.models == {"agent": "m", "person": "other"} and record.header.agent == "adaptive (chat)"
-    assert [event.text for event in record.of_type(AnswerEvent)] == ["Iced, please."]
+    assert [event.text for event in record.of_type(CliprAnswerEvent)] == ["Iced, please."]
     (rules,) = record.of_type(RulesEvent)
     assert [line.typed for line in rules.rules] == [True, True, False], "what speaks to the model is kept untyped"
     decisions, scores = record.of_type(DecisionEvent), record.result.scores

@@ -18,7 +18,7 @@ from housewise.agent.stars.selection import Rated
 from housewise.agent.stars.tasks import TaskObject
 from housewise.core.errors import UserError
 from housewise.language.completion import Bounds, Continuation, Rating, Token
-from housewise.people.terminal_respondent import TerminalPerson
+from housewise.people.terminal_respondent import TerminalRespondent
 from housewise.systems.stars.record import (
     AnswerEvent,
     GoalEvent,
@@ -82,7 +82,7 @@ def test_oversight_completes_the_task_with_questions_and_stated_goals(tmp_path: 
 def test_second_time_needs_neither_model_nor_user(tmp_path: Path) -> None:
     learned = played(tmp_path / "first", "store groceries", "STARS+O", kitchenhand()).known
     task, analyser = analysed("store groceries")
-    nobody = AskedUser(TerminalPerson(lambda question: pytest.fail(question)), analyser, task)
+    nobody = AskedUser(TerminalRespondent(lambda question: pytest.fail(question)), analyser, task)
     again = played(
         tmp_path / "second", "store groceries", "STARS+O", Refusing({}), nobody, learned, said=["Store groceries."]
     )
