@@ -13,7 +13,7 @@ from housewise.language.base import ChatModel
 from housewise.people.memory import Memory
 from housewise.rollout.episode_loop import Progress
 from housewise.rollout.record_reader import read_record
-from housewise.rollout.saved_settings import check_user_files, differing, parse_saved_settings
+from housewise.rollout.saved_settings import check_user_files, find_changed_settings, parse_saved_settings
 from housewise.rollout.system import EpisodeSetup, Job
 from housewise.systems.stars.record import RepairEvent, RetrievedEvent, SelectionEvent
 from housewise.systems.stars.settings import StarsSettings
@@ -71,4 +71,4 @@ class Sharing(Stars):
     def _alike(self, header: Header) -> bool:
         """Whether an episode was played with the same model and settings but for the condition."""
         then = parse_saved_settings(header.system, header.settings, header.task, strict=False, trust_code=True)
-        return set(differing(then.identity, self.settings.identity)) <= {"condition"}
+        return set(find_changed_settings(then.identity, self.settings.identity)) <= {"condition"}

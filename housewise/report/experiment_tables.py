@@ -14,11 +14,11 @@ from housewise.core.text_files import read_json
 from housewise.rollout.comparison import Comparison, compare
 from housewise.rollout.comparison_settings import (
     Experiment,
-    differing,
     experiment_names,
+    find_varying_settings,
     identify_experiment,
-    label,
     planner_label,
+    setting_label,
 )
 from housewise.rollout.scores import VERSION, Finished, Score, summary
 from housewise.rollout.system import system_scores
@@ -75,7 +75,7 @@ def rows(episodes: Sequence[Finished]) -> Rows:
     for one in episodes:
         groups.setdefault(identify_experiment(one[0]), []).append(one)
     called = experiment_names(list(groups))
-    differ = differing(groups)
+    differ = find_varying_settings(groups)
     keys = differ or ["planner"]
     ordered = sorted(groups, key=lambda experiment: called[experiment])
 
@@ -94,10 +94,10 @@ def rows(episodes: Sequence[Finished]) -> Rows:
     comparisons, notes = _compared(groups, ordered, called)
     shared = [key for key in dict.fromkeys(key for experiment in ordered for key, _ in experiment) if key not in differ]
     return Rows(
-        [label(key) for key in keys],
+        [setting_label(key) for key in keys],
         [row(experiment, "", groups[experiment]) for experiment in ordered],
         [row(*part) for part in parts if part[2]] if len(scenes) > 1 else [],
-        {label(key): next(dict(one)[key] for one in ordered if key in dict(one)) for key in shared},
+        {setting_label(key): next(dict(one)[key] for one in ordered if key in dict(one)) for key in shared},
         comparisons,
         notes,
     )

@@ -13,7 +13,13 @@ from housewise.core.errors import UserError
 from housewise.core.plugins import SYSTEMS, plugins
 from housewise.core.plurals import plural
 from housewise.core.record import Header
-from housewise.rollout.comparison_settings import AGENT, Experiment, differing, identify_experiment, setting_label
+from housewise.rollout.comparison_settings import (
+    AGENT,
+    Experiment,
+    find_varying_settings,
+    identify_experiment,
+    setting_label,
+)
 from housewise.rollout.scores import USAGE, Finished, Score, standard_error
 from housewise.rollout.system import find_system, system_scores
 
@@ -207,7 +213,7 @@ def _task(header: Header) -> Any:
 
 def _settings(a: Iterable[Finished], b: Iterable[Finished]) -> dict[str, tuple[str, str]]:
     ours, theirs = ({identify_experiment(header) for header, _ in episodes} for episodes in (a, b))
-    return {key: (_values(key, ours), _values(key, theirs)) for key in differing(ours | theirs)}
+    return {key: (_values(key, ours), _values(key, theirs)) for key in find_varying_settings(ours | theirs)}
 
 
 def _values(key: str, experiments: Iterable[Experiment]) -> str:

@@ -39,7 +39,7 @@ def identify_experiment(header: Header) -> Experiment:
     return tuple((key, _words(facts[key])) for key in order)
 
 
-def differing(experiments: Iterable[Experiment]) -> list[str]:
+def find_varying_settings(experiments: Iterable[Experiment]) -> list[str]:
     """Settings in which experiments differ; who has no such setting differs in none."""
     values: dict[str, set[str]] = {}
     for experiment in experiments:
@@ -58,7 +58,7 @@ def experiment_names(experiments: Sequence[Experiment]) -> dict[Experiment, str]
     """A name for each experiment: its planner and model, and where these are the same, whatever else differs."""
     distinct = list(dict.fromkeys(experiments))
     agents = {one: _agent(dict(one)) for one in distinct}
-    more = [key for key in differing(distinct) if key not in ("planner", "model", "adapter")]
+    more = [key for key in find_varying_settings(distinct) if key not in ("planner", "model", "adapter")]
     return {
         one: name
         if list(agents.values()).count(name) == 1

@@ -24,7 +24,7 @@ from housewise.rollout.saved_settings import (
     adapter_option,
     check_user_files,
     copy_user_files,
-    differing,
+    find_changed_settings,
     parse_saved_settings,
     read_run_settings,
 )
@@ -225,7 +225,7 @@ class Run:
                 then = parse_saved_settings(header.system, header.settings, job.name, strict=False, trust_code=True)
             except UserError:
                 return False
-            return header.seed == job.seed and not differing(then.identity, self.settings.identity)
+            return header.seed == job.seed and not find_changed_settings(then.identity, self.settings.identity)
 
         return read_interrupted_events(self.episodes, job.name, self.system.replayed_events, fits)
 
@@ -275,7 +275,7 @@ class Run:
                 f"{self.folder}: holds a run of {earlier.system}, not of {self.settings.system}; choose another folder "
                 "with --out"
             )
-        if changed := differing(earlier.identity, self.settings.identity):
+        if changed := find_changed_settings(earlier.identity, self.settings.identity):
             same = f"the same settings{adapter_option(earlier) if 'adapter' in changed else ''}"
             raise UserError(
                 f"{self.folder}: holds a run with other settings ({', '.join(changed)}); choose another folder with "

@@ -93,7 +93,7 @@ def adapter_option(settings: RunSettings) -> str:
     return f" (--adapter {shlex.quote(settings.models.agent.adapter or NONE)})"
 
 
-def differing(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+def find_changed_settings(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """Settings of one identity that are others in another, without their sections."""
     return [short_name(key) for key in {**earlier, **now} if not is_same_setting(earlier.get(key), now.get(key))]
 

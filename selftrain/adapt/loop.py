@@ -30,7 +30,7 @@ from housewise.people.memory.note import check_person
 from housewise.rollout.executors import RunCallback
 from housewise.rollout.record_reader import read_record
 from housewise.rollout.run import Run
-from housewise.rollout.saved_settings import check_user_files, copy_user_files, differing
+from housewise.rollout.saved_settings import check_user_files, copy_user_files, find_changed_settings
 from housewise.selftrain.adapt.demonstrations import demonstrate
 from housewise.selftrain.adapt.settings import AdaptTrainingConfig, DemonstrationsConfig
 from housewise.selftrain.personalize.pairs import Pair, read_pairs, write_pairs
@@ -200,7 +200,7 @@ class AdaptTraining:
             {key: value for key, value in config.identity.items() if key not in free}
             for config in (earlier, self.config)
         )
-        if changed := differing(before, now):
+        if changed := find_changed_settings(before, now):
             raise UserError(
                 f"{self.folder}: holds a training with other settings ({', '.join(changed)}); choose another folder, "
                 "or use the same settings to go on with it"

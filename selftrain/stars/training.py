@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from housewise.core.errors import UserError
 from housewise.core.files import exclusive_lock, remove_partial, write_json
 from housewise.core.text_files import read_text
-from housewise.rollout.saved_settings import differing
+from housewise.rollout.saved_settings import find_changed_settings
 from housewise.selftrain.personalize.loop import Observer
 from housewise.selftrain.personalize.memories import IMITATE
 from housewise.selftrain.personalize.pairs import Pair, read_pairs, write_pairs
@@ -73,7 +73,7 @@ class GoalTraining:
             return
         earlier = _read(path)
         learned = (self._phase / "model.json").exists()
-        if changed := differing(earlier.identity(learned), self.config.identity(learned)):
+        if changed := find_changed_settings(earlier.identity(learned), self.config.identity(learned)):
             raise UserError(
                 f"{self.folder}: holds a training with other settings ({', '.join(changed)}); choose another folder "
                 "with --out, or use the same settings to go on with it"

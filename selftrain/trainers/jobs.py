@@ -17,7 +17,7 @@ from housewise.core.text_files import read_text
 from housewise.language.adapters import adapter_folder
 from housewise.language.local.digests import weights_digest
 from housewise.language.local.smollm2 import SMOLLM2
-from housewise.rollout.saved_settings import differing, is_same_setting
+from housewise.rollout.saved_settings import find_changed_settings, is_same_setting
 from housewise.selftrain.datasets import Prompted
 from housewise.selftrain.personalize.settings import PreferenceConfig, TrainingConfig
 from housewise.selftrain.trainers.base import ModelReference
@@ -68,7 +68,7 @@ class TrainingJob(BaseModel):
             earlier = TrainingJob.model_validate_json(read_text(folder / JOB))
         except (UserError, ValidationError):
             return None
-        settings = differing(earlier.config.identity, self.config.identity)
+        settings = find_changed_settings(earlier.config.identity, self.config.identity)
         changed = {
             f"settings ({', '.join(settings)})": bool(settings),
             "seed": earlier.seed != self.seed,
