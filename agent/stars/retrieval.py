@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Literal
 
 from housewise.agent.stars.usage import Usage
-from housewise.language.completion import Bounds, Continuation, Continuer, Step, Token
+from housewise.language.completion import GenerationLimits, Continuation, CDecodingStepetionModel, Step, Token
 
 Prompt = Literal["initial", "repair"]
 
@@ -71,7 +71,7 @@ class Seen:
 class _Sentence:
     """A completion with the branch that it began with, up to the sentence's end."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[DecodingStep, ...]
     first: int  # place of the first token that the branch does not fix
     level: int
 
@@ -89,7 +89,7 @@ class SearchTree:
         thresholds: where it branches.
     """
 
-    def __init__(self, model: Continuer, bounds: Bounds, thresholds: Thresholds | None = None) -> None:
+    def __init__(self, model: CompletionModel, boGenerationLimitsBounds, thresholds: Thresholds | None = None) -> None:
         self._model, self._bounds, self._thresholds = model, bounds, thresholds or Thresholds()
 
     def grow(self, prompt: str, seen: Seen, usage: Usage, kind: Prompt = "initial", lead: str = "") -> list[Retrieved]:
@@ -148,11 +148,11 @@ class SearchTree:
 
 
 def draw(
-    model: Continuer,
+    model: CompletionModel,
     prompt: str,
     seen: Seen,
     usage: Usage,
-    bounds: Bounds,
+    bounds: GenerationLimits,
     lead: str = "",
     kind: Prompt = "initial",
 ) -> list[Retrieved]:
@@ -231,12 +231,12 @@ def _keep(found: list[Retrieved], seen: Seen, tokens: Sequence[Token], source: s
 
 def _sentence(branch: Sequence[Token], reply: Continuation, level: int) -> _Sentence:
     """A branch and how it went on, up to the sentence's end."""
-    steps = [Step(token) for token in branch]
+    steps = [DecodingStep(token) for token in branch]
     for step in reply.steps:
         if ends(step.token):
             if before_end(step.token).strip():
                 last = Token(before_end(step.token), step.token.probability)
-                steps.append(Step(last, step.alternatives))
+                steps.append(DecodingStep(last, step.alternatives))
             break
         steps.append(step)
     return _Sentence(tuple(steps), len(branch), level)

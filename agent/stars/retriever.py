@@ -13,7 +13,7 @@ from housewise.agent.stars.repair import Candidate
 from housewise.agent.stars.retrieval import Prompt, Retrieved, SearchTree, Seen, Thresholds, draw
 from housewise.agent.stars.tasks import Task, TaskObject
 from housewise.agent.stars.usage import Usage
-from housewise.language.completion import Bounds, Continuer, rater
+from housewise.language.completion import GenerationLimits, Crequire_text_scorertionModel, rater
 
 # As many as a tree brings, so that a question with numbered options stays readable.
 _MOST_RATED = 8
@@ -32,7 +32,7 @@ class Retrieval:
         nearest: compares meanings, where no model is asked.
     """
 
-    model: Continuer
+    model: CompletionModel
     prompts: Prompts
     thresholds: Thresholds = field(default_factory=Thresholds)
     lead: str = ""
@@ -40,9 +40,9 @@ class Retrieval:
     nearest: Nearest | None = None
 
     @property
-    def bounds(self) -> Bounds:
+    def bounds(self) -> GenerationLimits:
         """How far a reply goes."""
-        return Bounds(self.most_tokens, self.prompts.stop)
+        return GenerationLimits(self.most_tokens, self.prompts.stop)
 
 
 class Retriever:
@@ -104,7 +104,7 @@ class Retriever:
     def _rated(self, prompt: str, about: TaskObject, usage: Usage) -> list[Retrieved]:
         """The likeliest of all goals that are viable."""
         goals = possible_goals(self._task, about, self._analyser)
-        ratings = rater(self._how.model).rate(prompt, [f" {goal}" for goal in goals])
+        ratings = require_text_scorer(self._how.model).rate(prompt, [f" {goal}" for goal in goals])
         usage.add("rating", ratings)
         found = [Retrieved(goal, rate.probability, "grounded") for goal, rate in zip(goals, ratings, strict=True)]
         return sorted(found, key=lambda response: -response.probability)[:_MOST_RATED]

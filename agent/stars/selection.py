@@ -11,7 +11,7 @@ from housewise.agent.stars.prompts import Prompts
 from housewise.agent.stars.repair import Candidate
 from housewise.agent.stars.tasks import Task, TaskObject
 from housewise.agent.stars.usage import Usage
-from housewise.language.completion import Continuer, rater
+from housewise.language.completion import CompletionMrequire_text_scorer rater
 
 _NUMBER = re.compile(r"\s*(\d{1,3})(?!\d)")
 
@@ -59,7 +59,7 @@ class Numbered:
         hints: whether the model is told what holds in this house (STARS*).
     """
 
-    def __init__(self, model: Continuer, prompts: Prompts, rotation: int = 0, hints: bool = False) -> None:
+    def __init__(self, model: CompletionModel, prompts: Prompts, rotation: int = 0, hints: bool = False) -> None:
         self._model, self._prompts, self._rotation = model, prompts, rotation
         self._system = prompts.selection.told(hints)
 
@@ -91,7 +91,7 @@ class Likelihood:
         hints: whether the model is told what holds in this house (STARS*).
     """
 
-    def __init__(self, model: Continuer, prompts: Prompts, hints: bool = False) -> None:
+    def __init__(self, model: CompletionModel, prompts: Prompts, hints: bool = False) -> None:
         self._model, self._prompts = model, prompts
         self._system = prompts.selection.told(hints)
 
@@ -130,8 +130,8 @@ class Rated:
         UserError: when it rates none.
     """
 
-    def __init__(self, model: Continuer, prompts: Prompts) -> None:
-        self._model, self._prompts = rater(model), prompts
+    def __init__(self, model: CompletionModel, prompts: Prompts) -> None:
+        self._model, self._prompts = require_text_scorer(model), prompts
 
     def select(self, task: Task, about: TaskObject, candidates: Sequence[Candidate], usage: Usage) -> Choice:
         """The likeliest goal to this model."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from housewise.language.completion import Continuation, Rating
+from housewise.language.completion import Continuation, TextScore
 
 
 @dataclass
@@ -24,7 +24,7 @@ class Usage:
     completion_tokens: dict[str, int] = field(default_factory=dict)
     finish_reasons: dict[str, int] = field(default_factory=dict)
 
-    def add(self, kind: str, replies: Sequence[Continuation | Rating]) -> None:
+    def add(self, kind: str, replies: Sequence[Continuation | TextScore]) -> None:
         """Count replies, a call each."""
         for counted, amount in (
             (self.calls, len(replies)),

@@ -10,11 +10,11 @@ from typing import Annotated
 
 import typer
 
-from housewise.agent.clipr.language_steps import Language
+from housewise.agent.clipr.language_steps import LanguageSteps
 from housewise.agent.clipr.local_steps.local_components import OPEN_QUESTIONS, LocalComponents
 from housewise.language.adapters import fingerprint
 from housewise.language.base import ChatModel
-from housewise.language.cached_chat_model import KeptReplies
+from housewise.language.cached_chat_model import CachedChatModel
 from housewise.language.embedder import Embedder
 
 
@@ -25,7 +25,7 @@ class Components(str, Enum):
     chat = "chat"
 
 
-Opener = Callable[[str], Language]
+Opener = Callable[[str], LanguageSteps]
 """Makes a language for a data set of some name."""
 
 
@@ -42,11 +42,11 @@ def language_opener(components: Components, model: str, embedder: Embedder) -> O
     """
     if components is Components.local:
         return lambda data: LocalComponents(embedder, open_questions=_open_questions(data))
-    from housewise.agent.clipr.chat_steps import ChatLanguage
+    from housewise.agent.clipr.chat_steps import ChatSteps
     from housewise.language import open_model
 
     opened = open_model(model)
-    return lambda data: ChatLanguage(opened)
+    return lambda data: ChatSteps(opened)
 
 
 def learned_opener(adapter: str | None, embedder: Embedder, kept: Path | None = None) -> Opener:
@@ -62,14 +62,14 @@ def learned_opener(adapter: str | None, embedder: Embedder, kept: Path | None = 
     Raises:
         UserError: the model or the adapter cannot be opened, or what was kept cannot be read.
     """
-    from housewise.agent.clipr.finetuned_chooser import LearnedChoices
+    from housewise.agent.clipr.finetuned_chooser import FineTunedChooser
     from housewise.language import open_model
 
     model = kept_replies(open_model("local", adapter=adapter), adapter, kept)
-    return lambda data: LearnedChoices(embedder, model)
+    return lambda data: FineTunedChooser(embedder, model)
 
 
-def kept_replies(model: ChatModel, adapter: str | None, folder: Path | None) -> KeptReplies:
+def kept_replies(model: ChatModel, adapter: str | None, folder: Path | None) -> CachedChatModel:
     """A chat model whose replies are kept, apart from those with other adapters.
 
     Args:
@@ -81,7 +81,7 @@ def kept_replies(model: ChatModel, adapter: str | None, folder: Path | None) -> 
         UserError: the adapter, or what was kept, cannot be read.
     """
     taught = json.dumps(fingerprint(adapter)) if adapter else ""
-    return KeptReplies(model, taught, folder / "replies.jsonl" if folder else None)
+    return CachedChatModel(model, taught, folder / "replies.jsonl" if folder else None)
 
 
 def _open_questions(data: str) -> Path:

@@ -40,9 +40,9 @@ from housewise.experiments.stars.recorded import Recordings
 from housewise.experiments.stars.replay import Analysed, Replay
 from housewise.experiments.stars.rows import NO_ADAPTER, Arm
 from housewise.language.adapters import adapter_folder, fingerprint
-from housewise.language.completion import Continuer
+from housewise.language.completion import CompletionModel
 from housewise.language.embedder import shared_minilm
-from housewise.language.local.completion import LocalContinuer
+from housewise.language.local.completion import LocalCompletionModel
 from housewise.language.local.model import LocalChatModel
 from housewise.language.local.smollm2 import SMOLLM2
 from housewise.selftrain.stars.lessons import Lessons
@@ -129,7 +129,7 @@ class Selecting:
             found[name] = {"objects": len(picking.picked), RECORDED: recorded, BEST: best, NEAREST: near}
         return found
 
-    def with_model(self, model: Continuer, taught: Examples) -> dict[str, Any]:
+    def with_model(self, model: CompletionModel, taught: Examples) -> dict[str, Any]:
         """Figures by task and way of asking a model.
 
         Args:
@@ -198,7 +198,7 @@ def main(
         taught = arm.taught(seed)
         examples = Lessons(taught.run, taught.lessons).examples() if taught else {}
         with closing(LocalChatModel(model, arm.adapter_of(seed))) as opened:
-            for name, figures in selecting.with_model(LocalContinuer(opened), examples).items():
+            for name, figures in selecting.with_model(LocalCompletionModel(opened), examples).items():
                 tasks[name].setdefault("models", {}).setdefault(arm.name, {})[str(seed)] = figures
     made["adapters"] = [fingerprint(adapter) for adapter in adapters]
     write_json(output, {"model": model, "tasks": tasks, **made})

@@ -22,15 +22,15 @@ from housewise.agent.stars.settings import load_task
 from housewise.agent.stars.usage import Usage
 from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
-from housewise.language.completion import Bounds
-from housewise.language.local.completion import LocalContinuer
+from housewise.language.completion import GenerationLimits
+from housewise.language.local.completion import LocalCompletionModel
 from housewise.language.local.model import LocalChatModel
 from housewise.language.local.smollm2 import SMOLLM2
 
 
-def cost(opened: LocalChatModel, prompt: str, lead: str, name: str, bounds: Bounds, mean: float) -> dict[str, float]:
+def cost(opened: LocalChatModel, prompt: str, lead: str, name: str, bounds: GenerationLimits, mean: float) -> dict[str, float]:
     """Seconds of the first completion, of one token, and of the whole tree, each from an empty cache."""
-    model = LocalContinuer(opened)
+    model = LocalCompletionModel(opened)
     opened.forget()
     first = _seconds(lambda: model.extend(prompt, [()], bounds))
     # The same again with the prompt held: what is left is writing.
@@ -69,11 +69,11 @@ def main(
     made = provenance()
     task, _ = load_task("tidy kitchen")
     prompts = load_prompts()
-    bounds = Bounds(stop=prompts.stop)
+    bounds = GenerationLimits(stop=prompts.stop)
     found: dict[str, list[dict[str, float]]] = {}
     for reuse in (True, False):
         opened = LocalChatModel(model, reuse_prefix=reuse)
-        LocalContinuer(opened).extend("Warm up.", [()], bounds)
+        LocalCompletionModel(opened).extend("Warm up.", [()], bounds)
         for about in task.objects[:objects]:
             lead = f"the goal is that the {about.thing.noun} {'are' if about.plural else 'is'}"
             prompt = f"{prompts.for_goal(task, about)} {lead}"

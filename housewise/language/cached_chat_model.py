@@ -14,7 +14,7 @@ from housewise.core.text_files import parse_json, read_text, text_lines
 from housewise.language.base import ChatModel, ChatRequest, Reply
 
 
-class KeptReplies:
+class CachedChatModel:
     """Answers from what was replied before, and asks the model for the rest; only where no chance is drawn on.
 
     Args:

@@ -25,7 +25,7 @@ class Token:
 
 
 @dataclass(frozen=True)
-class Step:
+class DecodingStep:
     """One place of a continuation: what was written there, and what else was likely."""
 
     token: Token
@@ -43,7 +43,7 @@ class Continuation:
         finish_reason: whether the model ended it (``stop``) or it was cut at its bound (``length``).
     """
 
-    steps: tuple[Step, ...] = ()
+    steps: tuple[DecodingStep, ...] = ()
     prompt_tokens: int = 0
     completion_tokens: int = 0
     finish_reason: str = "stop"
@@ -60,7 +60,7 @@ class Continuation:
 
 
 @dataclass(frozen=True)
-class Bounds:
+class GenerationLimits:
     """How far a model goes on.
 
     Attributes:
@@ -69,12 +69,12 @@ class Bounds:
         alternatives: how many of the likeliest tokens are told for each place, the written one among them.
     """
 
-    most_tokens: int = 50
+    max_tokens: int = 50
     stop: tuple[str, ...] = ()
     alternatives: int = 5
 
 
-class Continuer(Protocol):
+class CompletionModel(Protocol):
     """A language model that goes on with a text.
 
     Attributes:
@@ -88,7 +88,7 @@ class Continuer(Protocol):
     @property
     def branches(self) -> bool: ...
 
-    def extend(self, prompt: str, branches: Sequence[Sequence[Token]], bounds: Bounds) -> list[Continuation]:
+    def extend(self, prompt: str, branches: Sequence[Sequence[Token]], bounds: GenerationLimits) -> list[Continuation]:
         """Go on at temperature 0 behind a prompt and each of several beginnings of an answer, all at once.
 
         Args:
@@ -101,7 +101,7 @@ class Continuer(Protocol):
         """
         ...
 
-    def sample(self, prompt: str, count: int, temperature: float, bounds: Bounds) -> list[Continuation]:
+    def sample(self, prompt: str, count: int, temperature: float, bounds: GenerationLimits) -> list[Continuation]:
         """Go on in several ways at a temperature."""
         ...
 
@@ -111,7 +111,7 @@ class Continuer(Protocol):
 
 
 @dataclass(frozen=True)
-class Rating:
+class TextScore:
     """How likely a model finds a text.
 
     Attributes:
@@ -125,10 +125,10 @@ class Rating:
 
 
 @runtime_checkable
-class Rater(Protocol):
+class TextScorer(Protocol):
     """A language model that tells how likely it finds given texts."""
 
-    def rate(self, prompt: str, texts: Sequence[str]) -> list[Rating]:
+    def rate(self, prompt: str, texts: Sequence[str]) -> list[TextScore]:
         """How likely each of several texts is behind a prompt.
 
         Raises:
@@ -137,12 +137,12 @@ class Rater(Protocol):
         ...
 
 
-def rater(model: Continuer) -> Rater:
+def require_text_scorer(model: CompletionModel) -> TextScorer:
     """A model that rates texts.
 
     Raises:
         UserError: when it rates none.
     """
-    if not isinstance(model, Rater):
+    if not isinstance(model, TextScorer):
         raise UserError(f"model {model.name}: it does not rate texts, which is asked of it; use a local one")
     return model

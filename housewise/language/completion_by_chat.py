@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from housewise.language.base import ChatModel, ChatRequest, Message, Reply, Sampling, TokenLogprob
-from housewise.language.completion import Bounds, Continuation, Step, Token
+from housewise.language.completion import GenerationLimits, Continuation, DecodingStep, Token
 
 _NUMBERS = 20  # alternatives of an answer that is a number
 _MOST_OF_A_NUMBER = 3  # tokens of one, a space or a mark before it being one too
@@ -17,7 +17,7 @@ _FEWEST_REPEATED = 2  # words; one alone may well be said twice
 _WORD = re.compile(r"\S+")
 
 
-class ChatContinuer:
+class ChatCompletionModel:
     """Goes on with texts by way of conversations.
 
     Branches stand at the beginning of the model's own turn, where it goes on with one. Where it does not, they stand at
@@ -38,25 +38,25 @@ class ChatContinuer:
         self._model, self._instruction, self._continues = model, instruction, continues
         self._chance = random.Random(seed)
 
-    def extend(self, prompt: str, branches: Sequence[Sequence[Token]], bounds: Bounds) -> list[Continuation]:
+    def extend(self, prompt: str, branches: Sequence[Sequence[Token]], bounds: GenerationLimits) -> list[Continuation]:
         """See Continuer."""
         sampling = _sampling(bounds, 0.0, bounds.alternatives)
         starts = ["".join(token.text for token in branch) for branch in branches]
         replies = self._model.complete([self._request(prompt, sampling, start) for start in starts])
         return [
-            self._continuation(reply, bounds.most_tokens, prompt, start)
+            self._continuation(reply, bounds.max_tokens, prompt, start)
             for start, [reply] in zip(starts, replies, strict=True)
         ]
 
-    def sample(self, prompt: str, count: int, temperature: float, bounds: Bounds) -> list[Continuation]:
+    def sample(self, prompt: str, count: int, temperature: float, bounds: GenerationLimits) -> list[Continuation]:
         """See Continuer."""
         sampling = _sampling(bounds, temperature, bounds.alternatives, count, self._chance.getrandbits(31))
         [replies] = self._model.complete([self._request(prompt, sampling)])
-        return [self._continuation(reply, bounds.most_tokens, prompt) for reply in replies]
+        return [self._continuation(reply, bounds.max_tokens, prompt) for reply in replies]
 
     def answer(self, system: str, questions: Sequence[str]) -> list[Continuation]:
         """See Continuer; blanks before the number are left out."""
-        sampling = _sampling(Bounds(_MOST_OF_A_NUMBER), 0.0, _NUMBERS)
+        sampling = _sampling(GenerationLimits(_MOST_OF_A_NUMBER), 0.0, _NUMBERS)
         told = [Message("system", system)] if system else []
         requests = [
             ChatRequest((*told, Message("user", question)), sampling, may_be_empty=True) for question in questions
@@ -71,7 +71,7 @@ class ChatContinuer:
     def _continuation(self, reply: Reply, most: int, prompt: str = "", start: str = "") -> Continuation:
         if reply.alternatives is None:
             self.branches = False
-            steps = [Step(Token(reply.text[: most * _LONGEST_TOKEN], 1.0))]
+            steps = [DecodingStep(Token(reply.text[: most * _LONGEST_TOKEN], 1.0))]
         else:
             steps = [_step(place) for place in reply.alternatives[: most + len(start)]]
         if not (self._continues and start):
@@ -83,19 +83,19 @@ class ChatContinuer:
 
 
 def _sampling(
-    bounds: Bounds, temperature: float, alternatives: int, count: int = 1, seed: int | None = None
+    bounds: GenerationLimits, temperature: float, alternatives: int, count: int = 1, seed: int | None = None
 ) -> Sampling:
     return Sampling(
-        temperature, max_tokens=bounds.most_tokens, n=count, stop=bounds.stop, seed=seed, alternatives=alternatives
+        temperature, max_tokens=bounds.max_tokens, n=count, stop=bounds.stop, seed=seed, alternatives=alternatives
     )
 
 
-def _step(place: Sequence[TokenLogprob]) -> Step:
+def _step(place: Sequence[TokenLogprob]) -> DecodingStep:
     chosen, *others = (Token(text, min(1.0, math.exp(logprob))) for text, logprob in place)
-    return Step(chosen, tuple(others))
+    return DecodingStep(chosen, tuple(others))
 
 
-def _text(steps: Sequence[Step]) -> str:
+def _text(steps: Sequence[DecodingStep]) -> str:
     return "".join(step.token.text for step in steps)
 
 
@@ -109,7 +109,7 @@ def _repeated(reply: str, text: str) -> int:
     return 0
 
 
-def _without(steps: Sequence[Step], characters: int) -> list[Step]:
+def _without(steps: Sequence[DecodingStep], characters: int) -> list[DecodingStep]:
     """Places without so many characters of what is written first."""
     left = list(steps)
     while characters and left:
@@ -118,6 +118,6 @@ def _without(steps: Sequence[Step], characters: int) -> list[Step]:
             del left[0]
         else:
             # What else might have stood for half a token is not known.
-            left[0] = Step(Token(text[characters:], left[0].token.probability))
+            left[0] = DecodingStep(Token(text[characters:], left[0].token.probability))
         characters -= min(characters, len(text))
     return left

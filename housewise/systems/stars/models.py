@@ -7,14 +7,14 @@ from functools import cached_property
 
 from housewise.core.errors import UserError
 from housewise.language.base import ChatModel
-from housewise.language.completion import Bounds, Continuation, Continuer, Rater, Rating, Token
-from housewise.language.completion_by_chat import ChatContinuer
+from housewise.language.completion import GenerationLimits, Continuation, CompletionModel, TextScorer, TextScore, Token
+from housewise.language.completion_by_chat import ChatCompletionModel
 from housewise.language.settings import ModelSettings
 from housewise.rollout.metered_models import MeteredCompletionModel, MeteredModel
 from housewise.rollout.models import LazyChatModel
 
 
-class LateContinuer:
+class LazyCompletionModel:
     """A model that goes on with texts and is opened when it is first asked; see Continuer.
 
     Args:
@@ -22,12 +22,12 @@ class LateContinuer:
         open: opens it.
     """
 
-    def __init__(self, name: str, open: Callable[[], Continuer]) -> None:
+    def __init__(self, name: str, open: Callable[[], CompletionModel]) -> None:
         self.name = name
         self._open = open
 
     @cached_property
-    def _opened(self) -> Continuer:
+    def _opened(self) -> CompletionModel:
         return self._open()
 
     @property
@@ -35,11 +35,11 @@ class LateContinuer:
         """See Continuer."""
         return self._opened.branches
 
-    def extend(self, prompt: str, branches: Sequence[Sequence[Token]], bounds: Bounds) -> list[Continuation]:
+    def extend(self, prompt: str, branches: Sequence[Sequence[Token]], bounds: GenerationLimits) -> list[Continuation]:
         """See Continuer."""
         return self._opened.extend(prompt, branches, bounds)
 
-    def sample(self, prompt: str, count: int, temperature: float, bounds: Bounds) -> list[Continuation]:
+    def sample(self, prompt: str, count: int, temperature: float, bounds: GenerationLimits) -> list[Continuation]:
         """See Continuer."""
         return self._opened.sample(prompt, count, temperature, bounds)
 
@@ -47,21 +47,21 @@ class LateContinuer:
         """See Continuer."""
         return self._opened.answer(system, questions)
 
-    def rate(self, prompt: str, texts: Sequence[str]) -> list[Rating]:
+    def rate(self, prompt: str, texts: Sequence[str]) -> list[TextScore]:
         """See Rater.
 
         Raises:
             UserError: when the model is none.
         """
         model = self._opened
-        if not isinstance(model, Rater):
+        if not isinstance(model, TextScorer):
             raise UserError(
                 f"model {self.name}: it does not rate texts, as the grounded condition asks; use a local one"
             )
         return model.rate(prompt, texts)
 
 
-def late_continuer(model: ChatModel, settings: ModelSettings, instruction: str, seed: int) -> LateContinuer:
+def late_continuer(model: ChatModel, settings: ModelSettings, instruction: str, seed: int) -> LazyCompletionModel:
     """A chat model of a run as one that goes on with texts.
 
     Args:
@@ -71,20 +71,20 @@ def late_continuer(model: ChatModel, settings: ModelSettings, instruction: str, 
         seed: of what it draws.
     """
 
-    def open_it() -> Continuer:
+    def open_it() -> CompletionModel:
         asked = model.model if isinstance(model, MeteredModel) else model
         opened = asked.opened if isinstance(asked, LazyChatModel) else asked
         if settings.local:
-            from housewise.language.local.completion import LocalContinuer
+            from housewise.language.local.completion import LocalCompletionModel
             from housewise.language.local.model import LocalChatModel
 
             if isinstance(opened, LocalChatModel):
-                local = LocalContinuer(opened, seed)
+                local = LocalCompletionModel(opened, seed)
                 if isinstance(model, MeteredModel):
                     return MeteredCompletionModel(local, model.label, model.meter)
                 return local
         if isinstance(model, MeteredModel):
             opened = MeteredModel(opened, model.label, model.meter)
-        return ChatContinuer(opened, instruction, settings.local or settings.continue_prefix, seed)
+        return ChatCompletionModel(opened, instruction, settings.local or settings.continue_prefix, seed)
 
-    return LateContinuer(model.name, open_it)
+    return LazyCompletionModel(model.name, open_it)

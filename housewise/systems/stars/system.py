@@ -21,7 +21,7 @@ from housewise.core.errors import UserError
 from housewise.core.record import Event
 from housewise.core.text_files import is_file
 from housewise.language import ChatModel
-from housewise.language.completion import Continuer
+from housewise.language.completion import CompletionModel
 from housewise.language.embedder import shared_minilm
 from housewise.people.chat_respondent import ChatRespondent
 from housewise.people.memory import Memory
@@ -209,7 +209,7 @@ class Stars(System[StarsSettings]):
         by_meaning = self.settings.agent.parts.retrieval == "meaning"
         return Nearest(shared_minilm(), self._examples) if by_meaning else None
 
-    def _selector(self, model: Continuer) -> Selector:
+    def _selector(self, model: CompletionModel) -> Selector:
         parts = self.settings.agent.parts
         if parts.choice == "rating":
             return Rated(model, self._prompts)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from housewise.language.completion import Bounds, Continuation, Step, Token
+from housewise.language.completion import GenerationLimits, Continuation, DecodingStep, Token
 
 Written = Sequence[tuple[str, float] | tuple[str, float, dict[str, float]]]
 
 
-def steps(written: Written) -> tuple[Step, ...]:
+def steps(written: Written) -> tuple[DecodingStep, ...]:
     """Places of a continuation: token, probability, and what else might have stood there."""
     return tuple(
-        Step(Token(text, probability), tuple(Token(*other) for other in (more[0].items() if more else ())))
+        DecodingStep(Token(text, probability), tuple(Token(*other) for other in (more[0].items() if more else ())))
         for text, probability, *more in written
     )
 
@@ -40,13 +40,13 @@ class ScriptedModel:
         self.questions: list[tuple[str, str]] = []
         self.prompts: list[str] = []
 
-    def extend(self, prompt: str, branches: Sequence[Sequence[Token]], bounds: Bounds) -> list[Continuation]:
+    def extend(self, prompt: str, branches: Sequence[Sequence[Token]], bounds: GenerationLimits) -> list[Continuation]:
         said = ["".join(token.text for token in branch) for branch in branches]
         self.batches.append(said)
         self.prompts.append(prompt)
         return [self._reply(steps(self.script[text])) for text in said]
 
-    def sample(self, prompt: str, count: int, temperature: float, bounds: Bounds) -> list[Continuation]:
+    def sample(self, prompt: str, count: int, temperature: float, bounds: GenerationLimits) -> list[Continuation]:
         drawn, self.draws = self.draws[:count], self.draws[count:]
         return [self._reply(steps(written)) for written in drawn]
 
@@ -55,5 +55,5 @@ class ScriptedModel:
         return [self._reply(steps(self.choose(question))) for question in questions]
 
     @staticmethod
-    def _reply(written: tuple[Step, ...]) -> Continuation:
+    def _reply(written: tuple[DecodingStep, ...]) -> Continuation:
         return Continuation(written, prompt_tokens=10, completion_tokens=len(written))

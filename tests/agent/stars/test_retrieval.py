@@ -6,7 +6,7 @@ import pytest
 
 from housewise.agent.stars.retrieval import SearchTree, Seen, Thresholds, before_end, draw, ends, hyphenated
 from housewise.agent.stars.usage import Usage
-from housewise.language.completion import Bounds, Token
+from housewise.language.completion import GenerationLimits, Token
 from tests.agent.stars.scripted import ScriptedModel, Written
 
 SURE = 0.997
@@ -73,7 +73,7 @@ THIRTEEN = {
 
 def grown(script: dict[str, Written], kind: str = "initial", thresholds: Thresholds | None = None):  # type: ignore[no-untyped-def]
     model, usage = ScriptedModel(script), Usage()
-    tree = SearchTree(model, Bounds(), thresholds)
+    tree = SearchTree(model, GenerationLimits(), thresholds)
     return tree.grow("prompt", Seen("mug"), usage, kind), model, usage  # type: ignore[arg-type]
 
 
@@ -144,7 +144,7 @@ def test_duplicates_are_neither_returned_nor_lose_their_tree() -> None:
         "b x": [],
     }
     model, seen = ScriptedModel(script), Seen("mug", {"b c"})
-    found = SearchTree(model, Bounds(), Thresholds(mean=0.1)).grow("prompt", seen, Usage())
+    found = SearchTree(model, GenerationLimits(), Thresholds(mean=0.1)).grow("prompt", seen, Usage())
     assert {response.text for response in found} == {"a c", "b x"}
 
 
@@ -172,7 +172,7 @@ def test_drawing_stops_at_three_and_takes_two_of_the_first_four() -> None:
     first: Written = [("the goal a", 0.9)]
     draws: list[Written] = [[("the goal b", 0.5)], [("the goal a", 0.9)], [("the goal c", 0.6)], [("the goal d", 0.7)]]
     usage = Usage()
-    found = draw(ScriptedModel({"": first}, draws=draws), "prompt", Seen("mug"), usage, Bounds())
+    found = draw(ScriptedModel({"": first}, draws=draws), "prompt", Seen("mug"), usage, GenerationLimits())
     assert [response.text for response in found] == ["the goal a", "the goal c", "the goal b"]
     assert usage.calls == {"initial": 5}
 
@@ -180,7 +180,7 @@ def test_drawing_stops_at_three_and_takes_two_of_the_first_four() -> None:
 def test_drawing_gives_up_after_four_single_replies() -> None:
     usage = Usage()
     model = ScriptedModel({"": [("same", 0.9)]}, draws=[[("same", 0.9)]] * 20)
-    found = draw(model, "prompt", Seen("mug"), usage, Bounds())
+    found = draw(model, "prompt", Seen("mug"), usage, GenerationLimits())
     assert len(found) == 1 and usage.calls == {"initial": 9}
 
 

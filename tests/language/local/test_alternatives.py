@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from housewise.language.base import ChatRequest, Message, Sampling, TokenScorer
-from housewise.language.completion import Bounds
-from housewise.language.local.completion import LocalContinuer
+from housewise.language.completion import GenerationLimits
+from housewise.language.local.completion import LocalCompletionModel
 from housewise.language.local.model import LocalChatModel
 from tests.language.tiny import WORDS, save_tiny_model
 
@@ -116,9 +116,9 @@ def test_token_scores_are_those_of_whole_passes(model: LocalChatModel, network: 
 
 
 def test_one_opened_model_answers_and_goes_on(model: LocalChatModel, network: Any) -> None:
-    continuer = LocalContinuer(model)
+    continuer = LocalCompletionModel(model)
     before = model.complete([asked(temperature=0.0, max_tokens=5)])[0][0].text
-    [reply] = continuer.extend(PROMPT, [()], Bounds(most_tokens=4))
+    [reply] = continuer.extend(PROMPT, [()], GenerationLimits(max_tokens=4))
     assert continuer.name == model.name
     steps = log_probabilities(network, model.tokens(PROMPT))[-1]
     assert reply.steps[0].token.probability == pytest.approx(math.exp(float(steps.max())), rel=1e-3)

@@ -9,13 +9,13 @@ import pytest
 
 pytest.importorskip("torch")
 
-from housewise.language.completion import Bounds, Token
-from housewise.language.local.completion import LocalContinuer
+from housewise.language.completion import GenerationLimits, Token
+from housewise.language.local.completion import LocalCompletionModel
 from housewise.language.local.model import LocalChatModel
 from tests.language.tiny import save_tiny_model
 
 PROMPT = "go to kitchen counter pick up mug place on"
-BOUNDS = Bounds(most_tokens=6, alternatives=5)
+BOUNDS = GenerationLimits(max_tokens=6, alternatives=5)
 
 
 @pytest.fixture(scope="module")
@@ -24,8 +24,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def model(folder: Path) -> LocalContinuer:
-    return LocalContinuer(LocalChatModel(str(folder), device="cpu", dtype="float32", batch_size=3))
+def model(folder: Path) -> LocalCompletionModel:
+    return LocalCompletionModel(LocalChatModel(str(folder), device="cpu", dtype="float32", batch_size=3))
 
 
 def naive(folder: Path, ids: list[int], count: int) -> list[tuple[int, float, list[int]]]:
@@ -46,11 +46,11 @@ def naive(folder: Path, ids: list[int], count: int) -> list[tuple[int, float, li
     return found
 
 
-def ids_of(model: LocalContinuer, text: str) -> list[int]:
+def ids_of(model: LocalCompletionModel, text: str) -> list[int]:
     return model._model.tokens(text)
 
 
-def test_branches_go_on_as_whole_passes_do(folder: Path, model: LocalContinuer) -> None:
+def test_branches_go_on_as_whole_passes_do(folder: Path, model: LocalCompletionModel) -> None:
     first = model.extend(PROMPT, [()], BOUNDS)[0]
     prompt = ids_of(model, PROMPT)
     assert first.prompt_tokens == len(prompt) and first.completion_tokens == len(first.steps)
@@ -66,11 +66,11 @@ def test_branches_go_on_as_whole_passes_do(folder: Path, model: LocalContinuer) 
             assert [token, *(other.id for other in step.alternatives)] == likely
 
 
-def test_replies_end_at_stops_and_bounds(model: LocalContinuer) -> None:
-    free = model.extend(PROMPT, [()], Bounds(most_tokens=12))[0]
+def test_replies_end_at_stops_and_bounds(model: LocalCompletionModel) -> None:
+    free = model.extend(PROMPT, [()], GenerationLimits(max_tokens=12))[0]
     assert len(free.steps) <= 12
     stop = free.steps[2].token.text
-    held = model.extend(PROMPT, [()], Bounds(most_tokens=12, stop=(stop,)))[0]
+    held = model.extend(PROMPT, [()], GenerationLimits(max_tokens=12, stop=(stop,)))[0]
     assert len(held.steps) == next(n for n, step in enumerate(free.steps, 1) if stop in "".join(
         each.token.text for each in free.steps[:n])
     )  # fmt: skip
@@ -78,13 +78,13 @@ def test_replies_end_at_stops_and_bounds(model: LocalContinuer) -> None:
 
 def test_draws_repeat_with_their_seed_and_differ_from_each_other(folder: Path) -> None:
     def drawn(seed: int) -> list[str]:
-        model = LocalContinuer(LocalChatModel(str(folder), device="cpu", dtype="float32"), seed)
+        model = LocalCompletionModel(LocalChatModel(str(folder), device="cpu", dtype="float32"), seed)
         return [reply.text for reply in model.sample(PROMPT, 4, 1.0, BOUNDS)]
 
     assert drawn(1) == drawn(1) and drawn(1) != drawn(2) and len(set(drawn(1))) > 1
 
 
-def test_rates_are_geometric_means_of_token_probabilities(folder: Path, model: LocalContinuer) -> None:
+def test_rates_are_geometric_means_of_token_probabilities(folder: Path, model: LocalCompletionModel) -> None:
     import torch
     import transformers
 
@@ -99,7 +99,7 @@ def test_rates_are_geometric_means_of_token_probabilities(folder: Path, model: L
         assert rate.prompt_tokens == len(prompt) + len(ids)
 
 
-def test_a_number_is_one_token_with_alternatives(model: LocalContinuer) -> None:
+def test_a_number_is_one_token_with_alternatives(model: LocalCompletionModel) -> None:
     replies = model.answer("Answer with a number.", ["Number:", "Which number?"])
     assert [len(reply.steps) for reply in replies] == [1, 1]
     assert [len(reply.steps[0].alternatives) for reply in replies] == [19, 19]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from housewise.language import ChatModelError, ChatRequest, Message, Sampling
-from housewise.language.local.completion import LocalContinuer
+from housewise.language.local.completion import LocalCompletionModel
 from housewise.language.local.model import LocalChatModel
 from housewise.language.local.tokens import end_of_turn, prompt_tokens, reply_tokens
 from tests.language.tiny import save_tiny_model
@@ -116,7 +116,7 @@ def test_texts_that_are_rated_and_continued_begin_so_too(tmp_path: Path) -> None
     model = LocalChatModel(str(tmp_path), device="cpu")
     try:
         prompt = prompt_tokens(tokenizer, (), "go to ", "tiny")
-        [rating] = LocalContinuer(model).rate("go to ", ["shelf"])
+        [rating] = LocalCompletionModel(model).rate("go to ", ["shelf"])
         assert rating.prompt_tokens == len(prompt) + len(model.tokens("shelf"))
     finally:
         model.close()

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 pytest.importorskip("openai")
 
-from housewise.language.local.completion import LocalContinuer
+from housewise.language.local.completion import LocalCompletionModel
 from housewise.language.local.model import LocalChatModel
 from housewise.selftrain.personalize.pairs import Pair, read_pairs
 from housewise.selftrain.ship import ship
@@ -67,7 +67,7 @@ def test_what_is_learned_is_likelier_where_the_robot_asks(model: Path, tmp_path:
 def likelihoods(model: Path, pairs: list[Pair]) -> list[float]:
     """How likely replies are where they are asked for: as goals that are rated, and as answers to questions."""
     opened = LocalChatModel(str(model), device="cpu", dtype="float32")
-    continuer, found = LocalContinuer(opened), []
+    continuer, found = LocalCompletionModel(opened), []
     for pair in pairs:
         if not pair.reply.strip().isdigit():
             found.append(continuer.rate(pair.prefix, [pair.reply])[0].probability)

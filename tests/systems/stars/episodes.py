@@ -21,7 +21,7 @@ from housewise.agent.stars.settings import load_robot, load_task
 from housewise.agent.stars.tasks import Task
 from housewise.core.record import Header, Record, RecordWriter
 from housewise.core.settings import MOST_COUNTED
-from housewise.language.completion import Bounds, Continuation, Token
+from housewise.language.completion import GenerationLimits, Continuation, Token
 from housewise.rollout.episode_loop import EpisodeLimits, EpisodeLoop
 from housewise.rollout.note_events import learned_notes
 from housewise.rollout.record_reader import read_record
@@ -34,7 +34,7 @@ from tests.agent.stars.scripted import ScriptedModel, Written, steps
 class Kitchenhand(ScriptedModel):
     """Says of every object that it is in the fridge, or in the closet; repairs name the pantry, then nothing new."""
 
-    def extend(self, prompt: str, branches: list[tuple[Token, ...]], bounds: Bounds) -> list[Continuation]:  # type: ignore[override]
+    def extend(self, prompt: str, branches: list[tuple[Token, ...]], bounds: GenerationLimits) -> list[Continuation]:  # type: ignore[override]
         self.prompts.append(prompt)
         noun = prompt.rpartition("Seen: ")[2].split()[0]
         start: Written = [(" the", 0.99), (" goal", 0.99), (" is", 0.99), (" that", 0.99), (" the", 0.99)]

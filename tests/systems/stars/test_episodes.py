@@ -17,7 +17,7 @@ from housewise.agent.stars.retrieval import Thresholds
 from housewise.agent.stars.selection import Rated
 from housewise.agent.stars.tasks import TaskObject
 from housewise.core.errors import UserError
-from housewise.language.completion import Bounds, Continuation, Rating, Token
+from housewise.language.completion import GenerationLimits, Continuation, TextScore, Token
 from housewise.people.terminal_respondent import TerminalRespondent
 from housewise.systems.stars.record import (
     AnswerEvent,
@@ -35,7 +35,7 @@ from tests.systems.stars.episodes import Kitchenhand, Played, analysed, kitchenh
 class Refusing(ScriptedModel):
     """A server that fails when it is asked."""
 
-    def extend(self, prompt: str, branches: object, bounds: Bounds) -> list[Continuation]:  # type: ignore[override]
+    def extend(self, prompt: str, branches: object, bounds: GenerationLimits) -> list[Continuation]:  # type: ignore[override]
         raise AssertionError("a model was asked")
 
 
@@ -145,7 +145,7 @@ class Chatterbox(ScriptedModel):
 
     said = 0
 
-    def extend(self, prompt: str, branches: list[tuple[Token, ...]], bounds: Bounds) -> list[Continuation]:  # type: ignore[override]
+    def extend(self, prompt: str, branches: list[tuple[Token, ...]], bounds: GenerationLimits) -> list[Continuation]:  # type: ignore[override]
         return [self._reply(steps([self._word() for _ in range(5)])) for _ in branches]
 
     def _word(self) -> tuple[str, float, dict[str, float]]:
@@ -172,8 +172,8 @@ def test_a_model_that_goes_on_and_on_is_asked_so_often_and_no_more(tmp_path: Pat
 class RatingModel(Kitchenhand):
     """Finds a text the likelier the shorter it is."""
 
-    def rate(self, prompt: str, texts: list[str]) -> list[Rating]:
-        return [Rating(1 / len(text), 7) for text in texts]
+    def rate(self, prompt: str, texts: list[str]) -> list[TextScore]:
+        return [TextScore(1 / len(text), 7) for text in texts]
 
 
 def test_goals_that_are_viable_by_construction_need_no_repair_and_no_words_of_the_model(tmp_path: Path) -> None:
