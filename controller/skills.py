@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from housewise.controller.follower import GreedyFollower
+from housewise.controller.greedy_follower import GreedyFollower
 from housewise.worlds.house.env import RearrangementEnv
 from housewise.worlds.house.geometry import Array, forward_of
 from housewise.worlds.house.simulator.base import STEP, TURN, Action, BodyPose, Follower

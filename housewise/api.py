@@ -14,14 +14,14 @@ from housewise.core.record import Header, Record, RecordWriter
 from housewise.core.render_devices import ANY, Gpu
 from housewise.language.base import Sampling
 from housewise.rollout import comparison as comparing
-from housewise.rollout.episode_loop import EpisodeLoop, EpisodeLimits
+from housewise.rollout.episode_loop import EpisodeLimits, EpisodeLoop
 from housewise.rollout.record_reader import read_records
 from housewise.rollout.scores import Finished
-from housewise.systems.personalize.house import HouseWorld, PlannerAgent
-from housewise.systems.personalize.own_planners import Decide, OwnPlanner, OwnPlanners
+from housewise.systems.personalize.custom_planners import Decide, OwnPlanner, OwnPlanners
 from housewise.systems.personalize.planners import Situation, scripted_planner
 from housewise.systems.personalize.record import HouseRecord, read_house_record
 from housewise.systems.personalize.system import setting_of
+from housewise.systems.personalize.world import HouseWorld, PlannerAgent
 from housewise.worlds.house.env import MAX_STEPS, RearrangementEnv, Task
 from housewise.worlds.house.registered import generated_env as make_env
 from housewise.worlds.house.simulator import SimulatorName, open_simulator

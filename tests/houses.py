@@ -7,9 +7,9 @@ from housewise.agent.personalize.planner import Planner
 from housewise.controller.robot import RobotInHouse
 from housewise.controller.skills import Controller
 from housewise.core.record import Header, Result, Writer
-from housewise.rollout.episode_loop import EpisodeLoop, EpisodeLimits
-from housewise.systems.personalize.house import HouseWorld, PlannerAgent
+from housewise.rollout.episode_loop import EpisodeLimits, EpisodeLoop
 from housewise.systems.personalize.system import setting_of
+from housewise.systems.personalize.world import HouseWorld, PlannerAgent
 from housewise.worlds.house.env import RearrangementEnv, Task
 from housewise.worlds.house.scene_graph import SceneGraph
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from housewise.agent.personalize.baselines.foresight import Foresight
-from housewise.agent.personalize.parser import ParsedStep
+from housewise.agent.personalize.plan_parser import ParsedStep
+from housewise.agent.personalize.plan_simulator import Foresight
 from housewise.agent.personalize.planner import Attempt, Plan
 from housewise.worlds.house.scene_graph import SceneGraph
 

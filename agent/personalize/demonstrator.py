@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from housewise.agent.personalize.judgement import written
-from housewise.agent.personalize.knowledge import Knowledge
-from housewise.agent.personalize.parser import ParsedStep
+from housewise.agent.personalize.placement_judgement import written
+from housewise.agent.personalize.plan_parser import ParsedStep
 from housewise.agent.personalize.planner import Attempt, Plan, promising
+from housewise.agent.personalize.preference_knowledge import Knowledge
 from housewise.agent.personalize.prompt import ContextGenerator
-from housewise.agent.personalize.scripted import ScriptedPlanner
+from housewise.agent.personalize.scripted_planner import ScriptedPlanner
 from housewise.language.base import Reply
 from housewise.worlds.house.scene_graph import SceneGraph
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from housewise.agent.personalize.judgement import judgement_line, judgement_rules
-from housewise.agent.personalize.knowledge import Options
+from housewise.agent.personalize.placement_judgement import judgement_line, judgement_rules
+from housewise.agent.personalize.preference_knowledge import Options
 from housewise.language.gbnf import REPLY, literal, one_of, rule
 from housewise.worlds.house.actions import ActionKind
 from housewise.worlds.house.scene_graph import SceneGraph
@@ -30,7 +30,7 @@ def plan_grammar(
         graph: gives the names, and what is in the hand.
         most_steps: how many steps a plan may have.
         called: other words for things, by name.
-        judging: whether replies begin with judgements; see housewise.agent.personalize.judgement.
+        judging: whether replies begin with judgements; see housewise.agent.personalize.placement_judgement.
 
     Returns:
         GBNF rules; see housewise.language.gbnf.

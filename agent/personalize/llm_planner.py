@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from housewise.agent.personalize.asker import Asker
+from housewise.agent.personalize.chat_session import Asker
 from housewise.agent.personalize.checking import MOST_REPAIRS, checked
 from housewise.agent.personalize.grammar import COMPLETE, choice_grammar, plan_grammar
-from housewise.agent.personalize.judgement import Judgements, apart, read, written
-from housewise.agent.personalize.judging import Confidence, Judge, Rating, Saying
-from housewise.agent.personalize.knowledge import Knowledge, Nothing, Options, WithRoom, outlook
-from housewise.agent.personalize.parser import parse_plan
+from housewise.agent.personalize.placement_judgement import Judgements, apart, read, written
+from housewise.agent.personalize.placement_judges import Confidence, Judge, Rating, Saying
+from housewise.agent.personalize.plan_parser import parse_plan
 from housewise.agent.personalize.planner import (
     Attempt,
     Exchange,
@@ -24,8 +23,9 @@ from housewise.agent.personalize.planner import (
     unentered,
     unvisited,
 )
+from housewise.agent.personalize.preference_knowledge import Knowledge, Nothing, Options, WithRoom, outlook
 from housewise.agent.personalize.prompt import ContextGenerator
-from housewise.agent.personalize.scripted import Route, believing, consistent, tour
+from housewise.agent.personalize.scripted_planner import Route, believing, consistent, tour
 from housewise.language.base import ChatModel, Message, Reply, Sampling
 from housewise.worlds.house.actions import ActionKind
 from housewise.worlds.house.scene_graph import SceneGraph

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from housewise.agent.personalize.parser import ParsedStep
+from housewise.agent.personalize.plan_parser import ParsedStep
 from housewise.language.base import Message, Reply
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph

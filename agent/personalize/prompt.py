@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from typing_extensions import Self
 
-from housewise.agent.personalize.knowledge import Knowledge, Nothing, of_thing
+from housewise.agent.personalize.preference_knowledge import Knowledge, Nothing, of_thing
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError, suggest_names
 from housewise.core.files import find_paths
@@ -230,7 +230,7 @@ class PromptTemplate(HouseTemplate):
     """The words around what the robot knows; see ``housekeep_configs/prompts/planner.yaml``.
 
     Attributes:
-        judging: replies begin with a judgement of every object; see housewise.agent.personalize.judgement.
+        judging: replies begin with a judgement of every object; see housewise.agent.personalize.placement_judgement.
         most_tries: see housewise.agent.personalize.planner.promising.
         feedback: said of a plan that cannot be done, where plans are checked.
     """

@@ -26,10 +26,10 @@ from rich.box import SIMPLE_HEAD
 from rich.progress import track
 from rich.table import Table
 
-from housewise.agent.personalize.parser import parse_step
+from housewise.agent.personalize.plan_parser import parse_step
 from housewise.cli.option_values import simulator_choice
 from housewise.cli.options import GpuOption, SimulatorOption
-from housewise.controller.published import PUBLISHED
+from housewise.controller.published_controller import PUBLISHED
 from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.core.files import check_writable_file, write_json

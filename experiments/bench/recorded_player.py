@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from housewise.controller.published import PublishedController
+from housewise.controller.published_controller import PublishedController
 from housewise.controller.robot import room_anchors
 from housewise.controller.skills import Skill
 from housewise.experiments.bench.recordings import Recording

@@ -20,7 +20,7 @@ from housewise.agent.base import Agent
 from housewise.core.errors import UserError, excerpt
 from housewise.core.plugins import SYSTEMS, load_plugin, plugins
 from housewise.core.record import Event, Frozen, Line, Record, Result, file_key, record_name
-from housewise.core.settings import load_as_advised, merged, written
+from housewise.core.settings import load_with_derived_defaults, merged, written
 from housewise.language.adapters import asked_with
 from housewise.language.base import ChatModel
 from housewise.people.memory import Memory
@@ -157,7 +157,7 @@ class System(ABC, Generic[S]):
         def advice(found: RunSettings) -> Mapping[str, Any]:
             return merged(cls.advice(found), found.memory_person_settings)
 
-        return load_as_advised(cls.Settings, cls.defaults(), advice, file, settings, overrides)
+        return load_with_derived_defaults(cls.Settings, cls.defaults(), advice, file, settings, overrides)
 
     @classmethod
     def upgrade_lines(cls, lines: Sequence[Line]) -> Sequence[Line]:

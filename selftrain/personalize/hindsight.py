@@ -13,11 +13,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from housewise.agent.personalize.demonstrator import Demonstrator
-from housewise.agent.personalize.judgement import Judgements, apart, read, subjects
-from housewise.agent.personalize.knowledge import Knowledge
+from housewise.agent.personalize.placement_judgement import Judgements, apart, read, subjects
 from housewise.agent.personalize.planner import Attempt, promising
+from housewise.agent.personalize.preference_knowledge import Knowledge
 from housewise.agent.personalize.prompt import ContextGenerator
-from housewise.agent.personalize.scripted import ScriptedPlanner, believing
+from housewise.agent.personalize.scripted_planner import ScriptedPlanner, believing
 from housewise.selftrain.personalize.pairs import Pair, followed, judged_lines, pair_of
 from housewise.systems.personalize.record import ActionEvent, HouseRecord, PlanEvent
 from housewise.worlds.house.actions import ActionKind, HighLevelAction

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from housewise.agent.personalize.demonstrator import Demonstrator
-from housewise.agent.personalize.knowledge import Knowledge, Remembered, of_thing
 from housewise.agent.personalize.planner import Attempt
+from housewise.agent.personalize.preference_knowledge import Knowledge, Remembered, of_thing
 from housewise.agent.personalize.prompt import ContextGenerator
-from housewise.agent.personalize.scripted import ScriptedPlanner
+from housewise.agent.personalize.scripted_planner import ScriptedPlanner
 from housewise.language.embedder import Embedder
-from housewise.people.house.reactions import ReactingUser, Place, places_of
+from housewise.people.house.reactions import Place, ReactingUser, places_of
 from housewise.people.memory import Memory
 from housewise.selftrain.personalize.pairs import Pair
 from housewise.selftrain.personalize.settings import LessonsConfig

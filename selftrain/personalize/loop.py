@@ -10,12 +10,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from housewise.agent.personalize.judgement import judged_kinds
+from housewise.agent.personalize.placement_judgement import judged_kinds
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.core.console import print_note
 from housewise.core.errors import UserError
 from housewise.core.files import exclusive_lock, find_paths, remove_partial, write_json
-from housewise.core.settings import short_name
+from housewise.core.settings import short_key
 from housewise.language.adapters import ASKED_WITH, AskedWith, asked_with
 from housewise.language.embedder import shared_minilm
 from housewise.rollout.executors import RunCallback
@@ -361,7 +361,7 @@ class SelfTraining:
         if made["imitated"]:
             self.config = self.config.after_imitation(earlier)
         before, now = earlier.identity(**made), self.config.identity(**made)
-        changed = [short_name(key) for key, value in now.items() if not is_same_setting(before.get(key), value)]
+        changed = [short_key(key) for key, value in now.items() if not is_same_setting(before.get(key), value)]
         if changed:
             raise UserError(
                 f"{self.folder}: holds a self-training with other settings ({', '.join(changed)}); choose another "

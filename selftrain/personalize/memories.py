@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from housewise.agent.personalize.knowledge import Knowledge
+from housewise.agent.personalize.preference_knowledge import Knowledge
 from housewise.agent.personalize.prompt import PromptTemplate
 from housewise.people.memory import MemoryFolder
 from housewise.rollout.run_memory import continued_memory_settings

@@ -10,8 +10,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from housewise.agent.personalize.judgement import apart
-from housewise.agent.personalize.wording import unnumbered
+from housewise.agent.personalize.placement_judgement import apart
+from housewise.agent.personalize.step_phrasing import unnumbered
 from housewise.language.base import ended_at_limit
 from housewise.selftrain.datasets import Prompted, read_dataset, write_dataset
 from housewise.systems.personalize.record import HouseRecord, PlanEvent, TriedLine, moved_by

@@ -11,7 +11,7 @@ from omegaconf import DictConfig, OmegaConf
 from pydantic import Field, NonNegativeInt, model_validator
 
 from housewise.core.errors import UserError
-from housewise.core.settings import Settings, load_as_advised, packaged, placed, validated
+from housewise.core.settings import Settings, load_with_derived_defaults, packaged_defaults, placed, validated
 from housewise.core.text_files import read_json
 from housewise.core.user_code import CodeName
 from housewise.language.settings import Dtype
@@ -295,7 +295,7 @@ def load_selftraining(
         advised = advice_of(config.run)
         return {"run": advised} if advised else {}
 
-    return load_as_advised(SelfTrainingConfig, _defaults(), advice, file, settings, overrides)
+    return load_with_derived_defaults(SelfTrainingConfig, _defaults(), advice, file, settings, overrides)
 
 
 def read_selftraining(path: Path) -> SelfTrainingConfig:
@@ -313,7 +313,7 @@ def read_selftraining(path: Path) -> SelfTrainingConfig:
 
 
 def _defaults() -> DictConfig:
-    base = OmegaConf.merge({"run": packaged("run")}, packaged("selftrain"))
+    base = OmegaConf.merge({"run": packaged_defaults("run")}, packaged_defaults("selftrain"))
     assert isinstance(base, DictConfig)
     return base
 
@@ -325,7 +325,7 @@ def generated_tasks(houses: int) -> dict[str, Any]:
         houses: to train in; half as many for demonstrations, a quarter as many for each evaluation.
     """
     few = max(houses // 4, 1)
-    tasks = packaged("selftrain").evaluation.tasks
+    tasks = packaged_defaults("selftrain").evaluation.tasks
     return {
         "demonstrations": {"houses": max(houses // 2, 1)},
         "training_tasks": {"houses": houses},

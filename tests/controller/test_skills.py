@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from housewise.controller.published import PublishedController
+from housewise.controller.published_controller import PublishedController
 from housewise.controller.skills import DONE, Controller, ControllerSettings, Outcome, Status, failed, skipped
 from housewise.worlds.house.env import RearrangementEnv, Task
 from housewise.worlds.house.simulator.base import TURN, Action, BodyPose

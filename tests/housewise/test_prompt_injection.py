@@ -25,9 +25,9 @@ from housewise.agent.clipr.language_steps import Guidance
 from housewise.agent.clipr.rules import Rule
 from housewise.agent.personalize.baselines.saycan import SayCanPlanner, SayCanTemplate
 from housewise.agent.personalize.baselines.sayplan import SayPlanPlanner, SayPlanTemplate
-from housewise.agent.personalize.knowledge import Nothing
 from housewise.agent.personalize.llm_planner import Habits, LLMPlanner
 from housewise.agent.personalize.planner import Planner
+from housewise.agent.personalize.preference_knowledge import Nothing
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.cli import main
 from housewise.language.base import ChatModel, ChatRequest, Sampling

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from housewise.core.errors import UserError
-from housewise.core.settings import short_name
+from housewise.core.settings import short_key
 from housewise.rollout.run import load_run
 from housewise.rollout.settings import flatten_settings
 from housewise.systems.personalize.record import read_house_record
@@ -34,7 +34,7 @@ def unsectioned(settings: dict[str, Any]) -> dict[str, Any]:
     known = flatten_settings({key: value for key, value in settings.items() if key not in ("system", "memory")})
     found: dict[str, Any] = {}
     for key, value in known.items():
-        group, _, name = short_name(key).rpartition(".")
+        group, _, name = short_key(key).rpartition(".")
         (found.setdefault(group, {}) if group else found)[name] = value
     return found
 

@@ -8,14 +8,14 @@ import re
 from collections.abc import Sequence
 from typing import ClassVar
 
-from housewise.agent.personalize.asker import Asker
-from housewise.agent.personalize.baselines.foresight import Foresight
+from housewise.agent.personalize.chat_session import Asker
 from housewise.agent.personalize.grammar import COMPLETE, choice_grammar
-from housewise.agent.personalize.normalizer import plan_lines
-from housewise.agent.personalize.parser import ParsedStep
+from housewise.agent.personalize.plan_parser import ParsedStep
+from housewise.agent.personalize.plan_simulator import Foresight
 from housewise.agent.personalize.planner import Attempt, Exchange, Plan
 from housewise.agent.personalize.prompt import HOUSE_FIELDS, HouseTemplate, Placeholders
-from housewise.agent.personalize.wording import paper_forms
+from housewise.agent.personalize.step_phrasing import paper_forms
+from housewise.agent.personalize.step_splitter import plan_lines
 from housewise.language.base import ChatModel, ChatRequest, Message, Reply, Sampling, Scorer
 from housewise.worlds.house.actions import HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from housewise.agent.personalize.asker import Asker
-from housewise.agent.personalize.baselines.foresight import verdict
+from housewise.agent.personalize.chat_session import Asker
 from housewise.agent.personalize.grammar import choice_grammar, plan_grammar
-from housewise.agent.personalize.parser import parse_plan
+from housewise.agent.personalize.plan_parser import parse_plan
+from housewise.agent.personalize.plan_simulator import verdict
 from housewise.agent.personalize.planner import MOST_STEPS, Attempt, Exchange, Plan
 from housewise.agent.personalize.prompt import HOUSE_FIELDS, HouseTemplate, Placeholders
 from housewise.language.base import ChatModel, Message, Reply, Sampling

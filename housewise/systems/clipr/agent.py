@@ -9,41 +9,41 @@ from dataclasses import dataclass, field, replace
 
 from housewise.agent.base import Decision as Decided
 from housewise.agent.base import Past
-from housewise.agent.clipr.adaptive import Critic, Outcome, Review, tested
-from housewise.agent.clipr.elicitation import MOST_SILENCES
-from housewise.agent.clipr.inference import Decision, Inference, accuracy
-from housewise.agent.clipr.language_steps import Choice, Exchange, Guidance, Judged
+from housewise.agent.clipr.adaptive import Critic, ReviewOutcome, Review, apply_accuracy_gate
+from housewise.agent.clipr.elicitation import MAX_UNANSWERED
+from housewise.agent.clipr.inference import ScoredChoice, Inference, accuracy
+from housewise.agent.clipr.language_steps import ActionChoice, DialogueTurn, Guidance, JudgedChoice
 from housewise.agent.clipr.memory_notes import (
     answer_note,
-    answers_in,
-    exchange_of,
-    origins_of,
+    recall_answers,
+    turn_from_note,
+    source_answers,
     rule_notes,
-    rules_in,
-    unwritten_in,
-    written_note,
+    recall_rules,
+    answers_without_rules,
+    rules_written_note,
 )
-from housewise.agent.clipr.rules import Rule, with_newer
+from housewise.agent.clipr.rules import Rule, add_newer_rules
 from housewise.core.record import Event, Usage
 from housewise.people.memory import About, Memory, Note
 from housewise.people.respondent import Question
 from housewise.rollout.note_events import NoteEvent
-from housewise.systems.clipr.record import Origin, QuestionEvent, ReviewEvent, RulesEvent
-from housewise.systems.clipr.world import Act, Ask, Choose, Rehearse, Seen
+from housewise.systems.clipr.record import Origin, CliprQuestionEvent, ReviewEvent, RulesEvent
+from housewise.systems.clipr.world import CliprAction, AskPerson, ChooseActions, ReplayChoices, CliprObservation
 from housewise.worlds.choices.scenario import Situation
 
 _RULE = re.compile(r"\brules?\s+#?(\d{1,3})\b", re.IGNORECASE)
 
 
 @dataclass
-class _Move:
+class _NextAction:
     """What is done next, with what is recorded before it."""
 
-    act: Act | None = None
+    act: CliprAction | None = None
     events: list[Event] = field(default_factory=list)
 
 
-_Play = Generator[_Move, Seen, None]
+_Play = Generator[_NextAction, CliprObservation, None]
 
 
 class CliprAgent:
@@ -64,22 +64,22 @@ class CliprAgent:
     ) -> None:
         self._inference, self._critic, self._budget = inference, critic, budget
         self._topic, self._memory = topic, memory
-        self._rules: tuple[Rule, ...] = rules_in(memory, topic) if memory else ()
+        self._rules: tuple[Rule, ...] = recall_rules(memory, topic) if memory else ()
         self._version, self._known = 0, {rule.text for rule in self._rules}
         self._origins: dict[str, tuple[str, ...]] = {}
         self._learned: list[Note] = []  # answers of which rules are written
         self._play: _Play | None = None
         self._history: list[float] = []
         self._over: list[Situation] = []
-        self._current: list[Decision] = []  # with the rules in force
+        self._current: list[ScoredChoice] = []  # with the rules in force
         self._since = 0
 
-    def decide(self, observation: Seen, past: Past[Seen]) -> Decided[Act]:
+    def decide(self, observation: CliprObservation, past: Past[CliprObservation]) -> Decided[CliprAction]:
         """See Agent.decide."""
         usage, began = self._inference.language.usage, time.perf_counter()
         read, written, ended = usage.prompt_tokens, usage.completion_tokens, usage.finish_reasons.copy()
         if self._play is None:
-            self._play = self._played(observation)
+            self._play = self._play_episode(observation)
             move = next(self._play)
         else:
             move = self._play.send(observation)
@@ -91,17 +91,17 @@ class CliprAgent:
         )
         return Decided([] if move.act is None else [move.act], tuple(move.events), move.act is None, took)
 
-    def _played(self, seen: Seen) -> _Play:
+    def _play_episode(self, seen: CliprObservation) -> _Play:
         """The whole episode: what is done next, given what has come of it."""
         events: list[Event] = []
         if self._rules:
-            events.append(self._in_force("memory"))
+            events.append(self._rules_event("memory"))
         events = yield from self._interview(seen.examples, events)
         while seen.batch:
             batch = seen.batch
             choices = self._inference.choose(batch, Guidance(rules=self._rules))
-            deciding = tuple(cited(choice, self._rules) for choice in choices)
-            seen = yield _Move(Choose(tuple(choices), self._version, deciding), events)
+            deciding = tuple(find_cited_rule(choice, self._rules) for choice in choices)
+            seen = yield _NextAction(ChooseActions(tuple(choices), self._version, deciding), events)
             self._over += batch
             self._current += seen.decisions
             self._since += len(batch)
@@ -110,26 +110,26 @@ class CliprAgent:
                 self._since = 0
                 events = yield from self._review(self._critic, seen.decisions)
             self._history.append(accuracy(seen.decisions))
-        yield _Move(events=[*events, *self._rule_notes()])
+        yield _NextAction(events=[*events, *self._rule_notes()])
 
-    def _interview(self, examples: Sequence[Situation], events: list[Event]) -> Generator[_Move, Seen, list[Event]]:
+    def _interview(self, examples: Sequence[Situation], events: list[Event]) -> Generator[_NextAction, CliprObservation, list[Event]]:
         """Algorithm 1, which goes on with what is remembered; what is still to be recorded."""
         language, silences = self._inference.language, 0
-        said = [exchange_of(note) for note in answers_in(self._memory, self._topic)] if self._memory else []
-        notes = unwritten_in(self._memory, self._topic) if self._memory else []
-        new = [exchange_of(note) for note in notes]
-        while len(said) < self._budget and silences < MOST_SILENCES:
+        said = [turn_from_note(note) for note in recall_answers(self._memory, self._topic)] if self._memory else []
+        notes = answers_without_rules(self._memory, self._topic) if self._memory else []
+        new = [turn_from_note(note) for note in notes]
+        while len(said) < self._budget and silences < MAX_UNANSWERED:
             inquiry = language.inquire(examples, said, self._budget - len(said))
             if inquiry.question is None:
                 break
             language.usage.questions += 1
             unresolved = tuple(f"{each.name}: {', '.join(each.values)}" for each in inquiry.unresolved)
-            asked = QuestionEvent(text=inquiry.question, unresolved=unresolved)
-            seen = yield _Move(self._ask(inquiry.question), [*events, asked])
+            asked = CliprQuestionEvent(text=inquiry.question, unresolved=unresolved)
+            seen = yield _NextAction(self._ask(inquiry.question), [*events, asked])
             events = []
             if seen.answer is None:
                 break
-            exchange = Exchange(inquiry.question, seen.answer)
+            exchange = DialogueTurn(inquiry.question, seen.answer)
             said.append(exchange)
             silences = 0 if exchange.answer else silences + 1
             if exchange.answer:
@@ -137,37 +137,37 @@ class CliprAgent:
                 events = self._answer_notes(exchange, notes)
         if new:
             written = language.synthesize(examples, new)
-            self._origins |= origins_of(written, notes)
+            self._origins |= source_answers(written, notes)
             self._learned = list(notes)
-            self._rules = with_newer(self._rules, written)
-            events.append(self._in_force("interview"))
+            self._rules = add_newer_rules(self._rules, written)
+            events.append(self._rules_event("interview"))
         return events
 
-    def _review(self, critic: Critic, batch: Sequence[Decision]) -> Generator[_Move, Seen, list[Event]]:
+    def _review(self, critic: Critic, batch: Sequence[ScoredChoice]) -> Generator[_NextAction, CliprObservation, list[Event]]:
         """Algorithm 2 from its gate on; what is still to be recorded."""
         judged = [
-            Judged(situation, decision.action, decision.right, decision.reasoning)
+            JudgedChoice(situation, decision.action, decision.right, decision.reasoning)
             for situation, decision in zip(self._over, self._current, strict=True)
         ]
         review = Review(len(self._over), accuracy(batch), "left")
         question, outcome = critic.question(batch, self._history, self._rules, judged)
         if question is None:
-            return [_told(review, outcome=outcome)]
-        seen = yield _Move(self._ask(question), [QuestionEvent(text=question, during="review")])
+            return [_review_event(review, outcome=outcome)]
+        seen = yield _NextAction(self._ask(question), [CliprQuestionEvent(text=question, during="review")])
         if seen.answer is None:
             return [ReviewEvent.of(review)]
-        exchange, notes = Exchange(question, seen.answer), list[Note]()
+        exchange, notes = DialogueTurn(question, seen.answer), list[Note]()
         events = self._answer_notes(exchange, notes) if exchange.answer else []
-        proposed, outcome = critic.proposal(exchange, self._rules, judged)
+        proposed, outcome = critic.propose_rules(exchange, self._rules, judged)
         if not proposed:
-            return [*events, _told(review, outcome=outcome)]
+            return [*events, _review_event(review, outcome=outcome)]
         review = Review(review.processed, review.accuracy, outcome, exchange, proposed)
         if critic.settings.accuracy_gate:
-            places = tuple(critic.replayed(len(self._over)))
+            places = tuple(critic.replay_positions(len(self._over)))
             choices = self._inference.choose([self._over[place] for place in places], Guidance(rules=proposed))
-            seen = yield _Move(Rehearse(places, tuple(choices)), events)
+            seen = yield _NextAction(ReplayChoices(places, tuple(choices)), events)
             events = []
-            review = tested(review, [self._current[place] for place in places], seen.decisions)
+            review = apply_accuracy_gate(review, [self._current[place] for place in places], seen.decisions)
             if review.outcome == "accepted":
                 for place, decision in zip(places, seen.decisions, strict=True):
                     self._current[place] = decision
@@ -178,17 +178,17 @@ class CliprAgent:
                 rule.text: tuple(note.id for note in notes) for rule in proposed if rule.text not in texts
             }
             self._rules = proposed
-            events.append(self._in_force("review"))
+            events.append(self._rules_event("review"))
         return events
 
-    def _ask(self, question: str) -> Ask:
-        return Ask(Question(question, about=About(task=self._topic)))
+    def _ask(self, question: str) -> AskPerson:
+        return AskPerson(Question(question, about=About(task=self._topic)))
 
-    def _in_force(self, origin: Origin) -> RulesEvent:
+    def _rules_event(self, origin: Origin) -> RulesEvent:
         self._version += 1
         return RulesEvent.of(self._version, origin, self._rules)
 
-    def _answer_notes(self, exchange: Exchange, notes: list[Note]) -> list[Event]:
+    def _answer_notes(self, exchange: DialogueTurn, notes: list[Note]) -> list[Event]:
         if self._memory is None:
             return []
         notes.append(answer_note(self._memory.person, self._topic, exchange))
@@ -201,11 +201,11 @@ class CliprAgent:
             return []
         person, new = self._memory.person, [rule for rule in self._rules if rule.text not in self._known]
         notes = rule_notes(person, self._topic, new, self._origins)
-        ended = written_note(person, self._topic, notes[-1].time if notes else self._learned[-1].time)
+        ended = rules_written_note(person, self._topic, notes[-1].time if notes else self._learned[-1].time)
         return [NoteEvent(note=note) for note in (*notes, ended)]
 
 
-def cited(choice: Choice, rules: Sequence[Rule]) -> int | None:
+def find_cited_rule(choice: ActionChoice, rules: Sequence[Rule]) -> int | None:
     """The number of the rule that a choice says it follows, from 1: by its words, or as in "rule 3"."""
     for number, rule in enumerate(rules, 1):
         if rule.text in choice.reasoning:
@@ -214,5 +214,5 @@ def cited(choice: Choice, rules: Sequence[Rule]) -> int | None:
     return int(found[1]) if found and 1 <= int(found[1]) <= len(rules) else None
 
 
-def _told(review: Review, outcome: Outcome) -> ReviewEvent:
+def _review_event(review: Review, outcome: ReviewOutcome) -> ReviewEvent:
     return ReviewEvent.of(replace(review, outcome=outcome))

@@ -10,20 +10,20 @@ import numpy as np
 from housewise.agent.personalize.baselines.saycan import SayCanPlanner, SayCanTemplate
 from housewise.agent.personalize.baselines.sayplan import SayPlanPlanner, SayPlanTemplate
 from housewise.agent.personalize.demonstrator import Demonstrator
-from housewise.agent.personalize.guessing import Guesser, GuessingPlanner
-from housewise.agent.personalize.judging import Confidence
-from housewise.agent.personalize.knowledge import Knowledge, Nothing
 from housewise.agent.personalize.llm_planner import Habits, LLMPlanner
+from housewise.agent.personalize.memory_planner import Guesser, GuessingPlanner
+from housewise.agent.personalize.placement_judges import Confidence
 from housewise.agent.personalize.planner import Planner
+from housewise.agent.personalize.preference_knowledge import Knowledge, Nothing
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
-from housewise.agent.personalize.scripted import Order, Route, ScriptedPlanner, Wants
+from housewise.agent.personalize.scripted_planner import Order, Route, ScriptedPlanner, Wants
 from housewise.controller.robot import room_anchors
 from housewise.core.errors import UserCodeError, UserError, excerpt
 from housewise.core.plugins import PLANNERS, call_part
 from housewise.core.user_code import load_part
 from housewise.language.base import ChatModel, Sampling
 from housewise.language.embedder import INSTALL, has_minilm
-from housewise.systems.personalize.own_planners import OwnPlanners, is_own_planner
+from housewise.systems.personalize.custom_planners import OwnPlanners, is_own_planner
 from housewise.systems.personalize.settings import AgentSettings
 from housewise.worlds.house.env import RearrangementEnv, Task
 

@@ -10,9 +10,9 @@ from omegaconf import DictConfig, OmegaConf
 from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from housewise.agent.personalize.scripted import Order
+from housewise.agent.personalize.scripted_planner import Order
 from housewise.core.plugins import PLANNERS, SIMULATORS, plugins
-from housewise.core.settings import MOST_COUNTED, Settings, load_as_advised, merged, one_of, packaged
+from housewise.core.settings import MOST_COUNTED, Settings, load_with_derived_defaults, merged, check_known_name, packaged_defaults
 from housewise.core.user_code import CodeName, is_code
 from housewise.language.adapters import AUTO, BUNDLED, Familiar, asked_with
 from housewise.rollout.settings import RunSettings, TaskSettings
@@ -30,7 +30,7 @@ class ControllerSettings(Settings):
 
 
 class DemonstratorSettings(Settings):
-    """How the demonstrator shows the task; see housewise.agent.personalize.scripted.ScriptedPlanner.
+    """How the demonstrator shows the task; see housewise.agent.personalize.scripted_planner.ScriptedPlanner.
 
     Attributes:
         verdicts: whether it lets a memory know of every thing in sight where it belongs, not of what it moves alone.
@@ -78,7 +78,7 @@ class WorldSettings(Settings):
     @field_validator("simulator")
     @classmethod
     def _known(cls, name: str) -> str:
-        return one_of(name, plugins(SIMULATORS))
+        return check_known_name(name, plugins(SIMULATORS))
 
 
 class AgentSettings(Settings):
@@ -114,7 +114,7 @@ class AgentSettings(Settings):
             raise PydanticCustomError(
                 "no_class", "{name} names no class or function of the file; say {name}:NAME", {"name": name.rstrip(":")}
             )
-        return one_of(name, plugins(PLANNERS))
+        return check_known_name(name, plugins(PLANNERS))
 
 
 class PersonalizeSettings(RunSettings):
@@ -208,9 +208,9 @@ def house_settings(
     The model has no adapter unless one is named: what is measured or trained begins with the model itself. ``housewise
     run`` begins with ``auto``; see Personalize.load.
     """
-    base = OmegaConf.merge(packaged("run"), {"models": {"agent": {"adapter": None}}})
+    base = OmegaConf.merge(packaged_defaults("run"), {"models": {"agent": {"adapter": None}}})
     assert isinstance(base, DictConfig)
-    return load_as_advised(PersonalizeSettings, base, advice_of, file, settings, overrides)
+    return load_with_derived_defaults(PersonalizeSettings, base, advice_of, file, settings, overrides)
 
 
 def advice_of(run: PersonalizeSettings) -> dict[str, Any]:

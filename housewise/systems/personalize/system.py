@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from omegaconf import DictConfig
 
-from housewise.agent.personalize.knowledge import Remembered
-from housewise.controller.published import PublishedController
+from housewise.agent.personalize.preference_knowledge import Remembered
+from housewise.controller.published_controller import PublishedController
 from housewise.controller.robot import RobotInHouse, room_anchors
 from housewise.controller.skills import Controller, ControllerSettings
 from housewise.core.errors import UserError
 from housewise.core.record import FINISHED, Line, Record, Result
-from housewise.core.settings import packaged
+from housewise.core.settings import packaged_defaults
 from housewise.core.text_files import is_file
 from housewise.core.user_code import code_file
 from housewise.language import ChatModel, Sampling
@@ -26,7 +26,6 @@ from housewise.people.memory import Memory
 from housewise.rollout.episode_loop import EpisodeLimits, Progress
 from housewise.rollout.scores import Score
 from housewise.rollout.system import EpisodeSetup, Job, System
-from housewise.systems.personalize.house import HouseWorld, PlannerAgent
 from housewise.systems.personalize.planners import Situation, open_planner
 from housewise.systems.personalize.record import (
     LAST_CORRECT,
@@ -36,9 +35,10 @@ from housewise.systems.personalize.record import (
     describe_continued_search,
     read_house_record,
 )
+from housewise.systems.personalize.record_migrations import upgraded
 from housewise.systems.personalize.settings import PersonalizeSettings
 from housewise.systems.personalize.tasks import HouseTask, check_person, load_task, task_names
-from housewise.systems.personalize.version1 import upgraded
+from housewise.systems.personalize.world import HouseWorld, PlannerAgent
 from housewise.worlds.house.env import RearrangementEnv, Task
 from housewise.worlds.house.scene import Scene
 from housewise.worlds.house.simulator import check_simulator, open_simulator
@@ -80,7 +80,7 @@ class Personalize(System[PersonalizeSettings]):
     @classmethod
     def defaults(cls) -> DictConfig:
         """See System.defaults."""
-        return packaged("run")
+        return packaged_defaults("run")
 
     @classmethod
     def advice(cls, settings: PersonalizeSettings) -> Mapping[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import gymnasium
 
-from housewise.agent.personalize.parser import NOT_AN_ACTION, ParsedStep, parse_plan
+from housewise.agent.personalize.plan_parser import NOT_AN_ACTION, ParsedStep, parse_plan
 from housewise.agent.personalize.prompt import PromptTemplate
 from housewise.controller.robot import RobotInHouse
 from housewise.controller.skills import Controller

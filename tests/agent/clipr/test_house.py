@@ -19,9 +19,9 @@ from housewise.agent.clipr.house_interview import (
 from housewise.agent.clipr.house_rules import HouseRule, PlaceKind, find_place_kinds, find_thing_kinds, parse_house_rule
 from housewise.agent.clipr.language_steps import DialogueTurn
 from housewise.agent.clipr.rules import Rule, make_rule, parse_rule
-from housewise.agent.personalize.knowledge import Remembered, outlook
+from housewise.agent.personalize.preference_knowledge import Remembered, outlook
 from housewise.language.embedder import shared_minilm
-from housewise.people.house.reactions import ReactingUser, Place
+from housewise.people.house.reactions import Place, ReactingUser
 from housewise.people.memory import Memory, Note
 from housewise.worlds.house.preferences import RECEPTACLE_KINDS, ROOM_KINDS
 from housewise.worlds.house.scene_graph import SceneGraph, View
@@ -70,7 +70,9 @@ def test_a_room_holds_for_all_that_its_clause_names() -> None:
     assert find_place_kinds("the shelf or the counter in the kitchen, dear robot", strict=True) is None
     several = find_place_kinds("shelf in the kitchen, table in the dining room, bed")
     assert several == (SHELF, PlaceKind("table", "dining room"), PlaceKind("bed"))
-    assert find_thing_kinds("sound and vision") == find_thing_kinds("sound_and_vision") and find_thing_kinds("mugs, forks") == (
+    assert find_thing_kinds("sound and vision") == find_thing_kinds("sound_and_vision") and find_thing_kinds(
+        "mugs, forks"
+    ) == (
         "mug",
         "fork",
     )
@@ -78,7 +80,9 @@ def test_a_room_holds_for_all_that_its_clause_names() -> None:
 
 def test_groups_are_asked_in_the_order_of_how_much_people_differ() -> None:
     bits = [group.bits for group in thing_groups()]
-    assert bits == sorted(bits, reverse=True) and bits[0] > 3 and len({group.question for group in thing_groups()}) == 43
+    assert (
+        bits == sorted(bits, reverse=True) and bits[0] > 3 and len({group.question for group in thing_groups()}) == 43
+    )
     assert all(1 <= len(group.options) <= 6 for group in thing_groups())
 
 

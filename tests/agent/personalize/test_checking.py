@@ -6,13 +6,13 @@ import pytest
 
 from housewise.agent.personalize.checking import checked
 from housewise.agent.personalize.llm_planner import Habits, LLMPlanner
-from housewise.agent.personalize.parser import parse_plan
+from housewise.agent.personalize.plan_parser import parse_plan
 from housewise.agent.personalize.planner import Attempt, Plan
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.core.errors import UserError
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
-from tests.agent.personalize.test_knowledge import house
 from tests.agent.personalize.test_planner import Listener
+from tests.agent.personalize.test_preference_knowledge import house
 
 PLANNER = ContextGenerator(PromptTemplate.load("planner"))
 JUDGING = ContextGenerator(PromptTemplate.load("judging"))

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from housewise.agent.personalize.parser import parse_plan
+from housewise.agent.personalize.plan_parser import parse_plan
 from housewise.rollout.run import Run
 from housewise.systems.personalize.record import HouseRecord, read_house_records
 from housewise.systems.personalize.settings import house_settings

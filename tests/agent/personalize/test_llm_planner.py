@@ -7,17 +7,17 @@ import math
 
 import pytest
 
-from housewise.agent.personalize.judging import Confidence
 from housewise.agent.personalize.llm_planner import Habits, LLMPlanner
+from housewise.agent.personalize.placement_judges import Confidence
 from housewise.agent.personalize.planner import Attempt
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
-from housewise.agent.personalize.sureness import line_probabilities
+from housewise.agent.personalize.token_probabilities import line_probabilities
 from housewise.core.errors import UserError
 from housewise.language.base import ChatRequest, Message, Reply, Sampling, TokenLogprob
 from housewise.language.grammar_matching import follows
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
-from tests.agent.personalize.test_knowledge import house, remembered, told
 from tests.agent.personalize.test_planner import Listener
+from tests.agent.personalize.test_preference_knowledge import house, remembered, told
 
 JUDGING = ContextGenerator(PromptTemplate.load("judging"))
 FINE = "\nmug on kitchen sink: fine\ncap on hall chest: fine"

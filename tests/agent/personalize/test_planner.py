@@ -5,7 +5,7 @@ import pytest
 
 from housewise.agent.personalize.grammar import plan_grammar
 from housewise.agent.personalize.llm_planner import Habits, LLMPlanner
-from housewise.agent.personalize.parser import ParsedStep
+from housewise.agent.personalize.plan_parser import ParsedStep
 from housewise.agent.personalize.planner import Attempt, Plan, promising
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.language.base import ChatRequest, Reply, Sampling

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from housewise.agent.personalize.parser import parse_step
+from housewise.agent.personalize.plan_parser import parse_step
 from housewise.core.errors import UserError
 from housewise.experiments.bench.fidelity import compare, figures
 from housewise.experiments.bench.recorded_player import Player

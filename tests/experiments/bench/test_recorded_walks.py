@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from housewise.agent.personalize.parser import parse_step
+from housewise.agent.personalize.plan_parser import parse_step
 from housewise.experiments.bench.recorded_player import Player
 from housewise.experiments.bench.recordings import Recording
 from housewise.worlds.house.actions import ActionKind

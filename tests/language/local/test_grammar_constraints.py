@@ -16,7 +16,7 @@ pytest.importorskip("llguidance")
 from transformers import AutoTokenizer
 
 from housewise.agent.personalize.grammar import choice_grammar, plan_grammar
-from housewise.agent.personalize.parser import parse_plan
+from housewise.agent.personalize.plan_parser import parse_plan
 from housewise.language import ChatModelError, ChatRequest, Message, Sampling
 from housewise.language.grammar_matching import follows
 from housewise.language.local.grammar_constraints import Constraint, Grammars

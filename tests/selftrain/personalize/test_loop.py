@@ -16,7 +16,7 @@ import pytest
 
 pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 
-from housewise.agent.personalize.judgement import judged_kinds
+from housewise.agent.personalize.placement_judgement import judged_kinds
 from housewise.core.errors import UserError
 from housewise.language.adapters import asked_with
 from housewise.people.memory import About, Memory, MemoryFolder, Note

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from housewise.core.errors import UserError
 from housewise.core.literals import Literals
-from housewise.core.settings import short_name
+from housewise.core.settings import short_key
 from housewise.language import ChatModelError, adapters
 from housewise.language.server.openai import OpenAIChatModel
 from housewise.rollout.run import Run
@@ -22,7 +22,7 @@ from housewise.systems.personalize.system import Personalize
 
 def values(settings: PersonalizeSettings) -> dict[str, object]:
     """Every setting by its name without sections."""
-    return {short_name(key): value for key, value in flatten_settings(settings.model_dump(warnings=False)).items()}
+    return {short_key(key): value for key, value in flatten_settings(settings.model_dump(warnings=False)).items()}
 
 
 def refusal(*overrides: str, file: Path | None = None, **settings: object) -> str:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from housewise.agent.personalize.judging import Confidence
 from housewise.agent.personalize.llm_planner import LLMPlanner
+from housewise.agent.personalize.placement_judges import Confidence
 from housewise.core.errors import UserError
 from housewise.language import Sampling
 from housewise.language.replay import ReplayChatModel

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("openai")
 
-from housewise.agent.personalize.knowledge import Remembered
+from housewise.agent.personalize.preference_knowledge import Remembered
 from housewise.people.house.reactions import Place
 from housewise.people.memory import MemoryFolder
 from housewise.systems.stars.record import ActionEvent

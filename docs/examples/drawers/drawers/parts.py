@@ -3,7 +3,7 @@
 import time
 from collections.abc import Sequence
 
-from housewise.agent.personalize.parser import parse_plan
+from housewise.agent.personalize.plan_parser import parse_plan
 from housewise.agent.personalize.planner import Attempt, Plan
 from housewise.language.base import ChatRequest, Reply
 from housewise.selftrain.personalize.filters import FilterSettings

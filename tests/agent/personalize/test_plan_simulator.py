@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from housewise.agent.personalize.baselines.foresight import Foresight, verdict
-from housewise.agent.personalize.parser import parse_plan
+from housewise.agent.personalize.plan_parser import parse_plan
+from housewise.agent.personalize.plan_simulator import Foresight, verdict
 from housewise.agent.personalize.planner import Attempt
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph, View

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from housewise.agent.personalize.demonstrator import Demonstrator
 from housewise.agent.personalize.grammar import plan_grammar
-from housewise.agent.personalize.judgement import apart, judged_kinds, read, subjects, written
 from housewise.agent.personalize.llm_planner import LLMPlanner
+from housewise.agent.personalize.placement_judgement import apart, judged_kinds, read, subjects, written
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
-from housewise.agent.personalize.scripted import ScriptedPlanner
+from housewise.agent.personalize.scripted_planner import ScriptedPlanner
 from housewise.language.replay import ReplayChatModel
 from housewise.worlds.house.scene_graph import SceneGraph, View
 

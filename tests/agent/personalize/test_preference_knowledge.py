@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from housewise.agent.personalize.knowledge import Known, Nothing, Remembered, WithRoom, of_thing, outlook
+from housewise.agent.personalize.preference_knowledge import Known, Nothing, Remembered, WithRoom, of_thing, outlook
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.language.embedder import Vectors
-from housewise.people.house.reactions import ReactingUser, Place
+from housewise.people.house.reactions import Place, ReactingUser
 from housewise.people.memory import About, Memory, Note
 from housewise.worlds.house.scene_graph import SceneGraph, View
 

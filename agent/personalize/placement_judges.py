@@ -7,9 +7,9 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from housewise.agent.personalize.asker import Asker
+from housewise.agent.personalize.chat_session import Asker
 from housewise.agent.personalize.grammar import judgement_grammar
-from housewise.agent.personalize.judgement import (
+from housewise.agent.personalize.placement_judgement import (
     ELSEWHERE,
     FINE,
     Judgements,
@@ -18,10 +18,10 @@ from housewise.agent.personalize.judgement import (
     verdict_of,
     written,
 )
-from housewise.agent.personalize.knowledge import Options
 from housewise.agent.personalize.planner import Attempt, Exchange, unentered
+from housewise.agent.personalize.preference_knowledge import Options
 from housewise.agent.personalize.prompt import PromptTemplate
-from housewise.agent.personalize.sureness import line_probabilities
+from housewise.agent.personalize.token_probabilities import line_probabilities
 from housewise.core.errors import UserError
 from housewise.language.base import ChatModel, ChatRequest, Message, Scorer
 from housewise.worlds.house.actions import ActionKind

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import dropwhile
 
-from housewise.agent.personalize.parser import NOT_AN_ACTION, ParsedPlan, ParsedStep
+from housewise.agent.personalize.plan_parser import NOT_AN_ACTION, ParsedPlan, ParsedStep
 from housewise.agent.personalize.planner import Attempt
-from housewise.agent.personalize.wording import unnumbered
+from housewise.agent.personalize.step_phrasing import unnumbered
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import ROBOT, SceneGraph
 

@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from housewise.agent.personalize.judgement import Judgements, subjects
-from housewise.agent.personalize.parser import ParsedStep
+from housewise.agent.personalize.placement_judgement import Judgements, subjects
+from housewise.agent.personalize.plan_parser import ParsedStep
 from housewise.agent.personalize.planner import MOST_STEPS, Attempt, Plan, failures, unentered, untried, unvisited
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph
@@ -69,7 +69,7 @@ class ScriptedPlanner:
         return Plan((), complete=True)
 
     def judgements(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Judgements:
-        """Where each object belongs, going by the list; see housewise.agent.personalize.judgement."""
+        """Where each object belongs, going by the list; see housewise.agent.personalize.placement_judgement."""
         failed = failures(attempts)
         return {thing: self._home(graph, thing, failed) for thing in subjects(graph)}
 

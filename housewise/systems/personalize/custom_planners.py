@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from housewise.agent.personalize.parser import parse_plan
+from housewise.agent.personalize.plan_parser import parse_plan
 from housewise.agent.personalize.planner import MOST_STEPS, Attempt, Plan
 from housewise.core.error_origin import describe_code
 from housewise.core.errors import UserCodeError, UserError, excerpt

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from housewise.agent.base import Decision, Past, usage_of
-from housewise.agent.personalize.parser import ParsedStep
+from housewise.agent.personalize.plan_parser import ParsedStep
 from housewise.agent.personalize.planner import Attempt, Exchange, Plan, Planner
 from housewise.controller.robot import Carried, RobotInHouse
 from housewise.controller.skills import Status

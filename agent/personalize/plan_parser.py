@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from housewise.agent.personalize.normalizer import plan_lines
-from housewise.agent.personalize.wording import LONGEST_LINE, paper_forms
+from housewise.agent.personalize.step_phrasing import LONGEST_LINE, paper_forms
+from housewise.agent.personalize.step_splitter import plan_lines
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.vocabulary import Vocabulary
 

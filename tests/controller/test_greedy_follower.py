@@ -9,7 +9,7 @@ import shapely
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from housewise.controller.follower import NEAR_GOAL, GreedyFollower
+from housewise.controller.greedy_follower import NEAR_GOAL, GreedyFollower
 from housewise.controller.skills import DONE, Controller, ControllerSettings
 from housewise.worlds.house.env import RearrangementEnv, Task
 from housewise.worlds.house.geometry import forward_of

@@ -8,10 +8,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from housewise.agent.personalize.guessing import Guesser, GuessingPlanner
-from housewise.agent.personalize.knowledge import Nothing, Remembered
+from housewise.agent.personalize.memory_planner import Guesser, GuessingPlanner
 from housewise.agent.personalize.planner import Attempt
-from housewise.agent.personalize.scripted import ScriptedPlanner, Wants
+from housewise.agent.personalize.preference_knowledge import Nothing, Remembered
+from housewise.agent.personalize.scripted_planner import ScriptedPlanner, Wants
 from housewise.language.embedder import Vectors
 from housewise.people.house.reactions import Place
 from housewise.people.memory import About, Memory, Note

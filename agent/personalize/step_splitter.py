@@ -1,7 +1,7 @@
 """Takes replies apart into lines with one step each, in whatever form models write plans.
 
 Plans come in code fences, tags, tables, JSON, lists of all kinds, and in sentences with several steps. Each line that
-comes of them is then read by housewise.agent.personalize.wording. Replies are untrusted: every pattern here takes time
+comes of them is then read by housewise.agent.personalize.step_phrasing. Replies are untrusted: every pattern here takes time
 in proportion to the text.
 """
 
@@ -11,8 +11,15 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
-from housewise.agent.personalize.structured import STRUCTURE, structured_lines
-from housewise.agent.personalize.wording import CONDITION, LONGEST_LINE, NUMBER_WORDS, is_step, names_needed, unnumbered
+from housewise.agent.personalize.json_steps import STRUCTURE, structured_lines
+from housewise.agent.personalize.step_phrasing import (
+    CONDITION,
+    LONGEST_LINE,
+    NUMBER_WORDS,
+    is_step,
+    names_needed,
+    unnumbered,
+)
 from housewise.language.markup import without_markup
 
 _REASON_TAG = re.compile(r"<(reason\w*|rationale|explanation|why|comment|notes?)\b[^<>]*>[^<>]*</\1>", re.IGNORECASE)

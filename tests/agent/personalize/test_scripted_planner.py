@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from housewise.agent.personalize.planner import Attempt, Plan
-from housewise.agent.personalize.scripted import ScriptedPlanner, tour
+from housewise.agent.personalize.scripted_planner import ScriptedPlanner, tour
 from housewise.controller.skills import Controller
 from housewise.core.record import RecordWriter
 from housewise.systems.personalize.planners import scripted_planner

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from housewise.agent.personalize.judgement import subjects
-from housewise.agent.personalize.knowledge import Knowledge, by_likeness
+from housewise.agent.personalize.placement_judgement import subjects
 from housewise.agent.personalize.planner import Attempt, Plan, failures, untried
-from housewise.agent.personalize.scripted import ScriptedPlanner, Wants
+from housewise.agent.personalize.preference_knowledge import Knowledge, by_likeness
+from housewise.agent.personalize.scripted_planner import ScriptedPlanner, Wants
 from housewise.worlds.house.actions import ActionKind
 from housewise.worlds.house.scene_graph import SceneGraph
 

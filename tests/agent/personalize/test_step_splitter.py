@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from housewise.agent.personalize.normalizer import plan_lines
-from housewise.agent.personalize.parser import parse_plan, parse_step
+from housewise.agent.personalize.plan_parser import parse_plan, parse_step
+from housewise.agent.personalize.step_splitter import plan_lines
 from housewise.worlds.house.vocabulary import Vocabulary
 
 HOUSE = Vocabulary(
@@ -293,7 +293,7 @@ HOSTILE += ("to see ", "because ", "a:b,", '["a",', "①", "一、", "\\n", "pla
 
 HANGS = """
 import sys
-from housewise.agent.personalize.parser import parse_plan
+from housewise.agent.personalize.plan_parser import parse_plan
 from housewise.worlds.house.vocabulary import Vocabulary
 for unit in sys.argv[1:]:
     for start in ("", "go to a ", '{"action":"go to",', "| 1 |"):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from housewise.agent.personalize.wording import is_step, names_needed
+from housewise.agent.personalize.step_phrasing import is_step, names_needed
 
 STRUCTURE = re.compile(r"(?<![\w(\[{])[\[{]\s*(?=[\[{\"'])")
 """Where an object or a list begins, unless it is the argument of a call."""

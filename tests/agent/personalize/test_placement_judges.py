@@ -7,18 +7,18 @@ from collections.abc import Sequence
 
 import pytest
 
-from housewise.agent.personalize.judging import Confidence
-from housewise.agent.personalize.knowledge import Knowledge, Options
 from housewise.agent.personalize.llm_planner import Habits, LLMPlanner
+from housewise.agent.personalize.placement_judges import Confidence
 from housewise.agent.personalize.planner import Attempt, Plan
+from housewise.agent.personalize.preference_knowledge import Knowledge, Options
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.core.errors import UserError
 from housewise.language.base import ChatRequest
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph, View
-from tests.agent.personalize.test_knowledge import house, remembered, told
 from tests.agent.personalize.test_llm_planner import JUDGING, went
 from tests.agent.personalize.test_planner import Listener
+from tests.agent.personalize.test_preference_knowledge import house, remembered, told
 
 ENTERED = went("kitchen 0", "hall 1")
 

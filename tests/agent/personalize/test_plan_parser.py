@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from housewise.agent.personalize.parser import ParsedPlan, _before_end, parse_plan, parse_step
+from housewise.agent.personalize.plan_parser import ParsedPlan, _before_end, parse_plan, parse_step
 from housewise.language.base import ChatRequest
 from housewise.language.replies import RawReply, read_reply
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
@@ -390,7 +390,7 @@ def test_what_leads_to_the_end_is_left_out(words: str) -> None:
 
 
 HANGS = """
-from housewise.agent.personalize.parser import parse_plan, parse_step
+from housewise.agent.personalize.plan_parser import parse_plan, parse_step
 from housewise.worlds.house.vocabulary import Vocabulary
 for start in ("place", "place a", "place a on", "pick", "pick a", "go", "go to a", "take a from", "step 1"):
     for unit in (" ", "\\t", "a ", " on", " up", " from", "from ", " and", ",", "step 1", " mission"):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from housewise.agent.personalize.judgement import subjects
+from housewise.agent.personalize.placement_judgement import subjects
 from housewise.agent.personalize.planner import untried
 from housewise.language.embedder import Embedder, cosine
 from housewise.people.house.reactions import Place
