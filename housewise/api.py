@@ -17,7 +17,7 @@ from housewise.rollout import comparison as comparing
 from housewise.rollout.episode_loop import EpisodeLimits, EpisodeLoop
 from housewise.rollout.record_reader import read_records
 from housewise.rollout.scores import Finished
-from housewise.systems.personalize.custom_planners import Decide, OwnPlanner, OwnPlanners
+from housewise.systems.personalize.custom_planners import CustomPlanner, CustomPlannerFactory, Decide
 from housewise.systems.personalize.planners import Situation, scripted_planner
 from housewise.systems.personalize.record import HouseRecord, read_house_record
 from housewise.systems.personalize.system import setting_of
@@ -35,7 +35,7 @@ Episodes = Path | str | Iterable[Record | HouseRecord]
 
 def play(
     task: Task | int,
-    planner: OwnPlanner | Decide | type[OwnPlanner] | None = None,
+    planner: CustomPlanner | Decide | type[CustomPlanner] | None = None,
     *,
     seed: int = 0,
     simulator: SimulatorName = "raycast",
@@ -64,7 +64,7 @@ def play(
         UserError: The task is none, the simulator is not there, the folder cannot be written to, or the planner
             returns no plan.
     """
-    own = None if planner is None else OwnPlanners(planner, "planner")
+    own = None if planner is None else CustomPlannerFactory(planner, "planner")
     chosen = generated_task(task, "majority") if isinstance(task, int) else task
     if not isinstance(chosen, Task):
         raise UserError(f"task: {excerpt(repr(chosen))} is no Task; give one, or the number of a generated house")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from housewise.language.base import ChatModel, ChatRequest, Message, Reply, Sampling
 
 
-class Asker:
+class ChatSession:
     """Asks a language model one thing after another.
 
     Args:

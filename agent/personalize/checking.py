@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from housewise.agent.personalize.plan_parser import ParsedStep
-from housewise.agent.personalize.plan_simulator import Foresight
+from housewise.agent.personalize.plan_simulator import PlanSimulator
 from housewise.agent.personalize.planner import Attempt, Plan
 from housewise.worlds.house.scene_graph import SceneGraph
 
@@ -31,7 +31,7 @@ def checked(plan: Plan, graph: SceneGraph, attempts: Sequence[Attempt]) -> tuple
         The plan, in which steps that cannot be done have no action but the reason, so that they are left out; and what
         is wrong with the first of them, in words, empty where nothing is.
     """
-    house, steps, wrong = Foresight(graph, attempts, looks=False), list[ParsedStep](), ""
+    house, steps, wrong = PlanSimulator(graph, attempts, looks=False), list[ParsedStep](), ""
     for number, step in enumerate(plan.steps, start=1):
         problem = step.problem if step.action is None else house.problem(step.action)
         if problem or step.action is None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from housewise.agent.personalize.placement_judgement import written
 from housewise.agent.personalize.plan_parser import ParsedStep
-from housewise.agent.personalize.planner import Attempt, Plan, promising
+from housewise.agent.personalize.planner import Attempt, Plan, hide_hopeless_targets
 from housewise.agent.personalize.preference_knowledge import Knowledge
 from housewise.agent.personalize.prompt import ContextGenerator
 from housewise.agent.personalize.scripted_planner import ScriptedPlanner
@@ -37,7 +37,7 @@ class Demonstrator:
     def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
         """See Planner.plan."""
         words = self._context.template
-        told = promising(graph, attempts, words.most_tries)
+        told = hide_hopeless_targets(graph, attempts, words.most_tries)
         messages, called = self._context.messages(told, self._knowledge), words.called(told)
         plan = self._scripted.plan(graph, attempts)
         steps = tuple(ParsedStep(str(step.action.renamed(called)), step.action) for step in plan.steps if step.action)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from housewise.agent.personalize.step_phrasing import is_step, names_needed
+from housewise.agent.personalize.step_phrasing import count_arguments, is_step
 
-STRUCTURE = re.compile(r"(?<![\w(\[{])[\[{]\s*(?=[\[{\"'])")
+JSON_START = re.compile(r"(?<![\w(\[{])[\[{]\s*(?=[\[{\"'])")
 """Where an object or a list begins, unless it is the argument of a call."""
 
 _TOKEN = re.compile(
@@ -48,9 +48,9 @@ class _Container:
             return
         if text in ("true", "True"):
             text = key.replace("_", " ")
-        elif names_needed(key):
+        elif count_arguments(key):
             text = f"{key}({text})"
-        elif names_needed(text) and not self.verb:
+        elif count_arguments(text) and not self.verb:
             # Names stand behind their verb; what stands before it may be a name where nothing follows.
             self.verb = text
             return
@@ -68,7 +68,7 @@ class _Container:
         return self.texts
 
 
-def structured_lines(text: str, start: int) -> tuple[list[str], int]:
+def json_step_lines(text: str, start: int) -> tuple[list[str], int]:
     """Read the steps of an object or a list.
 
     Args:
@@ -89,7 +89,7 @@ def structured_lines(text: str, start: int) -> tuple[list[str], int]:
             said = f"{said} {word}".strip()
         elif mark in "[{":
             key = opened[-1].key if opened else ""
-            opened.append(_Container(mark == "[", key if names_needed(key) else ""))
+            opened.append(_Container(mark == "[", key if count_arguments(key) else ""))
         elif mark == ":":
             opened[-1].key, said = said, ""
         else:

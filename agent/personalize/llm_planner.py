@@ -6,26 +6,37 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from housewise.agent.personalize.chat_session import Asker
+from housewise.agent.personalize.chat_session import ChatSession
 from housewise.agent.personalize.checking import MOST_REPAIRS, checked
 from housewise.agent.personalize.grammar import COMPLETE, choice_grammar, plan_grammar
 from housewise.agent.personalize.placement_judgement import Judgements, apart, read, written
-from housewise.agent.personalize.placement_judges import Confidence, Judge, Rating, Saying
+from housewise.agent.personalize.placement_judges import Confidence, Judge, ScoringJudge, WritingJudge
 from housewise.agent.personalize.plan_parser import parse_plan
 from housewise.agent.personalize.planner import (
     Attempt,
-    Exchange,
+    ModelCall,
     Plan,
-    as_steps,
     failures,
-    gone_to,
-    promising,
-    unentered,
-    unvisited,
+    format_steps,
+    hide_hopeless_targets,
+    unentered_rooms,
+    unvisited_receptacles,
+    visited_targets,
 )
-from housewise.agent.personalize.preference_knowledge import Knowledge, Nothing, Options, WithRoom, outlook
+from housewise.agent.personalize.preference_knowledge import (
+    ExcludeFailedPlacements,
+    Knowledge,
+    Nothing,
+    Options,
+    find_placement_candidates,
+)
 from housewise.agent.personalize.prompt import ContextGenerator
-from housewise.agent.personalize.scripted_planner import Route, believing, consistent, tour
+from housewise.agent.personalize.scripted_planner import (
+    Route,
+    consistent,
+    nearest_neighbour_tour,
+    planner_for_judgements,
+)
 from housewise.language.base import ChatModel, Message, Reply, Sampling
 from housewise.worlds.house.actions import ActionKind
 from housewise.worlds.house.scene_graph import SceneGraph
@@ -34,7 +45,7 @@ _ACTED = frozenset({ActionKind.PICK_UP, ActionKind.PLACE})
 
 
 @dataclass(frozen=True)
-class Habits:
+class PlannerConfig:
     """How a model is asked, and when it is not followed.
 
     Attributes:
@@ -84,7 +95,7 @@ class LLMPlanner:
         context: ContextGenerator,
         sampling: Sampling | None = None,
         name: str = "llm",
-        habits: Habits | None = None,
+        habits: PlannerConfig | None = None,
         knowledge: Knowledge | None = None,
         route: Route | None = None,
     ) -> None:
@@ -92,22 +103,22 @@ class LLMPlanner:
         self.context = context
         self.sampling = sampling or Sampling()
         self.name = name
-        self.habits = habits or Habits()
+        self.habits = habits or PlannerConfig()
         self._knowledge = knowledge or Nothing()
         self._route = route
         chosen = self.habits
         first = knowledge is not None or chosen.rated or chosen.consistent or bool(chosen.confidence)
         self._twice = context.template.judging and first
-        self._asker = Asker(model, self.sampling)
-        self._judge: Judge = Saying(model, self._asker, context.template, chosen.grounded, chosen.confidence)
+        self._asker = ChatSession(model, self.sampling)
+        self._judge: Judge = WritingJudge(model, self._asker, context.template, chosen.grounded, chosen.confidence)
         if self._twice and chosen.rated:
-            self._judge = Rating(model, context.template, chosen.confidence, patient=not self._knowledge.empty)
+            self._judge = ScoringJudge(model, context.template, chosen.confidence, patient=not self._knowledge.empty)
 
     def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
         """See Planner.plan."""
         if self._route is not None:
             graph = graph.nearest_first(partial(self._route, None))
-        told = promising(graph, attempts, self.context.template.most_tries)
+        told = hide_hopeless_targets(graph, attempts, self.context.template.most_tries)
         plan = self._in_two(told, attempts) if self._twice else self._at_once(told)
         if self.habits.checked:
             plan = self._checked(told, attempts, plan)
@@ -129,10 +140,10 @@ class LLMPlanner:
         """First judgements, then the steps behind them."""
         words, failed = self.context.template, failures(attempts)
         # Where all places known to be right are full, others are judged as of a thing of which nothing is known.
-        knowledge = WithRoom(self._knowledge, failed)
+        knowledge = ExcludeFailedPlacements(self._knowledge, failed)
         messages = self.context.messages(told, knowledge)
         # A prompt that names similar things leaves it to the model what they tell.
-        options = outlook(told, knowledge, failed, likeness=not words.note_alike)
+        options = find_placement_candidates(told, knowledge, failed, likeness=not words.note_alike)
         judged = self._judge.judge(told, options, messages, attempts)
         thoughts = f"{written(judged.judgements, told, words.called(told))}\nstep 1:"
         grammar, choices = self._grammar(told, judging=False) if self.habits.grounded else None, None
@@ -157,7 +168,7 @@ class LLMPlanner:
             judged = f"{apart(plan.text)[0].rstrip()}\nstep 1:" if words.judging else ""
             grammar = self._grammar(told, judging=False) if self.habits.grounded else None
             reply = self._asker.ask(asked, f"{words.prefix}{judged}", grammar)
-            earlier = (*plan.earlier, Exchange(plan.messages, plan.reply))
+            earlier = (*plan.earlier, ModelCall(plan.messages, plan.reply))
             again = self._read(told, asked, replace(reply, text=f"{judged}{reply.text}"))
             plan, problem = checked(replace(again, earlier=earlier), told, attempts)
         return replace(plan, others=others)
@@ -166,28 +177,30 @@ class LLMPlanner:
         """What follows from the plan's judgements, or visits to what has been passed by; not for the model to learn."""
         words = self.context.template
         judgements = read(apart(plan.text)[0], told, words.called(told)) if words.judging else {}
-        asked = (*plan.earlier, Exchange(plan.messages, plan.reply)) if plan.reply else plan.earlier
-        follows = believing(judgements).plan(told, attempts)
-        if follows.complete and (missed := [*unentered(graph, attempts), *unvisited(graph, attempts)]):
+        asked = (*plan.earlier, ModelCall(plan.messages, plan.reply)) if plan.reply else plan.earlier
+        follows = planner_for_judgements(judgements).plan(told, attempts)
+        if follows.complete and (
+            missed := [*unentered_rooms(graph, attempts), *unvisited_receptacles(graph, attempts)]
+        ):
             return self._visits(graph, missed, asked)
         return self._instead(graph, f"step 1: {follows.text}", asked)
 
     def _look_again(self, graph: SceneGraph, attempts: Sequence[Attempt], plan: Plan) -> Plan:
         """Instead of an end, a visit to what has been passed by, if anything has; not for the model to learn."""
-        missed = [*unentered(graph, attempts), *unvisited(graph, attempts)]
+        missed = [*unentered_rooms(graph, attempts), *unvisited_receptacles(graph, attempts)]
         if not missed:
             return plan
         if plan.steps:
             return replace(plan, complete=False)
-        asked = tuple(Exchange(plan.messages, reply) for each in (plan, *plan.others) for reply in each.replies)
+        asked = tuple(ModelCall(plan.messages, reply) for each in (plan, *plan.others) for reply in each.replies)
         return self._visits(graph, missed, asked)
 
-    def _visits(self, graph: SceneGraph, missed: Sequence[str], asked: tuple[Exchange, ...]) -> Plan:
-        ordered = missed if self._route is None else tour(missed, self._route)
+    def _visits(self, graph: SceneGraph, missed: Sequence[str], asked: tuple[ModelCall, ...]) -> Plan:
+        ordered = missed if self._route is None else nearest_neighbour_tour(missed, self._route)
         visits = [f"step {number}: go to {name}" for number, name in enumerate(ordered, start=1)]
         return self._instead(graph, "\n".join(visits[: self.context.most_steps]), asked)
 
-    def _instead(self, graph: SceneGraph, text: str, asked: tuple[Exchange, ...]) -> Plan:
+    def _instead(self, graph: SceneGraph, text: str, asked: tuple[ModelCall, ...]) -> Plan:
         """A plan that no model made, as if one had said it, so that it can be played again."""
         reply = Reply(text.removeprefix(self.context.template.prefix))
         return replace(self._read(graph, (), reply), earlier=asked)
@@ -203,9 +216,9 @@ class LLMPlanner:
         """The plans that follow from judgements, each once; at least one."""
         held, called = graph.holding, self.context.template.called(graph)
         places = options[held].places if held is not None else ()
-        follows = consistent(judgements, unentered(graph, attempts), places, graph)
+        follows = consistent(judgements, unentered_rooms(graph, attempts), places, graph)
         plans = [[action.renamed(called) for action in plan[: self.context.most_steps]] for plan in follows]
-        return list(dict.fromkeys(as_steps(plan) for plan in plans)) or [COMPLETE]
+        return list(dict.fromkeys(format_steps(plan) for plan in plans)) or [COMPLETE]
 
     def _grammar(self, graph: SceneGraph, judging: bool) -> str:
         words = self.context.template
@@ -220,5 +233,5 @@ def _brings_nothing(plan: Plan, graph: SceneGraph, attempts: Sequence[Attempt]) 
         return False
     if plan.complete:
         return graph.holding is not None
-    tried = gone_to(attempts)
+    tried = visited_targets(attempts)
     return all(action.kind != ActionKind.GO_TO or action.target in tried for action in actions)

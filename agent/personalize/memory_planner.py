@@ -9,15 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from housewise.agent.personalize.placement_judgement import subjects
-from housewise.agent.personalize.planner import Attempt, Plan, failures, untried
-from housewise.agent.personalize.preference_knowledge import Knowledge, by_likeness
+from housewise.agent.personalize.planner import Attempt, Plan, failures, untried_places
+from housewise.agent.personalize.preference_knowledge import Knowledge, placements_of_similar_kinds
 from housewise.agent.personalize.scripted_planner import ScriptedPlanner, Wants
 from housewise.worlds.house.actions import ActionKind
 from housewise.worlds.house.scene_graph import SceneGraph
 
 
 @dataclass(frozen=True)
-class Guesser:
+class PlacementGuesser:
     """Guesses where things belong of which no right place is known in this house.
 
     A thing that is known to be right where it is, or of which a right place is known that may have room, is not guessed
@@ -54,12 +54,12 @@ class Guesser:
         return {thing: places for thing, places in found.items() if places}
 
     def _guess(self, graph: SceneGraph, thing: str, failed: dict[str, int]) -> tuple[str, ...]:
-        places = untried(thing, [place for inside in graph.tree.values() for place in inside], failed)
+        places = untried_places(thing, [place for inside in graph.tree.values() for place in inside], failed)
         if any(self.knows(thing, place) for place in places):
             return ()
         held = thing == graph.holding
         here = None if held else graph.place_of(thing)
-        if self.similar and (likely := by_likeness(graph, thing, self.knowledge, failed)):
+        if self.similar and (likely := placements_of_similar_kinds(graph, thing, self.knowledge, failed)):
             return () if likely == (here,) else likely
         open_to = [place for place in places if place != here and self.knowledge.wants(thing, place) is not False]
         if self.chance is None or not open_to:
@@ -68,7 +68,7 @@ class Guesser:
         return (open_to[rng.integers(len(open_to))],)
 
 
-class GuessingPlanner:
+class MemoryPlanner:
     """Does what is known to be wanted; when nothing of that is left in the rooms of the house, what is guessed.
 
     Args:
@@ -77,7 +77,9 @@ class GuessingPlanner:
         scripted: makes the planner that carries out what is wanted, given that and whether it is thorough.
     """
 
-    def __init__(self, name: str, guesser: Guesser, scripted: Callable[[Wants, bool], ScriptedPlanner]) -> None:
+    def __init__(
+        self, name: str, guesser: PlacementGuesser, scripted: Callable[[Wants, bool], ScriptedPlanner]
+    ) -> None:
         self.name = name
         self._guesser = guesser
         self._guesses: dict[str, tuple[str, ...]] = {}

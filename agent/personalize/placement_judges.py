@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from housewise.agent.personalize.chat_session import Asker
+from housewise.agent.personalize.chat_session import ChatSession
 from housewise.agent.personalize.grammar import judgement_grammar
 from housewise.agent.personalize.placement_judgement import (
     ELSEWHERE,
@@ -18,10 +18,10 @@ from housewise.agent.personalize.placement_judgement import (
     verdict_of,
     written,
 )
-from housewise.agent.personalize.planner import Attempt, Exchange, unentered
+from housewise.agent.personalize.planner import Attempt, ModelCall, unentered_rooms
 from housewise.agent.personalize.preference_knowledge import Options
 from housewise.agent.personalize.prompt import PromptTemplate
-from housewise.agent.personalize.token_probabilities import line_probabilities
+from housewise.agent.personalize.token_probabilities import line_probabilities2
 from housewise.core.errors import UserError
 from housewise.language.base import ChatModel, ChatRequest, Message, Scorer
 from housewise.worlds.house.actions import ActionKind
@@ -30,7 +30,7 @@ from housewise.worlds.house.scene_graph import SceneGraph
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgementResult:
     """What has been judged.
 
     Attributes:
@@ -40,7 +40,7 @@ class Judged:
     """
 
     judgements: Judgements
-    exchanges: tuple[Exchange, ...] = ()
+    exchanges: tuple[ModelCall, ...] = ()
     ratings: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -82,7 +82,7 @@ class Judge(Protocol):
         options: Mapping[str, Options],
         messages: tuple[Message, ...],
         attempts: Sequence[Attempt],
-    ) -> Judged:
+    ) -> JudgementResult:
         """Judge every thing.
 
         Args:
@@ -95,7 +95,7 @@ class Judge(Protocol):
 
 
 @dataclass(frozen=True)
-class Saying:
+class WritingJudge:
     """The model writes its judgements, a line each; what it finds less likely than it should be moves nothing.
 
     Attributes:
@@ -107,7 +107,7 @@ class Saying:
     """
 
     model: ChatModel
-    asker: Asker
+    asker: ChatSession
     words: PromptTemplate
     grounded: bool = False
     confidence: Confidence = Confidence()
@@ -118,27 +118,27 @@ class Saying:
         options: Mapping[str, Options],
         messages: tuple[Message, ...],
         attempts: Sequence[Attempt],
-    ) -> Judged:
+    ) -> JudgementResult:
         """See Judge.judge."""
         if all(each.known for each in options.values()):
-            return Judged({thing: each.places[0] for thing, each in options.items()})
+            return JudgementResult({thing: each.places[0] for thing, each in options.items()})
         words, called = self.words, self.words.called(graph)
         grammar = judgement_grammar(graph, options, called) if self.grounded else None
         reply = self.asker.ask(messages, words.prefix, grammar)
         likely: dict[str, float] = {}
         if self.confidence:
             openings = {thing: opening_of(thing, graph, called) for thing in options if not options[thing].known}
-            likely = line_probabilities(self.model, messages, words.prefix, reply, openings)
+            likely = line_probabilities2(self.model, messages, words.prefix, reply, openings)
         said = read(reply.text, graph, called)
         sure = {thing: likely.get(thing, 1.0) >= self.confidence.of(thing, each) for thing, each in options.items()}
         judgements = {
             thing: _settled(each, said.get(thing, each.here), sure=sure[thing]) for thing, each in options.items()
         }
         # What a plan's own prompt says is not said again.
-        return Judged(judgements, (Exchange((), reply),) if reply.text else ())
+        return JudgementResult(judgements, (ModelCall((), reply),) if reply.text else ())
 
 
-class Rating:
+class ScoringJudge:
     """Of every place where a thing may belong the model tells how likely it finds it; the likeliest other place is
     compared with where the thing is.
 
@@ -174,12 +174,12 @@ class Rating:
         options: Mapping[str, Options],
         messages: tuple[Message, ...],
         attempts: Sequence[Attempt],
-    ) -> Judged:
+    ) -> JudgementResult:
         """See Judge.judge."""
         placed = {
             tried.action.target for tried in attempts if tried.succeeded and tried.action.kind == ActionKind.PLACE
         }
-        may_wait = bool(unentered(graph, attempts))
+        may_wait = bool(unentered_rooms(graph, attempts))
         waits = self._patient and (
             may_wait or any(each.known and each.places[0] != each.here for each in options.values())
         )
@@ -199,7 +199,7 @@ class Rating:
                 found[thing] = _decided(each, scores, best, least, may_wait=may_wait and each.here is not None)
                 compared = [place for place in (best, each.stays) if place in scores and place is not None]
                 ratings |= {f"{thing} on {place}": scores[place] for place in compared}
-        return Judged(found, ratings=ratings)
+        return JudgementResult(found, ratings=ratings)
 
     def _scores(
         self, graph: SceneGraph, thing: str, options: Options, messages: tuple[Message, ...], before: Judgements

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from housewise.agent.personalize.step_phrasing import LONGEST_LINE, paper_forms
-from housewise.agent.personalize.step_splitter import plan_lines
+from housewise.agent.personalize.step_phrasing import LONGEST_LINE, canonical_steps
+from housewise.agent.personalize.step_splitter import split_into_steps
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.vocabulary import Vocabulary
 
@@ -64,7 +64,7 @@ def parse_plan(reply: str, vocabulary: Vocabulary, most: int | None = None) -> P
         most: how many steps are kept; all by default.
     """
     steps: list[ParsedStep] = []
-    for line in plan_lines(reply[:_LONGEST_REPLY]):
+    for line in split_into_steps(reply[:_LONGEST_REPLY]):
         end = _COMPLETE.search(line)
         if end and _CONDITION.search(line[: end.start()]):
             end = None
@@ -82,7 +82,7 @@ def parse_step(line: str, vocabulary: Vocabulary) -> ParsedStep:
     """Read one step, for example ``"step 3: Pick up the mug."``."""
     raw = line.strip()[:LONGEST_LINE]
     step = ParsedStep(raw, None, NOT_AN_ACTION)
-    for form in paper_forms(raw):
+    for form in canonical_steps(raw):
         step = _resolve(raw, form, vocabulary)
         if step.action is not None:
             break

@@ -7,12 +7,12 @@ from itertools import dropwhile
 
 from housewise.agent.personalize.plan_parser import NOT_AN_ACTION, ParsedPlan, ParsedStep
 from housewise.agent.personalize.planner import Attempt
-from housewise.agent.personalize.step_phrasing import unnumbered
+from housewise.agent.personalize.step_phrasing import strip_numbering
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import ROBOT, SceneGraph
 
 
-class Foresight:
+class PlanSimulator:
     """The known house as it would be after some actions.
 
     Args:
@@ -114,7 +114,7 @@ def verdict(plan: ParsedPlan, graph: SceneGraph, attempts: Sequence[Attempt] = (
     SayPlan's scene graph simulator (Rana et al. 2023, section 3.3): the first step that cannot be done, and why. Words
     before the first step are passed over.
     """
-    house = Foresight(graph, attempts)
+    house = PlanSimulator(graph, attempts)
     begun = dropwhile(_chatter, plan.steps) if any(step.action for step in plan.steps) else plan.steps
     for number, step in enumerate(begun, start=1):
         problem = step.problem if step.action is None else house.problem(step.action)
@@ -128,4 +128,4 @@ def verdict(plan: ParsedPlan, graph: SceneGraph, attempts: Sequence[Attempt] = (
 
 def _chatter(step: ParsedStep) -> bool:
     """Whether a line is neither a step nor numbered like one."""
-    return step.problem == NOT_AN_ACTION and unnumbered(step.raw) == step.raw
+    return step.problem == NOT_AN_ACTION and strip_numbering(step.raw) == step.raw

@@ -16,7 +16,7 @@ MOST_STEPS = 10
 
 
 @dataclass(frozen=True)
-class Exchange:
+class ModelCall:
     """What a model was asked and what it answered."""
 
     messages: tuple[Message, ...]
@@ -43,7 +43,7 @@ class Plan:
     complete: bool = False
     messages: tuple[Message, ...] = ()
     reply: Reply | None = None
-    earlier: tuple[Exchange, ...] = ()
+    earlier: tuple[ModelCall, ...] = ()
     scores: Mapping[str, float] = field(default_factory=dict)
     others: tuple[Plan, ...] = ()
     shown: Mapping[str, str | None] = field(default_factory=dict)
@@ -59,10 +59,10 @@ class Plan:
         """The model's words; for planners without a model, the plan as a model would have written it."""
         if self.reply is not None:
             return self.reply.text
-        return as_steps([*(step.raw for step in self.steps), *(["mission complete"] if self.complete else [])])
+        return format_steps([*(step.raw for step in self.steps), *(["mission complete"] if self.complete else [])])
 
 
-def as_steps(lines: Sequence[object]) -> str:
+def format_steps(lines: Sequence[object]) -> str:
     """A plan as prompts ask for it, from behind ``step 1:`` on."""
     return "\n".join(
         f"step {number}: {line}" if number > 1 else str(line) for number, line in enumerate(lines, start=1)
@@ -96,12 +96,12 @@ def failures(attempts: Sequence[Attempt]) -> dict[str, int]:
     return found
 
 
-def untried(thing: str, places: Sequence[str], failed: Mapping[str, int]) -> list[str]:
+def untried_places(thing: str, places: Sequence[str], failed: Mapping[str, int]) -> list[str]:
     """Places where placing a thing has not failed; see failures."""
     return [place for place in places if not failed.get(f"{thing} on {place}")]
 
 
-def promising(graph: SceneGraph, attempts: Sequence[Attempt], most_tries: int | None) -> SceneGraph:
+def hide_hopeless_targets(graph: SceneGraph, attempts: Sequence[Attempt], most_tries: int | None) -> SceneGraph:
     """What the robot knows, without what it should not try again.
 
     Args:
@@ -120,20 +120,20 @@ def promising(graph: SceneGraph, attempts: Sequence[Attempt], most_tries: int | 
     return graph.without(things | places) if things or places else graph
 
 
-def unentered(graph: SceneGraph, attempts: Sequence[Attempt]) -> list[str]:
+def unentered_rooms(graph: SceneGraph, attempts: Sequence[Attempt]) -> list[str]:
     """Rooms that the robot has not tried to go to."""
-    tried = gone_to(attempts)
+    tried = visited_targets(attempts)
     return [room for room in graph.rooms if room not in tried]
 
 
-def unvisited(graph: SceneGraph, attempts: Sequence[Attempt]) -> list[str]:
+def unvisited_receptacles(graph: SceneGraph, attempts: Sequence[Attempt]) -> list[str]:
     """Receptacles that the robot has not tried to go to, neither for their own sake nor for an object on them."""
-    tried = gone_to(attempts)
+    tried = visited_targets(attempts)
     tried |= {place for name in tried if (place := graph.place_of(name)) is not None}
     return [place for place in graph.receptacles if place not in tried]
 
 
-def gone_to(attempts: Sequence[Attempt]) -> set[str]:
+def visited_targets(attempts: Sequence[Attempt]) -> set[str]:
     """What the robot has tried to go to."""
     return {attempt.action.target for attempt in attempts if attempt.action.kind == ActionKind.GO_TO}
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from housewise.agent.personalize.placement_judgement import subjects
-from housewise.agent.personalize.planner import untried
+from housewise.agent.personalize.planner import untried_places
 from housewise.language.embedder import Embedder, cosine
 from housewise.people.house.reactions import Place
 from housewise.people.memory import About, Memory
@@ -61,7 +61,7 @@ class Nothing:
         return []
 
 
-class WithRoom:
+class ExcludeFailedPlacements:
     """What is known of where things are wanted, without the places that had no room for them.
 
     Args:
@@ -80,14 +80,14 @@ class WithRoom:
     def wants(self, thing: str, place: str) -> bool | None:
         """See Knowledge.wants."""
         wanted = self._knowledge.wants(thing, place)
-        return None if wanted and not untried(thing, [place], self._failed) else wanted
+        return None if wanted and not untried_places(thing, [place], self._failed) else wanted
 
     def alike(self, thing: str, places: Sequence[str], most: int) -> list[tuple[str, str]]:
         """See Knowledge.alike."""
-        return self._knowledge.alike(thing, untried(thing, places, self._failed), most)
+        return self._knowledge.alike(thing, untried_places(thing, places, self._failed), most)
 
 
-class Remembered:
+class RecalledPreferences:
     """What a person's notes tell of a house.
 
     A note counts that names a room or a receptacle, holds in every situation and has a number for a value: it is wanted
@@ -152,7 +152,7 @@ class Remembered:
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownPlacements:
     """What is known of a thing in a house.
 
     Attributes:
@@ -166,7 +166,7 @@ class Known:
     alike: tuple[tuple[str, str], ...] = ()
 
 
-def of_thing(graph: SceneGraph, thing: str, knowledge: Knowledge) -> Known:
+def known_placements(graph: SceneGraph, thing: str, knowledge: Knowledge) -> KnownPlacements:
     """What is known of where a thing belongs among the receptacles that the robot knows."""
     here = None if thing == graph.holding else graph.place_of(thing)
     room = graph.place_of(here) if here else None
@@ -174,10 +174,12 @@ def of_thing(graph: SceneGraph, thing: str, knowledge: Knowledge) -> Known:
     ordered = sorted(wanted, key=lambda place: graph.place_of(place) != room)
     wanted_here = knowledge.wants(thing, here) if here else None
     alike = [] if wanted_here or ordered else knowledge.alike(thing, _listed(graph), _MOST_ALIKE)
-    return Known(wanted_here, tuple(ordered), tuple(alike))
+    return KnownPlacements(wanted_here, tuple(ordered), tuple(alike))
 
 
-def by_likeness(graph: SceneGraph, thing: str, knowledge: Knowledge, failed: Mapping[str, int]) -> tuple[str, ...]:
+def placements_of_similar_kinds(
+    graph: SceneGraph, thing: str, knowledge: Knowledge, failed: Mapping[str, int]
+) -> tuple[str, ...]:
     """Where a thing belongs as far as the kinds nearest to it in meaning tell.
 
     It belongs where it is, or was before it was picked up, unless that is known to be wrong, if one of them is wanted
@@ -194,7 +196,7 @@ def by_likeness(graph: SceneGraph, thing: str, knowledge: Knowledge, failed: Map
     """
     places, here = _listed(graph), graph.origin if thing == graph.holding else graph.place_of(thing)
     kinds = [kind for kind, _ in knowledge.alike(thing, places, _MOST_ASKED)]
-    open_to = [place for place in untried(thing, places, failed) if knowledge.wants(thing, place) is not False]
+    open_to = [place for place in untried_places(thing, places, failed) if knowledge.wants(thing, place) is not False]
     if here in open_to and not knowledge.wants(thing, here) and any(knowledge.wants(kind, here) for kind in kinds):
         return (here,)
     open_to = [place for place in open_to if place != here]
@@ -230,7 +232,7 @@ class Options:
         return self.here if self.here is not None else self.origin
 
 
-def outlook(
+def find_placement_candidates(
     graph: SceneGraph, knowledge: Knowledge, failed: Mapping[str, int], likeness: bool = False
 ) -> dict[str, Options]:
     """What is known of the things to judge, and what is left open.
@@ -252,16 +254,18 @@ def outlook(
 
 def _options(graph: SceneGraph, thing: str, knowledge: Knowledge, failed: Mapping[str, int], likeness: bool) -> Options:
     here = None if thing == graph.holding else graph.place_of(thing)
-    known = of_thing(graph, thing, knowledge)
+    known = known_placements(graph, thing, knowledge)
     if here is not None and known.here:
         return Options(here, (here,), elsewhere=False, known=True)
     unwanted = known.here is False
-    wanted = untried(thing, known.wanted, failed)
+    wanted = untried_places(thing, known.wanted, failed)
     if wanted:
         return Options(here, (wanted[0],), elsewhere=False, known=True, unwanted=unwanted)
-    if likeness and not known.wanted and (likely := by_likeness(graph, thing, knowledge, failed)):
+    if likeness and not known.wanted and (likely := placements_of_similar_kinds(graph, thing, knowledge, failed)):
         return Options(here, (likely[0],), elsewhere=False, known=True, unwanted=unwanted)
-    open_to = [place for place in untried(thing, _listed(graph), failed) if knowledge.wants(thing, place) is None]
+    open_to = [
+        place for place in untried_places(thing, _listed(graph), failed) if knowledge.wants(thing, place) is None
+    ]
     origin = graph.origin if here is None and graph.origin in open_to else None
     first = [place for place in (here, origin) if place is not None and not unwanted]
     places = (*first, *(place for place in open_to if place not in (here, origin)))

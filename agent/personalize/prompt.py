@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from typing_extensions import Self
 
-from housewise.agent.personalize.preference_knowledge import Knowledge, Nothing, of_thing
+from housewise.agent.personalize.preference_knowledge import Knowledge, Nothing, known_placements
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError, suggest_names
 from housewise.core.files import find_paths
@@ -179,7 +179,7 @@ class HouseTemplate(Template):
         return self.notes.format(lines="\n".join(lines)) if lines else ""
 
     def _note(self, graph: SceneGraph, thing: str, called: Mapping[str, str], knowledge: Knowledge) -> str:
-        name, known = called.get(thing, thing), of_thing(graph, thing, knowledge)
+        name, known = called.get(thing, thing), known_placements(graph, thing, knowledge)
         if known.here:
             return self.note_here.format(object=name)
         if known.wanted:

@@ -9,7 +9,15 @@ import numpy as np
 
 from housewise.agent.personalize.placement_judgement import Judgements, subjects
 from housewise.agent.personalize.plan_parser import ParsedStep
-from housewise.agent.personalize.planner import MOST_STEPS, Attempt, Plan, failures, unentered, untried, unvisited
+from housewise.agent.personalize.planner import (
+    MOST_STEPS,
+    Attempt,
+    Plan,
+    failures,
+    unentered_rooms,
+    untried_places,
+    unvisited_receptacles,
+)
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph
 
@@ -58,12 +66,12 @@ class ScriptedPlanner:
             if targets:
                 return _plan(_delivery(graph.holding, self._pick(targets, None)))
         move = self._next_move(graph, failed)
-        rooms = unentered(graph, attempts)
+        rooms = unentered_rooms(graph, attempts)
         if rooms and (move is None or self._comes_first(rooms, graph.place_of(move[0]) or "")):
             return _plan(_visits([self._pick(rooms, None)] if self._route or self._listed else rooms))
         if move is not None:
             return _plan([*_collection(move[0]), *_delivery(*move)])
-        missed = unvisited(graph, attempts) if self._thorough else []
+        missed = unvisited_receptacles(graph, attempts) if self._thorough else []
         if missed:
             return _plan(_visits([self._pick(missed, None)]))
         return Plan((), complete=True)
@@ -106,11 +114,11 @@ class ScriptedPlanner:
         return thing, self._pick(moves[thing], places[thing])
 
     def _targets(self, graph: SceneGraph, thing: str, failed: dict[str, int]) -> list[str]:
-        return [name for name in untried(thing, _listed_receptacles(graph), failed) if self._wants(thing, name)]
+        return [name for name in untried_places(thing, _listed_receptacles(graph), failed) if self._wants(thing, name)]
 
     def _elsewhere(self, graph: SceneGraph, thing: str, failed: dict[str, int]) -> list[str]:
         """Anywhere to put down what fits nowhere where it belongs."""
-        return untried(thing, graph.receptacles, failed)
+        return untried_places(thing, graph.receptacles, failed)
 
     def _pick(self, names: list[str], start: str | None) -> str:
         """The nearest to a place (None: the robot); where routes are not known the first of the list, or any."""
@@ -125,7 +133,7 @@ class ScriptedPlanner:
         return [names[number] for number in self._rng.permutation(len(names))]
 
 
-def believing(judgements: Judgements) -> ScriptedPlanner:
+def planner_for_judgements(judgements: Judgements) -> ScriptedPlanner:
     """The planner that goes by the list and takes things to be wanted where they are judged to belong."""
     return ScriptedPlanner(lambda thing, place: judgements.get(thing) == place, thorough=False, listed=True)
 
@@ -151,7 +159,7 @@ def consistent(
     return [[*_collection(thing), *_delivery(thing, place)] for thing, place in moves.items() if place] + visits
 
 
-def tour(names: Sequence[str], route: Route) -> list[str]:
+def nearest_neighbour_tour(names: Sequence[str], route: Route) -> list[str]:
     """Rooms or receptacles in the order of a walk from the robot to the nearest, and from there to the next nearest."""
     left, found = list(names), list[str]()
     while left:

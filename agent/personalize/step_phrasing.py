@@ -96,7 +96,7 @@ _CONDITIONAL = re.compile(
 )
 
 
-def unnumbered(line: str) -> str:
+def strip_numbering(line: str) -> str:
     """Return what a line of a plan says, without its number and other marks of a list."""
     words = line.translate(_MARKS)
     for _ in range(_MOST_PREFIXES):
@@ -107,7 +107,7 @@ def unnumbered(line: str) -> str:
     return words.strip()
 
 
-def paper_forms(line: str) -> tuple[str, ...]:
+def canonical_steps(line: str) -> tuple[str, ...]:
     """Write a step in the paper's words.
 
     Args:
@@ -134,19 +134,19 @@ def is_step(text: str) -> bool:
     return bool(_sentence(_introduced(text)))
 
 
-def names_needed(verb: str) -> int:
+def count_arguments(verb: str) -> int:
     """Return how many names belong to a verb that stands alone, such as ``go_to``: 0 for what is no such verb."""
     return (_template(verb) or "").count("{")
 
 
 def _introduced(line: str) -> str:
     """Return a line in lower case, without what stands before its verb."""
-    words = " ".join(unnumbered(line[:LONGEST_LINE]).translate(_APOSTROPHES).lower().split())
+    words = " ".join(strip_numbering(line[:LONGEST_LINE]).translate(_APOSTROPHES).lower().split())
     for _ in range(_MOST_PREFIXES):
         introduction = _INTRODUCTION.match(words)
         if introduction is None:
             break
-        words = unnumbered(words[introduction.end() :])
+        words = strip_numbering(words[introduction.end() :])
     first, space, rest = words.partition(" ")
     return f"{_INFLECTED.get(first, first)}{space}{rest}"
 

@@ -11,14 +11,14 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
-from housewise.agent.personalize.json_steps import STRUCTURE, structured_lines
+from housewise.agent.personalize.json_steps import JSON_START, json_step_lines
 from housewise.agent.personalize.step_phrasing import (
     CONDITION,
     LONGEST_LINE,
     NUMBER_WORDS,
+    count_arguments,
     is_step,
-    names_needed,
-    unnumbered,
+    strip_numbering,
 )
 from housewise.language.markup import without_markup
 
@@ -48,7 +48,7 @@ _NUMBER = re.compile(r"[(\[]?(\d{1,3})[.):\]]+\s")
 _CONDITION = re.compile(rf"(?<!\bsee\s)(?<!\bcheck\s)(?<!\bverify\s){CONDITION}", re.IGNORECASE)
 
 
-def plan_lines(reply: str) -> list[str]:
+def split_into_steps(reply: str) -> list[str]:
     """Take a reply apart into lines that hold one step at most.
 
     Args:
@@ -59,12 +59,12 @@ def plan_lines(reply: str) -> list[str]:
     """
     text, lines, start = _untagged(without_markup(reply)), list[str](), 0
     while start < len(text):
-        found = STRUCTURE.search(text, start)
+        found = JSON_START.search(text, start)
         end = found.start() if found else len(text)
         lines += _prose(text[start:end])
         if found is None:
             break
-        structured, start = structured_lines(text, end)
+        structured, start = json_step_lines(text, end)
         lines += [line for said in structured for line in _prose(said)]
     return lines
 
@@ -88,7 +88,7 @@ def _cell(line: str) -> str:
         for number, cell in enumerate(cells, start=1):
             if is_step(cell):
                 return cell
-            if names_needed(cell):
+            if count_arguments(cell):
                 return f"{cell}({', '.join(cells[number:])})"
     return line
 
@@ -125,15 +125,15 @@ def _with_names(lines: Sequence[str]) -> Iterator[str]:
     index = 0
     while index < len(lines):
         line, behind = lines[index], index + 1
-        needed = names_needed(line)
+        needed = count_arguments(line)
         names = list(takewhile(lambda name: not is_step(name), lines[behind : behind + needed]))
-        yield f"{line}({', '.join(map(unnumbered, names))})" if names else line
+        yield f"{line}({', '.join(map(strip_numbering, names))})" if names else line
         index = behind + len(names)
 
 
 def _untagged(text: str) -> str:
     """Return a text without tags such as those of HTML: blocks are lines, ``<go_to>X</go_to>`` is a call."""
-    text = _ELEMENT.sub(lambda tag: f"\n{tag[1]}({tag[2]})\n" if names_needed(tag[1]) else tag[0], text)
+    text = _ELEMENT.sub(lambda tag: f"\n{tag[1]}({tag[2]})\n" if count_arguments(tag[1]) else tag[0], text)
     closed = {tag["name"].lower() for tag in _TAG.finditer(text) if tag["end"]}
     return _TAG.sub(lambda tag: _instead(tag, closed), _REASON_TAG.sub("", text))
 
@@ -142,7 +142,7 @@ def _instead(tag: re.Match[str], closed: set[str]) -> str:
     """Return what stands in the place of a tag; ``<kitchen>`` in "go to <kitchen>" stays."""
     name, rest = tag["name"].lower(), tag["rest"]
     values = [double or single for double, single in _VALUE.findall(rest)] if rest.endswith("/") else []
-    said = [*([name] if names_needed(name) else []), *(value for value in values if not value.isdigit())]
+    said = [*([name] if count_arguments(name) else []), *(value for value in values if not value.isdigit())]
     if values and said:
         return f"\n{said[0]}({', '.join(said[1:])})\n" if said[1:] else f"\n{said[0]}\n"
     if name in _INLINE:

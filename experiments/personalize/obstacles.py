@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from housewise.experiments.personalize.oracle import LEFT, left_over
-from housewise.playback.object_outcomes import HAND, Fate, fates
+from housewise.playback.object_outcomes import HAND, ObjectOutcome, fates
 from housewise.systems.personalize.record import HouseRecord
 from housewise.worlds.house.names import kind_of
 
@@ -57,7 +57,7 @@ def _fates(record: HouseRecord) -> Iterator[tuple[str, str]]:
             yield fate.name, DISTURBED
 
 
-def _wrong(fate: Fate, reason: str) -> str:
+def _wrong(fate: ObjectOutcome, reason: str) -> str:
     """What became of a thing that started in a wrong place."""
     if fate.is_right:
         return "tidied"

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from housewise.core.plots import new_figure, save_figure
-from housewise.playback.floor_plan import house_plan
-from housewise.playback.object_outcomes import HAND, Fate, fates
+from housewise.playback.floor_plan import draw_floor_plan
+from housewise.playback.object_outcomes import HAND, ObjectOutcome, fates
 from housewise.playback.replay import find_task
 from housewise.systems.personalize.record import HouseRecord
 from housewise.worlds.house.env import Task
@@ -77,7 +77,7 @@ def draw_same_thing(thing: SameThing, records: Sequence[HouseRecord], people: tu
     """
     record = next(record for record in records if record.name == thing.record)
     task = find_task(record)
-    plan = house_plan(task.scene, task.episode.receptacles)
+    plan = draw_floor_plan(task.scene, task.episode.receptacles)
     width, height = plan.frame.size
     figure = new_figure(7, 7 * height / width)
     axes = figure.subplots()
@@ -104,7 +104,7 @@ def _same(one: HouseRecord, other: HouseRecord) -> Iterator[SameThing]:
             yield SameThing(mine.name, one.name, one.setting.scene, person, mine.start, mine.end, yours.end, right)
 
 
-def _put(fate: Fate) -> bool:
+def _put(fate: ObjectOutcome) -> bool:
     return fate.moved and fate.end != HAND
 
 

@@ -12,7 +12,7 @@ from housewise.controller.robot import LETTERS
 from housewise.core.record import Event, Record
 from housewise.export.episode_playback import Frame, Playback, Said, events_of, plain
 from housewise.playback.replay import ReplayState, find_task, replay_record
-from housewise.playback.simulators import FilmedSimulator, Shot
+from housewise.playback.simulators import PlaybackSimulator, Shot
 from housewise.systems.personalize.record import ActionEvent, HouseRecord, PlanEvent
 from housewise.worlds.house.env import Task
 from housewise.worlds.house.geometry import Box, Pose, quat, yaw_rotation
@@ -39,7 +39,7 @@ class HousePlayer:
         house = HouseRecord.of(record, path)
         task = find_task(house)
         steps = list(_steps(house))
-        with closing(FilmedSimulator(self._camera, self._simulator)) as simulator:
+        with closing(PlaybackSimulator(self._camera, self._simulator)) as simulator:
             again = replay_record(house, task, simulator, frames=len(steps) + 1)
         sizes = {thing.name: thing.size for thing in task.episode.objects}
         moments = zip(again.states, [*steps, (None, 0.0)], strict=True)

@@ -83,7 +83,7 @@ class Frame:
 
 
 @dataclass(frozen=True, eq=False)
-class HousePlan:
+class FloorPlan:
     """A house from above.
 
     Attributes:
@@ -107,9 +107,9 @@ class HousePlan:
 
 
 @lru_cache(maxsize=4)
-def house_plan(
+def draw_floor_plan(
     scene: Scene, receptacles: tuple[str, ...], width: int = 860, height: int = 760, traced: bool = True
-) -> HousePlan:
+) -> FloorPlan:
     """Draw a house from above.
 
     Args:
@@ -130,7 +130,7 @@ def house_plan(
         seen = np.asarray(filled(_to_pixels(whole, frame), frame.size, DETAIL))
         picture = np.dstack([_traced(scene, receptacles, frame, walls), seen])
     rooms = _room_spots(scene, {thing.name: thing.room for thing in present}, furniture, frame, walls)
-    return HousePlan(frame, picture, _to_pixels(floor, frame), walls, furniture, colors, rooms)
+    return FloorPlan(frame, picture, _to_pixels(floor, frame), walls, furniture, colors, rooms)
 
 
 def filled(area: Area, size: tuple[int, int], scale: float = 1.0) -> Image.Image:

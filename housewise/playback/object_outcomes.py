@@ -11,7 +11,7 @@ HAND = "the robot's hand"
 
 
 @dataclass(frozen=True)
-class Fate:
+class ObjectOutcome:
     """Start and end of one object.
 
     Attributes:
@@ -66,13 +66,13 @@ class Fate:
         return "moved, still wrong" if self.moved else "left where it was"
 
 
-def fates(record: HouseRecord) -> list[Fate]:
+def fates(record: HouseRecord) -> list[ObjectOutcome]:
     """What became of each object, those with a change first."""
     header = record.setting
     touched = {name for line in record.actions for name in line.moved}
     seen = record.known_things | touched
     result = [
-        Fate(
+        ObjectOutcome(
             name,
             _place(start),
             _place(record.final.placements.get(name, start)),
@@ -85,7 +85,7 @@ def fates(record: HouseRecord) -> list[Fate]:
     return sorted(result, key=lambda fate: (not fate.moved, fate.was_right, fate.name))
 
 
-def story(found: list[Fate], wanting: str) -> str:
+def story(found: list[ObjectOutcome], wanting: str) -> str:
     """The episode in a sentence.
 
     Args:

@@ -14,7 +14,7 @@ from housewise.controller.robot import LETTERS
 from housewise.core.errors import UserError, excerpt
 from housewise.core.record import Header
 from housewise.core.user_folders import expand_user
-from housewise.playback.simulators import FilmedSimulator, Picture, Shot, UnseenHouse
+from housewise.playback.simulators import Picture, PlaybackSimulator, SensorlessSimulator, Shot
 from housewise.rollout.saved_settings import parse_saved_settings
 from housewise.systems.personalize.record import ActionEvent, HouseRecord, Placements
 from housewise.systems.personalize.settings import HouseTaskSettings, PersonalizeSettings
@@ -162,7 +162,7 @@ def select_states(steps: int, grabs: Collection[int], most: int) -> list[int]:
     return sorted(kept | {round(moment) for moment in spread})
 
 
-def replay_record(record: HouseRecord, task: Task, simulator: FilmedSimulator | None, frames: int) -> Replay:
+def replay_record(record: HouseRecord, task: Task, simulator: PlaybackSimulator | None, frames: int) -> Replay:
     """Play a record again.
 
     Args:
@@ -178,9 +178,9 @@ def replay_record(record: HouseRecord, task: Task, simulator: FilmedSimulator | 
 class _Replayer:
     """One record in replay; where the house does not follow the record, the record is followed and that noted."""
 
-    def __init__(self, record: HouseRecord, task: Task, camera: FilmedSimulator | None, frames: int) -> None:
+    def __init__(self, record: HouseRecord, task: Task, camera: PlaybackSimulator | None, frames: int) -> None:
         self._record, self._camera = record, camera
-        self._simulator = simulator = camera or UnseenHouse()
+        self._simulator = simulator = camera or SensorlessSimulator()
         config, episode = replay_settings(record.header), task.episode
         self._published = config.world.controller.kind == "published"
         x, _, z = episode.start.position

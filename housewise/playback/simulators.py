@@ -49,7 +49,7 @@ class Shot:
     places: dict[str, Vec3]
 
 
-class FilmedSimulator(DelegatingSimulator):
+class PlaybackSimulator(DelegatingSimulator):
     """A simulator with a further camera that takes the pictures.
 
     What can be grabbed depends on what the robot's own camera shows, so no other camera must replace it.
@@ -108,7 +108,7 @@ def _extent(mask: NDArray[np.bool_]) -> Extent:
     return Extent(int(columns[0]), int(rows[0]), int(columns[-1]), int(rows[-1]))
 
 
-class UnseenHouse(HouseSimulator):
+class SensorlessSimulator(HouseSimulator):
     """A house in which the robot stands where it is put and sees nothing; enough to follow a record without pictures.
 
     Attributes:

@@ -14,10 +14,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from housewise.agent.personalize.demonstrator import Demonstrator
 from housewise.agent.personalize.placement_judgement import Judgements, apart, read, subjects
-from housewise.agent.personalize.planner import Attempt, promising
+from housewise.agent.personalize.planner import Attempt, hide_hopeless_targets
 from housewise.agent.personalize.preference_knowledge import Knowledge
 from housewise.agent.personalize.prompt import ContextGenerator
-from housewise.agent.personalize.scripted_planner import ScriptedPlanner, believing
+from housewise.agent.personalize.scripted_planner import ScriptedPlanner, planner_for_judgements
 from housewise.selftrain.personalize.pairs import Pair, followed, judged_lines, pair_of
 from housewise.systems.personalize.record import ActionEvent, HouseRecord, PlanEvent
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
@@ -124,7 +124,7 @@ class Situation:
         self._record, self._plan, self._context, self._knowledge = record, plan, context, knowledge
         self._attempts = tuple(attempt for action in earlier if (attempt := _attempt(action)) is not None)
         self._graph = _graph(plan, earlier, self._attempts)
-        self.told: SceneGraph = promising(self._graph, self._attempts, context.template.most_tries)
+        self.told: SceneGraph = hide_hopeless_targets(self._graph, self._attempts, context.template.most_tries)
         """What the prompt told."""
         self._called = context.template.called(self.told)
         self.judgements: Judgements = read(apart(plan.reply)[0], self.told, self._called)
@@ -139,7 +139,9 @@ class Situation:
     def corrected(self, experience: Experience) -> Pair:
         """A pair with what the reply should have said; see corrected()."""
         known = self._known(experience)
-        plan = Demonstrator(believing({**self.judgements, **known}), self._context).plan(self._graph, self._attempts)
+        plan = Demonstrator(planner_for_judgements({**self.judgements, **known}), self._context).plan(
+            self._graph, self._attempts
+        )
         lines = zip(judged_lines(plan.text), subjects(self.told), strict=True)
         pair = pair_of(
             self._record,

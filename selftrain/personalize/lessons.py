@@ -10,7 +10,7 @@ import numpy as np
 
 from housewise.agent.personalize.demonstrator import Demonstrator
 from housewise.agent.personalize.planner import Attempt
-from housewise.agent.personalize.preference_knowledge import Knowledge, Remembered, of_thing
+from housewise.agent.personalize.preference_knowledge import Knowledge, RecalledPreferences, known_placements
 from housewise.agent.personalize.prompt import ContextGenerator
 from housewise.agent.personalize.scripted_planner import ScriptedPlanner
 from housewise.language.embedder import Embedder
@@ -68,7 +68,7 @@ class Lesson:
         right = self.right[thing]
         if self.knowledge is None or self.graph.place_of(thing) in right:
             return right
-        known = of_thing(self.graph, thing, self.knowledge)
+        known = known_placements(self.graph, thing, self.knowledge)
         spoken_of = [*known.wanted, *(place for _, place in known.alike)]
         return {next((place for place in spoken_of if place in right), "")} & right or right
 
@@ -136,7 +136,7 @@ def _lesson(
         return Lesson(scene.name, number, graph, attempts, right)
     where = places_of(scene)
     memory = _memory(kinds, {key: where[name] for key, name in _names(scene).items()}, config.remembered, rng)
-    return Lesson(scene.name, number, graph, attempts, right, Remembered(memory, where, embedder))
+    return Lesson(scene.name, number, graph, attempts, right, RecalledPreferences(memory, where, embedder))
 
 
 def _memory(

@@ -11,10 +11,10 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from housewise.agent.personalize.placement_judgement import apart
-from housewise.agent.personalize.step_phrasing import unnumbered
+from housewise.agent.personalize.step_phrasing import strip_numbering
 from housewise.language.base import ended_at_limit
 from housewise.selftrain.datasets import Prompted, read_dataset, write_dataset
-from housewise.systems.personalize.record import HouseRecord, PlanEvent, TriedLine, moved_by
+from housewise.systems.personalize.record import AlternativeReply, HouseRecord, PlanEvent, moved_by
 
 Wording = Literal["said", "done", "proven", "corrected"]
 """Which words are learned: the reply as it was said; the steps of it that were done; these and, of its judgements, only
@@ -74,10 +74,10 @@ def pairs_of(record: HouseRecord, prefix: str, wording: Wording = "said") -> Ite
                 yield pair.model_copy(update={"given": _untested(tried, reply)}) if wording == "proven" else pair
 
 
-def followed(record: HouseRecord, plan: PlanEvent) -> TriedLine:
+def followed(record: HouseRecord, plan: PlanEvent) -> AlternativeReply:
     """The reply that was followed, and what came of it."""
     actions = [action for action in record.actions if action.plan == plan.plan]
-    return TriedLine(
+    return AlternativeReply(
         reply=plan.reply,
         finish_reason=plan.finish_reason,
         # Only an episode's last plan can have been carried out to its end and have been taken as the end of the task.
@@ -89,7 +89,7 @@ def followed(record: HouseRecord, plan: PlanEvent) -> TriedLine:
     )
 
 
-def pair_of(record: HouseRecord, plan: PlanEvent, tried: TriedLine, prefix: str, reply: str) -> Pair:
+def pair_of(record: HouseRecord, plan: PlanEvent, tried: AlternativeReply, prefix: str, reply: str) -> Pair:
     """A reply to a plan's prompt as a pair.
 
     Args:
@@ -133,10 +133,10 @@ def read_pairs(path: Path) -> list[Pair]:
     return read_dataset(path, Pair)
 
 
-def _done(tried: TriedLine, prefix: str) -> str:
+def _done(tried: AlternativeReply, prefix: str) -> str:
     """The steps that worked, numbered anew, after the judgements where there are any."""
     judged = "" if "step" in prefix else apart(tried.reply)[0]
-    steps = [*map(unnumbered, tried.done), *(["mission complete"] if tried.complete else [])]
+    steps = [*map(strip_numbering, tried.done), *(["mission complete"] if tried.complete else [])]
     if not steps:
         return ""
     numbered = "\n".join(f"step {number}: {step}" for number, step in enumerate(steps, start=1))
@@ -153,9 +153,9 @@ def judged_lines(reply: str) -> Iterator[tuple[int, int]]:
         start += len(line)
 
 
-def _untested(tried: TriedLine, reply: str) -> tuple[tuple[int, int], ...]:
+def _untested(tried: AlternativeReply, reply: str) -> tuple[tuple[int, int], ...]:
     """Where the judgements are that no step acted upon."""
-    carried = [step.group(1, 2) for done in tried.done if (step := _CARRIED.fullmatch(unnumbered(done)))]
+    carried = [step.group(1, 2) for done in tried.done if (step := _CARRIED.fullmatch(strip_numbering(done)))]
 
     def tested(said: str) -> bool:
         return any(said.startswith(f"{thing} ") and said.endswith(f": {place}") for thing, place in carried)

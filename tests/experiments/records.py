@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from housewise.core.record import Header, Record, RecordWriter, Result
-from housewise.systems.personalize.record import ActionEvent, HouseRecord, HouseSetting, PlanEvent
+from housewise.systems.personalize.record import ActionEvent, HouseRecord, InitialState, PlanEvent
 
 SHELF, TABLE = "kitchen 0 shelf 1", "kitchen 0 table 2"
 
@@ -37,7 +37,7 @@ def make_record(
     scores |= {key: changes[key] for key in scores if key in changes}
     counts = {status: statuses.count(status) for status in ("succeeded", "failed", "skipped")}
     known = {"kitchen 0": {TABLE: list(ends)}} if seen else {}
-    setting = HouseSetting(
+    setting = InitialState(
         **at,
         simulator="raycast",
         rooms=["kitchen 0"],

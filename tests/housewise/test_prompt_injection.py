@@ -25,7 +25,7 @@ from housewise.agent.clipr.language_steps import Guidance
 from housewise.agent.clipr.rules import Rule
 from housewise.agent.personalize.baselines.saycan import SayCanPlanner, SayCanTemplate
 from housewise.agent.personalize.baselines.sayplan import SayPlanPlanner, SayPlanTemplate
-from housewise.agent.personalize.llm_planner import Habits, LLMPlanner
+from housewise.agent.personalize.llm_planner import LLMPlanner, PlannerConfig
 from housewise.agent.personalize.planner import Planner
 from housewise.agent.personalize.preference_knowledge import Nothing
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
@@ -214,7 +214,11 @@ def plan_house(model: ChatModel, **options: bool) -> None:
     knowing = {"planner": Knows(), "remembering": Knows(), "compact": None, "judging": None}
     planners: list[Planner] = [
         LLMPlanner(
-            model, ContextGenerator(PromptTemplate.load(name)), sampling, habits=Habits(**options), knowledge=knows
+            model,
+            ContextGenerator(PromptTemplate.load(name)),
+            sampling,
+            habits=PlannerConfig(**options),
+            knowledge=knows,
         )
         for name, knows in knowing.items()
     ]

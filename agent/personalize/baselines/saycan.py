@@ -8,14 +8,14 @@ import re
 from collections.abc import Sequence
 from typing import ClassVar
 
-from housewise.agent.personalize.chat_session import Asker
+from housewise.agent.personalize.chat_session import ChatSession
 from housewise.agent.personalize.grammar import COMPLETE, choice_grammar
 from housewise.agent.personalize.plan_parser import ParsedStep
-from housewise.agent.personalize.plan_simulator import Foresight
-from housewise.agent.personalize.planner import Attempt, Exchange, Plan
+from housewise.agent.personalize.plan_simulator import PlanSimulator
+from housewise.agent.personalize.planner import Attempt, ModelCall, Plan
 from housewise.agent.personalize.prompt import HOUSE_FIELDS, HouseTemplate, Placeholders
-from housewise.agent.personalize.step_phrasing import paper_forms
-from housewise.agent.personalize.step_splitter import plan_lines
+from housewise.agent.personalize.step_phrasing import canonical_steps
+from housewise.agent.personalize.step_splitter import split_into_steps
 from housewise.language.base import ChatModel, ChatRequest, Message, Reply, Sampling, Scorer
 from housewise.worlds.house.actions import HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph
@@ -75,12 +75,12 @@ class SayCanPlanner:
     ) -> None:
         self._model, self._words, self._grounded = model, template, grounded
         self._sampling = sampling or Sampling()
-        self._asker = Asker(model, self._sampling)
+        self._asker = ChatSession(model, self._sampling)
         self._chance = random.Random(self._sampling.seed)
 
     def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
         """See Planner.plan."""
-        house = Foresight(graph, attempts)
+        house = PlanSimulator(graph, attempts)
         options: Options = {str(action): action for action in house.feasible()}
         if house.may_end or not options:
             options[COMPLETE] = None
@@ -109,7 +109,7 @@ class SayCanPlanner:
             return Plan((ParsedStep(reply.text.strip(), None, "none of the listed actions"),), False, asked, reply)
         # The plan's own reply is the action, so that it can be played again; what the model wrote comes before it.
         steps, complete = _steps(option, options), option == COMPLETE
-        return Plan(steps, complete, asked, Reply(option), earlier=(Exchange(asked, reply),))
+        return Plan(steps, complete, asked, Reply(option), earlier=(ModelCall(asked, reply),))
 
     def _messages(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> tuple[Message, ...]:
         words = self._words
@@ -151,7 +151,7 @@ def chosen(reply: str, options: Sequence[str]) -> str | None:
     """The option that a reply names: by a number that it begins with, by its words, or by any number."""
     text = reply[:_LONGEST_REPLY].strip().lower()
     numbers = [int(found) for found in _NUMBER.findall(text)]
-    forms = (form.replace("_", " ") for line in plan_lines(text) for form in paper_forms(line))
+    forms = (form.replace("_", " ") for line in split_into_steps(text) for form in canonical_steps(line))
     named = [option for option in options if option in text] or [form for form in forms if form in options]
     first = numbers[0] if numbers and re.match(r"\W*\d", text) else 0
     if 1 <= first <= len(options):

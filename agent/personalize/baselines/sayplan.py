@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from housewise.agent.personalize.chat_session import Asker
+from housewise.agent.personalize.chat_session import ChatSession
 from housewise.agent.personalize.grammar import choice_grammar, plan_grammar
 from housewise.agent.personalize.plan_parser import parse_plan
 from housewise.agent.personalize.plan_simulator import verdict
-from housewise.agent.personalize.planner import MOST_STEPS, Attempt, Exchange, Plan
+from housewise.agent.personalize.planner import MOST_STEPS, Attempt, ModelCall, Plan
 from housewise.agent.personalize.prompt import HOUSE_FIELDS, HouseTemplate, Placeholders
 from housewise.language.base import ChatModel, Message, Reply, Sampling
 from housewise.language.markup import without_markup
@@ -111,7 +111,7 @@ class SayPlanPlanner:
         searches: int = MOST_SEARCHES,
         replans: int = MOST_REPLANS,
     ) -> None:
-        self._asker = Asker(model, sampling or Sampling())
+        self._asker = ChatSession(model, sampling or Sampling())
         self._words = template
         self._most_steps, self._grounded = most_steps, grounded
         self._searches, self._replans = searches, replans
@@ -128,13 +128,13 @@ class SayPlanPlanner:
             grammar = plan_grammar(graph, self._most_steps) if self._grounded else None
             reply = self._asker.ask(messages, self._words.plan_prefix, grammar)
             parsed = parse_plan(reply.text, graph.vocabulary, most=self._most_steps)
-            earlier.append(Exchange(messages, reply))
+            earlier.append(ModelCall(messages, reply))
             problem = verdict(parsed, graph, attempts)
             if not problem:
                 break
         return Plan(parsed.steps, parsed.complete, messages, reply, tuple(earlier[:-1]))
 
-    def _search(self, graph: SceneGraph, opened: set[str]) -> Iterator[Exchange]:
+    def _search(self, graph: SceneGraph, opened: set[str]) -> Iterator[ModelCall]:
         """Have the model open and close rooms until it wants to plan."""
         done: list[str] = []
         for _ in range(self._searches):
@@ -143,7 +143,7 @@ class SayPlanPlanner:
             # A model that is free to think aloud first needs more than the words of the command.
             most = _MOST_COMMAND_TOKENS if self._grounded else None
             reply = self._asker.ask(messages, self._words.search_prefix, grammar, most)
-            yield Exchange(messages, reply)
+            yield ModelCall(messages, reply)
             command = parse_command(reply.text, graph.vocabulary)
             if command.verb == "plan":
                 return

@@ -12,9 +12,9 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont, features
 
-from housewise.playback.floor_plan import DETAIL, HousePlan, filled
-from housewise.playback.object_outcomes import Fate
-from housewise.playback.replay import ReplayState, Replay
+from housewise.playback.floor_plan import DETAIL, FloorPlan, filled
+from housewise.playback.object_outcomes import ObjectOutcome
+from housewise.playback.replay import Replay, ReplayState
 from housewise.playback.simulators import Extent, Shot
 from housewise.report.drawing.house_map import stage_color
 from housewise.report.drawing.images import compress
@@ -53,7 +53,7 @@ class Film:
     frames: int
 
 
-def make_film(replay: Replay, plan: HousePlan, fates: Sequence[Fate]) -> Film:
+def make_film(replay: Replay, plan: FloorPlan, fates: Sequence[ObjectOutcome]) -> Film:
     """Film the moments of which there are pictures."""
     stage = _Stage(plan, replay, fates)
     numbers = sorted(replay.frames)
@@ -71,7 +71,7 @@ def make_film(replay: Replay, plan: HousePlan, fates: Sequence[Fate]) -> Film:
 class _Stage:
     """Draws the frames; what stays the same from frame to frame is drawn once."""
 
-    def __init__(self, plan: HousePlan, replay: Replay, fates: Sequence[Fate]) -> None:
+    def __init__(self, plan: FloorPlan, replay: Replay, fates: Sequence[ObjectOutcome]) -> None:
         self._plan, self._replay = plan, replay
         self._wanted = {fate.name: fate.wanted for fate in fates}
         width, height = plan.frame.size
@@ -192,7 +192,7 @@ def _sign(draw: ImageDraw.ImageDraw, x: float, y: float, size: float, kind: str)
         draw.line([(x - size, y + size), (x + size, y - size)], white, width)
 
 
-def _base(plan: HousePlan) -> Image.Image:
+def _base(plan: FloorPlan) -> Image.Image:
     """The house without marks, on paper."""
     assert plan.picture is not None, "films show the house as it was traced"
     traced = Image.fromarray(plan.picture)

@@ -9,8 +9,8 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from housewise.playback.floor_plan import ROOM_LETTER, Area, HousePlan
-from housewise.playback.object_outcomes import Fate
+from housewise.playback.floor_plan import ROOM_LETTER, Area, FloorPlan
+from housewise.playback.object_outcomes import ObjectOutcome
 from housewise.playback.replay import Replay
 from housewise.report.drawing.images import compress, data_uri
 from housewise.report.drawing.label_layout import Boxes
@@ -28,7 +28,7 @@ _FAR = 26.0
 _ROBOT = "M14 0L-9 10L-4.5 0L-9 -10Z"
 
 
-def map_svg(plan: HousePlan, replay: Replay, fates: Sequence[Fate], title: str) -> Markup:
+def map_svg(plan: FloorPlan, replay: Replay, fates: Sequence[ObjectOutcome], title: str) -> Markup:
     """Draw the map.
 
     Args:
@@ -69,7 +69,7 @@ def stage_gradient() -> str:
     return "linear-gradient(90deg," + ",".join(_css(stage) for stage in _STAGES) + ")"
 
 
-def _house(plan: HousePlan) -> Markup:
+def _house(plan: FloorPlan) -> Markup:
     """The house: as it was traced, or the floor and the outlines of the furniture in its colours."""
     width, height = plan.frame.size
     if plan.picture is None:
@@ -100,7 +100,7 @@ def _rings(area: Area) -> str:
     )
 
 
-def _walk(plan: HousePlan, replay: Replay) -> Markup:
+def _walk(plan: FloorPlan, replay: Replay) -> Markup:
     """The way that was walked, from dark to light."""
     points = _points(plan.frame.pixels([(moment.body.x, moment.body.z) for moment in replay.states]))
     bounds = np.unique(np.linspace(0, len(points) - 1, _CHUNKS + 1).round().astype(int)).tolist()
@@ -114,7 +114,7 @@ def _walk(plan: HousePlan, replay: Replay) -> Markup:
     return tag("g", *under, *chunks, class_="walk")
 
 
-def _ends(plan: HousePlan, replay: Replay, labels: Boxes) -> Markup:
+def _ends(plan: FloorPlan, replay: Replay, labels: Boxes) -> Markup:
     """Where the robot stood, and looked, at the start and at the end."""
     marks = []
     for name, moment, share in (("start", replay.states[0], 0.0), ("end", replay.states[-1], 1.0)):
@@ -131,7 +131,7 @@ def _ends(plan: HousePlan, replay: Replay, labels: Boxes) -> Markup:
     return tag("g", *marks, class_="ends")
 
 
-def _stops(plan: HousePlan, replay: Replay, labels: Boxes) -> Markup:
+def _stops(plan: FloorPlan, replay: Replay, labels: Boxes) -> Markup:
     """A numbered dot where each plan was asked for; of those close together only the first."""
     kept: list[Point] = []
     marks = []
@@ -149,7 +149,7 @@ def _stops(plan: HousePlan, replay: Replay, labels: Boxes) -> Markup:
     return tag("g", *marks, class_="stops")
 
 
-def _moves(plan: HousePlan, replay: Replay, fates: Sequence[Fate], labels: Boxes) -> tuple[Markup, Markup]:
+def _moves(plan: FloorPlan, replay: Replay, fates: Sequence[ObjectOutcome], labels: Boxes) -> tuple[Markup, Markup]:
     """An arrow for each object that was moved; an outline where each started and a full sign where it ended."""
     arrows, dots = [], []
     for fate in fates:
@@ -164,7 +164,7 @@ def _moves(plan: HousePlan, replay: Replay, fates: Sequence[Fate], labels: Boxes
     return tag("g", *arrows), tag("g", *dots)
 
 
-def _start_and_end(plan: HousePlan, replay: Replay, fate: Fate) -> tuple[Point, Point]:
+def _start_and_end(plan: FloorPlan, replay: Replay, fate: ObjectOutcome) -> tuple[Point, Point]:
     first, last = replay.states[0], replay.states[-1]
     robot = (last.body.x, last.body.z)
     start, end = _points(plan.frame.pixels([first.spots.get(fate.name, robot), last.spots.get(fate.name, robot)]))
@@ -195,7 +195,7 @@ def _arrow(start: Point, end: Point, kind: str) -> Markup:
     )
 
 
-def _object_names(plan: HousePlan, replay: Replay, fates: Sequence[Fate], labels: Boxes) -> Markup:
+def _object_names(plan: FloorPlan, replay: Replay, fates: Sequence[ObjectOutcome], labels: Boxes) -> Markup:
     """Names beside objects, with a line to those for which there is room only farther off.
 
     Where there is none at all, the name is in the sign's title and in the list beside the map.
@@ -214,7 +214,7 @@ def _object_names(plan: HousePlan, replay: Replay, fates: Sequence[Fate], labels
     return tag("g", *texts, class_="names")
 
 
-def _furniture_names(plan: HousePlan, replay: Replay, fates: Sequence[Fate], labels: Boxes) -> Markup:
+def _furniture_names(plan: FloorPlan, replay: Replay, fates: Sequence[ObjectOutcome], labels: Boxes) -> Markup:
     """Short names of furniture where there is room for them; what had to do with the episode comes first."""
     used = {place for fate in fates for place in (fate.start, fate.end)}
     rooms = sorted((room.name for room in replay.task.scene.rooms), key=len, reverse=True)
@@ -231,7 +231,7 @@ def _furniture_names(plan: HousePlan, replay: Replay, fates: Sequence[Fate], lab
     return tag("g", *texts, class_="things")
 
 
-def _room_names(plan: HousePlan, labels: Boxes) -> Markup:
+def _room_names(plan: FloorPlan, labels: Boxes) -> Markup:
     texts = []
     for name, (x, y) in plan.rooms.items():
         size = (ROOM_LETTER * len(name), 16)

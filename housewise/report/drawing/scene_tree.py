@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from housewise.playback.object_outcomes import HAND, Fate
+from housewise.playback.object_outcomes import HAND, ObjectOutcome
 from housewise.report.drawing.svg import Point, mark, tag
 from housewise.systems.personalize.record import HouseRecord
 
@@ -34,7 +34,7 @@ class Branch:
     more: int
 
 
-def branches(record: HouseRecord, found: Sequence[Fate]) -> list[Branch]:
+def branches(record: HouseRecord, found: Sequence[ObjectOutcome]) -> list[Branch]:
     """Which rooms and receptacles to show: those that hold something before or after, were used or are missed."""
     rooms = _rooms(record)
     used = {fate.start for fate in found} | {fate.end for fate in found} - {HAND}
@@ -52,7 +52,7 @@ def branches(record: HouseRecord, found: Sequence[Fate]) -> list[Branch]:
     return result
 
 
-def tree_svg(shown: Sequence[Branch], found: Sequence[Fate], after: bool, title: str) -> Markup:
+def tree_svg(shown: Sequence[Branch], found: Sequence[ObjectOutcome], after: bool, title: str) -> Markup:
     """Draw one tree; before and after have the same rows, so that only objects move.
 
     Args:
@@ -94,7 +94,7 @@ class _Tree:
         after: whether to draw the end.
     """
 
-    def __init__(self, fates: Sequence[Fate], after: bool) -> None:
+    def __init__(self, fates: Sequence[ObjectOutcome], after: bool) -> None:
         self._fates = sorted(fates, key=lambda fate: fate.name)
         self._after = after
         self._y = _GAP + _ROW / 2
@@ -151,11 +151,11 @@ class _Tree:
         self._y += _ROW * max(1, *(len(self._on(place, after)) for after in (False, True)))
         return middle
 
-    def _on(self, place: str, after: bool) -> list[Fate]:
+    def _on(self, place: str, after: bool) -> list[ObjectOutcome]:
         return [fate for fate in self._fates if (fate.end if after else fate.start) == place]
 
 
-def _leaf(fate: Fate, kind: str, y: float) -> Markup:
+def _leaf(fate: ObjectOutcome, kind: str, y: float) -> Markup:
     """An object; besides the colour its shape tells right from wrong."""
     return tag(
         "g",

@@ -10,17 +10,17 @@ from dataclasses import dataclass, field
 from markupsafe import Markup
 
 from housewise.core.errors import UserError
-from housewise.playback.floor_plan import house_plan
-from housewise.playback.object_outcomes import Fate, fates, story, who_wants
+from housewise.playback.floor_plan import draw_floor_plan
+from housewise.playback.object_outcomes import ObjectOutcome, fates, story, who_wants
 from housewise.playback.replay import Replay, find_task, replay_record
-from housewise.playback.simulators import FilmedSimulator, Picture
+from housewise.playback.simulators import Picture, PlaybackSimulator
 from housewise.report.drawing.film import FRAMES, Film, make_film
 from housewise.report.drawing.house_map import map_svg
 from housewise.report.drawing.images import compress, data_uri
 from housewise.report.drawing.scene_tree import branches, tree_svg
 from housewise.report.views.house import HouseView
 from housewise.rollout.comparison_settings import planner_label
-from housewise.systems.personalize.record import ActionEvent, ExchangeLine, HouseRecord, PlanEvent
+from housewise.systems.personalize.record import ActionEvent, HouseRecord, ModelCallRecord, PlanEvent
 from housewise.worlds.house.env import Task
 from housewise.worlds.house.simulator import SimulatorChoice
 
@@ -51,7 +51,7 @@ class PlanCard:
     heading: str
     reply: str
     prompt: list[dict[str, str]]
-    earlier: list[ExchangeLine]
+    earlier: list[ModelCallRecord]
     facts: str
     steps: list[Step]
     ending: str
@@ -84,7 +84,7 @@ class Chapter:
 
     number: int
     record: HouseRecord
-    fates: list[Fate]
+    fates: list[ObjectOutcome]
     story: str
     plans: list[PlanCard]
     before: Markup
@@ -181,7 +181,7 @@ def make_chapter(
 def _played_again(record: HouseRecord, task: Task, simulator: SimulatorChoice | None, frames: int) -> Replay:
     if simulator is None:
         return replay_record(record, task, None, 0)
-    with closing(FilmedSimulator(simulator=simulator)) as camera:
+    with closing(PlaybackSimulator(simulator=simulator)) as camera:
         return replay_record(record, task, camera, frames)
 
 
@@ -193,7 +193,7 @@ def _illustrate(chapter: Chapter, played: Replay, with_pictures: bool, keep: Cal
             f"comes out otherwise than it says ({told}). It was probably made by another version or with other data; "
             "the numbers and scene graphs are the record's own."
         )
-    plan = house_plan(played.task.scene, played.task.episode.receptacles, traced=with_pictures)
+    plan = draw_floor_plan(played.task.scene, played.task.episode.receptacles, traced=with_pictures)
     chapter.map = map_svg(plan, played, chapter.fates, f"Map of {chapter.title}. {chapter.story}")
     if keep is not None:
         made = make_film(played, plan, chapter.fates)

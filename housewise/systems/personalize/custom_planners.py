@@ -22,7 +22,7 @@ Decide = Callable[[SceneGraph, Sequence[Attempt]], str | Plan]
 _ARGUMENTS = "(graph, attempts)"
 
 
-class OwnPlanner(Protocol):
+class CustomPlanner(Protocol):
     """An object that plans; ``name``, if it has one, is what records call it."""
 
     def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> str | Plan:
@@ -66,7 +66,7 @@ class TextPlanner:
         return Plan(parsed.steps, parsed.complete, reply=Reply(said))
 
 
-class OwnPlanners:
+class CustomPlannerFactory:
     """Makes a planner of the user's own for each episode; see PlannerFactory.
 
     Args:
@@ -112,7 +112,7 @@ class OwnPlanners:
         return UserError(f"{self._label}: {what}; see docs/extending.md")
 
 
-def is_own_planner(found: Any) -> bool:
+def is_custom_planner(found: Any) -> bool:
     """Whether something plans itself, and is not what makes planners from settings (see PlannerFactory)."""
     if isinstance(found, type):
         return not any("__call__" in vars(each) for each in found.__mro__)

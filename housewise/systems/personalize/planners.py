@@ -10,8 +10,8 @@ import numpy as np
 from housewise.agent.personalize.baselines.saycan import SayCanPlanner, SayCanTemplate
 from housewise.agent.personalize.baselines.sayplan import SayPlanPlanner, SayPlanTemplate
 from housewise.agent.personalize.demonstrator import Demonstrator
-from housewise.agent.personalize.llm_planner import Habits, LLMPlanner
-from housewise.agent.personalize.memory_planner import Guesser, GuessingPlanner
+from housewise.agent.personalize.llm_planner import LLMPlanner, PlannerConfig
+from housewise.agent.personalize.memory_planner import MemoryPlanner, PlacementGuesser
 from housewise.agent.personalize.placement_judges import Confidence
 from housewise.agent.personalize.planner import Planner
 from housewise.agent.personalize.preference_knowledge import Knowledge, Nothing
@@ -23,7 +23,7 @@ from housewise.core.plugins import PLANNERS, call_part
 from housewise.core.user_code import load_part
 from housewise.language.base import ChatModel, Sampling
 from housewise.language.embedder import INSTALL, has_minilm
-from housewise.systems.personalize.custom_planners import OwnPlanners, is_own_planner
+from housewise.systems.personalize.custom_planners import CustomPlannerFactory, is_custom_planner
 from housewise.systems.personalize.settings import AgentSettings
 from housewise.worlds.house.env import RearrangementEnv, Task
 
@@ -92,8 +92,8 @@ def open_planner(settings: AgentSettings) -> PlannerFactory:
     """
     label = f"planner {settings.planner!r}"
     found = load_part(PLANNERS, settings.planner, "planner")
-    if is_own_planner(found):
-        return OwnPlanners(found, label, settings.most_steps_per_plan)
+    if is_custom_planner(found):
+        return CustomPlannerFactory(found, label, settings.most_steps_per_plan)
     made: PlannerFactory = call_part(found, label, settings)
     if not callable(made) or not isinstance(getattr(made, "asks", None), bool):
         raise UserError(f"{label}: {excerpt(repr(found))} makes no planners; see docs/extending.md")
@@ -112,7 +112,7 @@ class LLM:
         """See PlannerFactory."""
         chosen = self._settings
         confidence = Confidence() if chosen.explore else _confidence(chosen)
-        habits = Habits(
+        habits = PlannerConfig(
             chosen.grounded,
             chosen.second_look,
             chosen.consistent,
@@ -135,7 +135,7 @@ class Replay:
     def __init__(self, settings: AgentSettings) -> None:
         self._context = context_of(settings)
         # What was asked again is in the record.
-        self._habits = Habits(settings.grounded, checked=settings.checked, repairs=0)
+        self._habits = PlannerConfig(settings.grounded, checked=settings.checked, repairs=0)
         self._nearest_first = settings.nearest_first
 
     def __call__(self, situation: Situation) -> Planner:
@@ -197,12 +197,12 @@ class Store:
     def __call__(self, situation: Situation) -> Planner:
         """See PlannerFactory."""
         chance = situation.seed if self._explores else None
-        guesser = Guesser(situation.knowledge or Nothing(), self.similar, chance)
+        guesser = PlacementGuesser(situation.knowledge or Nothing(), self.similar, chance)
 
         def scripted(wants: Wants, thorough: bool) -> ScriptedPlanner:
             return scripted_planner(situation.task, situation.env, situation.seed, thorough=thorough, wants=wants)
 
-        return GuessingPlanner(self.name, guesser, scripted)
+        return MemoryPlanner(self.name, guesser, scripted)
 
 
 class Nearest(Store):

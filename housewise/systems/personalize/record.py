@@ -26,7 +26,7 @@ LAST_CORRECT = "last_correct_step"
 _Near = Annotated[float, Field(ge=-1e4, le=1e4)]
 
 
-class HouseSetting(Frozen):
+class InitialState(Frozen):
     """What an episode begins with.
 
     Attributes:
@@ -47,13 +47,13 @@ class HouseSetting(Frozen):
     correct: dict[str, list[str]]
 
 
-class HouseFinal(Frozen):
+class FinalState(Frozen):
     """How an episode ended: where everything is."""
 
     placements: Placements
 
 
-class ExchangeLine(Frozen):
+class ModelCallRecord(Frozen):
     """What a model was asked and what it answered on the way to a plan."""
 
     prompt: list[dict[str, Words]]
@@ -64,7 +64,7 @@ class ExchangeLine(Frozen):
     completion_tokens: Tokens = 0
 
 
-class TriedLine(Frozen):
+class AlternativeReply(Frozen):
     """Another reply to the same prompt, and what it would have done: it was tried, and then taken back."""
 
     reply: Words
@@ -98,14 +98,14 @@ class PlanEvent(Event):
     complete: bool = False
     known: dict[str, dict[str, tuple[str, ...]]] = Field(default_factory=dict)
     """What the robot knew: objects by receptacle by room."""
-    earlier: list[ExchangeLine] = Field(default_factory=list)
+    earlier: list[ModelCallRecord] = Field(default_factory=list)
     """What was asked before, where a planner asks more than once or takes a second look; the tokens of all are counted
     above."""
     scores: dict[str, float] = Field(default_factory=dict)
     """Log-probability of each action that the planner could choose."""
     choices: Count | None = None
     """How many plans the model chose among; None where it was free to write any, and in earlier records."""
-    tried: list[TriedLine] = Field(default_factory=list)
+    tried: list[AlternativeReply] = Field(default_factory=list)
     """Other replies to the same prompt, where several were asked for."""
 
     @property
@@ -167,8 +167,8 @@ class HouseRecord:
     """
 
     record: Record
-    setting: HouseSetting
-    final: HouseFinal
+    setting: InitialState
+    final: FinalState
 
     @classmethod
     def of(cls, record: Record, path: Path) -> HouseRecord:
@@ -180,8 +180,8 @@ class HouseRecord:
         if record.header.system != "personalize":
             raise UserError(f"{path}: is an episode of {record.header.system}, not one in a house")
         try:
-            setting = HouseSetting.model_validate(record.header.setting)
-            return cls(record, setting, HouseFinal.model_validate(record.result.final))
+            setting = InitialState.model_validate(record.header.setting)
+            return cls(record, setting, FinalState.model_validate(record.result.final))
         except ValidationError as error:
             first = error.errors()[0]
             field = ".".join(map(str, first["loc"]))

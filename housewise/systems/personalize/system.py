@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from omegaconf import DictConfig
 
-from housewise.agent.personalize.preference_knowledge import Remembered
+from housewise.agent.personalize.preference_knowledge import RecalledPreferences
 from housewise.controller.published_controller import PublishedController
 from housewise.controller.robot import RobotInHouse, room_anchors
 from housewise.controller.skills import Controller, ControllerSettings
@@ -30,7 +30,7 @@ from housewise.systems.personalize.planners import Situation, open_planner
 from housewise.systems.personalize.record import (
     LAST_CORRECT,
     ActionEvent,
-    HouseSetting,
+    InitialState,
     PlanEvent,
     describe_continued_search,
     read_house_record,
@@ -204,9 +204,9 @@ class Personalize(System[PersonalizeSettings]):
         shows = person if chosen.demonstrator.verdicts else None
         return EpisodeSetup(world, PlannerAgent(planner, world, shows, self._planner.asks), setting, limits)
 
-    def knowledge(self, memory: Memory, scene: Scene) -> Remembered:
+    def knowledge(self, memory: Memory, scene: Scene) -> RecalledPreferences:
         """What a memory tells its planners in a house."""
-        return Remembered(memory, places_of(scene), self._embedder())
+        return RecalledPreferences(memory, places_of(scene), self._embedder())
 
     def close(self) -> None:
         """Release the simulator."""
@@ -235,7 +235,7 @@ class Personalize(System[PersonalizeSettings]):
         )
 
 
-def setting_of(task: Task, simulator: str, episode: int | None = None, task_set: str = "") -> HouseSetting:
+def setting_of(task: Task, simulator: str, episode: int | None = None, task_set: str = "") -> InitialState:
     """What an episode begins with.
 
     Args:
@@ -246,7 +246,7 @@ def setting_of(task: Task, simulator: str, episode: int | None = None, task_set:
     """
     places = {key: task.scene.by_key[key].name for key in task.episode.receptacles}
     things = task.episode.objects
-    return HouseSetting(
+    return InitialState(
         scene=task.scene.name,
         episode=task.episode.id if episode is None else episode,
         task_set=task_set,

@@ -9,13 +9,13 @@ from typing import Any
 
 from housewise.agent.base import Decision, Past, usage_of
 from housewise.agent.personalize.plan_parser import ParsedStep
-from housewise.agent.personalize.planner import Attempt, Exchange, Plan, Planner
+from housewise.agent.personalize.planner import Attempt, ModelCall, Plan, Planner
 from housewise.controller.robot import Carried, RobotInHouse
 from housewise.controller.skills import Status
 from housewise.language.base import Message
 from housewise.people.house.reactions import ReactingUser, places_of
 from housewise.rollout.note_events import NoteEvent
-from housewise.systems.personalize.record import ActionEvent, ExchangeLine, PlanEvent, TriedLine, moved_by
+from housewise.systems.personalize.record import ActionEvent, AlternativeReply, ModelCallRecord, PlanEvent, moved_by
 from housewise.worlds.base import Step
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import ROBOT, SceneGraph
@@ -53,7 +53,7 @@ class HouseWorld:
         self._statuses[carried.outcome.status] += 1
         self._chosen[self.chosen_by_model] += 1
         self._placed |= {(name, place) for name, (_, place) in carried.moved.items() if place != ROBOT}
-        event = action_event(self.plans - 1, action, carried)
+        event = make_action_event(self.plans - 1, action, carried)
         self._last_correct = event.correct_at or self._last_correct
         return Step(
             self.robot.graph,
@@ -125,7 +125,7 @@ class PlannerAgent:
     def decide(self, observation: SceneGraph, past: Past[SceneGraph]) -> Decision[ParsedStep]:
         """See Agent.decide."""
         began = time.perf_counter()
-        plan = self._planner.plan(observation, attempts_in(past))
+        plan = self._planner.plan(observation, list_attempts(past))
         seconds = time.perf_counter() - began
         usage = usage_of(plan.replies)
         self._world.plans = past.decisions + 1
@@ -165,7 +165,7 @@ class PlannerAgent:
                     yield NoteEvent(note=self._person.on_shown(thing, places[place], place == right))
 
 
-def attempts_in(past: Past[SceneGraph]) -> list[Attempt]:
+def list_attempts(past: Past[SceneGraph]) -> list[Attempt]:
     """Everything tried in an episode, oldest first, as planners learn of it."""
     events = (event for step in past.steps for event in step.events if isinstance(event, ActionEvent))
     return [
@@ -179,7 +179,7 @@ def attempts_in(past: Past[SceneGraph]) -> list[Attempt]:
     ]
 
 
-def action_event(plan: int, step: ParsedStep, carried: Carried) -> ActionEvent:
+def make_action_event(plan: int, step: ParsedStep, carried: Carried) -> ActionEvent:
     """What is recorded of a line of a plan."""
     action = step.action
     return ActionEvent(
@@ -209,18 +209,18 @@ def blocks(step: ParsedStep, carried: Carried) -> bool:
     return carried.outcome.status != Status.SUCCEEDED and kind in _BUILT_UPON
 
 
-def _tried(plan: Plan, robot: RobotInHouse) -> TriedLine:
+def _tried(plan: Plan, robot: RobotInHouse) -> AlternativeReply:
     """Carry out a plan, see what comes of it, and take it back."""
     done, events = True, []
     with robot.trying():
         for step in plan.steps:
             carried = robot.carry_out(step.action, step.problem)
-            events.append(action_event(0, step, carried))
+            events.append(make_action_event(0, step, carried))
             if robot.over or blocks(step, carried):
                 done = False
                 break
     usage = usage_of(plan.replies)
-    return TriedLine(
+    return AlternativeReply(
         reply=plan.text,
         thoughts=plan.reply.thoughts if plan.reply else "",
         finish_reason=plan.reply.finish_reason if plan.reply else "",
@@ -238,9 +238,9 @@ def _prompt(messages: Sequence[Message]) -> list[dict[str, str]]:
     return [message.turn for message in messages]
 
 
-def _exchange(exchange: Exchange) -> ExchangeLine:
+def _exchange(exchange: ModelCall) -> ModelCallRecord:
     reply = exchange.reply
-    return ExchangeLine(
+    return ModelCallRecord(
         prompt=_prompt(exchange.messages),
         reply=reply.text,
         thoughts=reply.thoughts,

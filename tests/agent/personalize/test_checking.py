@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from housewise.agent.personalize.checking import checked
-from housewise.agent.personalize.llm_planner import Habits, LLMPlanner
+from housewise.agent.personalize.llm_planner import LLMPlanner, PlannerConfig
 from housewise.agent.personalize.plan_parser import parse_plan
 from housewise.agent.personalize.planner import Attempt, Plan
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
@@ -53,7 +53,7 @@ def test_what_was_tried_tells_where_the_robot_is() -> None:
 
 def test_a_plan_that_cannot_be_done_is_asked_for_again_with_the_reason() -> None:
     model = Listener("pick up mug", FETCH.replace("chest", "moon"), FETCH)
-    plan = LLMPlanner(model, PLANNER, habits=Habits(checked=True)).plan(house(), [])
+    plan = LLMPlanner(model, PLANNER, habits=PlannerConfig(checked=True)).plan(house(), [])
     assert [step.action is not None for step in plan.steps] == [True] * 4 and plan.text == FETCH
     first, second, third = model.asked
     assert second.messages[: len(first.messages)] == first.messages and len(second.messages) == 4
@@ -66,16 +66,16 @@ def test_a_plan_that_cannot_be_done_is_asked_for_again_with_the_reason() -> None
 
 def test_after_two_repairs_what_cannot_be_done_is_left_out() -> None:
     model = Listener(*["pick up mug\nstep 2: go to chest"] * 9)
-    plan = LLMPlanner(model, PLANNER, habits=Habits(checked=True)).plan(house(), [])
+    plan = LLMPlanner(model, PLANNER, habits=PlannerConfig(checked=True)).plan(house(), [])
     assert len(model.asked) == 3 and [step.action is None for step in plan.steps] == [True, False]
     model = Listener("pick up mug\nstep 2: go to chest")
-    plan = LLMPlanner(model, PLANNER, habits=Habits(checked=True, repairs=0)).plan(house(), [])
+    plan = LLMPlanner(model, PLANNER, habits=PlannerConfig(checked=True, repairs=0)).plan(house(), [])
     assert len(model.asked) == 1 and [step.action is None for step in plan.steps] == [True, False]
 
 
 def test_a_plan_that_can_be_done_is_asked_for_once_and_an_unchecked_one_is_left_as_it_is() -> None:
     model = Listener(FETCH)
-    assert LLMPlanner(model, PLANNER, habits=Habits(checked=True)).plan(house(), []).text == FETCH
+    assert LLMPlanner(model, PLANNER, habits=PlannerConfig(checked=True)).plan(house(), []).text == FETCH
     assert len(model.asked) == 1
     plan = LLMPlanner(Listener("pick up mug"), PLANNER).plan(house(), [])
     assert plan.steps[0].action == HighLevelAction(ActionKind.PICK_UP, "mug 1")
@@ -85,12 +85,12 @@ def test_a_plan_that_can_be_done_is_asked_for_once_and_an_unchecked_one_is_left_
 def test_what_has_been_judged_stands_when_the_steps_are_asked_for_again(grounded: bool) -> None:
     judged = "\nmug on kitchen sink: hall shelf\ncap on hall chest: fine\nstep 1:"
     model = Listener(f"{judged} pick up mug", " go to mug")
-    plan = LLMPlanner(model, JUDGING, habits=Habits(grounded=grounded, checked=True)).plan(house(), [])
+    plan = LLMPlanner(model, JUDGING, habits=PlannerConfig(grounded=grounded, checked=True)).plan(house(), [])
     assert model.asked[1].prefix == f"Objects:{judged}" and plan.text == f"{judged} go to mug"
     assert [str(step.action) for step in plan.steps] == ["go to mug 1"]
     assert "mug on kitchen sink" not in (model.asked[1].grammar or "")
     nothing = Listener("\nmug on kitchen sink: hall shelf\npick up mug", " go to mug")
-    assert LLMPlanner(nothing, JUDGING, habits=Habits(checked=True)).plan(house(), []).steps == ()
+    assert LLMPlanner(nothing, JUDGING, habits=PlannerConfig(checked=True)).plan(house(), []).steps == ()
 
 
 def test_the_words_of_a_refusal_are_the_users(tmp_path) -> None:  # type: ignore[no-untyped-def]
@@ -100,7 +100,9 @@ def test_the_words_of_a_refusal_are_the_users(tmp_path) -> None:  # type: ignore
     mine = tmp_path / "mine.yaml"
     mine.write_text(f'{text}feedback: "Nay! {{problem}}"\n')
     model = Listener("pick up mug", FETCH)
-    LLMPlanner(model, ContextGenerator(PromptTemplate.load(str(mine))), habits=Habits(checked=True)).plan(house(), [])
+    LLMPlanner(model, ContextGenerator(PromptTemplate.load(str(mine))), habits=PlannerConfig(checked=True)).plan(
+        house(), []
+    )
     assert model.asked[1].messages[-1].content.startswith("Nay! step 1")
     mine.write_text(f'{text}feedback: "Nay! {{reason}}"\n')
     with pytest.raises(UserError, match="unknown placeholder"):

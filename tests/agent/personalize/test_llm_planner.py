@@ -7,11 +7,11 @@ import math
 
 import pytest
 
-from housewise.agent.personalize.llm_planner import Habits, LLMPlanner
+from housewise.agent.personalize.llm_planner import LLMPlanner, PlannerConfig
 from housewise.agent.personalize.placement_judges import Confidence
 from housewise.agent.personalize.planner import Attempt
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
-from housewise.agent.personalize.token_probabilities import line_probabilities
+from housewise.agent.personalize.token_probabilities import line_probabilities2
 from housewise.core.errors import UserError
 from housewise.language.base import ChatRequest, Message, Reply, Sampling, TokenLogprob
 from housewise.language.grammar_matching import follows
@@ -43,7 +43,7 @@ def went(*names: str) -> list[Attempt]:
 def test_what_is_known_is_copied_and_what_is_not_is_the_models() -> None:
     model = Listener(FINE, " go to mug")
     knows = remembered(told(1.0, things=("mug",), receptacle="shelf", room="hall"))
-    plan = LLMPlanner(model, JUDGING, habits=Habits(grounded=True), knowledge=knows).plan(house(), [])
+    plan = LLMPlanner(model, JUDGING, habits=PlannerConfig(grounded=True), knowledge=knows).plan(house(), [])
     judged = "\nmug on kitchen sink: hall shelf\ncap on hall chest: fine\nstep 1:"
     assert plan.text == f"{judged} go to mug" and model.asked[1].prefix == f"Objects:{judged}"
     assert '"\\nmug on kitchen sink: " ("hall shelf")' in (model.asked[0].grammar or "")
@@ -68,7 +68,7 @@ def test_with_something_in_its_hand_it_guesses_and_does_not_end() -> None:
     graph = house("mug 1")
     judged = "\nmug in hand: hall shelf"
     plan = LLMPlanner(
-        Sure(0.1, judged, " mission complete"), JUDGING, habits=Habits(move_on=True, confidence=Confidence(0.5))
+        Sure(0.1, judged, " mission complete"), JUDGING, habits=PlannerConfig(move_on=True, confidence=Confidence(0.5))
     ).plan(graph, [])
     assert [str(step.action) for step in plan.steps][-1] == "place mug 1 on hall 1 shelf 4"
     assert plan.earlier[-1].reply.text == f"{judged}\nstep 1: mission complete"
@@ -77,19 +77,21 @@ def test_with_something_in_its_hand_it_guesses_and_does_not_end() -> None:
 @pytest.mark.parametrize(("probability", "verdict"), [(0.9, "hall shelf"), (0.2, "fine")])
 def test_what_the_model_is_not_sure_of_is_left_alone(probability: float, verdict: str) -> None:
     model = Sure(probability, MOVED, " mission complete")
-    plan = LLMPlanner(model, JUDGING, habits=Habits(confidence=Confidence(0.5))).plan(house(), [])
+    plan = LLMPlanner(model, JUDGING, habits=PlannerConfig(confidence=Confidence(0.5))).plan(house(), [])
     assert plan.text.startswith(f"\nmug on kitchen sink: {verdict}\n")
 
 
 def test_a_guess_is_made_of_what_is_known_to_be_unwanted_where_it_is() -> None:
     model = Sure(0.2, MOVED, " mission complete")
     knows = remembered(told(-1.0, things=("mug",), receptacle="sink"))
-    plan = LLMPlanner(model, JUDGING, habits=Habits(confidence=Confidence(0.5)), knowledge=knows).plan(house(), [])
+    plan = LLMPlanner(model, JUDGING, habits=PlannerConfig(confidence=Confidence(0.5)), knowledge=knows).plan(
+        house(), []
+    )
     assert plan.text.startswith("\nmug on kitchen sink: hall shelf\ncap on hall chest: fine\n")
 
 
 def test_a_model_that_tells_no_probabilities_is_named() -> None:
-    planner = LLMPlanner(Listener(MOVED, ""), JUDGING, habits=Habits(confidence=Confidence(0.5)))
+    planner = LLMPlanner(Listener(MOVED, ""), JUDGING, habits=PlannerConfig(confidence=Confidence(0.5)))
     with pytest.raises(UserError, match=r"does not tell how likely .* set agent\.confidence=0"):
         planner.plan(house(), [])
 
@@ -99,14 +101,14 @@ def test_probabilities_of_a_server_are_those_of_the_tokens_of_each_line() -> Non
     alternatives = tuple((TokenLogprob(text, -0.5), TokenLogprob("other", -0.1)) for text in texts)
     reply = Reply(FINE, alternatives=alternatives)
     openings = {"mug 1": "\nmug on kitchen sink: ", "cap 1": "\ncap on hall chest: ", "pen 1": "\npen in hand: "}
-    found = line_probabilities(Listener(), (), "Objects:", reply, openings)
+    found = line_probabilities2(Listener(), (), "Objects:", reply, openings)
     assert found == pytest.approx({"mug 1": math.exp(-1.0), "cap 1": math.exp(-0.5)})
 
 
 def test_in_circles_it_does_what_follows_from_its_judgements() -> None:
     graph = house()
     circle = f"{MOVED}\nstep 1: go to hall\nstep 2: look at hall chest"
-    habits = Habits(move_on=True)
+    habits = PlannerConfig(move_on=True)
     first = LLMPlanner(Listener(circle), JUDGING, habits=habits).plan(graph, [])
     assert [str(step.action) for step in first.steps] == ["go to hall 1", "look at hall 1 chest 3"]
     again = LLMPlanner(Listener(circle), JUDGING, habits=habits).plan(graph, went("hall 1", "kitchen 0"))
@@ -116,7 +118,7 @@ def test_in_circles_it_does_what_follows_from_its_judgements() -> None:
 
 def test_in_circles_with_nothing_to_move_it_goes_where_it_has_not_been_and_then_ends() -> None:
     graph, circle = house(), f"{FINE}\nstep 1: go to hall"
-    planner = LLMPlanner(Listener(circle, circle), JUDGING, habits=Habits(move_on=True))
+    planner = LLMPlanner(Listener(circle, circle), JUDGING, habits=PlannerConfig(move_on=True))
     rooms, places = list(graph.rooms), list(graph.receptacles)
     seen = planner.plan(graph, went(*rooms))
     assert [step.action.target for step in seen.steps if step.action] == places and not seen.complete
@@ -133,7 +135,7 @@ def allowed(
     """Whether a consistent planner's model may write a plan behind its judgements."""
     model = Listener(judged, " mission complete")
     context = ContextGenerator(PromptTemplate.load("judging"), steps)
-    LLMPlanner(model, context, habits=Habits(grounded=True, consistent=True)).plan(house(holding), attempts)
+    LLMPlanner(model, context, habits=PlannerConfig(grounded=True, consistent=True)).plan(house(holding), attempts)
     return follows(plan, model.asked[1].grammar or "")
 
 
@@ -162,7 +164,7 @@ def test_a_consistent_plan_ends_where_nothing_is_left_and_never_with_a_full_hand
 def test_what_is_nearest_is_listed_first_and_visited_first() -> None:
     far = {"kitchen 0": 9.0, "hall 1": 1.0, "hall 1 chest 3": 5.0, "hall 1 shelf 4": 2.0}
     model = Listener(" mission complete")
-    habits = Habits(second_look=True)
+    habits = PlannerConfig(second_look=True)
     context = ContextGenerator(PromptTemplate.load("planner"))
     planner = LLMPlanner(model, context, habits=habits, route=lambda start, end: far.get(end, 7.0))
     plan = planner.plan(house(), went("kitchen 0", "hall 1"))
@@ -181,7 +183,7 @@ def test_the_local_model_tells_how_likely_a_line_is() -> None:
     model = LocalChatModel(dtype="float32")
     messages = (Message("user", "mug on kitchen sink\ncap on hall chest"),)
     openings = {"mug 1": "\nmug on kitchen sink: ", "cap 1": "\ncap on hall chest: "}
-    found = line_probabilities(model, messages, "Objects:", Reply(FINE), openings)
+    found = line_probabilities2(model, messages, "Objects:", Reply(FINE), openings)
     request = ChatRequest(messages, Sampling(), "Objects:")
     (tokens,) = model.score_tokens(request, [FINE])
     assert "".join(token.text for token in tokens) == FINE

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from housewise.agent.personalize.llm_planner import Habits, LLMPlanner
+from housewise.agent.personalize.llm_planner import LLMPlanner, PlannerConfig
 from housewise.agent.personalize.placement_judges import Confidence
 from housewise.agent.personalize.planner import Attempt, Plan
 from housewise.agent.personalize.preference_knowledge import Knowledge, Options
@@ -43,7 +43,7 @@ def judged(
     attempts: Sequence[Attempt] = ENTERED,
     knowledge: Knowledge | None = None,
 ) -> Plan:
-    habits = Habits(rated=True, confidence=Confidence(confidence))
+    habits = PlannerConfig(rated=True, confidence=Confidence(confidence))
     return LLMPlanner(model, JUDGING, habits=habits, knowledge=knowledge).plan(graph or house(), attempts)
 
 
@@ -68,7 +68,7 @@ def test_with_others_alike_a_model_may_be_less_sure_and_of_strange_kinds_surer()
 
 def test_a_model_leaves_alone_what_it_was_not_taught_to_judge() -> None:
     model = Rater(fine=0.1, hall_shelf=0.9)
-    habits = Habits(rated=True, confidence=Confidence(0.5, unfamiliar=1.0, familiar=frozenset({"mug"})))
+    habits = PlannerConfig(rated=True, confidence=Confidence(0.5, unfamiliar=1.0, familiar=frozenset({"mug"})))
     plan = LLMPlanner(model, JUDGING, habits=habits).plan(house(), ENTERED)
     assert plan.text.startswith("\nmug on kitchen sink: hall shelf\ncap on hall chest: fine\n")
 
@@ -133,7 +133,7 @@ def test_what_it_has_put_somewhere_stays_there() -> None:
 
 def test_the_same_is_rated_once_in_an_episode() -> None:
     model = Rater(fine=0.9)
-    planner = LLMPlanner(model, JUDGING, habits=Habits(rated=True, confidence=Confidence(0.5)))
+    planner = LLMPlanner(model, JUDGING, habits=PlannerConfig(rated=True, confidence=Confidence(0.5)))
     for _ in range(2):
         planner.plan(house(), ENTERED)
     assert len(model.rated) == 2
@@ -144,7 +144,7 @@ def test_in_another_order_the_same_is_rated_once_and_the_first_place_of_its_kind
     graph.update(View(dict.fromkeys(("hall 1 chest 3", "hall 1 shelf 4", "hall 1 shelf 5"), "hall 1"), {}))
     graph.update(View({"hall 1 chest 3": "hall 1"}, {"mug 1": "hall 1 chest 3"}))
     model, nearest = Rater(hall_shelf_4=0.9), {"hall 1 shelf 4": 1.0, "hall 1 shelf 5": 2.0}
-    habits = Habits(rated=True, consistent=True)
+    habits = PlannerConfig(rated=True, consistent=True)
     planner = LLMPlanner(model, JUDGING, habits=habits, route=lambda start, end: nearest.get(end, 3.0))
     planner.plan(graph, went("hall 1"))
     assert '"place mug on hall shelf 4"' in model.asked[0].grammar.replace("\\nstep 6: ", '" "')
@@ -155,10 +155,10 @@ def test_in_another_order_the_same_is_rated_once_and_the_first_place_of_its_kind
 
 def test_a_model_that_rates_nothing_is_named() -> None:
     with pytest.raises(UserError, match=r"does not tell how likely .* set agent\.rated=false"):
-        LLMPlanner(Listener(), JUDGING, habits=Habits(rated=True))
+        LLMPlanner(Listener(), JUDGING, habits=PlannerConfig(rated=True))
 
 
 def test_a_prompt_without_judgements_is_asked_as_ever() -> None:
     plain = ContextGenerator(PromptTemplate.load("planner"))
-    plan = LLMPlanner(Listener(" go to mug 1"), plain, habits=Habits(rated=True)).plan(house(), [])
+    plan = LLMPlanner(Listener(" go to mug 1"), plain, habits=PlannerConfig(rated=True)).plan(house(), [])
     assert [str(step.action) for step in plan.steps] == ["go to mug 1"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from housewise.agent.personalize.plan_parser import parse_plan
-from housewise.agent.personalize.plan_simulator import Foresight, verdict
+from housewise.agent.personalize.plan_simulator import PlanSimulator, verdict
 from housewise.agent.personalize.planner import Attempt
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph, View
@@ -25,7 +25,7 @@ def done(*steps: str, succeeded: bool = True) -> list[Attempt]:
 
 
 def feasible(graph: SceneGraph, attempts: list[Attempt]) -> set[str]:
-    return {str(action) for action in Foresight(graph, attempts).feasible()}
+    return {str(action) for action in PlanSimulator(graph, attempts).feasible()}
 
 
 def judged(*steps: str, holding: str | None = None, attempts: list[Attempt] | None = None) -> str:
@@ -96,6 +96,6 @@ def test_a_plan_starts_where_the_robot_is() -> None:
 
 
 def test_every_feasible_action_has_no_problem() -> None:
-    foresight = Foresight(house(), done(f"go to {SINK}", f"look at {SINK}"))
+    foresight = PlanSimulator(house(), done(f"go to {SINK}", f"look at {SINK}"))
     assert [foresight.problem(action) for action in foresight.feasible()] == [""] * len(list(foresight.feasible()))
     assert foresight.problem(HighLevelAction(ActionKind.PICK_UP, "pen 4"))

@@ -4,9 +4,9 @@ from dataclasses import replace
 import pytest
 
 from housewise.agent.personalize.grammar import plan_grammar
-from housewise.agent.personalize.llm_planner import Habits, LLMPlanner
+from housewise.agent.personalize.llm_planner import LLMPlanner, PlannerConfig
 from housewise.agent.personalize.plan_parser import ParsedStep
-from housewise.agent.personalize.planner import Attempt, Plan, promising
+from housewise.agent.personalize.planner import Attempt, Plan, hide_hopeless_targets
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.language.base import ChatRequest, Reply, Sampling
 from housewise.language.replay import ReplayChatModel
@@ -68,7 +68,7 @@ def test_a_plan_is_cut_and_the_end_is_heard(graph: SceneGraph) -> None:
 def test_before_the_end_it_looks_where_it_has_not_been(graph: SceneGraph) -> None:
     model = Listener("mission complete", "go to mug 1\nstep 2: mission complete", "mission complete")
     context = ContextGenerator(PromptTemplate.load("planner"), 10)
-    llm = LLMPlanner(model, context, habits=Habits(second_look=True))
+    llm = LLMPlanner(model, context, habits=PlannerConfig(second_look=True))
     visits = llm.plan(graph, [])
     assert [str(step.action) for step in visits.steps] == ["go to kitchen 0", "go to kitchen 0 sink 2"]
     assert not visits.complete and visits.messages == ()
@@ -81,7 +81,9 @@ def test_before_the_end_it_looks_where_it_has_not_been(graph: SceneGraph) -> Non
 @pytest.mark.parametrize("prompt", ["planner", "judging"])
 def test_a_second_look_can_be_played_again(graph: SceneGraph, prompt: str) -> None:
     context = ContextGenerator(PromptTemplate.load(prompt), 10)
-    looked = LLMPlanner(Listener("step 1: mission complete"), context, habits=Habits(second_look=True)).plan(graph, [])
+    looked = LLMPlanner(Listener("step 1: mission complete"), context, habits=PlannerConfig(second_look=True)).plan(
+        graph, []
+    )
     assert looked.steps and LLMPlanner(Listener(looked.text), context).plan(graph, []).steps == looked.steps
 
 
@@ -90,7 +92,7 @@ def test_with_something_in_its_hand_it_does_not_look_again(graph: SceneGraph) ->
     llm = LLMPlanner(
         Listener("mission complete"),
         ContextGenerator(PromptTemplate.load("planner"), 10),
-        habits=Habits(second_look=True),
+        habits=PlannerConfig(second_look=True),
     )
     assert llm.plan(graph, []).complete
 
@@ -125,7 +127,7 @@ class Cut(Listener):
 def test_half_a_line_is_dropped(graph: SceneGraph, grounded: bool) -> None:
     model = Cut(" go to mug 1\nstep 2: go to kitchen 0 si")
     plan = LLMPlanner(
-        model, ContextGenerator(PromptTemplate.load("planner"), 4), habits=Habits(grounded=grounded)
+        model, ContextGenerator(PromptTemplate.load("planner"), 4), habits=PlannerConfig(grounded=grounded)
     ).plan(graph, [])
     assert [str(step.action) for step in plan.steps] == ["go to mug 1"] and plan.text == " go to mug 1"
 
@@ -140,7 +142,9 @@ def test_a_planner_reads_what_is_said_after_thinking(graph: SceneGraph) -> None:
 
 def test_a_grounded_planner_sends_what_may_be_said(graph: SceneGraph) -> None:
     model = Listener(" go to mug 1")
-    LLMPlanner(model, ContextGenerator(PromptTemplate.load("planner"), 4), habits=Habits(grounded=True)).plan(graph, [])
+    LLMPlanner(model, ContextGenerator(PromptTemplate.load("planner"), 4), habits=PlannerConfig(grounded=True)).plan(
+        graph, []
+    )
     assert model.asked[0].grammar == plan_grammar(graph, 4)
     ungrounded = Listener()
     planner(ungrounded).plan(graph, [])
@@ -153,11 +157,11 @@ def tried(action: HighLevelAction, times: int, succeeded: bool = False) -> list[
 
 def test_what_failed_too_often_is_not_mentioned_again(graph: SceneGraph) -> None:
     pick = HighLevelAction(ActionKind.PICK_UP, "mug 1")
-    assert promising(graph, tried(pick, 9), None) is graph
-    assert promising(graph, tried(pick, 2), 3) is graph
-    assert promising(graph, tried(HighLevelAction(ActionKind.GO_TO, "mug 1"), 9), 3) is graph
+    assert hide_hopeless_targets(graph, tried(pick, 9), None) is graph
+    assert hide_hopeless_targets(graph, tried(pick, 2), 3) is graph
+    assert hide_hopeless_targets(graph, tried(HighLevelAction(ActionKind.GO_TO, "mug 1"), 9), 3) is graph
     for succeeded in (False, True):
-        left = promising(graph, tried(pick, 3, succeeded), 3)
+        left = hide_hopeless_targets(graph, tried(pick, 3, succeeded), 3)
         assert set(left.objects) == set(graph.objects) - {"mug 1"} and left.receptacles == graph.receptacles
     assert "mug 1" in graph.objects
 
@@ -165,9 +169,9 @@ def test_what_failed_too_often_is_not_mentioned_again(graph: SceneGraph) -> None
 def test_a_place_that_takes_nothing_is_left_out_while_the_hand_is_full(graph: SceneGraph) -> None:
     (place,) = [place for place in graph.receptacles if place == graph.place_of("mug 1")]
     put = HighLevelAction(ActionKind.PLACE, "cap 1", place)
-    assert promising(graph, tried(put, 3), 3) is graph
+    assert hide_hopeless_targets(graph, tried(put, 3), 3) is graph
     graph.update(View({}, {}, "cap 1"))
-    left = promising(graph, tried(put, 3), 3)
+    left = hide_hopeless_targets(graph, tried(put, 3), 3)
     assert place not in left.receptacles and "mug 1" not in left.objects and left.holding == "cap 1"
 
 
@@ -179,7 +183,7 @@ def test_words_mean_what_they_mean_in_the_prompt() -> None:
     full = HighLevelAction(ActionKind.PLACE, "hat 1", "bedroom 0 shelf 1")
     words = ContextGenerator(PromptTemplate.load("judging"))
     model = Listener("\nhat in hand: bedroom shelf\nstep 1: place hat on bedroom shelf")
-    (step,) = LLMPlanner(model, words, habits=Habits(grounded=True)).plan(graph, tried(full, 3)).steps
+    (step,) = LLMPlanner(model, words, habits=PlannerConfig(grounded=True)).plan(graph, tried(full, 3)).steps
     assert step.action == HighLevelAction(ActionKind.PLACE, "hat 1", "bedroom 0 shelf 2")
 
 

@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from housewise.agent.personalize.preference_knowledge import Known, Nothing, Remembered, WithRoom, of_thing, outlook
+from housewise.agent.personalize.preference_knowledge import (
+    ExcludeFailedPlacements,
+    KnownPlacements,
+    Nothing,
+    RecalledPreferences,
+    find_placement_candidates,
+    known_placements,
+)
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.language.embedder import Vectors
 from housewise.people.house.reactions import Place, ReactingUser
@@ -32,8 +39,8 @@ def house(holding: str | None = None) -> SceneGraph:
     return graph
 
 
-def remembered(*notes: Note) -> Remembered:
-    return Remembered(Memory("ada", notes), PLACES)
+def remembered(*notes: Note) -> RecalledPreferences:
+    return RecalledPreferences(Memory("ada", notes), PLACES)
 
 
 def told(value: float | str | None = 1.0, **about: object) -> Note:
@@ -58,7 +65,7 @@ def test_what_is_said_of_the_thing_wins_over_what_is_said_of_the_place() -> None
 def test_the_newest_of_contradicting_notes_counts() -> None:
     memory = Memory("ada", [ADA.on_placed("mug 1", PLACES["hall 1 shelf 4"], 1.0)])
     memory.edit(memory.notes[0].id, value=-1.0)
-    assert Remembered(memory, PLACES).wants("mug 1", "hall 1 shelf 4") is False
+    assert RecalledPreferences(memory, PLACES).wants("mug 1", "hall 1 shelf 4") is False
 
 
 @pytest.mark.parametrize(
@@ -79,7 +86,7 @@ def test_what_is_known_is_settled_and_the_rest_is_open() -> None:
     knows = remembered(
         told(1.0, things=("mug",), receptacle="shelf"), told(-1.0, things=("cap",), receptacle="chest", room="hall")
     )
-    found = outlook(house(), knows, {})
+    found = find_placement_candidates(house(), knows, {})
     assert found["mug 1"].known and found["mug 1"].places == ("kitchen 0 shelf 5",)
     assert not found["cap 1"].known and found["cap 1"].unwanted
     assert set(found["cap 1"].places) == set(PLACES) - {"hall 1 chest 3"}
@@ -87,12 +94,12 @@ def test_what_is_known_is_settled_and_the_rest_is_open() -> None:
 
 def test_where_placing_has_failed_is_no_place() -> None:
     knows = remembered(told(1.0, things=("mug",), receptacle="shelf"))
-    found = outlook(house(), knows, {"mug 1 on kitchen 0 shelf 5": 1})
+    found = find_placement_candidates(house(), knows, {"mug 1 on kitchen 0 shelf 5": 1})
     assert found["mug 1"].places == ("hall 1 shelf 4",)
 
 
 def test_what_is_held_is_judged_alone_and_is_nowhere() -> None:
-    found = outlook(house("mug 1"), remembered(told(-1.0, receptacle="sink")), {})
+    found = find_placement_candidates(house("mug 1"), remembered(told(-1.0, receptacle="sink")), {})
     assert list(found) == ["mug 1"] and not found["mug 1"].unwanted
     assert "kitchen 0 sink 2" not in found["mug 1"].places
 
@@ -100,23 +107,25 @@ def test_what_is_held_is_judged_alone_and_is_nowhere() -> None:
 def test_of_what_found_no_room_where_it_belongs_other_places_are_asked_and_the_one_where_it_was() -> None:
     shelves = remembered(told(1.0, things=("mug",), receptacle="shelf"))
     failed = {"mug 1 on kitchen 0 shelf 5": 1}
-    assert outlook(house("mug 1"), WithRoom(shelves, failed), failed)["mug 1"].places == ("hall 1 shelf 4",)
+    assert find_placement_candidates(house("mug 1"), ExcludeFailedPlacements(shelves, failed), failed)[
+        "mug 1"
+    ].places == ("hall 1 shelf 4",)
     failed = {**failed, "mug 1 on hall 1 shelf 4": 1}
-    found = outlook(house("mug 1"), WithRoom(shelves, failed), failed)["mug 1"]
+    found = find_placement_candidates(house("mug 1"), ExcludeFailedPlacements(shelves, failed), failed)["mug 1"]
     assert not found.known and found.places == ("kitchen 0 sink 2", "hall 1 chest 3")
     assert (found.here, found.origin, found.stays) == (None, "kitchen 0 sink 2", "kitchen 0 sink 2")
     assert "shelf" not in ContextGenerator(PromptTemplate.load("remembering")).template.hand(
-        house("mug 1"), {}, WithRoom(shelves, failed)
+        house("mug 1"), {}, ExcludeFailedPlacements(shelves, failed)
     )
     failed = {**failed, "mug 1 on kitchen 0 sink 2": 1}
-    found = outlook(house("mug 1"), WithRoom(shelves, failed), failed)["mug 1"]
+    found = find_placement_candidates(house("mug 1"), ExcludeFailedPlacements(shelves, failed), failed)["mug 1"]
     assert found.places == ("hall 1 chest 3",) and found.stays is None
 
 
 def test_what_is_unwanted_where_it_was_is_not_put_back() -> None:
     knows = remembered(told(1.0, things=("mug",), receptacle="shelf"), told(-1.0, things=("mug",), receptacle="sink"))
     failed = {"mug 1 on kitchen 0 shelf 5": 1, "mug 1 on hall 1 shelf 4": 1}
-    found = outlook(house("mug 1"), WithRoom(knows, failed), failed)["mug 1"]
+    found = find_placement_candidates(house("mug 1"), ExcludeFailedPlacements(knows, failed), failed)["mug 1"]
     assert found.places == ("hall 1 chest 3",) and found.stays is None
 
 
@@ -131,7 +140,7 @@ def test_nothing_known_is_contradicted(wishes: dict[tuple[str, str], bool]) -> N
     ]
     knows, graph = remembered(*notes), house()
     assert {(thing, place): knows.wants(f"{thing} 1", place) for thing, place in wishes} == wishes
-    for thing, options in outlook(graph, knows, {}).items():
+    for thing, options in find_placement_candidates(graph, knows, {}).items():
         known = {place: knows.wants(thing, place) for place in PLACES}
         assert options.known == (True in known.values())
         assert options.places[:1] == () or known[options.places[0]] is not False
@@ -143,7 +152,7 @@ def test_nothing_known_is_contradicted(wishes: dict[tuple[str, str], bool]) -> N
 
 
 def test_nothing_is_known_of_anything_without_a_memory() -> None:
-    assert of_thing(house(), "mug 1", Nothing()) == Known(None, ())
+    assert known_placements(house(), "mug 1", Nothing()) == KnownPlacements(None, ())
 
 
 def test_notes_stand_in_the_prompt_as_facts_of_the_house() -> None:
@@ -175,10 +184,10 @@ def test_of_what_nothing_is_known_it_tells_where_similar_things_are_wanted() -> 
         told(-1.0, things=("cap",), receptacle="sink"),
         told(1.0, things=("ham",), receptacle="fridge"),
     ]
-    knows = Remembered(Memory("ada", notes), PLACES, Letters())
+    knows = RecalledPreferences(Memory("ada", notes), PLACES, Letters())
     assert knows.alike("cap 1", list(PLACES), 5) == [("cup", "hall 1 shelf 4"), ("pad", "kitchen 0 sink 2")]
     assert knows.alike("cap 1", list(PLACES), 1) == [("cup", "hall 1 shelf 4")]
-    assert Remembered(Memory("ada", notes), PLACES).alike("cap 1", list(PLACES), 5) == []
+    assert RecalledPreferences(Memory("ada", notes), PLACES).alike("cap 1", list(PLACES), 5) == []
 
 
 def test_what_similar_things_tell_settles_what_nothing_else_does_where_that_is_asked_for() -> None:
@@ -186,17 +195,17 @@ def test_what_similar_things_tell_settles_what_nothing_else_does_where_that_is_a
         told(1.0, things=("cup",), receptacle="shelf", room="hall"),
         told(1.0, things=("ham",), receptacle="sink"),
     )
-    knows = Remembered(Memory("ada", [cup, ham]), PLACES, Letters())
-    assert not outlook(house(), knows, {})["cap 1"].known
-    settled = outlook(house(), knows, {}, likeness=True)["cap 1"]
+    knows = RecalledPreferences(Memory("ada", [cup, ham]), PLACES, Letters())
+    assert not find_placement_candidates(house(), knows, {})["cap 1"].known
+    settled = find_placement_candidates(house(), knows, {}, likeness=True)["cap 1"]
     assert settled.known and settled.places == ("hall 1 shelf 4",)
     own = told(1.0, things=("cap",), receptacle="sink")
-    assert outlook(house(), Remembered(Memory("ada", [cup, own]), PLACES, Letters()), {}, likeness=True)[
-        "cap 1"
-    ].places == ("kitchen 0 sink 2",)
+    assert find_placement_candidates(
+        house(), RecalledPreferences(Memory("ada", [cup, own]), PLACES, Letters()), {}, likeness=True
+    )["cap 1"].places == ("kitchen 0 sink 2",)
     # The receptacle where a cup is wanted is one for a cap, too: it stays there.
-    stays = Remembered(Memory("ada", [told(1.0, things=("cup",), receptacle="chest"), ham]), PLACES, Letters())
-    assert outlook(house(), stays, {}, likeness=True)["cap 1"].places == ("hall 1 chest 3",)
+    stays = RecalledPreferences(Memory("ada", [told(1.0, things=("cup",), receptacle="chest"), ham]), PLACES, Letters())
+    assert find_placement_candidates(house(), stays, {}, likeness=True)["cap 1"].places == ("hall 1 chest 3",)
 
 
 def test_a_prompt_speaks_of_them_beside_the_thing() -> None:
@@ -205,7 +214,7 @@ def test_a_prompt_speaks_of_them_beside_the_thing() -> None:
         told(-1.0, things=("cap",), receptacle="chest"),
     ]
     context = ContextGenerator(PromptTemplate.load("remembering"))
-    knows = Remembered(Memory("ada", notes), PLACES, Letters())
+    knows = RecalledPreferences(Memory("ada", notes), PLACES, Letters())
     _, user = context.messages(house(), knows)
     assert user.content.splitlines()[-2:] == [
         "mug on kitchen sink",

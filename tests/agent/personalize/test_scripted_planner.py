@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from housewise.agent.personalize.planner import Attempt, Plan
-from housewise.agent.personalize.scripted_planner import ScriptedPlanner, tour
+from housewise.agent.personalize.scripted_planner import ScriptedPlanner, nearest_neighbour_tour
 from housewise.controller.skills import Controller
 from housewise.core.record import RecordWriter
 from housewise.systems.personalize.planners import scripted_planner
@@ -157,7 +157,11 @@ def test_the_nearest_comes_first() -> None:
 
 def test_a_tour_goes_on_to_the_next_nearest() -> None:
     at = {None: 0.0, "sink": 3.0, "bed": -1.0, "shelf": 4.0}
-    assert tour(("sink", "shelf", "bed"), lambda start, end: abs(at[start] - at[end])) == ["bed", "sink", "shelf"]
+    assert nearest_neighbour_tour(("sink", "shelf", "bed"), lambda start, end: abs(at[start] - at[end])) == [
+        "bed",
+        "sink",
+        "shelf",
+    ]
 
 
 def test_a_generated_house_is_tidied_from_end_to_end(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from housewise.agent.personalize.plan_parser import parse_plan, parse_step
-from housewise.agent.personalize.step_splitter import plan_lines
+from housewise.agent.personalize.step_splitter import split_into_steps
 from housewise.worlds.house.vocabulary import Vocabulary
 
 HOUSE = Vocabulary(
@@ -247,7 +247,7 @@ def test_what_is_no_known_step_is_refused(reply: str, problem: str) -> None:
 @pytest.mark.parametrize("step", ACTIONS)
 def test_a_plan_in_the_papers_form_stays_as_it_is(step: str) -> None:
     lines = [f"step 1: {step}", f"step 2: {step}", "The study is fine.", "mission complete"]
-    assert plan_lines("\n".join(lines)) == lines
+    assert split_into_steps("\n".join(lines)) == lines
     assert parse_step(lines[0], HOUSE).raw == lines[0]
 
 

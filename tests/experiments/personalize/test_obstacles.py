@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from housewise.experiments.personalize.obstacles import FATES, obstacles
-from housewise.systems.personalize.record import ActionEvent, ExchangeLine, PlanEvent
+from housewise.systems.personalize.record import ActionEvent, ModelCallRecord, PlanEvent
 from tests.experiments.records import SHELF, TABLE, changed, make_record
 
 SOFA = "living room 0 sofa 3"
@@ -63,7 +63,7 @@ def test_nothing_played_has_no_shares() -> None:
 @pytest.mark.parametrize(("known", "fate"), [(["mug 1"], "left alone"), ([], "no steps left")])
 def test_what_was_known_when_all_seemed_done_was_left_alone(known: list[str], fate: str) -> None:
     record = make_record({"mug 1": TABLE}, ended="out of steps")
-    asked = ExchangeLine(prompt=[{"role": "user", "content": "-"}], reply="mission complete")
+    asked = ModelCallRecord(prompt=[{"role": "user", "content": "-"}], reply="mission complete")
     look = PlanEvent(plan=1, step=9, reply="step 1: go to sink", earlier=[asked], known={"kitchen 0": {TABLE: known}})
     assert look.second_look and not record.plans[0].second_look
     things = obstacles([changed(record, plans=[*record.plans, look])])["things"]

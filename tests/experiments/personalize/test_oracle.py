@@ -12,14 +12,14 @@ import pytest
 
 from housewise.core.record import Header, Record, Result
 from housewise.experiments.personalize.oracle import GENERATED, SCENES, Played, episodes, figures, left_over
-from housewise.systems.personalize.record import ActionEvent, HouseRecord, HouseSetting, PlanEvent
+from housewise.systems.personalize.record import ActionEvent, HouseRecord, InitialState, PlanEvent
 from housewise.systems.personalize.tasks import task_names
 from housewise.worlds.house.housekeep.reader import HousekeepData
 
 
 def record(placements: dict[str, str], actions: list[ActionEvent], ended: str = "complete") -> HouseRecord:
     """A record of things that all belong in the cupboard and of which the mug is known from the start."""
-    setting = HouseSetting(
+    setting = InitialState(
         scene="s",
         episode=1,
         simulator="raycast",

@@ -14,7 +14,7 @@ from housewise.export import FORMATS, export_run
 from housewise.export.episode_playback import Playback, events_of
 from housewise.export.house_player import HousePlayer
 from housewise.playback.replay import find_task, replay_record
-from housewise.playback.simulators import FilmedSimulator
+from housewise.playback.simulators import PlaybackSimulator
 from housewise.rollout.record_reader import read_record
 from housewise.systems.personalize.record import HouseRecord
 from housewise.worlds.house.simulator.base import Camera
@@ -60,7 +60,7 @@ def test_things_move_when_they_are_carried(played: list[Playback], records: list
 def test_the_eye_is_where_the_picture_was_taken(played: list[Playback], records: list[HouseRecord]) -> None:
     """What fills much of a picture and lies within it is seen where the eye's pose and the box say."""
     playback, record = played[0], records[0]
-    with closing(FilmedSimulator(Camera())) as simulator:
+    with closing(PlaybackSimulator(Camera())) as simulator:
         shots = replay_record(record, find_task(record), simulator, frames=STEPS + 1).frames
     lens, compared = 64 / np.tan(playback.field_of_view / 2), 0
     for number, frame in enumerate(playback.frames):

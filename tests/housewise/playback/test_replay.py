@@ -9,9 +9,9 @@ import pytest
 
 from housewise.core.errors import UserError
 from housewise.core.record import Header
-from housewise.playback.floor_plan import house_plan
-from housewise.playback.replay import Replay, find_task, select_states, replay_record, replay_settings
-from housewise.playback.simulators import FilmedSimulator
+from housewise.playback.floor_plan import draw_floor_plan
+from housewise.playback.replay import Replay, find_task, replay_record, replay_settings, select_states
+from housewise.playback.simulators import PlaybackSimulator
 from housewise.systems.personalize.record import HouseRecord, read_house_records
 from housewise.worlds.house.housekeep.reader import HousekeepData
 from housewise.worlds.house.simulator.base import Camera
@@ -26,7 +26,7 @@ def record_of(folder: Path) -> HouseRecord:
 
 
 def again(record: HouseRecord, frames: int = 0) -> Replay:
-    return replay_record(record, find_task(record), FilmedSimulator(SMALL), frames)
+    return replay_record(record, find_task(record), PlaybackSimulator(SMALL), frames)
 
 
 def test_the_same_happens_again(run_folder: Path) -> None:
@@ -61,7 +61,7 @@ def test_without_a_camera_the_record_is_followed_to_the_same_places(run_folder: 
 
 def test_objects_are_found_in_the_pictures(run_folder: Path) -> None:
     record = record_of(run_folder)
-    played = replay_record(record, find_task(record), FilmedSimulator(Camera(256, 192)), 40)
+    played = replay_record(record, find_task(record), PlaybackSimulator(Camera(256, 192)), 40)
     found = [(number, name, extent) for number, shot in played.frames.items() for name, extent in shot.objects.items()]
     assert found and {name for _, name, _ in found} <= set(record.setting.placements)
     for number, name, extent in found:
@@ -93,7 +93,7 @@ def test_a_housekeep_episode_whose_data_has_moved(
     monkeypatch.setenv("HOUSEKEEP_DATA", str(housekeep.root))
     played = again(changed(record, settings=moved), frames=4)
     assert played.differences == []
-    plan = house_plan(played.task.scene, played.task.episode.receptacles, 300, 300)
+    plan = draw_floor_plan(played.task.scene, played.task.episode.receptacles, 300, 300)
     assert set(plan.rooms) == {room.name for room in played.task.scene.rooms}
     assert all(area.area > 0 for area in getattr(plan.walls, "geoms", [plan.walls]))
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from housewise.playback.floor_plan import DETAIL, Frame, house_plan
-from housewise.playback.object_outcomes import HAND, Fate, fates, story, who_wants
+from housewise.playback.floor_plan import DETAIL, Frame, draw_floor_plan
+from housewise.playback.object_outcomes import HAND, ObjectOutcome, fates, story, who_wants
 from housewise.playback.replay import find_task, replay_record
-from housewise.playback.simulators import FilmedSimulator
+from housewise.playback.simulators import PlaybackSimulator
 from housewise.report.drawing.house_map import map_svg
 from housewise.report.drawing.inert_text import inert
 from housewise.report.drawing.label_layout import Boxes
@@ -23,8 +23,8 @@ from housewise.systems.personalize.record import read_house_records
 from housewise.worlds.house.simulator.base import Camera
 
 
-def fate(name: str, start: str, end: str, *wanted: str, found: bool = True) -> Fate:
-    return Fate(name, start, end, wanted, found, start != end)
+def fate(name: str, start: str, end: str, *wanted: str, found: bool = True) -> ObjectOutcome:
+    return ObjectOutcome(name, start, end, wanted, found, start != end)
 
 
 KINDS = ("right", "wrong", "unseen")
@@ -89,8 +89,8 @@ def test_frame(turned: bool) -> None:
 def test_map_shows_house_and_moves(run_folder: Path) -> None:
     record = next(read_house_records(run_folder / "episodes"))
     task = find_task(record)
-    played = replay_record(record, task, FilmedSimulator(Camera(8, 6)), 0)
-    plan = house_plan(task.scene, task.episode.receptacles)
+    played = replay_record(record, task, PlaybackSimulator(Camera(8, 6)), 0)
+    plan = draw_floor_plan(task.scene, task.episode.receptacles)
     width, height = plan.frame.size
     assert plan.picture.shape == (DETAIL * height, DETAIL * width, 4)
     assert set(plan.rooms) == {room.name for room in task.scene.rooms}

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("openai")
 
-from housewise.agent.personalize.preference_knowledge import Remembered
+from housewise.agent.personalize.preference_knowledge import RecalledPreferences
 from housewise.people.house.reactions import Place
 from housewise.people.memory import MemoryFolder
 from housewise.systems.stars.record import ActionEvent
@@ -91,7 +91,7 @@ def test_a_confirmed_place_of_a_kind_is_known_to_the_robot_in_houses(server: Cha
         "kitchen 0 cupboard 2": Place("cupboard", "kitchen"),
         "bathroom 0 pantry 3": Place("pantry", "bathroom"),
     }
-    known = Remembered(memory, places)
+    known = RecalledPreferences(memory, places)
     assert known.wants("cereal box 1", "kitchen 0 pantry 1") is True
     assert known.wants("cereal box 1", "bathroom 0 pantry 3") is None
     # Where mugs belong depends on where they are found: that is for the task, not for the house.
