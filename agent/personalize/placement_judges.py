@@ -21,7 +21,7 @@ from housewise.agent.personalize.placement_judgement import (
 from housewise.agent.personalize.planner import Attempt, ModelCall, unentered_rooms
 from housewise.agent.personalize.preference_knowledge import Options
 from housewise.agent.personalize.prompt import PromptTemplate
-from housewise.agent.personalize.token_probabilities import line_probabilities2
+from housewise.agent.personalize.token_probabilities import line_probabilities
 from housewise.core.errors import UserError
 from housewise.language.base import ChatModel, ChatRequest, Message, Scorer
 from housewise.worlds.house.actions import ActionKind
@@ -128,7 +128,7 @@ class WritingJudge:
         likely: dict[str, float] = {}
         if self.confidence:
             openings = {thing: opening_of(thing, graph, called) for thing in options if not options[thing].known}
-            likely = line_probabilities2(self.model, messages, words.prefix, reply, openings)
+            likely = line_probabilities(self.model, messages, words.prefix, reply, openings)
         said = read(reply.text, graph, called)
         sure = {thing: likely.get(thing, 1.0) >= self.confidence.of(thing, each) for thing, each in options.items()}
         judgements = {

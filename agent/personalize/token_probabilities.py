@@ -9,7 +9,7 @@ from housewise.core.errors import UserError
 from housewise.language.base import ChatModel, ChatRequest, Message, Reply, TokenLogprob, TokenScorer
 
 
-def line_probabilities2(
+def line_probabilities(
     model: ChatModel, messages: tuple[Message, ...], prefix: str, reply: Reply, openings: Mapping[str, str]
 ) -> dict[str, float]:
     """The probability of the rest of each line of a reply, given its opening and all before it.

@@ -11,7 +11,7 @@ from housewise.agent.personalize.llm_planner import LLMPlanner, PlannerConfig
 from housewise.agent.personalize.placement_judges import Confidence
 from housewise.agent.personalize.planner import Attempt
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
-from housewise.agent.personalize.token_probabilities import line_probabilities2
+from housewise.agent.personalize.token_probabilities import line_probabilities
 from housewise.core.errors import UserError
 from housewise.language.base import ChatRequest, Message, Reply, Sampling, TokenLogprob
 from housewise.language.grammar_matching import follows
@@ -101,7 +101,7 @@ def test_probabilities_of_a_server_are_those_of_the_tokens_of_each_line() -> Non
     alternatives = tuple((TokenLogprob(text, -0.5), TokenLogprob("other", -0.1)) for text in texts)
     reply = Reply(FINE, alternatives=alternatives)
     openings = {"mug 1": "\nmug on kitchen sink: ", "cap 1": "\ncap on hall chest: ", "pen 1": "\npen in hand: "}
-    found = line_probabilities2(Listener(), (), "Objects:", reply, openings)
+    found = line_probabilities(Listener(), (), "Objects:", reply, openings)
     assert found == pytest.approx({"mug 1": math.exp(-1.0), "cap 1": math.exp(-0.5)})
 
 
@@ -183,7 +183,7 @@ def test_the_local_model_tells_how_likely_a_line_is() -> None:
     model = LocalChatModel(dtype="float32")
     messages = (Message("user", "mug on kitchen sink\ncap on hall chest"),)
     openings = {"mug 1": "\nmug on kitchen sink: ", "cap 1": "\ncap on hall chest: "}
-    found = line_probabilities2(model, messages, "Objects:", Reply(FINE), openings)
+    found = line_probabilities(model, messages, "Objects:", Reply(FINE), openings)
     request = ChatRequest(messages, Sampling(), "Objects:")
     (tokens,) = model.score_tokens(request, [FINE])
     assert "".join(token.text for token in tokens) == FINE
