@@ -16,7 +16,7 @@ from housewise.agent.personalize.planner import (
     Attempt,
     ModelCall,
     Plan,
-    failures,
+    count_failures,
     format_steps,
     hide_hopeless_targets,
     unentered_rooms,
@@ -138,7 +138,7 @@ class LLMPlanner:
 
     def _in_two(self, told: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
         """First judgements, then the steps behind them."""
-        words, failed = self.context.template, failures(attempts)
+        words, failed = self.context.template, count_failures(attempts)
         # Where all places known to be right are full, others are judged as of a thing of which nothing is known.
         knowledge = ExcludeFailedPlacements(self._knowledge, failed)
         messages = self.context.messages(told, knowledge)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from housewise.agent.personalize.placement_judgement import subjects
-from housewise.agent.personalize.planner import Attempt, Plan, failures, untried_places
+from housewise.agent.personalize.planner import Attempt, Plan, count_failures, untried_places
 from housewise.agent.personalize.preference_knowledge import Knowledge, placements_of_similar_kinds
 from housewise.agent.personalize.scripted_planner import ScriptedPlanner, Wants
 from housewise.worlds.house.actions import ActionKind
@@ -50,7 +50,7 @@ class PlacementGuesser:
         """
         placed = {each.action.target for each in attempts if each.succeeded and each.action.kind == ActionKind.PLACE}
         unsettled = [thing for thing in subjects(graph) if thing not in placed]
-        found = {thing: self._guess(graph, thing, failures(attempts)) for thing in unsettled}
+        found = {thing: self._guess(graph, thing, count_failures(attempts)) for thing in unsettled}
         return {thing: places for thing, places in found.items() if places}
 
     def _guess(self, graph: SceneGraph, thing: str, failed: dict[str, int]) -> tuple[str, ...]:

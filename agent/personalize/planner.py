@@ -84,7 +84,7 @@ class Attempt:
     reason: str = ""
 
 
-def failures(attempts: Sequence[Attempt]) -> dict[str, int]:
+def count_failures(attempts: Sequence[Attempt]) -> dict[str, int]:
     """How often picking up an object, or placing it on a receptacle (``"mug 1 on shelf 2"``), has failed."""
     found: dict[str, int] = {}
     for attempt in attempts:
@@ -114,7 +114,7 @@ def hide_hopeless_targets(graph: SceneGraph, attempts: Sequence[Attempt], most_t
     if most_tries is None:
         return graph
     picked = Counter(tried.action.target for tried in attempts if tried.action.kind == ActionKind.PICK_UP)
-    hopeless = {key for key, count in (failures(attempts) | picked).items() if count >= most_tries}
+    hopeless = {key for key, count in (count_failures(attempts) | picked).items() if count >= most_tries}
     things = {thing for thing in graph.objects if thing in hopeless and thing != graph.holding}
     places = {place for place in graph.receptacles if f"{graph.holding} on {place}" in hopeless}
     return graph.without(things | places) if things or places else graph

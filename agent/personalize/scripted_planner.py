@@ -13,7 +13,7 @@ from housewise.agent.personalize.planner import (
     MOST_STEPS,
     Attempt,
     Plan,
-    failures,
+    count_failures,
     unentered_rooms,
     untried_places,
     unvisited_receptacles,
@@ -60,7 +60,7 @@ class ScriptedPlanner:
 
     def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
         """See Planner.plan."""
-        failed = failures(attempts)
+        failed = count_failures(attempts)
         if graph.holding is not None:
             targets = self._targets(graph, graph.holding, failed) or self._elsewhere(graph, graph.holding, failed)
             if targets:
@@ -78,7 +78,7 @@ class ScriptedPlanner:
 
     def judgements(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Judgements:
         """Where each object belongs, going by the list; see housewise.agent.personalize.placement_judgement."""
-        failed = failures(attempts)
+        failed = count_failures(attempts)
         return {thing: self._home(graph, thing, failed) for thing in subjects(graph)}
 
     def _home(self, graph: SceneGraph, thing: str, failed: dict[str, int]) -> str | None:

@@ -18,8 +18,8 @@ from housewise.core.files import exclusive_lock, find_paths, remove_partial, wri
 from housewise.core.settings import short_key
 from housewise.language.adapters import ASKED_WITH, AskedWith, asked_with
 from housewise.language.embedder import shared_minilm
+from housewise.rollout.count_failures import FailedEpisodesError
 from housewise.rollout.executors import RunCallback
-from housewise.rollout.failures import FailedEpisodesError
 from housewise.rollout.run import Run, has_episodes
 from housewise.rollout.saved_settings import check_user_files, copy_user_files, is_same_setting
 from housewise.rollout.scores import VERSION
