@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from housewise.agent.personalize.placement_judgement import judgement_line, judgement_rules
-from housewise.agent.personalize.preference_knowledge import Options
+from housewise.agent.personalize.preference_knowledge import PlacementCandidates
 from housewise.language.gbnf import REPLY, literal, one_of, rule
 from housewise.worlds.house.actions import ActionKind
 from housewise.worlds.house.scene_graph import SceneGraph
@@ -38,7 +38,7 @@ def plan_grammar(
     return "\n".join(_Plans(graph, most_steps, called or {}).rules(judging)) + "\n"
 
 
-def judgement_grammar(graph: SceneGraph, options: Mapping[str, Options], called: Mapping[str, str]) -> str:
+def judgement_grammar(graph: SceneGraph, options: Mapping[str, PlacementCandidates], called: Mapping[str, str]) -> str:
     """What a planner may judge, and nothing behind it.
 
     Args:

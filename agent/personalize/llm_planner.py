@@ -27,8 +27,8 @@ from housewise.agent.personalize.preference_knowledge import (
     ExcludeFailedPlacements,
     Knowledge,
     Nothing,
-    Options,
-    find_placement_candidates,
+    PlacementCandidates,
+    find_candidates,
 )
 from housewise.agent.personalize.prompt import ContextGenerator
 from housewise.agent.personalize.scripted_planner import (
@@ -143,7 +143,7 @@ class LLMPlanner:
         knowledge = ExcludeFailedPlacements(self._knowledge, failed)
         messages = self.context.messages(told, knowledge)
         # A prompt that names similar things leaves it to the model what they tell.
-        options = find_placement_candidates(told, knowledge, failed, likeness=not words.note_alike)
+        options = find_candidates(told, knowledge, failed, likeness=not words.note_alike)
         judged = self._judge.judge(told, options, messages, attempts)
         thoughts = f"{written(judged.judgements, told, words.called(told))}\nstep 1:"
         grammar, choices = self._grammar(told, judging=False) if self.habits.grounded else None, None
@@ -211,7 +211,11 @@ class LLMPlanner:
         return Plan(parsed.steps, parsed.complete, messages, reply)
 
     def _consistent(
-        self, graph: SceneGraph, options: Mapping[str, Options], judgements: Judgements, attempts: Sequence[Attempt]
+        self,
+        graph: SceneGraph,
+        options: Mapping[str, PlacementCandidates],
+        judgements: Judgements,
+        attempts: Sequence[Attempt],
     ) -> list[str]:
         """The plans that follow from judgements, each once; at least one."""
         held, called = graph.holding, self.context.template.called(graph)

@@ -19,7 +19,7 @@ from housewise.agent.personalize.placement_judgement import (
     written,
 )
 from housewise.agent.personalize.planner import Attempt, ModelCall, unentered_rooms
-from housewise.agent.personalize.preference_knowledge import Options
+from housewise.agent.personalize.preference_knowledge import PlacementCandidates
 from housewise.agent.personalize.prompt import PromptTemplate
 from housewise.agent.personalize.token_probabilities import line_probabilities
 from housewise.core.errors import UserError
@@ -60,7 +60,7 @@ class Confidence:
     unfamiliar: float | None = None
     familiar: frozenset[str] | None = None
 
-    def of(self, thing: str, options: Options) -> float:
+    def of(self, thing: str, options: PlacementCandidates) -> float:
         """The share for one thing, by name."""
         if options.alike and self.alike is not None:
             return self.alike
@@ -79,7 +79,7 @@ class Judge(Protocol):
     def judge(
         self,
         graph: SceneGraph,
-        options: Mapping[str, Options],
+        options: Mapping[str, PlacementCandidates],
         messages: tuple[Message, ...],
         attempts: Sequence[Attempt],
     ) -> JudgementResult:
@@ -115,7 +115,7 @@ class WritingJudge:
     def judge(
         self,
         graph: SceneGraph,
-        options: Mapping[str, Options],
+        options: Mapping[str, PlacementCandidates],
         messages: tuple[Message, ...],
         attempts: Sequence[Attempt],
     ) -> JudgementResult:
@@ -171,7 +171,7 @@ class ScoringJudge:
     def judge(
         self,
         graph: SceneGraph,
-        options: Mapping[str, Options],
+        options: Mapping[str, PlacementCandidates],
         messages: tuple[Message, ...],
         attempts: Sequence[Attempt],
     ) -> JudgementResult:
@@ -202,7 +202,12 @@ class ScoringJudge:
         return JudgementResult(found, ratings=ratings)
 
     def _scores(
-        self, graph: SceneGraph, thing: str, options: Options, messages: tuple[Message, ...], before: Judgements
+        self,
+        graph: SceneGraph,
+        thing: str,
+        options: PlacementCandidates,
+        messages: tuple[Message, ...],
+        before: Judgements,
     ) -> dict[str | None, float]:
         """The natural-log probability of each judgement: a place of each kind, where it is, and none of those known."""
         judgements: dict[str, str | None] = {
@@ -224,7 +229,7 @@ class ScoringJudge:
 
 
 def _decided(
-    options: Options, scores: Mapping[str | None, float], best: str | None, least: float, *, may_wait: bool
+    options: PlacementCandidates, scores: Mapping[str | None, float], best: str | None, least: float, *, may_wait: bool
 ) -> str | None:
     """Where a thing is taken to belong; None to wait for other places."""
     if best is None:
@@ -250,7 +255,7 @@ def _by_kind(places: Iterable[str]) -> dict[str, str]:
     return first
 
 
-def _settled(options: Options, said: str | None, *, sure: bool) -> str | None:
+def _settled(options: PlacementCandidates, said: str | None, *, sure: bool) -> str | None:
     """Where a thing is taken to belong."""
     if options.known:
         return options.places[0]

@@ -205,7 +205,7 @@ def placements_of_similar_kinds(
 
 
 @dataclass(frozen=True)
-class Options:
+class PlacementCandidates:
     """What may be judged of a thing.
 
     Attributes:
@@ -232,9 +232,9 @@ class Options:
         return self.here if self.here is not None else self.origin
 
 
-def find_placement_candidates(
+def find_candidates(
     graph: SceneGraph, knowledge: Knowledge, failed: Mapping[str, int], likeness: bool = False
-) -> dict[str, Options]:
+) -> dict[str, PlacementCandidates]:
     """What is known of the things to judge, and what is left open.
 
     A thing that is known to be wanted where it is belongs there; else, where right places are known, on the first of
@@ -252,24 +252,26 @@ def find_placement_candidates(
     return {thing: _options(graph, thing, knowledge, failed, likeness) for thing in subjects(graph)}
 
 
-def _options(graph: SceneGraph, thing: str, knowledge: Knowledge, failed: Mapping[str, int], likeness: bool) -> Options:
+def _options(
+    graph: SceneGraph, thing: str, knowledge: Knowledge, failed: Mapping[str, int], likeness: bool
+) -> PlacementCandidates:
     here = None if thing == graph.holding else graph.place_of(thing)
     known = known_placements(graph, thing, knowledge)
     if here is not None and known.here:
-        return Options(here, (here,), elsewhere=False, known=True)
+        return PlacementCandidates(here, (here,), elsewhere=False, known=True)
     unwanted = known.here is False
     wanted = untried_places(thing, known.wanted, failed)
     if wanted:
-        return Options(here, (wanted[0],), elsewhere=False, known=True, unwanted=unwanted)
+        return PlacementCandidates(here, (wanted[0],), elsewhere=False, known=True, unwanted=unwanted)
     if likeness and not known.wanted and (likely := placements_of_similar_kinds(graph, thing, knowledge, failed)):
-        return Options(here, (likely[0],), elsewhere=False, known=True, unwanted=unwanted)
+        return PlacementCandidates(here, (likely[0],), elsewhere=False, known=True, unwanted=unwanted)
     open_to = [
         place for place in untried_places(thing, _listed(graph), failed) if knowledge.wants(thing, place) is None
     ]
     origin = graph.origin if here is None and graph.origin in open_to else None
     first = [place for place in (here, origin) if place is not None and not unwanted]
     places = (*first, *(place for place in open_to if place not in (here, origin)))
-    return Options(here, places, unwanted=unwanted, alike=bool(known.alike), origin=origin)
+    return PlacementCandidates(here, places, unwanted=unwanted, alike=bool(known.alike), origin=origin)
 
 
 def _listed(graph: SceneGraph) -> Sequence[str]:

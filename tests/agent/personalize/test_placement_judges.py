@@ -10,7 +10,7 @@ import pytest
 from housewise.agent.personalize.llm_planner import LLMPlanner, PlannerConfig
 from housewise.agent.personalize.placement_judges import Confidence
 from housewise.agent.personalize.planner import Attempt, Plan
-from housewise.agent.personalize.preference_knowledge import Knowledge, Options
+from housewise.agent.personalize.preference_knowledge import Knowledge, PlacementCandidates
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.core.errors import UserError
 from housewise.language.base import ChatRequest
@@ -57,7 +57,7 @@ def test_the_likeliest_other_place_is_compared_with_where_a_thing_is(confidence:
 
 
 def test_with_others_alike_a_model_may_be_less_sure_and_of_strange_kinds_surer() -> None:
-    plain, alike = Options("sink", ("sink",)), Options("sink", ("sink",), alike=True)
+    plain, alike = PlacementCandidates("sink", ("sink",)), PlacementCandidates("sink", ("sink",), alike=True)
     told = Confidence(0.4, 0.2, 1.0, frozenset({"mug"}))
     assert [told.of("mug 1", plain), told.of("mug 1", alike), told.of("ladle 2", plain)] == [0.4, 0.2, 1.0]
     assert told.of("ladle 2", alike) == 0.2

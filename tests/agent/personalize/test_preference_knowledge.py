@@ -14,7 +14,7 @@ from housewise.agent.personalize.preference_knowledge import (
     KnownPlacements,
     Nothing,
     RecalledPreferences,
-    find_placement_candidates,
+    find_candidates,
     known_placements,
 )
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
@@ -86,7 +86,7 @@ def test_what_is_known_is_settled_and_the_rest_is_open() -> None:
     knows = remembered(
         told(1.0, things=("mug",), receptacle="shelf"), told(-1.0, things=("cap",), receptacle="chest", room="hall")
     )
-    found = find_placement_candidates(house(), knows, {})
+    found = find_candidates(house(), knows, {})
     assert found["mug 1"].known and found["mug 1"].places == ("kitchen 0 shelf 5",)
     assert not found["cap 1"].known and found["cap 1"].unwanted
     assert set(found["cap 1"].places) == set(PLACES) - {"hall 1 chest 3"}
@@ -94,12 +94,12 @@ def test_what_is_known_is_settled_and_the_rest_is_open() -> None:
 
 def test_where_placing_has_failed_is_no_place() -> None:
     knows = remembered(told(1.0, things=("mug",), receptacle="shelf"))
-    found = find_placement_candidates(house(), knows, {"mug 1 on kitchen 0 shelf 5": 1})
+    found = find_candidates(house(), knows, {"mug 1 on kitchen 0 shelf 5": 1})
     assert found["mug 1"].places == ("hall 1 shelf 4",)
 
 
 def test_what_is_held_is_judged_alone_and_is_nowhere() -> None:
-    found = find_placement_candidates(house("mug 1"), remembered(told(-1.0, receptacle="sink")), {})
+    found = find_candidates(house("mug 1"), remembered(told(-1.0, receptacle="sink")), {})
     assert list(found) == ["mug 1"] and not found["mug 1"].unwanted
     assert "kitchen 0 sink 2" not in found["mug 1"].places
 
@@ -107,25 +107,25 @@ def test_what_is_held_is_judged_alone_and_is_nowhere() -> None:
 def test_of_what_found_no_room_where_it_belongs_other_places_are_asked_and_the_one_where_it_was() -> None:
     shelves = remembered(told(1.0, things=("mug",), receptacle="shelf"))
     failed = {"mug 1 on kitchen 0 shelf 5": 1}
-    assert find_placement_candidates(house("mug 1"), ExcludeFailedPlacements(shelves, failed), failed)[
-        "mug 1"
-    ].places == ("hall 1 shelf 4",)
+    assert find_candidates(house("mug 1"), ExcludeFailedPlacements(shelves, failed), failed)["mug 1"].places == (
+        "hall 1 shelf 4",
+    )
     failed = {**failed, "mug 1 on hall 1 shelf 4": 1}
-    found = find_placement_candidates(house("mug 1"), ExcludeFailedPlacements(shelves, failed), failed)["mug 1"]
+    found = find_candidates(house("mug 1"), ExcludeFailedPlacements(shelves, failed), failed)["mug 1"]
     assert not found.known and found.places == ("kitchen 0 sink 2", "hall 1 chest 3")
     assert (found.here, found.origin, found.stays) == (None, "kitchen 0 sink 2", "kitchen 0 sink 2")
     assert "shelf" not in ContextGenerator(PromptTemplate.load("remembering")).template.hand(
         house("mug 1"), {}, ExcludeFailedPlacements(shelves, failed)
     )
     failed = {**failed, "mug 1 on kitchen 0 sink 2": 1}
-    found = find_placement_candidates(house("mug 1"), ExcludeFailedPlacements(shelves, failed), failed)["mug 1"]
+    found = find_candidates(house("mug 1"), ExcludeFailedPlacements(shelves, failed), failed)["mug 1"]
     assert found.places == ("hall 1 chest 3",) and found.stays is None
 
 
 def test_what_is_unwanted_where_it_was_is_not_put_back() -> None:
     knows = remembered(told(1.0, things=("mug",), receptacle="shelf"), told(-1.0, things=("mug",), receptacle="sink"))
     failed = {"mug 1 on kitchen 0 shelf 5": 1, "mug 1 on hall 1 shelf 4": 1}
-    found = find_placement_candidates(house("mug 1"), ExcludeFailedPlacements(knows, failed), failed)["mug 1"]
+    found = find_candidates(house("mug 1"), ExcludeFailedPlacements(knows, failed), failed)["mug 1"]
     assert found.places == ("hall 1 chest 3",) and found.stays is None
 
 
@@ -140,7 +140,7 @@ def test_nothing_known_is_contradicted(wishes: dict[tuple[str, str], bool]) -> N
     ]
     knows, graph = remembered(*notes), house()
     assert {(thing, place): knows.wants(f"{thing} 1", place) for thing, place in wishes} == wishes
-    for thing, options in find_placement_candidates(graph, knows, {}).items():
+    for thing, options in find_candidates(graph, knows, {}).items():
         known = {place: knows.wants(thing, place) for place in PLACES}
         assert options.known == (True in known.values())
         assert options.places[:1] == () or known[options.places[0]] is not False
@@ -196,16 +196,16 @@ def test_what_similar_things_tell_settles_what_nothing_else_does_where_that_is_a
         told(1.0, things=("ham",), receptacle="sink"),
     )
     knows = RecalledPreferences(Memory("ada", [cup, ham]), PLACES, Letters())
-    assert not find_placement_candidates(house(), knows, {})["cap 1"].known
-    settled = find_placement_candidates(house(), knows, {}, likeness=True)["cap 1"]
+    assert not find_candidates(house(), knows, {})["cap 1"].known
+    settled = find_candidates(house(), knows, {}, likeness=True)["cap 1"]
     assert settled.known and settled.places == ("hall 1 shelf 4",)
     own = told(1.0, things=("cap",), receptacle="sink")
-    assert find_placement_candidates(
+    assert find_candidates(
         house(), RecalledPreferences(Memory("ada", [cup, own]), PLACES, Letters()), {}, likeness=True
     )["cap 1"].places == ("kitchen 0 sink 2",)
     # The receptacle where a cup is wanted is one for a cap, too: it stays there.
     stays = RecalledPreferences(Memory("ada", [told(1.0, things=("cup",), receptacle="chest"), ham]), PLACES, Letters())
-    assert find_placement_candidates(house(), stays, {}, likeness=True)["cap 1"].places == ("hall 1 chest 3",)
+    assert find_candidates(house(), stays, {}, likeness=True)["cap 1"].places == ("hall 1 chest 3",)
 
 
 def test_a_prompt_speaks_of_them_beside_the_thing() -> None:
