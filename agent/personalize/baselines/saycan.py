@@ -20,7 +20,7 @@ from housewise.language.base import ChatModel, ChatRequest, Message, Reply, Samp
 from housewise.worlds.house.actions import HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph
 
-Options = dict[str, HighLevelAction | None]
+ActionOptions = dict[str, HighLevelAction | None]
 """What can be done, by its words; None is to say that everything is done."""
 
 _MOST_TOLD = 30
@@ -81,7 +81,7 @@ class SayCanPlanner:
     def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
         """See Planner.plan."""
         house = PlanSimulator(graph, attempts)
-        options: Options = {str(action): action for action in house.feasible()}
+        options: ActionOptions = {str(action): action for action in house.feasible()}
         if house.may_end or not options:
             options[COMPLETE] = None
         messages = self._messages(graph, attempts)
@@ -89,22 +89,22 @@ class SayCanPlanner:
             return self._score(self._model, messages, options, len(attempts) + 1)
         return self._choose(messages, options)
 
-    def _score(self, model: Scorer, messages: tuple[Message, ...], options: Options, step: int) -> Plan:
+    def _score(self, model: Scorer, messages: tuple[Message, ...], options: ActionOptions, step: int) -> Plan:
         request = ChatRequest(messages, self._sampling, self._words.prefix.format(step=step))
         # With the end of the line: "pick up mug 1" without it is never less likely than "pick up mug 12".
         scores = model.score(request, [f" {option}\n" for option in options])
-        option = list(options)[draw(scores, self._sampling.temperature, self._chance.random())]
+        option = list(options)[sample_index(scores, self._sampling.temperature, self._chance.random())]
         told = dict(zip(options, scores, strict=True))
         return Plan(_steps(option, options), option == COMPLETE, messages, Reply(option), scores=told)
 
-    def _choose(self, messages: tuple[Message, ...], options: Options) -> Plan:
+    def _choose(self, messages: tuple[Message, ...], options: ActionOptions) -> Plan:
         words = self._words
         listed = [words.choice.format(number=number, action=option) for number, option in enumerate(options, start=1)]
         question = f"{messages[-1].content}\n{words.choose.format(actions=chr(10).join(listed))}".strip()
         asked = (*messages[:-1], Message("user", question))
         numbers = (str(number) for number in range(1, len(options) + 1))
         reply = self._asker.ask(asked, grammar=choice_grammar(numbers, lead="") if self._grounded else None)
-        option = chosen(reply.text, list(options))
+        option = select_option(reply.text, list(options))
         if option is None:
             return Plan((ParsedStep(reply.text.strip(), None, "none of the listed actions"),), False, asked, reply)
         # The plan's own reply is the action, so that it can be played again; what the model wrote comes before it.
@@ -127,7 +127,7 @@ class SayCanPlanner:
         return step if attempt.succeeded else self._words.failed.format(step=step, reason=attempt.reason)
 
 
-def draw(scores: Sequence[float], temperature: float, point: float) -> int:
+def sample_index(scores: Sequence[float], temperature: float, point: float) -> int:
     """Draw one of some things by their log-probabilities.
 
     Args:
@@ -147,7 +147,7 @@ def draw(scores: Sequence[float], temperature: float, point: float) -> int:
     return best
 
 
-def chosen(reply: str, options: Sequence[str]) -> str | None:
+def select_option(reply: str, options: Sequence[str]) -> str | None:
     """The option that a reply names: by a number that it begins with, by its words, or by any number."""
     text = reply[:_LONGEST_REPLY].strip().lower()
     numbers = [int(found) for found in _NUMBER.findall(text)]
@@ -161,6 +161,6 @@ def chosen(reply: str, options: Sequence[str]) -> str | None:
     return next((options[number - 1] for number in numbers if 1 <= number <= len(options)), None)
 
 
-def _steps(option: str, options: Options) -> tuple[ParsedStep, ...]:
+def _steps(option: str, options: ActionOptions) -> tuple[ParsedStep, ...]:
     action = options[option]
     return (ParsedStep(option, action),) if action is not None else ()

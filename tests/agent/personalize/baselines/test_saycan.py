@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from housewise.agent.personalize.baselines.saycan import SayCanPlanner, SayCanTemplate, chosen, draw
+from housewise.agent.personalize.baselines.saycan import SayCanPlanner, SayCanTemplate, sample_index, select_option
 from housewise.agent.personalize.planner import Attempt
 from housewise.language import ChatRequest, Sampling
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
@@ -113,16 +113,16 @@ def test_a_grounded_choice_is_a_number(graph: SceneGraph) -> None:
     ],
 )
 def test_choices_are_read_out_of_any_words(reply: str, option: str | None) -> None:
-    assert chosen(reply, ["go to hall 1", "go to hall 1 table 3"]) == option
+    assert select_option(reply, ["go to hall 1", "go to hall 1 table 3"]) == option
 
 
 def test_what_is_drawn_follows_the_scores() -> None:
     scores = [-1000.0, -1001.0, -5000.0]
     points = [number / 1000 for number in range(1000)]
-    drawn = [draw(scores, 1.0, point) for point in points]
+    drawn = [sample_index(scores, 1.0, point) for point in points]
     assert drawn.count(0) == pytest.approx(731, abs=2) and drawn.count(2) == 0
-    assert {draw(scores, 0.0, point) for point in points} == {0}
-    assert draw([float("-inf")] * 2 + [0.0], 1.0, 0.999999) == 2
+    assert {sample_index(scores, 0.0, point) for point in points} == {0}
+    assert sample_index([float("-inf")] * 2 + [0.0], 1.0, 0.999999) == 2
 
 
 @settings(max_examples=60, deadline=None)
