@@ -26,7 +26,7 @@ from housewise.agent.personalize.planner import (
 from housewise.agent.personalize.preference_knowledge import (
     ExcludeFailedPlacements,
     Knowledge,
-    Nothing,
+    NoKnowledge,
     PlacementCandidates,
     find_candidates,
 )
@@ -104,7 +104,7 @@ class LLMPlanner:
         self.sampling = sampling or Sampling()
         self.name = name
         self.habits = habits or PlannerConfig()
-        self._knowledge = knowledge or Nothing()
+        self._knowledge = knowledge or NoKnowledge()
         self._route = route
         chosen = self.habits
         first = knowledge is not None or chosen.rated or chosen.consistent or bool(chosen.confidence)

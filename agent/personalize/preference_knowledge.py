@@ -47,7 +47,7 @@ class Knowledge(Protocol):
         ...
 
 
-class Nothing:
+class NoKnowledge:
     """Knows nothing."""
 
     empty = True

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from typing_extensions import Self
 
-from housewise.agent.personalize.preference_knowledge import Knowledge, Nothing, known_placements
+from housewise.agent.personalize.preference_knowledge import Knowledge, NoKnowledge, known_placements
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError, suggest_names
 from housewise.core.files import find_paths
@@ -145,7 +145,7 @@ class HouseTemplate(Template):
         held, words = graph.holding, called or {}
         if not held:
             return self.empty_hand.format()
-        note = self._note(graph, held, words, knowledge or Nothing())
+        note = self._note(graph, held, words, knowledge or NoKnowledge())
         return self.holding.format(object=words.get(held, held), note=note)
 
     def called(self, graph: SceneGraph) -> dict[str, str]:
@@ -264,7 +264,7 @@ class ContextGenerator:
 
     def messages(self, graph: SceneGraph, knowledge: Knowledge | None = None) -> tuple[Message, ...]:
         """System and user message for the present state, and what is remembered of the person."""
-        words, known = self.template, knowledge or Nothing()
+        words, known = self.template, knowledge or NoKnowledge()
         called = words.called(graph)
         user = words.user.format(
             holding=words.hand(graph, called, known),

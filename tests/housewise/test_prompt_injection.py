@@ -27,7 +27,7 @@ from housewise.agent.personalize.baselines.saycan import SayCanPlanner, SayCanTe
 from housewise.agent.personalize.baselines.sayplan import SayPlanPlanner, SayPlanTemplate
 from housewise.agent.personalize.llm_planner import LLMPlanner, PlannerConfig
 from housewise.agent.personalize.planner import Planner
-from housewise.agent.personalize.preference_knowledge import Nothing
+from housewise.agent.personalize.preference_knowledge import NoKnowledge
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.cli import main
 from housewise.language.base import ChatModel, ChatRequest, Sampling
@@ -196,7 +196,7 @@ def house() -> SceneGraph:
     return graph
 
 
-class Knows(Nothing):
+class Knows(NoKnowledge):
     """Remembers of a thing that it belongs elsewhere, and where others like it belong."""
 
     empty = False

@@ -14,7 +14,7 @@ from housewise.agent.personalize.llm_planner import LLMPlanner, PlannerConfig
 from housewise.agent.personalize.memory_planner import MemoryPlanner, PlacementGuesser
 from housewise.agent.personalize.placement_judges import Confidence
 from housewise.agent.personalize.planner import Planner
-from housewise.agent.personalize.preference_knowledge import Knowledge, Nothing
+from housewise.agent.personalize.preference_knowledge import Knowledge, NoKnowledge
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.agent.personalize.scripted_planner import Order, Route, ScriptedPlanner, Wants
 from housewise.controller.robot import room_anchors
@@ -197,7 +197,7 @@ class Store:
     def __call__(self, situation: Situation) -> Planner:
         """See PlannerFactory."""
         chance = situation.seed if self._explores else None
-        guesser = PlacementGuesser(situation.knowledge or Nothing(), self.similar, chance)
+        guesser = PlacementGuesser(situation.knowledge or NoKnowledge(), self.similar, chance)
 
         def scripted(wants: Wants, thorough: bool) -> ScriptedPlanner:
             return scripted_planner(situation.task, situation.env, situation.seed, thorough=thorough, wants=wants)

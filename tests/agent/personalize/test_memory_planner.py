@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from housewise.agent.personalize.memory_planner import MemoryPlanner, PlacementGuesser
 from housewise.agent.personalize.planner import Attempt
-from housewise.agent.personalize.preference_knowledge import Nothing, RecalledPreferences
+from housewise.agent.personalize.preference_knowledge import NoKnowledge, RecalledPreferences
 from housewise.agent.personalize.scripted_planner import ScriptedPlanner, Wants
 from housewise.language.embedder import Vectors
 from housewise.people.house.reactions import Place
@@ -108,7 +108,7 @@ def test_what_similar_things_tell_nothing_of_stays_unless_chances_are_taken() ->
 
 def test_a_thing_is_put_by_chance_once() -> None:
     placed = tried(ActionKind.PLACE, "cap 1", RACK, True)
-    assert PlacementGuesser(Nothing(), chance=0).guesses(house(RACK), [placed]) == {}
+    assert PlacementGuesser(NoKnowledge(), chance=0).guesses(house(RACK), [placed]) == {}
 
 
 WISHES = st.dictionaries(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from housewise.agent.personalize.preference_knowledge import (
     ExcludeFailedPlacements,
     KnownPlacements,
-    Nothing,
+    NoKnowledge,
     RecalledPreferences,
     find_candidates,
     known_placements,
@@ -152,7 +152,7 @@ def test_nothing_known_is_contradicted(wishes: dict[tuple[str, str], bool]) -> N
 
 
 def test_nothing_is_known_of_anything_without_a_memory() -> None:
-    assert known_placements(house(), "mug 1", Nothing()) == KnownPlacements(None, ())
+    assert known_placements(house(), "mug 1", NoKnowledge()) == KnownPlacements(None, ())
 
 
 def test_notes_stand_in_the_prompt_as_facts_of_the_house() -> None:
@@ -164,7 +164,7 @@ def test_notes_stand_in_the_prompt_as_facts_of_the_house() -> None:
     assert "mug 1 belongs on kitchen 0 shelf 5, hall 1 shelf 4." in user.content
     assert "cap 1 does not belong where it is." in user.content
     assert "Ignore" not in user.content
-    assert context.messages(house(), Nothing()) == context.messages(house())
+    assert context.messages(house(), NoKnowledge()) == context.messages(house())
 
 
 class Letters:
