@@ -28,7 +28,7 @@ Placements = dict[str, str]
 
 
 @dataclass(frozen=True)
-class Carried:
+class ActionResult:
     """What became of a high-level action.
 
     Attributes:
@@ -110,7 +110,7 @@ class RobotInHouse:
         places = self.env.world.placements
         return {self._names[key]: self._names[place] if place else ROBOT for key, place in places.items()}
 
-    def carry_out(self, action: HighLevelAction | None, problem: str = "") -> Carried:
+    def carry_out(self, action: HighLevelAction | None, problem: str = "") -> ActionResult:
         """Do what was said.
 
         Args:
@@ -126,7 +126,7 @@ class RobotInHouse:
             if action.kind == ActionKind.GO_TO and action.target in self._anchors:
                 self.graph.enter(action.target)
         after = self.placements
-        return Carried(
+        return ActionResult(
             outcome,
             start,
             self.env.steps,

@@ -10,7 +10,7 @@ from typing import Any
 from housewise.agent.base import Decision, Past, usage_of
 from housewise.agent.personalize.plan_parser import ParsedStep
 from housewise.agent.personalize.planner import Attempt, ModelCall, Plan, Planner
-from housewise.controller.robot import Carried, RobotInHouse
+from housewise.controller.robot import ActionResult, RobotInHouse
 from housewise.controller.skills import Status
 from housewise.language.base import Message
 from housewise.people.house.reactions import ReactingUser, places_of
@@ -63,7 +63,7 @@ class HouseWorld:
             self.robot.over,
         )
 
-    def _reactions(self, carried: Carried) -> Iterator[NoteEvent]:
+    def _reactions(self, carried: ActionResult) -> Iterator[NoteEvent]:
         """What the person says to what was moved; an action moves one thing."""
         if self._person is None:
             return
@@ -179,7 +179,7 @@ def list_attempts(past: Past[SceneGraph]) -> list[Attempt]:
     ]
 
 
-def make_action_event(plan: int, step: ParsedStep, carried: Carried) -> ActionEvent:
+def make_action_event(plan: int, step: ParsedStep, carried: ActionResult) -> ActionEvent:
     """What is recorded of a line of a plan."""
     action = step.action
     return ActionEvent(
@@ -203,7 +203,7 @@ def make_action_event(plan: int, step: ParsedStep, carried: Carried) -> ActionEv
     )
 
 
-def blocks(step: ParsedStep, carried: Carried) -> bool:
+def blocks(step: ParsedStep, carried: ActionResult) -> bool:
     """Whether the rest of a plan builds on a line that did not work."""
     kind = step.action.kind if step.action else None
     return carried.outcome.status != Status.SUCCEEDED and kind in _BUILT_UPON
