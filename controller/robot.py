@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from housewise.controller.skills import Controller, Outcome, Skill, failed, skipped
+from housewise.controller.skills import Controller, Skill, SkillOutcome, failed, skipped
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.env import RearrangementEnv, Task
 from housewise.worlds.house.scene_graph import ROBOT, NodeKind, SceneGraph, View
 from housewise.worlds.house.simulator.base import Action
 
-LETTERS = {
+ACTION_LETTERS = {
     Action.STOP: "s",
     Action.MOVE_FORWARD: "f",
     Action.TURN_LEFT: "l",
@@ -43,7 +43,7 @@ class ActionResult:
         seconds: that it took.
     """
 
-    outcome: Outcome
+    outcome: SkillOutcome
     start: int
     end: int
     letters: str
@@ -66,7 +66,7 @@ class _Trace:
 
     def add(self, action: Action, aimed: str | None, env: RearrangementEnv, reward: float) -> None:
         body = env.simulator.body
-        self.letters += LETTERS[action]
+        self.letters += ACTION_LETTERS[action]
         self.path.append((round(body.x, 3), round(body.z, 3), round(float(body.yaw), 3)))
         self.reward += reward
         if action == Action.GRAB_RELEASE:
@@ -87,9 +87,9 @@ class RobotInHouse:
     """
 
     def __init__(
-        self, env: RearrangementEnv, controller: Controller, stepped: Callable[[int], None] = lambda steps: None
+        self, env: RearrangementEnv, controller: Controller, on_step: Callable[[int], None] = lambda steps: None
     ) -> None:
-        self.env, self._controller, self.stepped = env, controller, stepped
+        self.env, self._controller, self.on_step = env, controller, on_step
         world = env.world
         self._names = {key: place.name for key, place in world.receptacles.items()}
         self._names |= {key: thing.name for key, thing in world.objects.items()}
@@ -100,7 +100,7 @@ class RobotInHouse:
         self._see()
 
     @property
-    def over(self) -> bool:
+    def is_out_of_steps(self) -> bool:
         """Whether the episode's low-level steps are used up."""
         return self.env.steps >= self.env.max_steps
 
@@ -110,7 +110,7 @@ class RobotInHouse:
         places = self.env.world.placements
         return {self._names[key]: self._names[place] if place else ROBOT for key, place in places.items()}
 
-    def carry_out(self, action: HighLevelAction | None, problem: str = "") -> ActionResult:
+    def execute(self, action: HighLevelAction | None, problem: str = "") -> ActionResult:
         """Do what was said.
 
         Args:
@@ -122,7 +122,7 @@ class RobotInHouse:
         trace, outcome = _Trace(), skipped(problem)
         if action is not None:
             skill = self._skill(action)
-            outcome = skill if isinstance(skill, Outcome) else self._drive(skill, trace)
+            outcome = skill if isinstance(skill, SkillOutcome) else self._drive(skill, trace)
             if action.kind == ActionKind.GO_TO and action.target in self._anchors:
                 self.graph.enter(action.target)
         after = self.placements
@@ -140,17 +140,17 @@ class RobotInHouse:
         )
 
     @contextmanager
-    def trying(self) -> Iterator[None]:
+    def dry_run(self) -> Iterator[None]:
         """Take back afterwards whatever is done meanwhile; nobody is told of its steps."""
-        state, graph, stepped = self.env.state, self.graph, self.stepped
-        self.graph, self.stepped = graph.copy(), lambda steps: None
+        state, graph, on_step = self.env.state, self.graph, self.on_step
+        self.graph, self.on_step = graph.copy(), lambda steps: None
         try:
             yield
         finally:
             self.env.restore(state)
-            self.graph, self.stepped = graph, stepped
+            self.graph, self.on_step = graph, on_step
 
-    def _skill(self, action: HighLevelAction) -> Skill | Outcome:
+    def _skill(self, action: HighLevelAction) -> Skill | SkillOutcome:
         """What the body has to do, or why it need not try."""
         target, kind = action.target, action.kind
         if kind == ActionKind.PICK_UP:
@@ -171,19 +171,19 @@ class RobotInHouse:
         anchor = self._anchors[room]
         return self._controller.go_to(anchor) if kind == ActionKind.GO_TO else self._controller.look_at(anchor)
 
-    def _drive(self, skill: Skill, trace: _Trace) -> Outcome:
+    def _drive(self, skill: Skill, trace: _Trace) -> SkillOutcome:
         """Carry out a skill's low-level actions, looking around after each."""
         try:
             action = next(skill)
-            while not self.over:
+            while not self.is_out_of_steps:
                 aimed = self.env.aimed
                 _, reward, _, _, _ = self.env.step(action)
                 trace.add(action, aimed, self.env, reward)
                 self._see()
-                self.stepped(self.env.steps)
+                self.on_step(self.env.steps)
                 action = skill.send(None)
         except StopIteration as end:
-            outcome: Outcome = end.value
+            outcome: SkillOutcome = end.value
             return outcome
         skill.close()
         return failed("out of steps")

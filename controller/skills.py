@@ -21,7 +21,7 @@ from housewise.worlds.house.simulator.base import STEP, TURN, Action, BodyPose, 
 from housewise.worlds.house.world import REACH
 
 
-class Status(str, Enum):
+class ActionStatus(str, Enum):
     """How a high-level action ended."""
 
     SUCCEEDED = "succeeded"
@@ -30,26 +30,26 @@ class Status(str, Enum):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SkillOutcome:
     """How a high-level action ended, and why in words."""
 
-    status: Status
+    status: ActionStatus
     reason: str = ""
 
 
-Skill = Generator[Action, None, Outcome]
+Skill = Generator[Action, None, SkillOutcome]
 
-DONE = Outcome(Status.SUCCEEDED)
+SUCCESS = SkillOutcome(ActionStatus.SUCCEEDED)
 
 
-def failed(reason: str) -> Outcome:
+def failed(reason: str) -> SkillOutcome:
     """The action was tried and did not work."""
-    return Outcome(Status.FAILED, reason)
+    return SkillOutcome(ActionStatus.FAILED, reason)
 
 
-def skipped(reason: str) -> Outcome:
+def skipped(reason: str) -> SkillOutcome:
     """The action was not tried."""
-    return Outcome(Status.SKIPPED, reason)
+    return SkillOutcome(ActionStatus.SKIPPED, reason)
 
 
 @dataclass(frozen=True)
@@ -98,27 +98,27 @@ class Controller:
             yield action
         if self.env.world.distance(receptacle) >= REACH:
             return failed("cannot reach")
-        return DONE
+        return SUCCESS
 
     def look_at(self, receptacle: str) -> Skill:
         """Turn the camera until a receptacle is in view."""
         aim = np.asarray(self.env.world.receptacles[receptacle].pose.position)
         for _ in range(self.settings.most_look):
             if self._in_view(receptacle):
-                return DONE
+                return SUCCESS
             yield self._turn_to(aim)
-        return DONE if self._in_view(receptacle) else failed("out of sight")
+        return SUCCESS if self._in_view(receptacle) else failed("out of sight")
 
     def pick_up(self, thing: str) -> Skill:
         """Take an object that is in view and within reach."""
         world = self.env.world
         if world.holding == thing:
-            return DONE
+            return SUCCESS
         if world.holding is not None:
             yield from self._grab(thing)
             return failed(f"already holding {world.objects[world.holding].name}")
         yield from self._grab(thing)
-        return DONE if world.holding == thing else failed(self._reason)
+        return SUCCESS if world.holding == thing else failed(self._reason)
 
     def place(self, thing: str, receptacle: str) -> Skill:
         """Put the object in the hand on a receptacle that is in view and within reach."""
@@ -128,7 +128,7 @@ class Controller:
         if world.holding != thing:
             return failed(f"holding {world.objects[world.holding].name} instead")
         yield from self._grab(receptacle)
-        return DONE if world.holding is None else failed(self._reason)
+        return SUCCESS if world.holding is None else failed(self._reason)
 
     def _grab(self, key: str) -> Generator[Action, None, None]:
         self.env.aim(key)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from scipy.spatial.transform import Rotation
 
-from housewise.controller.robot import LETTERS
+from housewise.controller.robot import ACTION_LETTERS
 from housewise.core.record import Event, Record
 from housewise.export.episode_playback import Frame, Playback, Said, events_of, plain
 from housewise.playback.replay import ReplayState, find_task, replay_record
@@ -20,7 +20,7 @@ from housewise.worlds.house.simulator import RAYCAST, SimulatorChoice
 from housewise.worlds.house.simulator.base import Action, Camera
 
 _STATE = ("x", "z", "yaw", "pitch", "holding")
-_ACTIONS = {letter: action for action, letter in LETTERS.items()}
+_ACTIONS = {letter: action for action, letter in ACTION_LETTERS.items()}
 
 
 class HousePlayer:

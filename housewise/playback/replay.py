@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from housewise.controller.robot import LETTERS
+from housewise.controller.robot import ACTION_LETTERS
 from housewise.core.errors import UserError, excerpt
 from housewise.core.record import Header
 from housewise.core.user_folders import expand_user
@@ -28,7 +28,7 @@ from housewise.worlds.house.world import REACH, World
 ObjectPositions = dict[str, tuple[float, float]]
 """(x, z) in metres by name of the object; what is in the hand has none."""
 
-_ACTIONS = {letter: action for action, letter in LETTERS.items()}
+_ACTIONS = {letter: action for action, letter in ACTION_LETTERS.items()}
 # Records round poses to millimetres.
 _SAME_PLACE = 0.01
 

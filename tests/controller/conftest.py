@@ -2,12 +2,12 @@ from collections.abc import Callable
 
 import pytest
 
-from housewise.controller.skills import Outcome, Skill
+from housewise.controller.skills import Skill, SkillOutcome
 from housewise.worlds.house.env import RearrangementEnv, Task
 from housewise.worlds.house.simulator.base import Action
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
 
-Drive = Callable[[Skill], tuple[Outcome, list[Action]]]
+Drive = Callable[[Skill], tuple[SkillOutcome, list[Action]]]
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def env(toy: Task) -> RearrangementEnv:
     return env
 
 
-def drive(env: RearrangementEnv, skill: Skill) -> tuple[Outcome, list[Action]]:
+def drive(env: RearrangementEnv, skill: Skill) -> tuple[SkillOutcome, list[Action]]:
     """Carry out a skill: how it ended, and the low-level actions that it took."""
     actions: list[Action] = []
     try:

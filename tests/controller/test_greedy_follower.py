@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from housewise.controller.greedy_follower import NEAR_GOAL, GreedyFollower
-from housewise.controller.skills import DONE, Controller, ControllerSettings
+from housewise.controller.skills import SUCCESS, Controller, ControllerSettings
 from housewise.worlds.house.env import RearrangementEnv, Task
 from housewise.worlds.house.geometry import forward_of
 from housewise.worlds.house.navigation import NavMesh
@@ -83,4 +83,4 @@ def test_the_option_works_in_a_generated_house(generated: Task) -> None:
     env.reset()
     controller = Controller(env, ControllerSettings(follower="greedy"))
     for key in generated.episode.receptacles[::5]:
-        assert drive(env, controller.go_to(key))[0] == DONE, key
+        assert drive(env, controller.go_to(key))[0] == SUCCESS, key

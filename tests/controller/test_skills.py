@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from housewise.controller.published_controller import PublishedController
-from housewise.controller.skills import DONE, Controller, ControllerSettings, Outcome, Status, failed, skipped
+from housewise.controller.skills import (
+    SUCCESS,
+    ActionStatus,
+    Controller,
+    ControllerSettings,
+    SkillOutcome,
+    failed,
+    skipped,
+)
 from housewise.worlds.house.env import RearrangementEnv, Task
 from housewise.worlds.house.simulator.base import TURN, Action, BodyPose
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
@@ -21,13 +29,13 @@ def test_going_somewhere_and_looking_at_it(env: RearrangementEnv, kind: type[Con
     controller = kind(env)
     beeline = float(np.linalg.norm(env.world.receptacles[key].corners[:, [0, 2]] - [2.0, 2.0], axis=1).min())
     outcome, walk = drive(env, controller.go_to(key))
-    assert outcome == DONE
+    assert outcome == SUCCESS
     assert env.world.distance(key) < REACH
     assert set(walk) <= {Action.MOVE_FORWARD, Action.TURN_LEFT, Action.TURN_RIGHT}
     forward = walk.count(Action.MOVE_FORWARD)
     assert (beeline - REACH) / 0.25 - 1 <= forward <= beeline / 0.25 + 12
     outcome, look = drive(env, controller.look_at(key))
-    assert outcome == DONE
+    assert outcome == SUCCESS
     assert key in env.visible
     assert Action.MOVE_FORWARD not in look and len(look) < 40
 
@@ -38,20 +46,20 @@ def test_every_receptacle_of_a_house_can_be_visited(generated: Task, kind: type[
     env.reset()
     controller = kind(env)
     for key in generated.episode.receptacles[::4]:
-        assert drive(env, controller.go_to(key))[0] == DONE, key
-        assert drive(env, controller.look_at(key))[0] == DONE, key
+        assert drive(env, controller.go_to(key))[0] == SUCCESS, key
+        assert drive(env, controller.look_at(key))[0] == SUCCESS, key
 
 
 @BOTH
 def test_carrying_an_object_from_room_to_room(env: RearrangementEnv, kind: type[Controller]) -> None:
     controller = kind(env)
     for skill in (controller.go_to(BED), controller.look_at(BED)):
-        assert drive(env, skill)[0] == DONE
-    assert drive(env, controller.pick_up("mug_1")) == (DONE, [Action.GRAB_RELEASE])
+        assert drive(env, skill)[0] == SUCCESS
+    assert drive(env, controller.pick_up("mug_1")) == (SUCCESS, [Action.GRAB_RELEASE])
     assert env.world.holding == "mug_1"
     for skill in (controller.go_to(COUNTER), controller.look_at(COUNTER)):
-        assert drive(env, skill)[0] == DONE
-    assert drive(env, controller.place("mug_1", COUNTER)) == (DONE, [Action.GRAB_RELEASE])
+        assert drive(env, skill)[0] == SUCCESS
+    assert drive(env, controller.place("mug_1", COUNTER)) == (SUCCESS, [Action.GRAB_RELEASE])
     assert env.world.placements["mug_1"] == COUNTER
     assert env.world.success_rate == 0.5
 
@@ -61,8 +69,8 @@ def test_who_is_there_needs_no_step(env: RearrangementEnv) -> None:
     drive(env, controller.go_to(TABLE))
     drive(env, controller.look_at(TABLE))
     before = env.steps
-    assert drive(env, controller.go_to(TABLE)) == (DONE, [])
-    assert drive(env, controller.look_at(TABLE)) == (DONE, [])
+    assert drive(env, controller.go_to(TABLE)) == (SUCCESS, [])
+    assert drive(env, controller.look_at(TABLE)) == (SUCCESS, [])
     assert env.steps == before
 
 
@@ -89,8 +97,8 @@ def test_what_is_far_or_hidden_cannot_be_taken(env: RearrangementEnv) -> None:
 def test_the_hand_holds_one_thing(env: RearrangementEnv) -> None:
     controller = Controller(env)
     env.simulator.stand(BodyPose(2.0, 2.9, np.pi, -0.8))
-    assert drive(env, controller.pick_up("tea_towel_1"))[0] == DONE
-    assert drive(env, controller.pick_up("tea_towel_1")) == (DONE, [])
+    assert drive(env, controller.pick_up("tea_towel_1"))[0] == SUCCESS
+    assert drive(env, controller.pick_up("tea_towel_1")) == (SUCCESS, [])
     assert drive(env, controller.pick_up("mug_1"))[0] == failed("already holding tea towel 1")
     assert drive(env, controller.place("mug_1", TABLE)) == (failed("holding tea towel 1 instead"), [])
     assert env.world.holding == "tea_towel_1"
@@ -98,7 +106,7 @@ def test_the_hand_holds_one_thing(env: RearrangementEnv) -> None:
 
 def test_an_empty_hand_places_nothing(env: RearrangementEnv) -> None:
     assert drive(env, Controller(env).place("mug_1", TABLE)) == (skipped("holding nothing"), [])
-    assert skipped("x") == Outcome(Status.SKIPPED, "x")
+    assert skipped("x") == SkillOutcome(ActionStatus.SKIPPED, "x")
 
 
 def test_where_there_is_no_room_the_object_stays_in_the_hand(toy: Task) -> None:
@@ -107,9 +115,9 @@ def test_where_there_is_no_room_the_object_stays_in_the_hand(toy: Task) -> None:
     env.reset()
     controller = Controller(env)
     for skill in (controller.go_to(BED), controller.look_at(BED), controller.pick_up("pillow_1")):
-        assert drive(env, skill)[0] == DONE
+        assert drive(env, skill)[0] == SUCCESS
     for skill in (controller.go_to(STOOL), controller.look_at(STOOL)):
-        assert drive(env, skill)[0] == DONE
+        assert drive(env, skill)[0] == SUCCESS
     assert drive(env, controller.place("pillow_1", STOOL))[0] == failed("no free space")
     assert env.world.holding == "pillow_1"
 
@@ -117,8 +125,8 @@ def test_where_there_is_no_room_the_object_stays_in_the_hand(toy: Task) -> None:
 def test_the_published_robot_puts_down_whatever_it_holds(env: RearrangementEnv) -> None:
     controller = PublishedController(env)
     env.simulator.stand(BodyPose(2.0, 2.9, np.pi, -0.8))
-    assert drive(env, controller.pick_up("tea_towel_1"))[0] == DONE
-    assert drive(env, controller.place("mug_1", TABLE))[0] == DONE
+    assert drive(env, controller.pick_up("tea_towel_1"))[0] == SUCCESS
+    assert drive(env, controller.place("mug_1", TABLE))[0] == SUCCESS
     assert env.world.placements["tea_towel_1"] == TABLE
 
 

@@ -197,7 +197,7 @@ class Personalize(System[PersonalizeSettings]):
         most = settings.world.max_steps
         person = None if memory is None else ReactingUser(memory.person)
         world = HouseWorld(RobotInHouse(env, self._controller(env)), person)
-        world.robot.stepped = lambda steps: progress(steps, most, f"plan {world.plans}")
+        world.robot.on_step = lambda steps: progress(steps, most, f"plan {world.plans}")
         chosen = settings.agent
         limits = EpisodeLimits(chosen.most_plans, chosen.most_idle_plans, chosen.replan_when_blocked)
         setting = setting_of(task, settings.world.simulator, name.episode, name.task_set)

@@ -76,12 +76,12 @@ class TextRearrangementEnv(gymnasium.Env[str, str]):
         if plan.complete and not plan.steps:
             return self._describe_house(), 0.0, True, False, self._info()
         step = plan.steps[0] if plan.steps else ParsedStep(action, None, NOT_AN_ACTION)
-        result = self._robot.carry_out(step.action, step.problem)
+        result = self._robot.execute(step.action, step.problem)
         status, reason = result.outcome.status.value, result.outcome.reason
         said = f"{step.action or step.raw}: {status}{f' ({reason})' if reason else ''}"
         observation = f"{said}\n{self._describe_house()}"
         info = {**self._info(), "status": status, "reason": reason}
-        return fit_text(observation, _MAX_OBSERVATION), result.reward, plan.complete, self._robot.over, info
+        return fit_text(observation, _MAX_OBSERVATION), result.reward, plan.complete, self._robot.is_out_of_steps, info
 
     def render(self) -> Any:
         """The camera's picture, (height, width, 3) uint8."""

@@ -11,7 +11,7 @@ from housewise.agent.base import Decision, Past, usage_of
 from housewise.agent.personalize.plan_parser import ParsedStep
 from housewise.agent.personalize.planner import Attempt, ModelCall, Plan, Planner
 from housewise.controller.robot import ActionResult, RobotInHouse
-from housewise.controller.skills import Status
+from housewise.controller.skills import ActionStatus
 from housewise.language.base import Message
 from housewise.people.house.reactions import ReactingUser, places_of
 from housewise.rollout.note_events import NoteEvent
@@ -39,7 +39,7 @@ class HouseWorld:
         self.chosen_by_model: bool | None = None
         """Whether the model chose the plan that is being carried out; None for a planner that asks no model."""
         self._chosen: Counter[bool | None] = Counter()
-        self._statuses: Counter[Status] = Counter()
+        self._statuses: Counter[ActionStatus] = Counter()
         self._placed: set[tuple[str, str]] = set()
         self._last_correct: int | None = None
 
@@ -49,7 +49,7 @@ class HouseWorld:
 
     def step(self, action: ParsedStep) -> Step[SceneGraph]:
         """See World.step."""
-        carried = self.robot.carry_out(action.action, action.problem)
+        carried = self.robot.execute(action.action, action.problem)
         self._statuses[carried.outcome.status] += 1
         self._chosen[self.chosen_by_model] += 1
         self._placed |= {(name, place) for name, (_, place) in carried.moved.items() if place != ROBOT}
@@ -60,7 +60,7 @@ class HouseWorld:
             (event, *self._reactions(carried)),
             carried.end - carried.start,
             blocks(action, carried),
-            self.robot.over,
+            self.robot.is_out_of_steps,
         )
 
     def _reactions(self, carried: ActionResult) -> Iterator[NoteEvent]:
@@ -84,11 +84,11 @@ class HouseWorld:
             "misplaced_start": misplaced,
             "objects": len(world.objects),
             "actions": actions,
-            **{status.value: self._statuses[status] for status in Status},
+            **{status.value: self._statuses[status] for status in ActionStatus},
             "unique_placements": len(self._placed),
         }
         if actions:
-            found["executability"] = self._statuses[Status.SUCCEEDED] / actions
+            found["executability"] = self._statuses[ActionStatus.SUCCEEDED] / actions
         if answered := self._chosen[True] + self._chosen[False]:
             found["own_choice"] = self._chosen[True] / answered
         if self._last_correct is not None:
@@ -171,7 +171,7 @@ def list_attempts(past: Past[SceneGraph]) -> list[Attempt]:
     return [
         Attempt(
             HighLevelAction(ActionKind(event.kind), event.target or "", event.destination),
-            event.status == Status.SUCCEEDED.value,
+            event.status == ActionStatus.SUCCEEDED.value,
             event.reason,
         )
         for event in events
@@ -206,17 +206,17 @@ def make_action_event(plan: int, step: ParsedStep, carried: ActionResult) -> Act
 def blocks(step: ParsedStep, carried: ActionResult) -> bool:
     """Whether the rest of a plan builds on a line that did not work."""
     kind = step.action.kind if step.action else None
-    return carried.outcome.status != Status.SUCCEEDED and kind in _BUILT_UPON
+    return carried.outcome.status != ActionStatus.SUCCEEDED and kind in _BUILT_UPON
 
 
 def _tried(plan: Plan, robot: RobotInHouse) -> AlternativeReply:
     """Carry out a plan, see what comes of it, and take it back."""
     done, events = True, []
-    with robot.trying():
+    with robot.dry_run():
         for step in plan.steps:
-            carried = robot.carry_out(step.action, step.problem)
+            carried = robot.execute(step.action, step.problem)
             events.append(make_action_event(0, step, carried))
-            if robot.over or blocks(step, carried):
+            if robot.is_out_of_steps or blocks(step, carried):
                 done = False
                 break
     usage = usage_of(plan.replies)
@@ -228,7 +228,7 @@ def _tried(plan: Plan, robot: RobotInHouse) -> AlternativeReply:
         completion_tokens=usage.completion_tokens,
         complete=plan.complete and done,
         reward=sum(event.reward for event in events),
-        done=[event.raw for event in events if event.status == Status.SUCCEEDED.value],
+        done=[event.raw for event in events if event.status == ActionStatus.SUCCEEDED.value],
         moved=moved_by(events),
         discovered=sum(len(event.discovered) for event in events),
     )

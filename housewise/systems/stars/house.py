@@ -11,7 +11,7 @@ from housewise.agent.stars.settings import Name, read
 from housewise.agent.stars.situation import Thing
 from housewise.agent.stars.tasks import Task
 from housewise.agent.stars.vocabulary import Vocabulary
-from housewise.controller.skills import Controller, Outcome, Skill, Status
+from housewise.controller.skills import ActionStatus, Controller, Skill, SkillOutcome
 from housewise.core.errors import UserError, suggest_names
 from housewise.worlds.house.env import RearrangementEnv
 from housewise.worlds.house.env import Task as HouseTask
@@ -136,17 +136,17 @@ class Body:
         """Where everything is; None is the hand."""
         return self._env.world.placements
 
-    def carry_out(self, act: Act) -> tuple[str, int]:
+    def execute(self, act: Act) -> tuple[str, int]:
         """Do an act that the state of the room allows.
 
         Returns:
             Why it could not be done, empty where it was, and the low-level steps that it took.
         """
         before = self._env.steps
-        reason = next((end.reason for end in self._ends(act) if end.status is not Status.SUCCEEDED), "")
+        reason = next((end.reason for end in self._ends(act) if end.status is not ActionStatus.SUCCEEDED), "")
         return reason, self._env.steps - before
 
-    def _ends(self, act: Act) -> Iterator[Outcome]:
+    def _ends(self, act: Act) -> Iterator[SkillOutcome]:
         """How an act's skills end, one after the other."""
         body, world = self._controller, self._env.world
         if act.verb == "go to":
@@ -159,19 +159,19 @@ class Body:
             yield self._drive(body.look_at(act.target))
             yield self._drive(body.place(act.thing, act.target))
         elif world.distance(act.thing) >= REACH:
-            yield Outcome(Status.FAILED, "too far away")
+            yield SkillOutcome(ActionStatus.FAILED, "too far away")
 
-    def _drive(self, skill: Skill) -> Outcome:
+    def _drive(self, skill: Skill) -> SkillOutcome:
         try:
             action = next(skill)
             while self._env.steps < self._env.max_steps:
                 self._env.step(action)
                 action = skill.send(None)
         except StopIteration as end:
-            outcome: Outcome = end.value
+            outcome: SkillOutcome = end.value
             return outcome
         skill.close()
-        return Outcome(Status.FAILED, "out of steps")
+        return SkillOutcome(ActionStatus.FAILED, "out of steps")
 
 
 def _middle(scene: Scene) -> Pose:

@@ -10,7 +10,7 @@ from housewise.agent.personalize.demonstrator import Demonstrator
 from housewise.agent.personalize.llm_planner import LLMPlanner
 from housewise.agent.personalize.planner import Planner
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
-from housewise.controller.robot import LETTERS, room_anchors
+from housewise.controller.robot import ACTION_LETTERS, room_anchors
 from housewise.controller.skills import Controller
 from housewise.core.record import RecordWriter, Result, line_of
 from housewise.language.base import ChatRequest, Reply, Sampling
@@ -106,7 +106,7 @@ def test_a_record_tells_every_step(toy: Task, tmp_path: Path) -> None:
     # The letters are enough to play the episode again.
     again = RearrangementEnv(RaycastSimulator(sensors=("instance",)), [toy])
     again.reset()
-    meaning = {letter: action for action, letter in LETTERS.items()}
+    meaning = {letter: action for action, letter in ACTION_LETTERS.items()}
     for action in actions:
         aims = iter(action.aimed)
         for letter, (x, z, _) in zip(action.low_level, action.path, strict=True):
