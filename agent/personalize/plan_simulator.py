@@ -108,7 +108,7 @@ class PlanSimulator:
             self._looking_at = self._place(action.target)
 
 
-def verdict(plan: ParsedPlan, graph: SceneGraph, attempts: Sequence[Attempt] = ()) -> str:
+def find_problem(plan: ParsedPlan, graph: SceneGraph, attempts: Sequence[Attempt] = ()) -> str:
     """What is wrong with a plan, in words, found by doing it in thought; empty when nothing is.
 
     SayPlan's scene graph simulator (Rana et al. 2023, section 3.3): the first step that cannot be done, and why. Words

@@ -10,7 +10,7 @@ from typing import ClassVar
 from housewise.agent.personalize.chat_session import ChatSession
 from housewise.agent.personalize.grammar import choice_grammar, plan_grammar
 from housewise.agent.personalize.plan_parser import parse_plan
-from housewise.agent.personalize.plan_simulator import verdict
+from housewise.agent.personalize.plan_simulator import find_problem
 from housewise.agent.personalize.planner import MOST_STEPS, Attempt, ModelCall, Plan
 from housewise.agent.personalize.prompt import HOUSE_FIELDS, HouseTemplate, Placeholders
 from housewise.language.base import ChatModel, Message, Reply, Sampling
@@ -129,7 +129,7 @@ class SayPlanPlanner:
             reply = self._asker.ask(messages, self._words.plan_prefix, grammar)
             parsed = parse_plan(reply.text, graph.vocabulary, most=self._most_steps)
             earlier.append(ModelCall(messages, reply))
-            problem = verdict(parsed, graph, attempts)
+            problem = find_problem(parsed, graph, attempts)
             if not problem:
                 break
         return Plan(parsed.steps, parsed.complete, messages, reply, tuple(earlier[:-1]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from housewise.agent.personalize.plan_parser import parse_plan
-from housewise.agent.personalize.plan_simulator import PlanSimulator, verdict
+from housewise.agent.personalize.plan_simulator import PlanSimulator, find_problem
 from housewise.agent.personalize.planner import Attempt
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph, View
@@ -30,7 +30,7 @@ def feasible(graph: SceneGraph, attempts: list[Attempt]) -> set[str]:
 
 def judged(*steps: str, holding: str | None = None, attempts: list[Attempt] | None = None) -> str:
     graph = house(holding)
-    return verdict(parse_plan("\n".join(steps), graph.vocabulary), graph, attempts or [])
+    return find_problem(parse_plan("\n".join(steps), graph.vocabulary), graph, attempts or [])
 
 
 def test_at_first_one_can_only_go_somewhere() -> None:
