@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from housewise.agent.personalize.placement_judgement import written
+from housewise.agent.personalize.placement_judgement import format_judgements
 from housewise.agent.personalize.plan_parser import ParsedStep
 from housewise.agent.personalize.planner import Attempt, Plan, hide_hopeless_targets
 from housewise.agent.personalize.preference_knowledge import Knowledge
@@ -44,5 +44,5 @@ class Demonstrator:
         plan = replace(plan, steps=steps)
         reply, judgements = f"step 1: {plan.text}", self._scripted.judgements(told, attempts)
         if words.judging:
-            reply = f"{words.prefix}{written(judgements, told, called)}\n{reply}"
+            reply = f"{words.prefix}{format_judgements(judgements, told, called)}\n{reply}"
         return replace(plan, messages=messages, reply=Reply(reply.removeprefix(words.prefix)), shown=judgements)

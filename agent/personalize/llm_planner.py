@@ -9,7 +9,12 @@ from functools import partial
 from housewise.agent.personalize.chat_session import ChatSession
 from housewise.agent.personalize.checking import MOST_REPAIRS, checked
 from housewise.agent.personalize.grammar import COMPLETE, choice_grammar, plan_grammar
-from housewise.agent.personalize.placement_judgement import Judgements, apart, read, written
+from housewise.agent.personalize.placement_judgement import (
+    Judgements,
+    format_judgements,
+    parse_judgements,
+    split_judgements,
+)
 from housewise.agent.personalize.placement_judges import Confidence, Judge, ScoringJudge, WritingJudge
 from housewise.agent.personalize.plan_parser import parse_plan
 from housewise.agent.personalize.planner import (
@@ -145,7 +150,7 @@ class LLMPlanner:
         # A prompt that names similar things leaves it to the model what they tell.
         options = find_candidates(told, knowledge, failed, likeness=not words.note_alike)
         judged = self._judge.judge(told, options, messages, attempts)
-        thoughts = f"{written(judged.judgements, told, words.called(told))}\nstep 1:"
+        thoughts = f"{format_judgements(judged.judgements, told, words.called(told))}\nstep 1:"
         grammar, choices = self._grammar(told, judging=False) if self.habits.grounded else None, None
         if self.habits.consistent:
             plans_allowed = self._consistent(told, options, judged.judgements, attempts)
@@ -165,7 +170,7 @@ class LLMPlanner:
             said = Message("assistant", f"{words.prefix}{plan.text}")
             asked = (*messages, said, Message("user", words.feedback.format(problem=problem).strip()))
             # What has been judged stands.
-            judged = f"{apart(plan.text)[0].rstrip()}\nstep 1:" if words.judging else ""
+            judged = f"{split_judgements(plan.text)[0].rstrip()}\nstep 1:" if words.judging else ""
             grammar = self._grammar(told, judging=False) if self.habits.grounded else None
             reply = self._asker.ask(asked, f"{words.prefix}{judged}", grammar)
             earlier = (*plan.earlier, ModelCall(plan.messages, plan.reply))
@@ -176,7 +181,7 @@ class LLMPlanner:
     def _moved_on(self, graph: SceneGraph, told: SceneGraph, attempts: Sequence[Attempt], plan: Plan) -> Plan:
         """What follows from the plan's judgements, or visits to what has been passed by; not for the model to learn."""
         words = self.context.template
-        judgements = read(apart(plan.text)[0], told, words.called(told)) if words.judging else {}
+        judgements = parse_judgements(split_judgements(plan.text)[0], told, words.called(told)) if words.judging else {}
         asked = (*plan.earlier, ModelCall(plan.messages, plan.reply)) if plan.reply else plan.earlier
         follows = planner_for_judgements(judgements).plan(told, attempts)
         if follows.complete and (
@@ -206,7 +211,7 @@ class LLMPlanner:
         return replace(self._read(graph, (), reply), earlier=asked)
 
     def _read(self, graph: SceneGraph, messages: tuple[Message, ...], reply: Reply) -> Plan:
-        steps = apart(reply.text)[1] if self.context.template.judging else reply.text
+        steps = split_judgements(reply.text)[1] if self.context.template.judging else reply.text
         parsed = parse_plan(steps, graph.vocabulary, most=self.context.most_steps)
         return Plan(parsed.steps, parsed.complete, messages, reply)
 

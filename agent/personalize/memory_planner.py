@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from housewise.agent.personalize.placement_judgement import subjects
+from housewise.agent.personalize.placement_judgement import objects_to_judge
 from housewise.agent.personalize.planner import Attempt, Plan, count_failures, untried_places
 from housewise.agent.personalize.preference_knowledge import Knowledge, placements_of_similar_kinds
 from housewise.agent.personalize.scripted_planner import ScriptedPlanner, Wants
@@ -49,7 +49,7 @@ class PlacementGuesser:
             attempts: everything tried in this episode.
         """
         placed = {each.action.target for each in attempts if each.succeeded and each.action.kind == ActionKind.PLACE}
-        unsettled = [thing for thing in subjects(graph) if thing not in placed]
+        unsettled = [thing for thing in objects_to_judge(graph) if thing not in placed]
         found = {thing: self._guess(graph, thing, count_failures(attempts)) for thing in unsettled}
         return {thing: places for thing, places in found.items() if places}
 

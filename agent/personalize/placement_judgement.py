@@ -22,12 +22,12 @@ Judgements = Mapping[str, str | None]
 """By object, where it belongs: the receptacle that it is on, a better one, or None for none of those known."""
 
 
-def subjects(graph: SceneGraph) -> tuple[str, ...]:
+def objects_to_judge(graph: SceneGraph) -> tuple[str, ...]:
     """The objects to judge: the one in the hand, or else all, in the order in which prompts list them."""
     return graph.listed if graph.holding is None else (graph.holding,)
 
 
-def written(judgements: Judgements, graph: SceneGraph, called: Mapping[str, str] | None = None) -> str:
+def format_judgements(judgements: Judgements, graph: SceneGraph, called: Mapping[str, str] | None = None) -> str:
     """Judgements as the beginning of a reply, one on each line.
 
     Where an object is stands right before what is thought of it, so that a small model need not look it up.
@@ -44,13 +44,15 @@ def written(judgements: Judgements, graph: SceneGraph, called: Mapping[str, str]
     )
 
 
-def apart(reply: str) -> tuple[str, str]:
+def split_judgements(reply: str) -> tuple[str, str]:
     """The judgements of a reply, and the steps that follow them; without a first step all of it is the former."""
     thoughts, start, steps = reply.partition(_STEPS)
     return thoughts, start + steps
 
 
-def read(thoughts: str, graph: SceneGraph, called: Mapping[str, str] | None = None) -> dict[str, str | None]:
+def parse_judgements(
+    thoughts: str, graph: SceneGraph, called: Mapping[str, str] | None = None
+) -> dict[str, str | None]:
     """The judgements in a reply, of the subjects whose lines can be read; the inverse of ``written``.
 
     Args:
@@ -61,7 +63,7 @@ def read(thoughts: str, graph: SceneGraph, called: Mapping[str, str] | None = No
     words = called or {}
     known = {words.get(place, place): place for place in graph.receptacles}
     found: dict[str, str | None] = {}
-    for thing in subjects(graph):
+    for thing in objects_to_judge(graph):
         opening = opening_of(thing, graph, words)
         verdict = f"\n{thoughts.strip()}\n".partition(opening)[2].partition("\n")[0].strip()
         if verdict == ELSEWHERE:
@@ -71,9 +73,9 @@ def read(thoughts: str, graph: SceneGraph, called: Mapping[str, str] | None = No
     return found
 
 
-def judged_kinds(reply: str) -> set[str]:
+def find_judged_kinds(reply: str) -> set[str]:
     """The kinds of things that a reply judges."""
-    return {kind_of(found[1]) for found in _LINE.finditer(apart(reply)[0])}
+    return {kind_of(found[1]) for found in _LINE.finditer(split_judgements(reply)[0])}
 
 
 def judgement_rules(graph: SceneGraph, called: Mapping[str, str] | None = None) -> Iterator[str]:
@@ -86,7 +88,7 @@ def judgement_rules(graph: SceneGraph, called: Mapping[str, str] | None = None) 
     words = called or {}
     places = [words.get(place, place) for place in graph.receptacles]
     yield rule("verdict", one_of(map(literal, (FINE, ELSEWHERE, *places))))
-    lines = [literal(opening_of(thing, graph, words)) + " verdict" for thing in subjects(graph)]
+    lines = [literal(opening_of(thing, graph, words)) + " verdict" for thing in objects_to_judge(graph)]
     yield rule("judged", " ".join([*lines, literal(f"\n{_STEPS}")]))
 
 

@@ -13,10 +13,10 @@ from housewise.agent.personalize.placement_judgement import (
     ELSEWHERE,
     FINE,
     Judgements,
+    format_judgements,
     opening_of,
-    read,
+    parse_judgements,
     verdict_of,
-    written,
 )
 from housewise.agent.personalize.planner import Attempt, ModelCall, unentered_rooms
 from housewise.agent.personalize.preference_knowledge import PlacementCandidates
@@ -129,7 +129,7 @@ class WritingJudge:
         if self.confidence:
             openings = {thing: opening_of(thing, graph, called) for thing in options if not options[thing].known}
             likely = line_probabilities(self.model, messages, words.prefix, reply, openings)
-        said = read(reply.text, graph, called)
+        said = parse_judgements(reply.text, graph, called)
         sure = {thing: likely.get(thing, 1.0) >= self.confidence.of(thing, each) for thing, each in options.items()}
         judgements = {
             thing: _settled(each, said.get(thing, each.here), sure=sure[thing]) for thing, each in options.items()
@@ -222,7 +222,9 @@ class ScoringJudge:
             called = self._words.called(graph)
             # A blank belongs to the word behind it, as models read them.
             opening = opening_of(thing, graph, called).rstrip(" ")
-            request = ChatRequest(messages, prefix=f"{self._words.prefix}{written(before, graph, called)}{opening}")
+            request = ChatRequest(
+                messages, prefix=f"{self._words.prefix}{format_judgements(before, graph, called)}{opening}"
+            )
             texts = [f" {verdict_of(thing, place, graph, called)}\n" for place in judgements.values()]
             self._rated[key] = dict(zip(judgements, self._model.score(request, texts), strict=True))
         return {place: self._rated[key][kind] for kind, place in judgements.items()}

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from housewise.agent.personalize.placement_judgement import subjects
+from housewise.agent.personalize.placement_judgement import objects_to_judge
 from housewise.agent.personalize.planner import untried_places
 from housewise.language.embedder import Embedder, cosine
 from housewise.people.house.reactions import Place
@@ -249,7 +249,7 @@ def find_candidates(
     Returns:
         Options by thing, in the order in which prompts list them.
     """
-    return {thing: _options(graph, thing, knowledge, failed, likeness) for thing in subjects(graph)}
+    return {thing: _options(graph, thing, knowledge, failed, likeness) for thing in objects_to_judge(graph)}
 
 
 def _options(

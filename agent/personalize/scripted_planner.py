@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from housewise.agent.personalize.placement_judgement import Judgements, subjects
+from housewise.agent.personalize.placement_judgement import Judgements, objects_to_judge
 from housewise.agent.personalize.plan_parser import ParsedStep
 from housewise.agent.personalize.planner import (
     MOST_STEPS,
@@ -79,7 +79,7 @@ class ScriptedPlanner:
     def judgements(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Judgements:
         """Where each object belongs, going by the list; see housewise.agent.personalize.placement_judgement."""
         failed = count_failures(attempts)
-        return {thing: self._home(graph, thing, failed) for thing in subjects(graph)}
+        return {thing: self._home(graph, thing, failed) for thing in objects_to_judge(graph)}
 
     def _home(self, graph: SceneGraph, thing: str, failed: dict[str, int]) -> str | None:
         """Where an object is, if it is right there, else the first place for it in its room, or else of all."""

@@ -18,7 +18,7 @@ from typing import Annotated, Any
 import typer
 
 from housewise.agent.personalize.grammar import plan_grammar
-from housewise.agent.personalize.placement_judgement import apart, read, subjects
+from housewise.agent.personalize.placement_judgement import objects_to_judge, parse_judgements, split_judgements
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.core.console import Console
 from housewise.core.files import check_writable_file, write_json
@@ -50,7 +50,7 @@ def verdicts(lesson: Lesson, said: dict[str, str | None]) -> Iterator[tuple[str,
         lesson: what was asked.
         said: judgements; what is missing was not said before the reply was cut.
     """
-    for thing in subjects(lesson.graph):
+    for thing in objects_to_judge(lesson.graph):
         right, place = lesson.right[thing], lesson.graph.place_of(thing)
         if place in right:
             yield "in its place", "unsaid" if thing not in said else "fine" if said[thing] == place else "taken away"
@@ -83,8 +83,8 @@ def judge(model: ChatModel, lessons: Sequence[Lesson], context: ContextGenerator
             for lesson in asked
         ]
         for lesson, (reply,) in zip(asked, model.complete(requests), strict=True):
-            thoughts = apart(reply.text)[0]
-            counted.update(verdicts(lesson, read(thoughts, lesson.graph, words.called(lesson.graph))))
+            thoughts = split_judgements(reply.text)[0]
+            counted.update(verdicts(lesson, parse_judgements(thoughts, lesson.graph, words.called(lesson.graph))))
     return counted
 
 

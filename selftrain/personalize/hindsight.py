@@ -13,7 +13,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from housewise.agent.personalize.demonstrator import Demonstrator
-from housewise.agent.personalize.placement_judgement import Judgements, apart, read, subjects
+from housewise.agent.personalize.placement_judgement import (
+    Judgements,
+    objects_to_judge,
+    parse_judgements,
+    split_judgements,
+)
 from housewise.agent.personalize.planner import Attempt, hide_hopeless_targets
 from housewise.agent.personalize.preference_knowledge import Knowledge
 from housewise.agent.personalize.prompt import ContextGenerator
@@ -127,7 +132,7 @@ class Situation:
         self.told: SceneGraph = hide_hopeless_targets(self._graph, self._attempts, context.template.most_tries)
         """What the prompt told."""
         self._called = context.template.called(self.told)
-        self.judgements: Judgements = read(apart(plan.reply)[0], self.told, self._called)
+        self.judgements: Judgements = parse_judgements(split_judgements(plan.reply)[0], self.told, self._called)
         """What the reply said."""
 
     @property
@@ -142,7 +147,7 @@ class Situation:
         plan = Demonstrator(planner_for_judgements({**self.judgements, **known}), self._context).plan(
             self._graph, self._attempts
         )
-        lines = zip(judged_lines(plan.text), subjects(self.told), strict=True)
+        lines = zip(judged_lines(plan.text), objects_to_judge(self.told), strict=True)
         pair = pair_of(
             self._record,
             self._plan,

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from housewise.agent.personalize.placement_judgement import judged_kinds
+from housewise.agent.personalize.placement_judgement import find_judged_kinds
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.core.console import print_note
 from housewise.core.errors import UserError
@@ -397,5 +397,5 @@ def _asking(model: ModelReference) -> dict[str, Any]:
 
 def _familiar(start: ModelReference, pairs: Sequence[Pair]) -> list[str] | None:
     """The kinds of things that a model has been taught to judge, with what it learns now."""
-    kinds = set(asked_with(start.adapter).get("familiar", ())).union(*(judged_kinds(pair.reply) for pair in pairs))
+    kinds = set(asked_with(start.adapter).get("familiar", ())).union(*(find_judged_kinds(pair.reply) for pair in pairs))
     return sorted(kinds) or None

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from housewise.agent.personalize.placement_judgement import apart
+from housewise.agent.personalize.placement_judgement import split_judgements
 from housewise.agent.personalize.step_phrasing import strip_numbering
 from housewise.language.base import ended_at_limit
 from housewise.selftrain.datasets import Prompted, read_dataset, write_dataset
@@ -135,7 +135,7 @@ def read_pairs(path: Path) -> list[Pair]:
 
 def _done(tried: AlternativeReply, prefix: str) -> str:
     """The steps that worked, numbered anew, after the judgements where there are any."""
-    judged = "" if "step" in prefix else apart(tried.reply)[0]
+    judged = "" if "step" in prefix else split_judgements(tried.reply)[0]
     steps = [*map(strip_numbering, tried.done), *(["mission complete"] if tried.complete else [])]
     if not steps:
         return ""
@@ -146,7 +146,7 @@ def _done(tried: AlternativeReply, prefix: str) -> str:
 def judged_lines(reply: str) -> Iterator[tuple[int, int]]:
     """From and up to which character the judgements of a reply are, each on its line."""
     start = 0
-    for line in apart(reply)[0].splitlines(keepends=True):
+    for line in split_judgements(reply)[0].splitlines(keepends=True):
         end = start + len(line.rstrip("\n"))
         if end > start:
             yield start, end

@@ -19,7 +19,9 @@ JUDGING = ContextGenerator(PromptTemplate.load("judging"))
 FETCH = "go to mug\nstep 2: pick up mug\nstep 3: go to chest\nstep 4: place mug on chest"
 
 
-def read(text: str, holding: str | None = None, attempts: tuple[Attempt, ...] = ()) -> tuple[list[str], str]:
+def parse_judgements(
+    text: str, holding: str | None = None, attempts: tuple[Attempt, ...] = ()
+) -> tuple[list[str], str]:
     """The reasons why steps are left out, empty for those that are not, and what is wrong first."""
     graph = house(holding)
     plan, wrong = checked(Plan(parse_plan(text, graph.vocabulary).steps), graph, attempts)
@@ -40,15 +42,15 @@ def read(text: str, holding: str | None = None, attempts: tuple[Attempt, ...] = 
     ],
 )
 def test_steps_are_left_out_with_their_reasons(text: str, holding: str | None, reasons: list[str | None]) -> None:
-    found, wrong = read(text, holding)
+    found, wrong = parse_judgements(text, holding)
     assert [None if reason is None else each for each, reason in zip(found, reasons, strict=True)] == reasons
     assert bool(wrong) == any(found)
 
 
 def test_what_was_tried_tells_where_the_robot_is() -> None:
     there = (Attempt(HighLevelAction(ActionKind.GO_TO, "kitchen 0 sink 2"), True),)
-    assert read("pick up mug", None, there)[0] == [""]
-    assert read("pick up cap", None, there)[0] != [""]
+    assert parse_judgements("pick up mug", None, there)[0] == [""]
+    assert parse_judgements("pick up cap", None, there)[0] != [""]
 
 
 def test_a_plan_that_cannot_be_done_is_asked_for_again_with_the_reason() -> None:

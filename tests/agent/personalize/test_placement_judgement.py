@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 from housewise.agent.personalize.demonstrator import Demonstrator
 from housewise.agent.personalize.grammar import plan_grammar
 from housewise.agent.personalize.llm_planner import LLMPlanner
-from housewise.agent.personalize.placement_judgement import apart, judged_kinds, read, subjects, written
+from housewise.agent.personalize.placement_judgement import (
+    find_judged_kinds,
+    format_judgements,
+    objects_to_judge,
+    parse_judgements,
+    split_judgements,
+)
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.agent.personalize.scripted_planner import ScriptedPlanner
 from housewise.language.replay import ReplayChatModel
@@ -48,7 +54,7 @@ def test_the_demonstrator_judges_every_object_and_moves_the_first_that_has_a_pla
 
 def test_with_a_full_hand_only_that_object_is_judged() -> None:
     graph = house(holding="cap 1")
-    assert subjects(graph) == ("cap 1",)
+    assert objects_to_judge(graph) == ("cap 1",)
     assert demonstrated(graph).startswith("\ncap in hand: hall chest\nstep 1: go to hall chest")
 
 
@@ -56,22 +62,24 @@ def test_what_is_written_can_be_read() -> None:
     graph = house()
     called = PromptTemplate.load("judging").called(graph)
     judged = {"mug 1": "kitchen 0 sink 2", "cap 1": "hall 1 chest 3", "pen 1": None}
-    thoughts = apart(JUDGED)[0]
-    assert written(judged, graph, called).strip() == thoughts.strip()
-    assert read(thoughts, graph, called) == judged
-    assert read(thoughts.replace("hall chest\n", "hall chset\n"), graph, called) == {
+    thoughts = split_judgements(JUDGED)[0]
+    assert format_judgements(judged, graph, called).strip() == thoughts.strip()
+    assert parse_judgements(thoughts, graph, called) == judged
+    assert parse_judgements(thoughts.replace("hall chest\n", "hall chset\n"), graph, called) == {
         "mug 1": judged["mug 1"],
         "pen 1": None,
     }
-    assert read(thoughts.partition("\ncap")[0], graph, called) == {"mug 1": judged["mug 1"]}
-    assert read("", graph, called) == {}
+    assert parse_judgements(thoughts.partition("\ncap")[0], graph, called) == {"mug 1": judged["mug 1"]}
+    assert parse_judgements("", graph, called) == {}
 
 
 def test_a_reply_tells_which_kinds_it_judges() -> None:
-    assert judged_kinds(demonstrated(house())) == {"mug", "cap", "pen"}
-    assert judged_kinds(demonstrated(house(holding="cap 1"))) == {"cap"}
-    assert judged_kinds("\ntable lamp 2 on living room 3 side table 1: fine\nstep 1: place it on: x") == {"table lamp"}
-    assert judged_kinds("step 1: go to kitchen") == judged_kinds("") == set()
+    assert find_judged_kinds(demonstrated(house())) == {"mug", "cap", "pen"}
+    assert find_judged_kinds(demonstrated(house(holding="cap 1"))) == {"cap"}
+    assert find_judged_kinds("\ntable lamp 2 on living room 3 side table 1: fine\nstep 1: place it on: x") == {
+        "table lamp"
+    }
+    assert find_judged_kinds("step 1: go to kitchen") == find_judged_kinds("") == set()
 
 
 def test_an_empty_house_is_explored_without_a_judgement() -> None:
@@ -99,8 +107,8 @@ def test_only_what_follows_the_judgements_is_done() -> None:
 
 @given(st.text(), st.text())
 def test_judgements_and_steps_are_parted_without_loss(thoughts: str, steps: str) -> None:
-    assert "".join(apart(thoughts + steps)) == thoughts + steps
-    assert apart(f"{thoughts}step 1:{steps}")[1].startswith("step 1:")
+    assert "".join(split_judgements(thoughts + steps)) == thoughts + steps
+    assert split_judgements(f"{thoughts}step 1:{steps}")[1].startswith("step 1:")
 
 
 def test_the_grammar_holds_judgements_to_what_is_known() -> None:
@@ -111,7 +119,9 @@ def test_the_grammar_holds_judgements_to_what_is_known() -> None:
     called = PromptTemplate.load("judging").called(graph)
     grammar = plan_grammar(graph, 3, called, judging=True)
     assert follows(JUDGED, grammar)
-    assert follows(written(dict.fromkeys(subjects(graph)), graph, called) + "\nstep 1: mission complete", grammar)
+    assert follows(
+        format_judgements(dict.fromkeys(objects_to_judge(graph)), graph, called) + "\nstep 1: mission complete", grammar
+    )
     assert not follows(JUDGED.replace("hall chest\n", "hall 1 chest 9\n"), grammar)
     assert not follows(JUDGED.replace("\nmug on kitchen sink: fine", ""), grammar)
     assert not follows(" go to cap", grammar)

@@ -16,7 +16,7 @@ import pytest
 
 pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 
-from housewise.agent.personalize.placement_judgement import judged_kinds
+from housewise.agent.personalize.placement_judgement import find_judged_kinds
 from housewise.core.errors import UserError
 from housewise.language.adapters import asked_with
 from housewise.people.memory import About, Memory, MemoryFolder, Note
@@ -175,7 +175,7 @@ def test_in_hindsight_everything_that_was_tried_and_known_is_learned(learner: Le
     assert all(pair.given == () for pair in learned[tried:])
     taught: set[str] = set()
     for phase in ("imitate", "iteration-1"):
-        taught |= {kind for pair in read_pairs(out / phase / "pairs.jsonl") for kind in judged_kinds(pair.reply)}
+        taught |= {kind for pair in read_pairs(out / phase / "pairs.jsonl") for kind in find_judged_kinds(pair.reply)}
         assert taught and asked_with(out / phase / "adapter")["familiar"] == tuple(sorted(taught))
 
 
