@@ -38,9 +38,9 @@ from housewise.agent.personalize.preference_knowledge import (
 from housewise.agent.personalize.prompt import ContextGenerator
 from housewise.agent.personalize.scripted_planner import (
     Route,
-    consistent,
     nearest_neighbour_tour,
     planner_for_judgements,
+    plans_from_judgements,
 )
 from housewise.language.base import ChatModel, Message, Reply, Sampling
 from housewise.worlds.house.actions import ActionKind
@@ -69,7 +69,7 @@ class PlannerConfig:
 
     grounded: bool = False
     second_look: bool = False
-    consistent: bool = False
+    plans_from_judgements: bool = False
     move_on: bool = False
     rated: bool = False
     confidence: Confidence = field(default_factory=Confidence)
@@ -112,7 +112,7 @@ class LLMPlanner:
         self._knowledge = knowledge or NoKnowledge()
         self._route = route
         chosen = self.habits
-        first = knowledge is not None or chosen.rated or chosen.consistent or bool(chosen.confidence)
+        first = knowledge is not None or chosen.rated or chosen.plans_from_judgements or bool(chosen.confidence)
         self._twice = context.template.judging and first
         self._asker = ChatSession(model, self.sampling)
         self._judge: Judge = WritingJudge(model, self._asker, context.template, chosen.grounded, chosen.confidence)
@@ -152,7 +152,7 @@ class LLMPlanner:
         judged = self._judge.judge(told, options, messages, attempts)
         thoughts = f"{format_judgements(judged.judgements, told, words.called(told))}\nstep 1:"
         grammar, choices = self._grammar(told, judging=False) if self.habits.grounded else None, None
-        if self.habits.consistent:
+        if self.habits.plans_from_judgements:
             plans_allowed = self._consistent(told, options, judged.judgements, attempts)
             grammar, choices = choice_grammar(plans_allowed), len(plans_allowed)
         replies = self._asker.ask_all(messages, f"{words.prefix}{thoughts}", grammar)
@@ -225,7 +225,7 @@ class LLMPlanner:
         """The plans that follow from judgements, each once; at least one."""
         held, called = graph.holding, self.context.template.called(graph)
         places = options[held].places if held is not None else ()
-        follows = consistent(judgements, unentered_rooms(graph, attempts), places, graph)
+        follows = plans_from_judgements(judgements, unentered_rooms(graph, attempts), places, graph)
         plans = [[action.renamed(called) for action in plan[: self.context.most_steps]] for plan in follows]
         return list(dict.fromkeys(format_steps(plan) for plan in plans)) or [COMPLETE]
 

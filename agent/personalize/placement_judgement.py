@@ -39,7 +39,7 @@ def format_judgements(judgements: Judgements, graph: SceneGraph, called: Mapping
     """
     words = called or {}
     return "".join(
-        f"{opening_of(thing, graph, words)}{verdict_of(thing, place, graph, words)}"
+        f"{judgement_opening(thing, graph, words)}{judgement_verdict(thing, place, graph, words)}"
         for thing, place in judgements.items()
     )
 
@@ -64,7 +64,7 @@ def parse_judgements(
     known = {words.get(place, place): place for place in graph.receptacles}
     found: dict[str, str | None] = {}
     for thing in objects_to_judge(graph):
-        opening = opening_of(thing, graph, words)
+        opening = judgement_opening(thing, graph, words)
         verdict = f"\n{thoughts.strip()}\n".partition(opening)[2].partition("\n")[0].strip()
         if verdict == ELSEWHERE:
             found[thing] = None
@@ -88,24 +88,24 @@ def judgement_rules(graph: SceneGraph, called: Mapping[str, str] | None = None) 
     words = called or {}
     places = [words.get(place, place) for place in graph.receptacles]
     yield rule("verdict", one_of(map(literal, (FINE, ELSEWHERE, *places))))
-    lines = [literal(opening_of(thing, graph, words)) + " verdict" for thing in objects_to_judge(graph)]
+    lines = [literal(judgement_opening(thing, graph, words)) + " verdict" for thing in objects_to_judge(graph)]
     yield rule("judged", " ".join([*lines, literal(f"\n{_STEPS}")]))
 
 
 def judgement_line(thing: str, places: Iterable[str | None], graph: SceneGraph, called: Mapping[str, str]) -> str:
     """An expression in GBNF: the line of one subject, with one of some judgements."""
-    verdicts = dict.fromkeys(verdict_of(thing, place, graph, called) for place in places)
-    return f"{literal(opening_of(thing, graph, called))} {one_of(map(literal, verdicts))}"
+    verdicts = dict.fromkeys(judgement_verdict(thing, place, graph, called) for place in places)
+    return f"{literal(judgement_opening(thing, graph, called))} {one_of(map(literal, verdicts))}"
 
 
-def opening_of(thing: str, graph: SceneGraph, called: Mapping[str, str]) -> str:
+def judgement_opening(thing: str, graph: SceneGraph, called: Mapping[str, str]) -> str:
     """How the line of a judgement begins, up to the judgement."""
     place = graph.place_of(thing) or ""
     where = "in hand" if thing == graph.holding else f"on {called.get(place, place)}"
     return f"\n{called.get(thing, thing)} {where}: "
 
 
-def verdict_of(thing: str, place: str | None, graph: SceneGraph, called: Mapping[str, str]) -> str:
+def judgement_verdict(thing: str, place: str | None, graph: SceneGraph, called: Mapping[str, str]) -> str:
     """What is said of a thing that belongs on a receptacle, or on none of those known (None)."""
     if place is None:
         return ELSEWHERE

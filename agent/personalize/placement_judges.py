@@ -14,9 +14,9 @@ from housewise.agent.personalize.placement_judgement import (
     FINE,
     Judgements,
     format_judgements,
-    opening_of,
+    judgement_opening,
+    judgement_verdict,
     parse_judgements,
-    verdict_of,
 )
 from housewise.agent.personalize.planner import Attempt, ModelCall, unentered_rooms
 from housewise.agent.personalize.preference_knowledge import PlacementCandidates
@@ -127,7 +127,7 @@ class WritingJudge:
         reply = self.asker.ask(messages, words.prefix, grammar)
         likely: dict[str, float] = {}
         if self.confidence:
-            openings = {thing: opening_of(thing, graph, called) for thing in options if not options[thing].known}
+            openings = {thing: judgement_opening(thing, graph, called) for thing in options if not options[thing].known}
             likely = line_probabilities(self.model, messages, words.prefix, reply, openings)
         said = parse_judgements(reply.text, graph, called)
         sure = {thing: likely.get(thing, 1.0) >= self.confidence.of(thing, each) for thing, each in options.items()}
@@ -221,11 +221,11 @@ class ScoringJudge:
         if key not in self._rated:
             called = self._words.called(graph)
             # A blank belongs to the word behind it, as models read them.
-            opening = opening_of(thing, graph, called).rstrip(" ")
+            opening = judgement_opening(thing, graph, called).rstrip(" ")
             request = ChatRequest(
                 messages, prefix=f"{self._words.prefix}{format_judgements(before, graph, called)}{opening}"
             )
-            texts = [f" {verdict_of(thing, place, graph, called)}\n" for place in judgements.values()]
+            texts = [f" {judgement_verdict(thing, place, graph, called)}\n" for place in judgements.values()]
             self._rated[key] = dict(zip(judgements, self._model.score(request, texts), strict=True))
         return {place: self._rated[key][kind] for kind, place in judgements.items()}
 

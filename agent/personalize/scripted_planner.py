@@ -138,7 +138,7 @@ def planner_for_judgements(judgements: Judgements) -> ScriptedPlanner:
     return ScriptedPlanner(lambda thing, place: judgements.get(thing) == place, thorough=False, listed=True)
 
 
-def consistent(
+def plans_from_judgements(
     judgements: Judgements, rooms: Sequence[str], places: Sequence[str], graph: SceneGraph
 ) -> list[list[HighLevelAction]]:
     """The plans that follow from judgements: to bring one thing to where it is judged to belong, or to enter a room.
