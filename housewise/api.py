@@ -20,7 +20,7 @@ from housewise.rollout.scores import Finished
 from housewise.systems.personalize.custom_planners import CustomPlanner, CustomPlannerFactory, Decide
 from housewise.systems.personalize.planners import Situation, scripted_planner
 from housewise.systems.personalize.record import HouseRecord, read_house_record
-from housewise.systems.personalize.system import setting_of
+from housewise.systems.personalize.system import make_initial_state
 from housewise.systems.personalize.world import HouseWorld, PlannerAgent
 from housewise.worlds.house.env import MAX_STEPS, RearrangementEnv, Task
 from housewise.worlds.house.registered import generated_env as make_env
@@ -74,7 +74,7 @@ def play(
         situation = Situation(chosen, env, seed, None, Sampling())
         decides = scripted_planner(chosen, env, seed) if own is None else own(situation)
         world = HouseWorld(RobotInHouse(env, Controller(env)))
-        setting = setting_of(chosen, simulator)
+        setting = make_initial_state(chosen, simulator)
         header = Header(
             system="personalize",
             task=f"{setting.scene}-{setting.episode:04d}",

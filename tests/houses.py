@@ -8,7 +8,7 @@ from housewise.controller.robot import RobotInHouse
 from housewise.controller.skills import Controller
 from housewise.core.record import Header, Result, Writer
 from housewise.rollout.episode_loop import EpisodeLimits, EpisodeLoop
-from housewise.systems.personalize.system import setting_of
+from housewise.systems.personalize.system import make_initial_state
 from housewise.systems.personalize.world import HouseWorld, PlannerAgent
 from housewise.worlds.house.env import RearrangementEnv, Task
 from housewise.worlds.house.scene_graph import SceneGraph
@@ -16,7 +16,7 @@ from housewise.worlds.house.scene_graph import SceneGraph
 
 def header(task: Task, **changes: Any) -> Header:
     """A record's first line for a task."""
-    setting = setting_of(task, "raycast")
+    setting = make_initial_state(task, "raycast")
     name = f"{setting.scene}-{setting.episode:04d}"
     fields: dict[str, Any] = {"system": "personalize", "task": name, "group": setting.scene, "agent": "scripted"}
     return Header(**{**fields, "setting": setting.model_dump(), **changes})

@@ -15,7 +15,7 @@ from housewise.agent.personalize.placement_judgement import (
     parse_judgements,
     split_judgements,
 )
-from housewise.agent.personalize.placement_judges import Confidence, Judge, ScoringJudge, WritingJudge
+from housewise.agent.personalize.placement_judges import ConfidenceThresholds, Judge, ScoringJudge, WritingJudge
 from housewise.agent.personalize.plan_parser import parse_plan
 from housewise.agent.personalize.planner import (
     Attempt,
@@ -37,7 +37,7 @@ from housewise.agent.personalize.preference_knowledge import (
 )
 from housewise.agent.personalize.prompt import ContextGenerator
 from housewise.agent.personalize.scripted_planner import (
-    Route,
+    RouteLength,
     nearest_neighbour_tour,
     planner_for_judgements,
     plans_from_judgements,
@@ -72,7 +72,7 @@ class PlannerConfig:
     plans_from_judgements: bool = False
     move_on: bool = False
     rated: bool = False
-    confidence: Confidence = field(default_factory=Confidence)
+    confidence: ConfidenceThresholds = field(default_factory=ConfidenceThresholds)
     checked: bool = False
     repairs: int = MOST_REPAIRS
 
@@ -102,7 +102,7 @@ class LLMPlanner:
         name: str = "llm",
         habits: PlannerConfig | None = None,
         knowledge: Knowledge | None = None,
-        route: Route | None = None,
+        route: RouteLength | None = None,
     ) -> None:
         self.model = model
         self.context = context

@@ -11,7 +11,7 @@ import numpy as np
 from housewise.agent.personalize.placement_judgement import objects_to_judge
 from housewise.agent.personalize.planner import Attempt, Plan, count_failures, untried_places
 from housewise.agent.personalize.preference_knowledge import Knowledge, placements_of_similar_kinds
-from housewise.agent.personalize.scripted_planner import ScriptedPlanner, Wants
+from housewise.agent.personalize.scripted_planner import ScriptedPlanner, WantsFunction
 from housewise.worlds.house.actions import ActionKind
 from housewise.worlds.house.scene_graph import SceneGraph
 
@@ -78,7 +78,7 @@ class MemoryPlanner:
     """
 
     def __init__(
-        self, name: str, guesser: PlacementGuesser, scripted: Callable[[Wants, bool], ScriptedPlanner]
+        self, name: str, guesser: PlacementGuesser, scripted: Callable[[WantsFunction, bool], ScriptedPlanner]
     ) -> None:
         self.name = name
         self._guesser = guesser

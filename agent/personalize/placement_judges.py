@@ -45,7 +45,7 @@ class JudgementResult:
 
 
 @dataclass(frozen=True)
-class Confidence:
+class ConfidenceThresholds:
     """What a judgement of a thing of which nothing is remembered has to come up to if it is to move the thing.
 
     Attributes:
@@ -110,7 +110,7 @@ class WritingJudge:
     asker: ChatSession
     words: PromptTemplate
     grounded: bool = False
-    confidence: Confidence = Confidence()
+    confidence: ConfidenceThresholds = ConfidenceThresholds()
 
     def judge(
         self,
@@ -159,7 +159,9 @@ class ScoringJudge:
         UserError: when the model does not tell probabilities.
     """
 
-    def __init__(self, model: ChatModel, words: PromptTemplate, confidence: Confidence, patient: bool = False) -> None:
+    def __init__(
+        self, model: ChatModel, words: PromptTemplate, confidence: ConfidenceThresholds, patient: bool = False
+    ) -> None:
         if not isinstance(model, Scorer):
             raise UserError(
                 f"model {model.name} does not tell how likely texts are; set agent.rated=false, or ask a local model"

@@ -37,7 +37,7 @@ class PlanSimulator:
         return next((thing for thing, place in self._places.items() if place == ROBOT), None)
 
     @property
-    def may_end(self) -> bool:
+    def may_complete(self) -> bool:
         """Whether all could be in its place: nothing is in the hand, and every room has been seen or tried."""
         return self.holding is None and not self._unexplored
 

@@ -30,7 +30,7 @@ _MOST_PLACES = 3
 _STAND_INS = {"most_steps": 1, "step": 1}
 
 
-def packaged_prompts() -> list[str]:
+def bundled_prompts() -> list[str]:
     """Names of the templates that come with the package."""
     return [file.stem for file in find_paths(CONFIGS / "prompts", "*.yaml")]
 
@@ -70,7 +70,7 @@ class Template(BaseModel):
         packaged = CONFIGS / "prompts" / f"{name_or_path}.yaml"
         path = packaged if is_file(packaged) else Path(name_or_path)
         if not is_file(path):
-            known = suggest_names(str(name_or_path), packaged_prompts())
+            known = suggest_names(str(name_or_path), bundled_prompts())
             raise UserError(f"{name_or_path}: no such prompt template; {known}, or give a file")
         try:
             return cls.model_validate(read_yaml(path))
@@ -134,7 +134,7 @@ class HouseTemplate(Template):
     memory: str = ""
 
     @property
-    def noting(self) -> bool:
+    def mentions_notes(self) -> bool:
         """Whether it says what is remembered."""
         return any((self.note_here, self.note_wanted, self.note_unwanted, self.note_alike))
 
@@ -192,7 +192,7 @@ class HouseTemplate(Template):
             return self.note_unwanted.format(object=name, alike=alike)
         return self.note_alike.format(object=name, alike=alike) if alike else ""
 
-    def in_room(self, graph: SceneGraph, room: str, called: Mapping[str, str] | None = None) -> str:
+    def describe_room(self, graph: SceneGraph, room: str, called: Mapping[str, str] | None = None) -> str:
         """What is in a room, things being called by other words than their names where there are any."""
         receptacles = [self._on(graph, receptacle, called or {}) for receptacle in graph.inside(room)]
         name = (called or {}).get(room, room)
@@ -268,7 +268,7 @@ class ContextGenerator:
         called = words.called(graph)
         user = words.user.format(
             holding=words.hand(graph, called, known),
-            rooms="\n".join(words.in_room(graph, room, called) for room in graph.rooms),
+            rooms="\n".join(words.describe_room(graph, room, called) for room in graph.rooms),
             things=words.things(graph, called, known),
             notes=words.noted(graph, called, known),
             memory="" if known.empty else words.memory.format(),

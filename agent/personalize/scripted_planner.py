@@ -21,9 +21,9 @@ from housewise.agent.personalize.planner import (
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph
 
-Wants = Callable[[str, str], bool]
-Route = Callable[[str | None, str], float]
-Order = Literal["random", "nearest", "listed"]
+WantsFunction = Callable[[str, str], bool]
+RouteLength = Callable[[str | None, str], float]
+MoveOrder = Literal["random", "nearest", "listed"]
 
 _MOST_TRIES = 3
 
@@ -50,7 +50,12 @@ class ScriptedPlanner:
     name = "scripted"
 
     def __init__(
-        self, wants: Wants, seed: int = 0, route: Route | None = None, thorough: bool = True, listed: bool = False
+        self,
+        wants: WantsFunction,
+        seed: int = 0,
+        route: RouteLength | None = None,
+        thorough: bool = True,
+        listed: bool = False,
     ) -> None:
         self._wants = wants
         self._route = route
@@ -159,7 +164,7 @@ def plans_from_judgements(
     return [[*_collection(thing), *_delivery(thing, place)] for thing, place in moves.items() if place] + visits
 
 
-def nearest_neighbour_tour(names: Sequence[str], route: Route) -> list[str]:
+def nearest_neighbour_tour(names: Sequence[str], route: RouteLength) -> list[str]:
     """Rooms or receptacles in the order of a walk from the robot to the nearest, and from there to the next nearest."""
     left, found = list(names), list[str]()
     while left:

@@ -41,7 +41,7 @@ from housewise.rollout.run import Run
 from housewise.systems.personalize.record import HouseRecord, read_house_records
 from housewise.systems.personalize.settings import PersonalizeSettings, house_settings
 from housewise.systems.personalize.system import Personalize
-from housewise.systems.personalize.tasks import load_task, task_names
+from housewise.systems.personalize.tasks import list_tasks, load_task
 from housewise.worlds.house.env import Task
 from housewise.worlds.house.navigation import NavMesh
 from housewise.worlds.house.simulator import SimulatorChoice, open_simulator
@@ -178,7 +178,7 @@ def first_task(data: Path | None, scene: str) -> Task:
         config = house_settings(settings={"houses": 1, "seed": 3})
     else:
         config = house_settings(settings={"data": str(data), "scenes": [scene], "episodes": "test"})
-    return load_task(task_names(config.tasks)[0], config.tasks)
+    return load_task(list_tasks(config.tasks)[0], config.tasks)
 
 
 def main(

@@ -44,7 +44,7 @@ from housewise.experiments.quick import say_left_out
 from housewise.rollout.episode_loop import EpisodeLoop
 from housewise.systems.personalize.planners import scripted_planner
 from housewise.systems.personalize.settings import house_settings
-from housewise.systems.personalize.tasks import load_task, task_names
+from housewise.systems.personalize.tasks import list_tasks, load_task
 from housewise.systems.personalize.world import HouseWorld, PlannerAgent
 from housewise.worlds.house.env import MAX_STEPS, RearrangementEnv, Task
 from housewise.worlds.house.episode import HouseObject
@@ -99,7 +99,7 @@ def load(data: Path | None, episode: int) -> Task:
     else:
         wanted = {"data": str(data), "scenes": [SCENE], "episodes": [episode]}
     config = house_settings(settings=wanted)
-    return load_task(task_names(config.tasks)[0], config.tasks)
+    return load_task(list_tasks(config.tasks)[0], config.tasks)
 
 
 def crowded(task: Task, count: int, seed: int = 0) -> Task:

@@ -22,7 +22,7 @@ from housewise.rollout.settings import MemorySettings
 from housewise.selftrain.personalize.loop import Observer, play
 from housewise.systems.personalize.record import HouseRecord, read_house_records
 from housewise.systems.personalize.settings import HouseTaskSettings, PersonalizeSettings, house_settings
-from housewise.systems.personalize.tasks import task_names
+from housewise.systems.personalize.tasks import list_tasks
 from housewise.worlds.house.tasks import task_sets
 
 DEMO, TRAIN, TEST, OTHER = "demo", "train", "test", "other"
@@ -220,7 +220,7 @@ class Stage:
 
     def notes(self) -> Iterator[Note]:
         """What was learned, episode after episode in the order of the tasks."""
-        for task in task_names(HouseTaskSettings(**self.household.tasks(self.which))):
+        for task in list_tasks(HouseTaskSettings(**self.household.tasks(self.which))):
             path = self.folder / "episodes" / f"{record_name(task.name, 0)}{FINISHED}"
             yield from learned_notes(read_record(path)) if path.exists() else ()
 

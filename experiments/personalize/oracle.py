@@ -36,7 +36,7 @@ from housewise.rollout.scores import summary
 from housewise.systems.personalize.record import HouseRecord, read_house_records
 from housewise.systems.personalize.settings import PersonalizeSettings, house_settings
 from housewise.systems.personalize.system import Personalize
-from housewise.systems.personalize.tasks import HouseTask, task_names
+from housewise.systems.personalize.tasks import HouseTask, list_tasks
 from housewise.worlds.house.simulator import RAYCAST, SimulatorChoice
 
 SCENES = ("Merom_1_int", "Pomaria_2_int")
@@ -89,7 +89,7 @@ def episodes(
         for task_set in task_sets:
             wanted = {"data": str(data), "scenes": [scene], "episodes": task_set, **scripted}
             config = house_settings(settings=wanted)
-            for task in _spread(task_names(config.tasks), sample):
+            for task in _spread(list_tasks(config.tasks), sample):
                 yield scene, config.changed(episodes=[task.episode])
     for house in range(min(houses, _QUICK_HOUSES) if quick else houses):
         yield GENERATED, house_settings(settings={**scripted, "seed": house, "houses": 1})

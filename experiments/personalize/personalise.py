@@ -50,7 +50,7 @@ from housewise.selftrain.personalize.loop import Observer, SelfTraining, play
 from housewise.selftrain.personalize.settings import NamedTasksConfig, SelfTrainingConfig
 from housewise.selftrain.trainers import ModelReference
 from housewise.systems.personalize.record import HouseRecord, read_house_records
-from housewise.systems.personalize.tasks import task_names
+from housewise.systems.personalize.tasks import list_tasks
 
 NOBODY, MAJORITY = "nobody", "majority"
 
@@ -93,7 +93,7 @@ class Pair:
         """Success of every robot for both people."""
         marked = self._config.run.models.agent.adapter is not None
         config = self._config.measuring(self.test)
-        expected = len(task_names(config.tasks)) * config.tasks.runs
+        expected = len(list_tasks(config.tasks)) * config.tasks.runs
         return [
             Cell(
                 f"taught for {taught}",

@@ -26,7 +26,7 @@ from housewise.selftrain.personalize.settings import (
 from housewise.selftrain.trainers import ModelReference
 from housewise.systems.personalize.record import read_house_records
 from housewise.systems.personalize.settings import PersonalizeSettings
-from housewise.systems.personalize.tasks import task_names
+from housewise.systems.personalize.tasks import list_tasks
 from housewise.worlds.house.names import kind_of
 
 SCENES, GENERATED = oracle.SCENES, oracle.GENERATED
@@ -126,7 +126,7 @@ def _keep_apart(config: SelfTrainingConfig) -> None:
     """Refuse tests that are learned from."""
 
     def names(tasks: TasksConfig) -> set[tuple[str, int]]:
-        return {(task.scene, task.episode) for task in task_names(config.playing(tasks).tasks)}
+        return {(task.scene, task.episode) for task in list_tasks(config.playing(tasks).tasks)}
 
     tests = set().union(*(names(tasks) for tasks in config.evaluation.tasks if tasks.name == "test"))
     both = tests & (names(config.demonstrations) | names(config.training_tasks))
@@ -221,7 +221,7 @@ class Study:
         """How many episodes a row's figure over some tasks takes."""
         named = next(chosen for chosen in self.config.evaluation.tasks if chosen.name == tasks)
         config = self.config.measuring(named)
-        return len(task_names(config.tasks)) * config.tasks.runs
+        return len(list_tasks(config.tasks)) * config.tasks.runs
 
 
 def _untaught(planner: str, run: PersonalizeSettings) -> dict[str, Any]:

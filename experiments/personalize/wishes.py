@@ -8,7 +8,7 @@ from itertools import combinations
 from housewise.core.errors import UserError
 from housewise.selftrain.personalize.settings import SelfTrainingConfig
 from housewise.systems.personalize.settings import PersonalizeSettings
-from housewise.systems.personalize.tasks import load_task, task_names
+from housewise.systems.personalize.tasks import list_tasks, load_task
 from housewise.worlds.house.housekeep.reader import HousekeepData
 from housewise.worlds.house.preferences import Preferences, load_person, people
 
@@ -45,7 +45,7 @@ def disagreement(one: Wishes, other: Wishes) -> float:
 
 
 def _wishes(preferences: Preferences, run: PersonalizeSettings) -> Wishes:
-    tasks = [load_task(name, run.tasks).for_person(preferences) for name in task_names(run.tasks)]
+    tasks = [load_task(name, run.tasks).for_person(preferences) for name in list_tasks(run.tasks)]
     return [thing.correct for task in tasks for thing in task.episode.objects]
 
 

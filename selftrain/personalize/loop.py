@@ -42,7 +42,7 @@ from housewise.selftrain.trainers.base import ignore_progress
 from housewise.systems.personalize.record import read_house_records
 from housewise.systems.personalize.settings import PersonalizeSettings
 from housewise.systems.personalize.system import Personalize
-from housewise.systems.personalize.tasks import check_person, load_task, task_names
+from housewise.systems.personalize.tasks import check_person, list_tasks, load_task
 from housewise.worlds.house.tasks import wishes
 
 # Share of the episodes of a phase that may have failed while it still counts.
@@ -146,7 +146,7 @@ class SelfTraining:
         check_person(run.tasks)
         tried = [config.training_tasks] if config.iterations or config.review or config.imitation_review else []
         for tasks in (config.demonstrations, *tried, *config.evaluation.tasks):
-            task_names(config.playing(tasks).tasks)
+            list_tasks(config.playing(tasks).tasks)
         if self._unlearned:
             if run.execution.ray is None:
                 Personalize(run).check_start()
@@ -302,7 +302,7 @@ class SelfTraining:
         if not count:
             return []
         tasks, experience = self.config.playing(self.config.training_tasks).tasks, self._experience(iterations)
-        houses = list({name.scene: name for name in task_names(tasks)}.values())
+        houses = list({name.scene: name for name in list_tasks(tasks)}.values())
         pairs: list[Pair] = []
         for index, name in enumerate(houses[:count]):
             scene, rng = load_task(name, tasks).scene, np.random.default_rng([self._seed, iterations, index])
@@ -380,7 +380,7 @@ class SelfTraining:
         episodes = find_paths(self.folder, f"*/evaluation/{tasks.name}/episodes/*.jsonl")
         if not episodes:
             return
-        wanted = {Job(name).name.rpartition("-")[0] for name in task_names(self.config.playing(tasks).tasks)}
+        wanted = {Job(name).name.rpartition("-")[0] for name in list_tasks(self.config.playing(tasks).tasks)}
         others = sorted({path.stem.rpartition("-")[0] for path in episodes} - wanted)
         if others:
             raise UserError(

@@ -28,7 +28,7 @@ class PhaseMemories:
 
     def __init__(self, run: PersonalizeSettings, folder: Path) -> None:
         self._run, self._folder = run, folder
-        self._notes_in_prompts = PromptTemplate.load(run.agent.prompt).noting
+        self._notes_in_prompts = PromptTemplate.load(run.agent.prompt).mentions_notes
 
     def adding(self, phase: str, folder: Path) -> dict[str, Any]:
         """Settings of a run that adds to the memory that there is after a phase, in a copy of its own.

@@ -10,7 +10,7 @@ from housewise.selftrain.personalize.memories import DEMONSTRATE, IMITATE, UNTRA
 from housewise.selftrain.personalize.settings import SelfTrainingConfig
 from housewise.systems.personalize.settings import PersonalizeSettings
 from housewise.systems.personalize.system import Personalize
-from housewise.systems.personalize.tasks import task_names
+from housewise.systems.personalize.tasks import list_tasks
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,6 @@ def _measured(config: SelfTrainingConfig, name: str) -> Iterator[Phase]:
 
 
 def _played(name: str, settings: PersonalizeSettings) -> Phase:
-    episodes = len(task_names(settings.tasks)) * settings.tasks.runs
+    episodes = len(list_tasks(settings.tasks)) * settings.tasks.runs
     each = Personalize(settings).expected_seconds
     return Phase(name, episodes, None if each is None else episodes * each)

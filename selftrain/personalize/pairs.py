@@ -14,7 +14,7 @@ from housewise.agent.personalize.placement_judgement import split_judgements
 from housewise.agent.personalize.step_phrasing import strip_numbering
 from housewise.language.base import ended_at_limit
 from housewise.selftrain.datasets import Prompted, read_dataset, write_dataset
-from housewise.systems.personalize.record import AlternativeReply, HouseRecord, PlanEvent, moved_by
+from housewise.systems.personalize.record import AlternativeReply, HouseRecord, PlanEvent, displaced_objects
 
 Wording = Literal["said", "done", "proven", "corrected"]
 """Which words are learned: the reply as it was said; the steps of it that were done; these and, of its judgements, only
@@ -84,7 +84,7 @@ def followed(record: HouseRecord, plan: PlanEvent) -> AlternativeReply:
         complete=plan.complete and record.result.ended == "complete" and plan is record.plans[-1],
         reward=sum(action.reward for action in actions),
         done=[action.raw for action in actions if action.status == "succeeded"],
-        moved=moved_by(actions),
+        moved=displaced_objects(actions),
         discovered=sum(len(action.discovered) for action in actions),
     )
 

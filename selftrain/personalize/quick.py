@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from housewise.selftrain.personalize.settings import SelfTrainingConfig, TasksConfig
-from housewise.systems.personalize.tasks import task_names
+from housewise.systems.personalize.tasks import list_tasks
 
 # Learns whatever was tried: in so few steps nothing deserves a reward.
 QUICK: Mapping[str, Any] = {
@@ -47,7 +47,7 @@ def first_tasks(config: SelfTrainingConfig) -> SelfTrainingConfig:
         return config
 
     def first(tasks: TasksConfig) -> list[int]:
-        return [task_names(config.playing(tasks).tasks)[0].episode]
+        return [list_tasks(config.playing(tasks).tasks)[0].episode]
 
     changed = {
         key: tasks.model_copy(update={"episodes": first(tasks)})

@@ -82,7 +82,7 @@ class SayCanPlanner:
         """See Planner.plan."""
         house = PlanSimulator(graph, attempts)
         options: ActionOptions = {str(action): action for action in house.feasible()}
-        if house.may_end or not options:
+        if house.may_complete or not options:
             options[COMPLETE] = None
         messages = self._messages(graph, attempts)
         if isinstance(self._model, Scorer):
@@ -117,7 +117,7 @@ class SayCanPlanner:
         steps = [self._told(number, attempt) for number, attempt in enumerate(attempts[first:], start=first + 1)]
         user = words.user.format(
             holding=words.hand(graph),
-            rooms="\n".join(words.in_room(graph, room) for room in graph.rooms),
+            rooms="\n".join(words.describe_room(graph, room) for room in graph.rooms),
             done=words.done.format(steps="\n".join(steps)) if steps else words.nothing_done.format(),
         )
         return Message("system", words.system.strip()), Message("user", user.strip())

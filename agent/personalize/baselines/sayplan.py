@@ -174,7 +174,7 @@ class SayPlanPlanner:
     def _rooms(self, graph: SceneGraph, opened: set[str]) -> str:
         words = self._words
         return "\n".join(
-            words.in_room(graph, room) if room in opened else words.closed_room.format(room=room)
+            words.describe_room(graph, room) if room in opened else words.closed_room.format(room=room)
             for room in graph.rooms
         )
 

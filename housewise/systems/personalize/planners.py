@@ -12,11 +12,11 @@ from housewise.agent.personalize.baselines.sayplan import SayPlanPlanner, SayPla
 from housewise.agent.personalize.demonstrator import Demonstrator
 from housewise.agent.personalize.llm_planner import LLMPlanner, PlannerConfig
 from housewise.agent.personalize.memory_planner import MemoryPlanner, PlacementGuesser
-from housewise.agent.personalize.placement_judges import Confidence
+from housewise.agent.personalize.placement_judges import ConfidenceThresholds
 from housewise.agent.personalize.planner import Planner
 from housewise.agent.personalize.preference_knowledge import Knowledge, NoKnowledge
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
-from housewise.agent.personalize.scripted_planner import Order, Route, ScriptedPlanner, Wants
+from housewise.agent.personalize.scripted_planner import MoveOrder, RouteLength, ScriptedPlanner, WantsFunction
 from housewise.controller.robot import room_anchors
 from housewise.core.errors import UserCodeError, UserError, excerpt
 from housewise.core.plugins import PLANNERS, call_part
@@ -67,9 +67,9 @@ class Situation:
         return self.model
 
     @property
-    def route(self) -> Route:
+    def route(self) -> RouteLength:
         """How far it is in the house; see route_in."""
-        return route_in(self.task, self.env)
+        return route_lengths(self.task, self.env)
 
 
 class PlannerFactory(Protocol):
@@ -106,12 +106,12 @@ class LLM:
     asks = True
 
     def __init__(self, settings: AgentSettings) -> None:
-        self._context, self._settings = context_of(settings), settings
+        self._context, self._settings = open_context(settings), settings
 
     def __call__(self, situation: Situation) -> Planner:
         """See PlannerFactory."""
         chosen = self._settings
-        confidence = Confidence() if chosen.explore else _confidence(chosen)
+        confidence = ConfidenceThresholds() if chosen.explore else _confidence(chosen)
         habits = PlannerConfig(
             chosen.grounded,
             chosen.second_look,
@@ -133,7 +133,7 @@ class Replay:
     asks = False
 
     def __init__(self, settings: AgentSettings) -> None:
-        self._context = context_of(settings)
+        self._context = open_context(settings)
         # What was asked again is in the record.
         self._habits = PlannerConfig(settings.grounded, checked=settings.checked, repairs=0)
         self._nearest_first = settings.nearest_first
@@ -199,7 +199,7 @@ class Store:
         chance = situation.seed if self._explores else None
         guesser = PlacementGuesser(situation.knowledge or NoKnowledge(), self.similar, chance)
 
-        def scripted(wants: Wants, thorough: bool) -> ScriptedPlanner:
+        def scripted(wants: WantsFunction, thorough: bool) -> ScriptedPlanner:
             return scripted_planner(situation.task, situation.env, situation.seed, thorough=thorough, wants=wants)
 
         return MemoryPlanner(self.name, guesser, scripted)
@@ -226,7 +226,7 @@ class Demonstrations:
     asks = False
 
     def __init__(self, settings: AgentSettings) -> None:
-        self._context, self._settings = context_of(settings), settings.demonstrator
+        self._context, self._settings = open_context(settings), settings.demonstrator
 
     def __call__(self, situation: Situation) -> Planner:
         """See PlannerFactory."""
@@ -235,12 +235,14 @@ class Demonstrations:
         return Demonstrator(scripted, self._context)
 
 
-def _confidence(settings: AgentSettings) -> Confidence:
+def _confidence(settings: AgentSettings) -> ConfidenceThresholds:
     familiar = None if settings.familiar is None else frozenset(settings.familiar)
-    return Confidence(settings.confidence, settings.confidence_alike, settings.confidence_unfamiliar, familiar)
+    return ConfidenceThresholds(
+        settings.confidence, settings.confidence_alike, settings.confidence_unfamiliar, familiar
+    )
 
 
-def context_of(settings: AgentSettings) -> ContextGenerator:
+def open_context(settings: AgentSettings) -> ContextGenerator:
     """What puts a state into words."""
     return ContextGenerator(PromptTemplate.load(settings.prompt), settings.most_steps_per_plan)
 
@@ -255,9 +257,9 @@ def scripted_planner(
     env: RearrangementEnv,
     seed: int,
     *,
-    order: Order = "nearest",
+    order: MoveOrder = "nearest",
     thorough: bool = True,
-    wants: Wants | None = None,
+    wants: WantsFunction | None = None,
 ) -> ScriptedPlanner:
     """The scripted planner for a task.
 
@@ -275,11 +277,11 @@ def scripted_planner(
     def truly(thing: str, place: str) -> bool:
         return keys.get(place) in correct[thing]
 
-    route = route_in(task, env) if order == "nearest" else None
+    route = route_lengths(task, env) if order == "nearest" else None
     return ScriptedPlanner(wants or truly, seed, route, thorough, order == "listed")
 
 
-def route_in(task: Task, env: RearrangementEnv) -> Route:
+def route_lengths(task: Task, env: RearrangementEnv) -> RouteLength:
     """How far it is from a room or receptacle, or from where the robot is, to another, as it would walk."""
     keys = {task.scene.by_key[key].name: key for key in task.episode.receptacles}
     anchors = room_anchors(task)

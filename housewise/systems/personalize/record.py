@@ -150,7 +150,7 @@ class ActionEvent(Event):
     seconds: Seconds = 0.0
 
     @property
-    def correct_at(self) -> int | None:
+    def correct_placement_step(self) -> int | None:
         """The low-level step in which it placed something where people want it, counted from 1; None if it did not."""
         released = self.low_level.rfind("g")
         return self.start + released + 1 if self.reward > 0 and released >= 0 else None
@@ -241,7 +241,7 @@ def read_house_records(folder: Path) -> Iterator[HouseRecord]:
     return (read_house_record(path) for path in find_paths(folder, f"*{FINISHED}"))
 
 
-def moved_by(actions: Sequence[ActionEvent]) -> list[str]:
+def displaced_objects(actions: Sequence[ActionEvent]) -> list[str]:
     """Objects that stand elsewhere after some actions than before them, in the order in which they were taken."""
     first: dict[str, str] = {}
     last: dict[str, str] = {}

@@ -10,9 +10,16 @@ from omegaconf import DictConfig, OmegaConf
 from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from housewise.agent.personalize.scripted_planner import Order
+from housewise.agent.personalize.scripted_planner import MoveOrder
 from housewise.core.plugins import PLANNERS, SIMULATORS, plugins
-from housewise.core.settings import MOST_COUNTED, Settings, load_with_derived_defaults, merged, check_known_name, packaged_defaults
+from housewise.core.settings import (
+    MAX_COUNT,
+    Settings,
+    check_known_name,
+    load_with_derived_defaults,
+    merge_nested,
+    packaged_defaults,
+)
 from housewise.core.user_code import CodeName, is_code
 from housewise.language.adapters import AUTO, BUNDLED, Familiar, asked_with
 from housewise.rollout.settings import RunSettings, TaskSettings
@@ -24,8 +31,8 @@ class ControllerSettings(Settings):
 
     kind: Literal["standard", "published"] = "standard"
     goal_radius: float = Field(default=0.25, gt=0)
-    most_walk: int = Field(default=500, ge=1, le=MOST_COUNTED)
-    most_look: int = Field(default=100, ge=0, le=MOST_COUNTED)
+    most_walk: int = Field(default=500, ge=1, le=MAX_COUNT)
+    most_look: int = Field(default=100, ge=0, le=MAX_COUNT)
     follower: Literal["own", "greedy"] = "own"
 
 
@@ -36,7 +43,7 @@ class DemonstratorSettings(Settings):
         verdicts: whether it lets a memory know of every thing in sight where it belongs, not of what it moves alone.
     """
 
-    order: Order = "random"
+    order: MoveOrder = "random"
     thorough: bool = False
     verdicts: bool = True
 
@@ -47,7 +54,7 @@ class HouseTaskSettings(TaskSettings):
     data: str | None = None
     scenes: list[str] | None = None
     episodes: list[int] | str | None = None
-    houses: int = Field(default=3, ge=1, le=MOST_COUNTED)
+    houses: int = Field(default=3, ge=1, le=MAX_COUNT)
     objects: tuple[int, int] = (5, 10)
     misplaced: tuple[int, int] = (3, 7)
     person: str = "majority"
@@ -71,7 +78,7 @@ class WorldSettings(Settings):
     """In what the houses are walked through."""
 
     simulator: str = "raycast"
-    max_steps: int = Field(default=1000, ge=1, le=MOST_COUNTED)
+    max_steps: int = Field(default=1000, ge=1, le=MAX_COUNT)
     look_down: float = 30.0
     controller: ControllerSettings = ControllerSettings()
 
@@ -86,9 +93,9 @@ class AgentSettings(Settings):
 
     planner: CodeName = "llm"
     prompt: str = "planner"
-    most_steps_per_plan: int = Field(default=10, ge=1, le=MOST_COUNTED)
-    most_plans: int = Field(default=150, ge=1, le=MOST_COUNTED)
-    most_idle_plans: int = Field(default=10, ge=1, le=MOST_COUNTED)
+    most_steps_per_plan: int = Field(default=10, ge=1, le=MAX_COUNT)
+    most_plans: int = Field(default=150, ge=1, le=MAX_COUNT)
+    most_idle_plans: int = Field(default=10, ge=1, le=MAX_COUNT)
     replan_when_blocked: bool = True
     grounded: bool = False
     second_look: bool = False
@@ -137,7 +144,7 @@ class PersonalizeSettings(RunSettings):
         acting = given["models"]["agent"]
         planner = (given.get("agent") or {}).get("planner", "llm")
         fits = acting.get("model", "local") == "local" and planner == "llm"
-        found: dict[str, Any] = merged(given, {"models": {"agent": {"adapter": BUNDLED if fits else None}}})
+        found: dict[str, Any] = merge_nested(given, {"models": {"agent": {"adapter": BUNDLED if fits else None}}})
         return found
 
     @model_validator(mode="before")
@@ -215,7 +222,7 @@ def house_settings(
 
 def advice_of(run: PersonalizeSettings) -> dict[str, Any]:
     """Defaults that a run's adapter and the name of its memory bring along, by section."""
-    return merged(run.advice, run.memory_person_settings)
+    return merge_nested(run.advice, run.memory_person_settings)
 
 
 def _adapter(given: Any) -> Any:

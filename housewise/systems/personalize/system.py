@@ -37,7 +37,7 @@ from housewise.systems.personalize.record import (
 )
 from housewise.systems.personalize.record_migrations import upgraded
 from housewise.systems.personalize.settings import PersonalizeSettings
-from housewise.systems.personalize.tasks import HouseTask, check_person, load_task, task_names
+from housewise.systems.personalize.tasks import HouseTask, check_person, list_tasks, load_task
 from housewise.systems.personalize.world import HouseWorld, PlannerAgent
 from housewise.worlds.house.env import RearrangementEnv, Task
 from housewise.worlds.house.scene import Scene
@@ -97,7 +97,7 @@ class Personalize(System[PersonalizeSettings]):
         """See System.completed: the step of the last right placement."""
         if LAST_CORRECT in record.result.scores:
             return record
-        steps = [step for action in record.of_type(ActionEvent) if (step := action.correct_at) is not None]
+        steps = [step for action in record.of_type(ActionEvent) if (step := action.correct_placement_step) is not None]
         return record.with_scores({LAST_CORRECT: steps[-1]}) if steps else record
 
     @classmethod
@@ -135,7 +135,7 @@ class Personalize(System[PersonalizeSettings]):
 
     def tasks(self) -> Sequence[HouseTask]:
         """See System.tasks."""
-        return task_names(self.settings.tasks)
+        return list_tasks(self.settings.tasks)
 
     def respondents(self, job: Job) -> Sequence[str]:
         """See System.respondents: whose preferences count; a file's person may be called as the file is."""
@@ -200,7 +200,7 @@ class Personalize(System[PersonalizeSettings]):
         world.robot.on_step = lambda steps: progress(steps, most, f"plan {world.plans}")
         chosen = settings.agent
         limits = EpisodeLimits(chosen.most_plans, chosen.most_idle_plans, chosen.replan_when_blocked)
-        setting = setting_of(task, settings.world.simulator, name.episode, name.task_set)
+        setting = make_initial_state(task, settings.world.simulator, name.episode, name.task_set)
         shows = person if chosen.demonstrator.verdicts else None
         return EpisodeSetup(world, PlannerAgent(planner, world, shows, self._planner.asks), setting, limits)
 
@@ -235,7 +235,7 @@ class Personalize(System[PersonalizeSettings]):
         )
 
 
-def setting_of(task: Task, simulator: str, episode: int | None = None, task_set: str = "") -> InitialState:
+def make_initial_state(task: Task, simulator: str, episode: int | None = None, task_set: str = "") -> InitialState:
     """What an episode begins with.
 
     Args:

@@ -41,7 +41,7 @@ class HouseTask(Task):
         return zlib.crc32(self.scene.encode()), self.episode
 
 
-def task_names(settings: HouseTaskSettings) -> list[HouseTask]:
+def list_tasks(settings: HouseTaskSettings) -> list[HouseTask]:
     """The tasks of a run, in order, each of them once.
 
     Raises:

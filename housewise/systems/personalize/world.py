@@ -15,7 +15,13 @@ from housewise.controller.skills import ActionStatus
 from housewise.language.base import Message
 from housewise.people.house.reactions import ReactingUser, places_of
 from housewise.rollout.note_events import NoteEvent
-from housewise.systems.personalize.record import ActionEvent, AlternativeReply, ModelCallRecord, PlanEvent, moved_by
+from housewise.systems.personalize.record import (
+    ActionEvent,
+    AlternativeReply,
+    ModelCallRecord,
+    PlanEvent,
+    displaced_objects,
+)
 from housewise.worlds.base import Step
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import ROBOT, SceneGraph
@@ -54,7 +60,7 @@ class HouseWorld:
         self._chosen[self.chosen_by_model] += 1
         self._placed |= {(name, place) for name, (_, place) in carried.moved.items() if place != ROBOT}
         event = make_action_event(self.plans - 1, action, carried)
-        self._last_correct = event.correct_at or self._last_correct
+        self._last_correct = event.correct_placement_step or self._last_correct
         return Step(
             self.robot.graph,
             (event, *self._reactions(carried)),
@@ -229,7 +235,7 @@ def _tried(plan: Plan, robot: RobotInHouse) -> AlternativeReply:
         complete=plan.complete and done,
         reward=sum(event.reward for event in events),
         done=[event.raw for event in events if event.status == ActionStatus.SUCCEEDED.value],
-        moved=moved_by(events),
+        moved=displaced_objects(events),
         discovered=sum(len(event.discovered) for event in events),
     )
 

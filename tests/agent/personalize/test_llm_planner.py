@@ -8,7 +8,7 @@ import math
 import pytest
 
 from housewise.agent.personalize.llm_planner import LLMPlanner, PlannerConfig
-from housewise.agent.personalize.placement_judges import Confidence
+from housewise.agent.personalize.placement_judges import ConfidenceThresholds
 from housewise.agent.personalize.planner import Attempt
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.agent.personalize.token_probabilities import line_probabilities
@@ -68,7 +68,9 @@ def test_with_something_in_its_hand_it_guesses_and_does_not_end() -> None:
     graph = house("mug 1")
     judged = "\nmug in hand: hall shelf"
     plan = LLMPlanner(
-        Sure(0.1, judged, " mission complete"), JUDGING, habits=PlannerConfig(move_on=True, confidence=Confidence(0.5))
+        Sure(0.1, judged, " mission complete"),
+        JUDGING,
+        habits=PlannerConfig(move_on=True, confidence=ConfidenceThresholds(0.5)),
     ).plan(graph, [])
     assert [str(step.action) for step in plan.steps][-1] == "place mug 1 on hall 1 shelf 4"
     assert plan.earlier[-1].reply.text == f"{judged}\nstep 1: mission complete"
@@ -77,21 +79,21 @@ def test_with_something_in_its_hand_it_guesses_and_does_not_end() -> None:
 @pytest.mark.parametrize(("probability", "verdict"), [(0.9, "hall shelf"), (0.2, "fine")])
 def test_what_the_model_is_not_sure_of_is_left_alone(probability: float, verdict: str) -> None:
     model = Sure(probability, MOVED, " mission complete")
-    plan = LLMPlanner(model, JUDGING, habits=PlannerConfig(confidence=Confidence(0.5))).plan(house(), [])
+    plan = LLMPlanner(model, JUDGING, habits=PlannerConfig(confidence=ConfidenceThresholds(0.5))).plan(house(), [])
     assert plan.text.startswith(f"\nmug on kitchen sink: {verdict}\n")
 
 
 def test_a_guess_is_made_of_what_is_known_to_be_unwanted_where_it_is() -> None:
     model = Sure(0.2, MOVED, " mission complete")
     knows = remembered(told(-1.0, things=("mug",), receptacle="sink"))
-    plan = LLMPlanner(model, JUDGING, habits=PlannerConfig(confidence=Confidence(0.5)), knowledge=knows).plan(
+    plan = LLMPlanner(model, JUDGING, habits=PlannerConfig(confidence=ConfidenceThresholds(0.5)), knowledge=knows).plan(
         house(), []
     )
     assert plan.text.startswith("\nmug on kitchen sink: hall shelf\ncap on hall chest: fine\n")
 
 
 def test_a_model_that_tells_no_probabilities_is_named() -> None:
-    planner = LLMPlanner(Listener(MOVED, ""), JUDGING, habits=PlannerConfig(confidence=Confidence(0.5)))
+    planner = LLMPlanner(Listener(MOVED, ""), JUDGING, habits=PlannerConfig(confidence=ConfidenceThresholds(0.5)))
     with pytest.raises(UserError, match=r"does not tell how likely .* set agent\.confidence=0"):
         planner.plan(house(), [])
 

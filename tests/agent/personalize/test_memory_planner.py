@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from housewise.agent.personalize.memory_planner import MemoryPlanner, PlacementGuesser
 from housewise.agent.personalize.planner import Attempt
 from housewise.agent.personalize.preference_knowledge import NoKnowledge, RecalledPreferences
-from housewise.agent.personalize.scripted_planner import ScriptedPlanner, Wants
+from housewise.agent.personalize.scripted_planner import ScriptedPlanner, WantsFunction
 from housewise.language.embedder import Vectors
 from housewise.people.house.reactions import Place
 from housewise.people.memory import About, Memory, Note
@@ -140,7 +140,7 @@ def test_known_things_are_moved_before_anything_is_guessed() -> None:
         graph.enter(room)
     seen = [tried(ActionKind.GO_TO, name, None, True) for name in (*graph.rooms, *PLACES)]
 
-    def scripted(wants: Wants, thorough: bool) -> ScriptedPlanner:
+    def scripted(wants: WantsFunction, thorough: bool) -> ScriptedPlanner:
         return ScriptedPlanner(wants, thorough=thorough, listed=True)
 
     planner = MemoryPlanner("store", PlacementGuesser(knowing(told("pan", SHELF)), chance=3), scripted)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from housewise.agent.personalize.llm_planner import LLMPlanner, PlannerConfig
-from housewise.agent.personalize.placement_judges import Confidence
+from housewise.agent.personalize.placement_judges import ConfidenceThresholds
 from housewise.agent.personalize.planner import Attempt, Plan
 from housewise.agent.personalize.preference_knowledge import Knowledge, PlacementCandidates
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
@@ -43,7 +43,7 @@ def judged(
     attempts: Sequence[Attempt] = ENTERED,
     knowledge: Knowledge | None = None,
 ) -> Plan:
-    habits = PlannerConfig(rated=True, confidence=Confidence(confidence))
+    habits = PlannerConfig(rated=True, confidence=ConfidenceThresholds(confidence))
     return LLMPlanner(model, JUDGING, habits=habits, knowledge=knowledge).plan(graph or house(), attempts)
 
 
@@ -58,17 +58,28 @@ def test_the_likeliest_other_place_is_compared_with_where_a_thing_is(confidence:
 
 def test_with_others_alike_a_model_may_be_less_sure_and_of_strange_kinds_surer() -> None:
     plain, alike = PlacementCandidates("sink", ("sink",)), PlacementCandidates("sink", ("sink",), alike=True)
-    told = Confidence(0.4, 0.2, 1.0, frozenset({"mug"}))
+    told = ConfidenceThresholds(0.4, 0.2, 1.0, frozenset({"mug"}))
     assert [told.of("mug 1", plain), told.of("mug 1", alike), told.of("ladle 2", plain)] == [0.4, 0.2, 1.0]
     assert told.of("ladle 2", alike) == 0.2
-    for same in (Confidence(0.7), Confidence(0.7, familiar=frozenset({"mug"})), Confidence(0.7, unfamiliar=0.9)):
+    for same in (
+        ConfidenceThresholds(0.7),
+        ConfidenceThresholds(0.7, familiar=frozenset({"mug"})),
+        ConfidenceThresholds(0.7, unfamiliar=0.9),
+    ):
         assert {same.of(thing, each) for thing in ("mug 1", "ladle 2") for each in (plain, alike)} == {0.7}
-    assert Confidence(0.0, 0.2) and Confidence(unfamiliar=1.0) and not Confidence(0.0, 0.0) and not Confidence()
+    assert (
+        ConfidenceThresholds(0.0, 0.2)
+        and ConfidenceThresholds(unfamiliar=1.0)
+        and not ConfidenceThresholds(0.0, 0.0)
+        and not ConfidenceThresholds()
+    )
 
 
 def test_a_model_leaves_alone_what_it_was_not_taught_to_judge() -> None:
     model = Rater(fine=0.1, hall_shelf=0.9)
-    habits = PlannerConfig(rated=True, confidence=Confidence(0.5, unfamiliar=1.0, familiar=frozenset({"mug"})))
+    habits = PlannerConfig(
+        rated=True, confidence=ConfidenceThresholds(0.5, unfamiliar=1.0, familiar=frozenset({"mug"}))
+    )
     plan = LLMPlanner(model, JUDGING, habits=habits).plan(house(), ENTERED)
     assert plan.text.startswith("\nmug on kitchen sink: hall shelf\ncap on hall chest: fine\n")
 
@@ -133,7 +144,7 @@ def test_what_it_has_put_somewhere_stays_there() -> None:
 
 def test_the_same_is_rated_once_in_an_episode() -> None:
     model = Rater(fine=0.9)
-    planner = LLMPlanner(model, JUDGING, habits=PlannerConfig(rated=True, confidence=Confidence(0.5)))
+    planner = LLMPlanner(model, JUDGING, habits=PlannerConfig(rated=True, confidence=ConfidenceThresholds(0.5)))
     for _ in range(2):
         planner.plan(house(), ENTERED)
     assert len(model.rated) == 2

@@ -13,7 +13,7 @@ import pytest
 from housewise.core.record import Header, Record, Result
 from housewise.experiments.personalize.oracle import GENERATED, SCENES, Played, episodes, figures, left_over
 from housewise.systems.personalize.record import ActionEvent, HouseRecord, InitialState, PlanEvent
-from housewise.systems.personalize.tasks import task_names
+from housewise.systems.personalize.tasks import list_tasks
 from housewise.worlds.house.housekeep.reader import HousekeepData
 
 
@@ -85,7 +85,7 @@ def test_figures_are_means_by_group() -> None:
 def test_without_data_generated_houses_are_played() -> None:
     planned = list(episodes(None, 3, quick=False))
     assert [group for group, _ in planned] == [GENERATED] * 3
-    names = [task_names(config.tasks)[0].scene for _, config in planned]
+    names = [list_tasks(config.tasks)[0].scene for _, config in planned]
     assert names == ["generated-0", "generated-1", "generated-2"]
 
 
@@ -94,16 +94,16 @@ def test_with_data_the_tasks_of_the_tables_are_played(housekeep: HousekeepData) 
     for quick, count in ((False, 25), (True, 5)):
         planned = list(episodes(housekeep.root, 0, quick))
         assert [group for group, _ in planned] == [scene for scene in SCENES for _ in range(count)]
-        assert all(len(task_names(config.tasks)) == 1 for _, config in planned)
+        assert all(len(list_tasks(config.tasks)) == 1 for _, config in planned)
 
 
 @pytest.mark.housekeep
 def test_of_any_scene_a_sample_is_played_that_spreads_over_its_episodes(housekeep: HousekeepData) -> None:
     planned = list(episodes(housekeep.root, 0, False, scenes=["Pomaria_0_int", "Ihlen_1_int"], sample=4))
     assert [group for group, _ in planned] == ["Pomaria_0_int"] * 4 + ["Ihlen_1_int"] * 4
-    assert [task_names(config.tasks)[0].episode for _, config in planned[:4]] == [0, 250, 500, 750]
+    assert [list_tasks(config.tasks)[0].episode for _, config in planned[:4]] == [0, 250, 500, 750]
     every = list(episodes(housekeep.root, 0, False, scenes=["Ihlen_1_int"], sample=10_000))
-    assert len({task_names(config.tasks)[0].episode for _, config in every}) == len(every) == 200
+    assert len({list_tasks(config.tasks)[0].episode for _, config in every}) == len(every) == 200
 
 
 def oracle(*arguments: str | Path) -> subprocess.CompletedProcess[str]:

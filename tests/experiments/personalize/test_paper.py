@@ -21,7 +21,7 @@ from housewise.experiments.personalize.paper import Experiment, carry_out, measu
 from housewise.experiments.personalize.study import GENERATED, Study, placed, recipe, success
 from housewise.experiments.results import Cell, Figure, Results, published
 from housewise.selftrain.personalize.pairs import Pair, write_pairs
-from housewise.systems.personalize.tasks import task_names
+from housewise.systems.personalize.tasks import list_tasks
 from housewise.worlds.house.housekeep.reader import HousekeepData
 from tests.commands import run_module
 from tests.experiments.records import SHELF, TABLE, make_record, save
@@ -201,7 +201,7 @@ def test_the_papers_tasks_are_played(housekeep: HousekeepData, few: bool, counts
     settings = recipe(few, given={"run": {"data": str(housekeep.root)}})
     config = placed(settings, "Merom_1_int", few)
     tasks = (config.demonstrations, config.training_tasks, *config.evaluation.tasks)
-    assert tuple(len(task_names(config.playing(chosen).tasks)) for chosen in tasks) == counts
+    assert tuple(len(list_tasks(config.playing(chosen).tasks)) for chosen in tasks) == counts
     assert [config.measuring(chosen).tasks.runs for chosen in config.evaluation.tasks] == [1, 1 if few else 5]
 
 

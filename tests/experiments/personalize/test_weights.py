@@ -17,7 +17,7 @@ from housewise.experiments.personalize.weights import ALONE, BOTH, PLAN_REWARDS,
 from housewise.people.memory import MemoryFolder
 from housewise.rollout.settings import flatten_settings
 from housewise.systems.personalize.record import read_house_records
-from housewise.systems.personalize.tasks import task_names
+from housewise.systems.personalize.tasks import list_tasks
 from tests.commands import run_module
 from tests.experiments.records import SHELF, TABLE, make_record, save
 
@@ -60,7 +60,7 @@ def test_each_test_is_played_once_and_all_learn_from_the_tables_own_tasks(tmp_pa
     for tasks, which in ((test, "test"), (config.demonstrations, "demo"), (config.training_tasks, "train")):
         chosen = config.playing(tasks).tasks
         wanted = HOUSE.tasks(which)
-        assert [task.episode for task in task_names(chosen)] == [
+        assert [task.episode for task in list_tasks(chosen)] == [
             *range(wanted["seed"], wanted["seed"] + wanted["houses"])
         ]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from housewise.agent.personalize.llm_planner import LLMPlanner
-from housewise.agent.personalize.placement_judges import Confidence
+from housewise.agent.personalize.placement_judges import ConfidenceThresholds
 from housewise.core.errors import UserError
 from housewise.language import Sampling
 from housewise.language.replay import ReplayChatModel
@@ -160,7 +160,7 @@ def test_who_knows_nothing_moves_things_only_to_find_out(tmp_path: Path) -> None
 
 
 def test_exploring_a_model_is_followed_whatever_it_is_sure_of() -> None:
-    for explore, confidence in ((False, Confidence(0.7, 0.2)), (True, Confidence())):
+    for explore, confidence in ((False, ConfidenceThresholds(0.7, 0.2)), (True, ConfidenceThresholds())):
         asked = {"confidence": 0.7, "confidence_alike": 0.2, "explore": explore}
         made = open_planner(house_settings(settings=asked).agent)(
             Situation(toy_task(), None, 0, ReplayChatModel([]), Sampling())  # type: ignore[arg-type]

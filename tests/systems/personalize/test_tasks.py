@@ -11,7 +11,7 @@ from housewise.rollout.run import Run
 from housewise.systems.personalize.record import read_house_records
 from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.system import Personalize
-from housewise.systems.personalize.tasks import task_names
+from housewise.systems.personalize.tasks import list_tasks
 from housewise.worlds.house.housekeep.reader import HousekeepData
 from tests.worlds.house.housekeep_folder import SCENE, make_folder
 
@@ -41,7 +41,7 @@ def test_no_task_set_names_a_task_twice(housekeep: HousekeepData) -> None:
     for name in ("demo", "train", "test"):
         for scenes in (["Merom_1_int"], ["Merom_1_int", "Pomaria_2_int", "Merom_1_int"]):
             settings = {"data": str(housekeep.root), "scenes": scenes, "episodes": name}
-            names = task_names(house_settings(settings=settings).tasks)
+            names = list_tasks(house_settings(settings=settings).tasks)
             assert len({(each.scene, each.episode) for each in names}) == len(names)
 
 
