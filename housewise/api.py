@@ -18,7 +18,7 @@ from housewise.rollout.episode_loop import EpisodeLimits, EpisodeLoop
 from housewise.rollout.record_reader import read_records
 from housewise.rollout.scores import Finished
 from housewise.systems.personalize.custom_planners import CustomPlanner, CustomPlannerFactory, Decide
-from housewise.systems.personalize.planners import Situation, scripted_planner
+from housewise.systems.personalize.planners import PlannerContext, scripted_planner
 from housewise.systems.personalize.record import HouseRecord, read_house_record
 from housewise.systems.personalize.system import make_initial_state
 from housewise.systems.personalize.world import HouseWorld, PlannerAgent
@@ -71,7 +71,7 @@ def play(
     with closing(open_simulator(simulator, ("instance",), gpu=gpu)) as opened:
         env = RearrangementEnv(opened, [chosen], max_steps)
         env.reset()
-        situation = Situation(chosen, env, seed, None, Sampling())
+        situation = PlannerContext(chosen, env, seed, None, Sampling())
         decides = scripted_planner(chosen, env, seed) if own is None else own(situation)
         world = HouseWorld(RobotInHouse(env, Controller(env)))
         setting = make_initial_state(chosen, simulator)

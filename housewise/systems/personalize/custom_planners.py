@@ -14,7 +14,7 @@ from housewise.language.base import Reply
 from housewise.worlds.house.scene_graph import SceneGraph
 
 if TYPE_CHECKING:
-    from housewise.systems.personalize.planners import Situation
+    from housewise.systems.personalize.planners import PlannerContext
 
 Decide = Callable[[SceneGraph, Sequence[Attempt]], str | Plan]
 """What says the next few steps as text, one a line, given what the robot knows and what it has tried."""
@@ -97,7 +97,7 @@ class CustomPlannerFactory:
         if not fits:
             raise self._wrong(f"{_name_of(found)} takes other arguments; it is called with {_ARGUMENTS}")
 
-    def __call__(self, situation: Situation) -> TextPlanner:
+    def __call__(self, situation: PlannerContext) -> TextPlanner:
         """See PlannerFactory."""
         made = self._found
         if isinstance(made, type):

@@ -29,7 +29,7 @@ from housewise.worlds.house.env import RearrangementEnv, Task
 
 
 @dataclass(frozen=True, repr=False)
-class Situation:
+class PlannerContext:
     """What a planner is made for.
 
     Attributes:
@@ -81,7 +81,7 @@ class PlannerFactory(Protocol):
 
     asks: bool
 
-    def __call__(self, situation: Situation) -> Planner: ...
+    def __call__(self, situation: PlannerContext) -> Planner: ...
 
 
 def open_planner(settings: AgentSettings) -> PlannerFactory:
@@ -108,7 +108,7 @@ class LLM:
     def __init__(self, settings: AgentSettings) -> None:
         self._context, self._settings = open_context(settings), settings
 
-    def __call__(self, situation: Situation) -> Planner:
+    def __call__(self, situation: PlannerContext) -> Planner:
         """See PlannerFactory."""
         chosen = self._settings
         confidence = ConfidenceThresholds() if chosen.explore else _confidence(chosen)
@@ -138,7 +138,7 @@ class Replay:
         self._habits = PlannerConfig(settings.grounded, checked=settings.checked, repairs=0)
         self._nearest_first = settings.nearest_first
 
-    def __call__(self, situation: Situation) -> Planner:
+    def __call__(self, situation: PlannerContext) -> Planner:
         """See PlannerFactory."""
         # Words for things go by the list.
         route = situation.route if self._nearest_first else None
@@ -153,7 +153,7 @@ class SayPlan:
     def __init__(self, settings: AgentSettings) -> None:
         self._template, self._settings = SayPlanTemplate.load(words_of(settings)), settings
 
-    def __call__(self, situation: Situation) -> Planner:
+    def __call__(self, situation: PlannerContext) -> Planner:
         """See PlannerFactory."""
         most, grounded = self._settings.most_steps_per_plan, self._settings.grounded
         return SayPlanPlanner(situation.answers, self._template, situation.sampling, most, grounded)
@@ -167,7 +167,7 @@ class SayCan:
     def __init__(self, settings: AgentSettings) -> None:
         self._template, self._grounded = SayCanTemplate.load(words_of(settings)), settings.grounded
 
-    def __call__(self, situation: Situation) -> Planner:
+    def __call__(self, situation: PlannerContext) -> Planner:
         """See PlannerFactory."""
         return SayCanPlanner(situation.answers, self._template, situation.sampling, self._grounded)
 
@@ -179,7 +179,7 @@ class Scripted:
 
     def __init__(self, settings: AgentSettings) -> None: ...
 
-    def __call__(self, situation: Situation) -> Planner:
+    def __call__(self, situation: PlannerContext) -> Planner:
         """See PlannerFactory."""
         return scripted_planner(situation.task, situation.env, situation.seed)
 
@@ -194,7 +194,7 @@ class Store:
     def __init__(self, settings: AgentSettings) -> None:
         self._explores = settings.explore
 
-    def __call__(self, situation: Situation) -> Planner:
+    def __call__(self, situation: PlannerContext) -> Planner:
         """See PlannerFactory."""
         chance = situation.seed if self._explores else None
         guesser = PlacementGuesser(situation.knowledge or NoKnowledge(), self.similar, chance)
@@ -228,7 +228,7 @@ class Demonstrations:
     def __init__(self, settings: AgentSettings) -> None:
         self._context, self._settings = open_context(settings), settings.demonstrator
 
-    def __call__(self, situation: Situation) -> Planner:
+    def __call__(self, situation: PlannerContext) -> Planner:
         """See PlannerFactory."""
         order, thorough = self._settings.order, self._settings.thorough
         scripted = scripted_planner(situation.task, situation.env, situation.seed, order=order, thorough=thorough)

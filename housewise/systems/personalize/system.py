@@ -26,7 +26,7 @@ from housewise.people.memory import Memory
 from housewise.rollout.episode_loop import EpisodeLimits, Progress
 from housewise.rollout.scores import Score
 from housewise.rollout.system import EpisodeSetup, Job, System
-from housewise.systems.personalize.planners import Situation, open_planner
+from housewise.systems.personalize.planners import PlannerContext, open_planner
 from housewise.systems.personalize.record import (
     LAST_CORRECT,
     ActionEvent,
@@ -193,7 +193,9 @@ class Personalize(System[PersonalizeSettings]):
         env.reset()
         sampling = Sampling(**settings.models.agent.sampling.model_dump(), seed=job.seed)
         knowledge = None if memory is None else self.knowledge(memory, env.world.scene)
-        planner = self._planner(Situation(task, env, job.seed, job_data or models.get("agent"), sampling, knowledge))
+        planner = self._planner(
+            PlannerContext(task, env, job.seed, job_data or models.get("agent"), sampling, knowledge)
+        )
         most = settings.world.max_steps
         person = None if memory is None else ReactingUser(memory.person)
         world = HouseWorld(RobotInHouse(env, self._controller(env)), person)

@@ -19,7 +19,7 @@ from housewise.people.memory import MemoryFolder
 from housewise.rollout.note_events import NoteEvent
 from housewise.rollout.record_reader import read_records
 from housewise.rollout.run import Run
-from housewise.systems.personalize.planners import Situation, open_planner
+from housewise.systems.personalize.planners import PlannerContext, open_planner
 from housewise.systems.personalize.record import HouseRecord, read_house_record
 from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.system import Personalize
@@ -163,7 +163,7 @@ def test_exploring_a_model_is_followed_whatever_it_is_sure_of() -> None:
     for explore, confidence in ((False, ConfidenceThresholds(0.7, 0.2)), (True, ConfidenceThresholds())):
         asked = {"confidence": 0.7, "confidence_alike": 0.2, "explore": explore}
         made = open_planner(house_settings(settings=asked).agent)(
-            Situation(toy_task(), None, 0, ReplayChatModel([]), Sampling())  # type: ignore[arg-type]
+            PlannerContext(toy_task(), None, 0, ReplayChatModel([]), Sampling())  # type: ignore[arg-type]
         )
         assert isinstance(made, LLMPlanner) and made.habits.confidence == confidence
 
