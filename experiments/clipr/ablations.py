@@ -44,8 +44,8 @@ from housewise.experiments.clipr.main_results import (
     standard_error_of,
 )
 from housewise.language.embedder import MiniLM
-from housewise.people.choices.house_profiles import profile_of
-from housewise.people.choices.respondent import UNSEEN_SPEECH, ChoicesRespondent
+from housewise.people.choices.house_profiles import find_profile
+from housewise.people.choices.respondent import UNSEEN_SPEECH_FILE, ChoicesRespondent
 from housewise.worlds.choices.scenario import ChoiceSet, Scenario
 
 SETTINGS = CriticSettings(batch=10, interval=10)
@@ -90,11 +90,11 @@ def changes(run: AdaptationResult, test: Sequence[Scenario], inference: Inferenc
 def measure(choices: ChoiceSet, embedder: MiniLM, seed: int) -> dict[str, dict[str, float]]:
     """Every row on one data set with one seed."""
     test = tuple(random.Random(seed).sample(choices.test, len(choices.test)))
-    profile = profile_of(choices)
+    profile = find_profile(choices)
     situations = [example.situation for example in choices.examples]
 
     def person(adversarial: bool = False) -> ChoicesRespondent:
-        return ChoicesRespondent(profile, embedder, seed, adversarial, UNSEEN_SPEECH)
+        return ChoicesRespondent(profile, embedder, seed, adversarial, UNSEEN_SPEECH_FILE)
 
     def asked(questions: int) -> tuple[ElicitationResult, tuple[Rule, ...]]:
         return learn_rules(LocalComponents(embedder), person(), situations, questions)

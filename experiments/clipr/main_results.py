@@ -47,8 +47,8 @@ from housewise.experiments.quick import QuickOption, say_left_out
 from housewise.experiments.results import nested
 from housewise.language.adapters import fingerprint
 from housewise.language.embedder import Embedder, MiniLM
-from housewise.people.choices.house_profiles import profile_of
-from housewise.people.choices.respondent import UNSEEN_SPEECH, ChoicesRespondent
+from housewise.people.choices.house_profiles import find_profile
+from housewise.people.choices.respondent import UNSEEN_SPEECH_FILE, ChoicesRespondent
 from housewise.worlds.choices.ambik_labels import ambik_choices
 from housewise.worlds.choices.choice_sets import HOUSES, OWN
 from housewise.worlds.choices.house_choices import read_housekeep
@@ -126,7 +126,7 @@ def run_seed(
     same: dict[str, str],
 ) -> None:
     """Every method and control on one data set with one seed; a language is opened for a method and a data set."""
-    name, profile = choices.name, profile_of(choices)
+    name, profile = choices.name, find_profile(choices)
     test = tuple(random.Random(seed).sample(choices.test, len(choices.test)))
     groups = dict(tiers(test, same))
     figures.left_out[name].append(dict(choices.left_out))
@@ -137,7 +137,7 @@ def run_seed(
             figures.accuracy[name, tier, control].append(mean(values))
     for label, method in methods.items():
         language = open_language(label, name)
-        person = ChoicesRespondent(profile, embedder, seed, speech=UNSEEN_SPEECH)
+        person = ChoicesRespondent(profile, embedder, seed, speech=UNSEEN_SPEECH_FILE)
         setup = MethodInputs(
             language,
             person,

@@ -39,8 +39,8 @@ from housewise.experiments.clipr.main_results import (
 )
 from housewise.language.adapters import fingerprint
 from housewise.language.embedder import MiniLM
-from housewise.people.choices.house_profiles import profile_of
-from housewise.people.choices.respondent import UNSEEN_SPEECH, ChoicesRespondent
+from housewise.people.choices.house_profiles import find_profile
+from housewise.people.choices.respondent import UNSEEN_SPEECH_FILE, ChoicesRespondent
 from housewise.worlds.choices.scenario import ChoiceSet
 
 LOCAL, AS_IT_COMES, LEARNED, NOBODY = "local components", "local model as it comes", "learned", "no rules"
@@ -56,7 +56,7 @@ def matrix(
     situations = [example.situation for example in choices.examples]
     written: dict[str, tuple[Rule, ...]] = {NOBODY: ()}
     for name, opened in authors.items():
-        person = ChoicesRespondent(profile_of(choices), embedder, seed, speech=UNSEEN_SPEECH)
+        person = ChoicesRespondent(find_profile(choices), embedder, seed, speech=UNSEEN_SPEECH_FILE)
         written[name] = learn_rules(opened(choices.name), person, situations, BUDGET[choices.name])[1]
     return {
         author: {

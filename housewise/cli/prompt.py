@@ -9,7 +9,7 @@ from rich.console import Console
 
 from housewise.core.errors import make_printable
 from housewise.language.words import one_line
-from housewise.people.terminal_respondent import LONGEST, bounded
+from housewise.people.terminal_respondent import MAX_ANSWER_CHARACTERS, read_bounded_line
 
 _LEAST_WIDTH = 20
 
@@ -49,7 +49,7 @@ class Prompt:
         while True:
             try:
                 self._console.print("> ", end="")
-                line = bounded(self._stream, LONGEST + 2)
+                line = read_bounded_line(self._stream, MAX_ANSWER_CHARACTERS + 2)
             except KeyboardInterrupt:
                 line = None
             said = one_line(line or "")
@@ -58,9 +58,9 @@ class Prompt:
                 self._console.print(said[: self._width - 3], soft_wrap=True, highlight=False)
             if line is None:
                 raise InputEnded
-            if len(line.rstrip("\n")) <= LONGEST:
+            if len(line.rstrip("\n")) <= MAX_ANSWER_CHARACTERS:
                 return said
-            self.say(f"That has more than {LONGEST} characters, and was not read. Say it in a sentence or two.")
+            self.say(f"That has more than {MAX_ANSWER_CHARACTERS} characters, and was not read. Say it in a sentence or two.")
 
     @property
     def _width(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from housewise.language.base import ChatModel, ChatRequest, Message, Sampling
 from housewise.people.respondent import Answer, Question
-from housewise.people.terminal_respondent import LONGEST, chosen
+from housewise.people.terminal_respondent import MAX_ANSWER_CHARACTERS, match_option
 
 _LIKELIEST = Sampling(0.0, max_tokens=80)
 
@@ -37,8 +37,8 @@ class ChatRespondent:
         asked = Message("user", f"{question.text}{options}")
         messages = (Message("system", self._told), *self._said, asked)
         [[reply]] = self._model.complete([ChatRequest(messages, self._sampling)])
-        said = next((line.strip() for line in reply.text[:LONGEST].splitlines() if line.strip()), "")
+        said = next((line.strip() for line in reply.text[:MAX_ANSWER_CHARACTERS].splitlines() if line.strip()), "")
         if self._converses:
             self._said += [asked, Message("assistant", said)]
         first = said.split()[0].strip(",;:") if said else ""
-        return Answer(said, chosen(first, question.options))
+        return Answer(said, match_option(first, question.options))

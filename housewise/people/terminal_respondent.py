@@ -10,7 +10,7 @@ from housewise.core.errors import make_printable
 from housewise.language.words import one_line
 from housewise.people.respondent import Answer, PersonLeft, Question
 
-LONGEST = 2000
+MAX_ANSWER_CHARACTERS = 2000
 """Characters of an answer; what is typed beyond is not read as part of it."""
 
 
@@ -25,7 +25,7 @@ class TerminalRespondent:
 
     def __init__(self, read: Callable[[str], str] | None = None, name: str = "terminal", patience: int = 3) -> None:
         self.name = name
-        self._read, self._patience = read or typed, patience
+        self._read, self._patience = read or prompt_terminal, patience
 
     def answer(self, question: Question) -> Answer:
         """What the person types: one of the options, its number, or the beginning of one alone.
@@ -37,7 +37,7 @@ class TerminalRespondent:
         said, asked = "", f"{question.text}{options} "
         for _ in range(self._patience):
             said = self._said(asked)
-            option = chosen(said, question.options)
+            option = match_option(said, question.options)
             if not question.options or option is not None:
                 return Answer(said, option)
         return Answer(said)
@@ -45,7 +45,7 @@ class TerminalRespondent:
     def _said(self, text: str) -> str:
         try:
             # What a model or a file says is put to the terminal: nothing in it may be more than letters.
-            return one_line(self._read(make_printable(text))[:LONGEST])
+            return one_line(self._read(make_printable(text))[:MAX_ANSWER_CHARACTERS])
         except EOFError:
             raise PersonLeft(
                 "nobody answers at this terminal (its input has ended); run the same command again to go on from here, "
@@ -53,7 +53,7 @@ class TerminalRespondent:
             ) from None
 
 
-def chosen(said: str, options: tuple[str, ...]) -> int | None:
+def match_option(said: str, options: tuple[str, ...]) -> int | None:
     """The number of the option that an answer means, from 0; None where it means none, or several."""
     word = said.strip().rstrip(".!").strip().lower()
     names = [option.lower() for option in options]
@@ -65,7 +65,7 @@ def chosen(said: str, options: tuple[str, ...]) -> int | None:
     return begun[0] if len(begun) == 1 else None
 
 
-def typed(text: str) -> str:
+def prompt_terminal(text: str) -> str:
     """Put a text to who sits at this terminal, and read a line of bounded length.
 
     Raises:
@@ -74,13 +74,13 @@ def typed(text: str) -> str:
     if sys.stdin.isatty():
         return input(text)
     print(text, flush=True)
-    line = bounded(sys.stdin, LONGEST + 1)
+    line = read_bounded_line(sys.stdin, MAX_ANSWER_CHARACTERS + 1)
     if line is None:
         raise EOFError
     return line
 
 
-def bounded(stream: TextIO, most: int) -> str | None:
+def read_bounded_line(stream: TextIO, most: int) -> str | None:
     """A line of a stream, without what is beyond so many characters of it; None at the end of all."""
     line = rest = stream.readline(most)
     while rest and not rest.endswith("\n"):

@@ -23,8 +23,8 @@ from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError
 from housewise.core.text_files import is_file
 from housewise.core.yaml_files import read_yaml
-from housewise.people.choices.house_profiles import WORDS, PlaceWords
-from housewise.people.choices.respondent import PROFILES, Profile, Speech
+from housewise.people.choices.house_profiles import PLACE_WORDS_FILE, PlaceWords
+from housewise.people.choices.respondent import PROFILES_FOLDER, Profile, Speech
 from housewise.people.kitchen.profile_files import PEOPLE, load_people
 from housewise.people.kitchen.question_topics import load_topics
 from housewise.people.memory import Memory, Note
@@ -144,9 +144,9 @@ READERS: dict[str, tuple[Reader, str | Path]] = {
     "worlds/house/preferences.py": (load_person, CONFIGS / "people" / "ada.yaml"),
     "people/person.py": (load_people, PEOPLE / "p01_juan.yaml"),
     "people/topics.py": (load_topics, CONFIGS / "adapt" / "topics.yaml"),
-    "people/simulated.py": (settings_of(Profile), PROFILES / "kitchen.yaml"),
+    "people/simulated.py": (settings_of(Profile), PROFILES_FOLDER / "kitchen.yaml"),
     "people/resident.py": (settings_of(Speech), CONFIGS / "clipr" / "speech.yaml"),
-    "people/tidy.py": (settings_of(PlaceWords), WORDS),
+    "people/tidy.py": (settings_of(PlaceWords), PLACE_WORDS_FILE),
     "people/memory/exchange.py": (read_file, MEMORY),
     "selftrain/clipr/invented.py": (settings_of(Recipe), RECIPE),
     "worlds/choices/kitchen.py": (read_kitchen, KITCHEN),

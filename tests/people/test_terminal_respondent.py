@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from housewise.people.respondent import PersonLeft, Question
-from housewise.people.terminal_respondent import LONGEST, TerminalRespondent, chosen
+from housewise.people.terminal_respondent import MAX_ANSWER_CHARACTERS, TerminalRespondent, match_option
 
 FRUIT = ("apple", "apricot", "Pear")
 
@@ -22,7 +22,7 @@ FRUIT = ("apple", "apricot", "Pear")
     ],
 )  # fmt: skip
 def test_an_option_is_said_by_name_number_or_beginning(said: str, option: int | None) -> None:
-    assert chosen(said, FRUIT) == option
+    assert match_option(said, FRUIT) == option
 
 
 def test_a_question_is_put_again_until_it_is_answered() -> None:
@@ -44,7 +44,7 @@ def test_what_would_make_the_terminal_do_something_does_not_reach_it() -> None:
 def test_a_line_of_a_megabyte_is_one_short_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO("x" * 1_000_000 + "\nnext\n"))
     person = TerminalRespondent()
-    assert len(person.answer(Question("Where?")).text) <= LONGEST
+    assert len(person.answer(Question("Where?")).text) <= MAX_ANSWER_CHARACTERS
     assert person.answer(Question("And then?")).text == "next"
     with pytest.raises(PersonLeft, match="nobody answers at this terminal"):
         person.answer(Question("And now?"))

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 
 from housewise.core.configs import CONFIGS
-from housewise.people.choices.respondent import Named, Profile, Topic, read_profile
+from housewise.people.choices.respondent import NamedItem, Profile, ProfileTopic, read_profile
 from housewise.people.house.respondent import in_turn
 from housewise.worlds.choices.files import Settings, read_yaml
 from housewise.worlds.choices.scenario import ChoiceSet
 from housewise.worlds.house.names import spoken
 from housewise.worlds.house.preferences import ANY_ROOM, Person, Places, base_groups, load_person, people
 
-WORDS = CONFIGS / "clipr" / "places.yaml"
+PLACE_WORDS_FILE = CONFIGS / "clipr" / "places.yaml"
 _MOST_SAID = 4
 """Places that anybody names in one answer."""
 _MOST_REFUSED = 3
@@ -32,28 +32,28 @@ class PlaceWords(Settings):
         room, receptacle = spot
         return f"{self.receptacles.get(receptacle, receptacle)} {self.rooms.get(room, room)}"
 
-    def named(self, spot: _Spot) -> Named:
+    def named(self, spot: _Spot) -> NamedItem:
         """A place as a question names it: the receptacle, and the room."""
         room, receptacle = spot
-        return Named(phrase=self.phrase(spot), called=(receptacle, *((room,) if room != ANY_ROOM else ())))
+        return NamedItem(phrase=self.phrase(spot), called=(receptacle, *((room,) if room != ANY_ROOM else ())))
 
 
-def profile_of(choices: ChoiceSet) -> Profile:
+def find_profile(choices: ChoiceSet) -> Profile:
     """What the person of a set of choices thinks.
 
     Raises:
         DataError: there is no such profile, or it is wrong.
     """
-    return tidy_profile(choices.person) if choices.person else read_profile(choices.name)
+    return house_profile(choices.person) if choices.person else read_profile(choices.name)
 
 
-def tidy_profile(person: Person) -> Profile:
+def house_profile(person: Person) -> Profile:
     """A topic for things of one group that a person wants in the same places.
 
     Raises:
         DataError: the words for places cannot be read.
     """
-    words, groups = read_yaml(WORDS, PlaceWords), base_groups()
+    words, groups = read_yaml(PLACE_WORDS_FILE, PlaceWords), base_groups()
     group_of = {thing: name for name, group in groups.items() for thing in group.things}
     alike: defaultdict[tuple[str, tuple[_Spot, ...]], list[str]] = defaultdict(list)
     for thing in person.categories:
@@ -67,7 +67,7 @@ def tidy_profile(person: Person) -> Profile:
             about = tuple(f"where the {spoken(thing)} belongs" for thing in things)
             likes, dislikes = wanted[:_MOST_SAID], refused[:_MOST_REFUSED]
             topics.append(
-                Topic(
+                ProfileTopic(
                     about=about,
                     likes=tuple(map(words.phrase, likes)),
                     dislikes=tuple(map(words.phrase, dislikes)),

@@ -24,9 +24,9 @@ from housewise.language.words import content_words
 from housewise.people.respondent import Answer, Question
 from housewise.worlds.choices.files import Settings, read_yaml
 
-PROFILES = CONFIGS / "clipr" / "profiles"
-SPEECH = CONFIGS / "clipr" / "speech.yaml"
-UNSEEN_SPEECH = SPEECH.with_name("speech_unseen.yaml")
+PROFILES_FOLDER = CONFIGS / "clipr" / "profiles"
+SPEECH_FILE = CONFIGS / "clipr" / "speech.yaml"
+UNSEEN_SPEECH_FILE = SPEECH_FILE.with_name("speech_unseen.yaml")
 
 _REFUSED = re.compile(r"\b(?:not|least|dislike|avoid)\b")
 """Of a question that asks for what is disliked as well."""
@@ -38,18 +38,18 @@ _ALSO = 0.01
 """A second topic is spoken of where it is as close as this to the first."""
 
 
-class Named(Settings):
+class NamedItem(Settings):
     """Something that a question may name: how the person speaks of it, and what it is called, by its kind first."""
 
     phrase: str
     called: Annotated[tuple[str, ...], Field(min_length=1)]
 
-    def heard(self, words: set[str]) -> tuple[bool, ...]:
+    def match_names(self, words: set[str]) -> tuple[bool, ...]:
         """Which of its names are among the words of a question."""
         return tuple(set(content_words(name)) <= words for name in self.called)
 
 
-class Topic(Settings):
+class ProfileTopic(Settings):
     """What a person thinks of one thing.
 
     Attributes:
@@ -61,10 +61,10 @@ class Topic(Settings):
     about: Annotated[tuple[str, ...], Field(min_length=1)]
     likes: Annotated[tuple[str, ...], Field(min_length=1)]
     dislikes: Annotated[tuple[str, ...], Field(min_length=1)]
-    liked: tuple[Named, ...] = ()
-    disliked: tuple[Named, ...] = ()
+    liked: tuple[NamedItem, ...] = ()
+    disliked: tuple[NamedItem, ...] = ()
 
-    def asked(self, question: str) -> Topic:
+    def adapt_to_question(self, question: str) -> ProfileTopic:
         """The same for somebody who was asked this: as many likes, those that the question names before others."""
         words = set(content_words(question))
         likes, dislikes = (_heard(named, words) for named in (self.liked, self.disliked))
@@ -72,9 +72,9 @@ class Topic(Settings):
         return self.model_copy(update={"likes": said, "dislikes": dislikes or self.dislikes})
 
 
-def _heard(named: Sequence[Named], words: set[str]) -> tuple[str, ...]:
+def _heard(named: Sequence[NamedItem], words: set[str]) -> tuple[str, ...]:
     """How the person speaks of what is named best: by all names, or, where nothing is, by its kind alone."""
-    heard = {each.phrase: each.heard(words) for each in named}
+    heard = {each.phrase: each.match_names(words) for each in named}
     wholly = tuple(phrase for phrase, names in heard.items() if all(names))
     return wholly or tuple(phrase for phrase, names in heard.items() if names[0])
 
@@ -83,7 +83,7 @@ class Profile(Settings):
     """All that a person thinks."""
 
     name: str
-    topics: Annotated[tuple[Topic, ...], Field(min_length=1)]
+    topics: Annotated[tuple[ProfileTopic, ...], Field(min_length=1)]
 
 
 class Speech(Settings):
@@ -120,10 +120,10 @@ def read_profile(name: str) -> Profile:
     Raises:
         DataError: there is none, or it is wrong.
     """
-    return read_yaml(PROFILES / f"{name}.yaml", Profile)
+    return read_yaml(PROFILES_FOLDER / f"{name}.yaml", Profile)
 
 
-def spoken_of(profile: Profile, adversarial: bool) -> str:
+def respondent_name(profile: Profile, adversarial: bool) -> str:
     """What a person is called who has a profile, or misleads about it."""
     return f"{profile.name}{' (adversarial)' if adversarial else ''}"
 
@@ -149,10 +149,10 @@ class ChoicesRespondent:
     embedder: Embedder
     seed: int = 0
     adversarial: bool = False
-    speech: Path = SPEECH
+    speech: Path = SPEECH_FILE
 
     def __post_init__(self) -> None:
-        self.name = spoken_of(self.profile, self.adversarial)
+        self.name = respondent_name(self.profile, self.adversarial)
         self._speech = read_yaml(self.speech, Speech)
         self._turn = 0
 
@@ -164,7 +164,7 @@ class ChoicesRespondent:
         self._turn += 1
         digest = sha256(f"{self.seed}\0{self._turn}\0{question}".encode()).digest()
         generator = random.Random(int.from_bytes(digest[:8], "big"))
-        topics = [topic.asked(question) for topic in self._topics(question)]
+        topics = [topic.adapt_to_question(question) for topic in self._topics(question)]
         both = bool(_REFUSED.search(question))
         if self.adversarial:
             return self._mislead(topics, generator, both)
@@ -172,7 +172,7 @@ class ChoicesRespondent:
             return generator.choice(self._speech.indifferent)
         return " ".join(self._speech.sentence(topic.likes, topic.dislikes, generator, both) for topic in topics)
 
-    def _topics(self, question: str) -> list[Topic]:
+    def _topics(self, question: str) -> list[ProfileTopic]:
         """At most two, nearest first: by their subject and by what is liked and disliked there."""
         topics = self.profile.topics
         about = cosine(self.embedder, [question], [about for topic in topics for about in topic.about])[0]
@@ -186,7 +186,7 @@ class ChoicesRespondent:
         order = sorted(range(len(topics)), key=lambda number: -scores[number])[:2]
         return [topics[number] for number in order if scores[number] >= max(_NEAR, scores[order[0]] - _ALSO)]
 
-    def _mislead(self, topics: list[Topic], generator: random.Random, both: bool) -> str:
+    def _mislead(self, topics: list[ProfileTopic], generator: random.Random, both: bool) -> str:
         if not topics or generator.random() < 0.2:
             return generator.choice(self._speech.vague)
         topic = topics[0]

@@ -10,7 +10,7 @@ from hashlib import sha256
 from itertools import chain, zip_longest
 from pathlib import Path
 
-from housewise.people.choices.respondent import UNSEEN_SPEECH, Speech
+from housewise.people.choices.respondent import UNSEEN_SPEECH_FILE, Speech
 from housewise.people.respondent import Answer, Question
 from housewise.worlds.choices.files import read_yaml
 from housewise.worlds.house.names import spoken
@@ -32,7 +32,7 @@ class HouseRespondent:
         speech: ways of speaking, which no learner has seen.
     """
 
-    def __init__(self, who: Person, seed: int = 0, speech: Path = UNSEEN_SPEECH) -> None:
+    def __init__(self, who: Person, seed: int = 0, speech: Path = UNSEEN_SPEECH_FILE) -> None:
         self.name = who.name
         self._who, self._seed = who, seed
         self._speech = read_yaml(speech, Speech)

@@ -21,14 +21,14 @@ from housewise.language.base import ChatModel, Sampling
 from housewise.language.embedder import minilm_folder, shared_minilm
 from housewise.language.settings import ModelSettings
 from housewise.people.chat_respondent import ChatRespondent
-from housewise.people.choices.house_profiles import profile_of
+from housewise.people.choices.house_profiles import find_profile
 from housewise.people.choices.respondent import (
-    PROFILES,
-    UNSEEN_SPEECH,
+    PROFILES_FOLDER,
+    UNSEEN_SPEECH_FILE,
     Profile,
     ChoicesRespondent,
     read_profile,
-    spoken_of,
+    respondent_name,
 )
 from housewise.people.memory import Memory
 from housewise.people.respondent import Respondent
@@ -165,12 +165,12 @@ class Clipr(System[CliprSettings]):
 
     def _person(self, job: Job, models: Mapping[str, ChatModel], choices: ChoiceSet) -> Respondent:
         chosen = self.settings.tasks
-        known = choices.person or (PROFILES / f"{choices.name}.yaml").is_file()
-        own = profile_of(choices) if known else read_profile(OWN)
+        known = choices.person or (PROFILES_FOLDER / f"{choices.name}.yaml").is_file()
+        own = find_profile(choices) if known else read_profile(OWN)
         profile = read_profile(chosen.profile) if chosen.profile else own
         misleads = chosen.person == "adversarial"
         if chosen.speech == _LOCAL:
-            return ChoicesRespondent(profile, shared_minilm(), job.seed, misleads, UNSEEN_SPEECH)
+            return ChoicesRespondent(profile, shared_minilm(), job.seed, misleads, UNSEEN_SPEECH_FILE)
         return open_chat_person(models["person"], profile, misleads, _sampling(self.settings.models.person, job))
 
 
@@ -178,7 +178,7 @@ def open_chat_person(model: ChatModel, profile: Profile, adversarial: bool, samp
     """A chat model that speaks for a person with a profile (CLIPR, appendix D.7)."""
     manner = "adversarial" if adversarial else "cooperative"
     told = CliprPrompts().fill("person", manner, topics=profile.topics)
-    return ChatRespondent(model, told, spoken_of(profile, adversarial), sampling, converses=True)
+    return ChatRespondent(model, told, respondent_name(profile, adversarial), sampling, converses=True)
 
 
 def _sampling(settings: ModelSettings, job: Job) -> Sampling:

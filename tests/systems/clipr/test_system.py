@@ -18,8 +18,8 @@ from housewise.agent.clipr.local_steps.local_components import LocalComponents
 from housewise.agent.clipr.methods import MethodResult, MethodInputs
 from housewise.core.record import Record
 from housewise.language.embedder import shared_minilm
-from housewise.people.choices.house_profiles import WORDS, PlaceWords
-from housewise.people.choices.respondent import UNSEEN_SPEECH, ChoicesRespondent, read_profile
+from housewise.people.choices.house_profiles import PLACE_WORDS_FILE, PlaceWords
+from housewise.people.choices.respondent import UNSEEN_SPEECH_FILE, ChoicesRespondent, read_profile
 from housewise.people.memory import MemoryFolder
 from housewise.rollout.record_reader import read_record
 from housewise.systems.clipr.record import CliprAnswerEvent, DecisionEvent, CliprQuestionEvent, ReviewEvent, RulesEvent
@@ -66,7 +66,7 @@ def outcome_of(record: Record, path: Path, method: Any) -> MethodResult:
     scenarios = {scenario.id: scenario for scenario in choices.test}
     test = tuple(scenarios[name] for name in record.header.setting["order"])
     embedder = shared_minilm()
-    person = ChoicesRespondent(read_profile("kitchen"), embedder, seed, speech=UNSEEN_SPEECH)
+    person = ChoicesRespondent(read_profile("kitchen"), embedder, seed, speech=UNSEEN_SPEECH_FILE)
     language, critic = LocalComponents(embedder), CriticSettings(2, 4)
     return method(MethodInputs(language, person, choices.examples, test, (), embedder, 10, 2, seed, critic))
 
@@ -144,7 +144,7 @@ def test_places_in_houses_are_chosen_for_a_person_who_speaks_of_them(tmp_path: P
     setting = record.header.setting
     assert (setting["data"], setting["person"]) == ("housekeep", "gita")
     assert len(record.of_type(DecisionEvent)) == len(setting["order"]) > 100
-    words = read_yaml(WORDS, PlaceWords)
+    words = read_yaml(PLACE_WORDS_FILE, PlaceWords)
     said = [event.text for event in record.of_type(CliprAnswerEvent)]
     assert len(said) == 2 and all(any(place in text for place in words.receptacles.values()) for text in said)
     refused = one_line(housewise("run", "--system", "clipr", "--data", "housekeep:zoe", "--out", tmp_path / "no"))
