@@ -70,7 +70,7 @@ def test_with_something_in_its_hand_it_guesses_and_does_not_end() -> None:
     plan = LLMPlanner(
         Sure(0.1, judged, " mission complete"),
         JUDGING,
-        habits=PlannerConfig(move_on=True, confidence=ConfidenceThresholds(0.5)),
+        habits=PlannerConfig(loop_recovery=True, confidence=ConfidenceThresholds(0.5)),
     ).plan(graph, [])
     assert [str(step.action) for step in plan.steps][-1] == "place mug 1 on hall 1 shelf 4"
     assert plan.earlier[-1].reply.text == f"{judged}\nstep 1: mission complete"
@@ -110,7 +110,7 @@ def test_probabilities_of_a_server_are_those_of_the_tokens_of_each_line() -> Non
 def test_in_circles_it_does_what_follows_from_its_judgements() -> None:
     graph = house()
     circle = f"{MOVED}\nstep 1: go to hall\nstep 2: look at hall chest"
-    habits = PlannerConfig(move_on=True)
+    habits = PlannerConfig(loop_recovery=True)
     first = LLMPlanner(Listener(circle), JUDGING, habits=habits).plan(graph, [])
     assert [str(step.action) for step in first.steps] == ["go to hall 1", "look at hall 1 chest 3"]
     again = LLMPlanner(Listener(circle), JUDGING, habits=habits).plan(graph, went("hall 1", "kitchen 0"))
@@ -120,7 +120,7 @@ def test_in_circles_it_does_what_follows_from_its_judgements() -> None:
 
 def test_in_circles_with_nothing_to_move_it_goes_where_it_has_not_been_and_then_ends() -> None:
     graph, circle = house(), f"{FINE}\nstep 1: go to hall"
-    planner = LLMPlanner(Listener(circle, circle), JUDGING, habits=PlannerConfig(move_on=True))
+    planner = LLMPlanner(Listener(circle, circle), JUDGING, habits=PlannerConfig(loop_recovery=True))
     rooms, places = list(graph.rooms), list(graph.receptacles)
     seen = planner.plan(graph, went(*rooms))
     assert [step.action.target for step in seen.steps if step.action] == places and not seen.complete
@@ -137,7 +137,9 @@ def allowed(
     """Whether a consistent planner's model may write a plan behind its judgements."""
     model = Listener(judged, " mission complete")
     context = ContextGenerator(PromptTemplate.load("judging"), steps)
-    LLMPlanner(model, context, habits=PlannerConfig(grounded=True, consistent=True)).plan(house(holding), attempts)
+    LLMPlanner(model, context, habits=PlannerConfig(grounded=True, constrain_to_judgements=True)).plan(
+        house(holding), attempts
+    )
     return follows(plan, model.asked[1].grammar or "")
 
 
@@ -166,7 +168,7 @@ def test_a_consistent_plan_ends_where_nothing_is_left_and_never_with_a_full_hand
 def test_what_is_nearest_is_listed_first_and_visited_first() -> None:
     far = {"kitchen 0": 9.0, "hall 1": 1.0, "hall 1 chest 3": 5.0, "hall 1 shelf 4": 2.0}
     model = Listener(" mission complete")
-    habits = PlannerConfig(second_look=True)
+    habits = PlannerConfig(verify_completion=True)
     context = ContextGenerator(PromptTemplate.load("planner"))
     planner = LLMPlanner(model, context, habits=habits, route=lambda start, end: far.get(end, 7.0))
     plan = planner.plan(house(), went("kitchen 0", "hall 1"))

@@ -29,10 +29,10 @@ class Rater(Listener):
     def __init__(self, **likely: float) -> None:
         super().__init__(*[" mission complete"] * 3)
         self.likely = {words.replace("_", " "): each for words, each in likely.items()}
-        self.rated: list[tuple[str, tuple[str, ...]]] = []
+        self.score_placements: list[tuple[str, tuple[str, ...]]] = []
 
     def score(self, request: ChatRequest, continuations: Sequence[str]) -> list[float]:
-        self.rated.append((request.prefix, tuple(continuations)))
+        self.score_placements.append((request.prefix, tuple(continuations)))
         return [math.log(self.likely.get(text.strip(), 1e-9)) for text in continuations]
 
 
@@ -43,7 +43,7 @@ def judged(
     attempts: Sequence[Attempt] = ENTERED,
     knowledge: Knowledge | None = None,
 ) -> Plan:
-    habits = PlannerConfig(rated=True, confidence=ConfidenceThresholds(confidence))
+    habits = PlannerConfig(score_placements=True, confidence=ConfidenceThresholds(confidence))
     return LLMPlanner(model, JUDGING, habits=habits, knowledge=knowledge).plan(graph or house(), attempts)
 
 
@@ -78,7 +78,7 @@ def test_with_others_alike_a_model_may_be_less_sure_and_of_strange_kinds_surer()
 def test_a_model_leaves_alone_what_it_was_not_taught_to_judge() -> None:
     model = Rater(fine=0.1, hall_shelf=0.9)
     habits = PlannerConfig(
-        rated=True, confidence=ConfidenceThresholds(0.5, unfamiliar=1.0, familiar=frozenset({"mug"}))
+        score_placements=True, confidence=ConfidenceThresholds(0.5, unfamiliar=1.0, familiar=frozenset({"mug"}))
     )
     plan = LLMPlanner(model, JUDGING, habits=habits).plan(house(), ENTERED)
     assert plan.text.startswith("\nmug on kitchen sink: hall shelf\ncap on hall chest: fine\n")
@@ -87,7 +87,7 @@ def test_a_model_leaves_alone_what_it_was_not_taught_to_judge() -> None:
 def test_what_is_asked_goes_on_from_what_has_been_judged_before() -> None:
     model = Rater(fine=0.1, hall_shelf=0.9)
     judged(model)
-    (first, texts), (second, _) = model.rated
+    (first, texts), (second, _) = model.score_placements
     assert first == "Objects:\nmug on kitchen sink:" and {" fine\n", " elsewhere\n"} <= set(texts)
     assert second == f"{first} hall shelf\ncap on hall chest:"
 
@@ -98,7 +98,7 @@ def test_of_a_kind_of_place_one_is_rated() -> None:
     graph.update(View({"hall 1 chest 3": "hall 1"}, {"mug 1": "hall 1 chest 3"}))
     model = Rater(fine=0.9)
     judged(model, graph=graph, attempts=went("hall 1"))
-    assert model.rated == [("Objects:\nmug on hall chest:", (" hall shelf 4\n", " fine\n", " elsewhere\n"))]
+    assert model.score_placements == [("Objects:\nmug on hall chest:", (" hall shelf 4\n", " fine\n", " elsewhere\n"))]
 
 
 @pytest.mark.parametrize(("elsewhere", "verdict"), [(0.1, "hall shelf"), (0.5, "elsewhere")])
@@ -123,7 +123,10 @@ def test_what_is_known_is_done_before_anything_is_rated() -> None:
     model = Rater(fine=0.1, hall_shelf=0.9)
     knows = remembered(told(1.0, things=("mug",), receptacle="shelf", room="hall"))
     plan = judged(model, knowledge=knows)
-    assert plan.text.startswith("\nmug on kitchen sink: hall shelf\ncap on hall chest: fine\n") and not model.rated
+    assert (
+        plan.text.startswith("\nmug on kitchen sink: hall shelf\ncap on hall chest: fine\n")
+        and not model.score_placements
+    )
     done = house()
     done.update(View({}, {"mug 1": "hall 1 shelf 4"}))
     assert "cap on hall chest: hall shelf\n" in judged(model, graph=done, knowledge=knows).text
@@ -133,7 +136,10 @@ def test_who_remembers_something_enters_all_rooms_before_it_guesses() -> None:
     model = Rater(hall_shelf=0.9, hall_chest=0.9)
     knows = remembered(told(-1.0, things=("cap",), receptacle="chest"))
     plan = judged(model, attempts=went("kitchen 0"), knowledge=knows)
-    assert plan.text.startswith("\nmug on kitchen sink: fine\ncap on hall chest: elsewhere\n") and not model.rated
+    assert (
+        plan.text.startswith("\nmug on kitchen sink: fine\ncap on hall chest: elsewhere\n")
+        and not model.score_placements
+    )
 
 
 def test_what_it_has_put_somewhere_stays_there() -> None:
@@ -144,10 +150,12 @@ def test_what_it_has_put_somewhere_stays_there() -> None:
 
 def test_the_same_is_rated_once_in_an_episode() -> None:
     model = Rater(fine=0.9)
-    planner = LLMPlanner(model, JUDGING, habits=PlannerConfig(rated=True, confidence=ConfidenceThresholds(0.5)))
+    planner = LLMPlanner(
+        model, JUDGING, habits=PlannerConfig(score_placements=True, confidence=ConfidenceThresholds(0.5))
+    )
     for _ in range(2):
         planner.plan(house(), ENTERED)
-    assert len(model.rated) == 2
+    assert len(model.score_placements) == 2
 
 
 def test_in_another_order_the_same_is_rated_once_and_the_first_place_of_its_kind_is_taken() -> None:
@@ -155,21 +163,21 @@ def test_in_another_order_the_same_is_rated_once_and_the_first_place_of_its_kind
     graph.update(View(dict.fromkeys(("hall 1 chest 3", "hall 1 shelf 4", "hall 1 shelf 5"), "hall 1"), {}))
     graph.update(View({"hall 1 chest 3": "hall 1"}, {"mug 1": "hall 1 chest 3"}))
     model, nearest = Rater(hall_shelf_4=0.9), {"hall 1 shelf 4": 1.0, "hall 1 shelf 5": 2.0}
-    habits = PlannerConfig(rated=True, consistent=True)
+    habits = PlannerConfig(score_placements=True, constrain_to_judgements=True)
     planner = LLMPlanner(model, JUDGING, habits=habits, route=lambda start, end: nearest.get(end, 3.0))
     planner.plan(graph, went("hall 1"))
     assert '"place mug on hall shelf 4"' in model.asked[0].grammar.replace("\\nstep 6: ", '" "')
     nearest["hall 1 shelf 4"] = 2.5
     planner.plan(graph, went("hall 1"))
-    assert "place mug on hall shelf 5" in model.asked[1].grammar and len(model.rated) == 1
+    assert "place mug on hall shelf 5" in model.asked[1].grammar and len(model.score_placements) == 1
 
 
 def test_a_model_that_rates_nothing_is_named() -> None:
     with pytest.raises(UserError, match=r"does not tell how likely .* set agent\.rated=false"):
-        LLMPlanner(Listener(), JUDGING, habits=PlannerConfig(rated=True))
+        LLMPlanner(Listener(), JUDGING, habits=PlannerConfig(score_placements=True))
 
 
 def test_a_prompt_without_judgements_is_asked_as_ever() -> None:
     plain = ContextGenerator(PromptTemplate.load("planner"))
-    plan = LLMPlanner(Listener(" go to mug 1"), plain, habits=PlannerConfig(rated=True)).plan(house(), [])
+    plan = LLMPlanner(Listener(" go to mug 1"), plain, habits=PlannerConfig(score_placements=True)).plan(house(), [])
     assert [str(step.action) for step in plan.steps] == ["go to mug 1"]

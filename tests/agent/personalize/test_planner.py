@@ -68,7 +68,7 @@ def test_a_plan_is_cut_and_the_end_is_heard(graph: SceneGraph) -> None:
 def test_before_the_end_it_looks_where_it_has_not_been(graph: SceneGraph) -> None:
     model = Listener("mission complete", "go to mug 1\nstep 2: mission complete", "mission complete")
     context = ContextGenerator(PromptTemplate.load("planner"), 10)
-    llm = LLMPlanner(model, context, habits=PlannerConfig(second_look=True))
+    llm = LLMPlanner(model, context, habits=PlannerConfig(verify_completion=True))
     visits = llm.plan(graph, [])
     assert [str(step.action) for step in visits.steps] == ["go to kitchen 0", "go to kitchen 0 sink 2"]
     assert not visits.complete and visits.messages == ()
@@ -81,9 +81,9 @@ def test_before_the_end_it_looks_where_it_has_not_been(graph: SceneGraph) -> Non
 @pytest.mark.parametrize("prompt", ["planner", "judging"])
 def test_a_second_look_can_be_played_again(graph: SceneGraph, prompt: str) -> None:
     context = ContextGenerator(PromptTemplate.load(prompt), 10)
-    looked = LLMPlanner(Listener("step 1: mission complete"), context, habits=PlannerConfig(second_look=True)).plan(
-        graph, []
-    )
+    looked = LLMPlanner(
+        Listener("step 1: mission complete"), context, habits=PlannerConfig(verify_completion=True)
+    ).plan(graph, [])
     assert looked.steps and LLMPlanner(Listener(looked.text), context).plan(graph, []).steps == looked.steps
 
 
@@ -92,7 +92,7 @@ def test_with_something_in_its_hand_it_does_not_look_again(graph: SceneGraph) ->
     llm = LLMPlanner(
         Listener("mission complete"),
         ContextGenerator(PromptTemplate.load("planner"), 10),
-        habits=PlannerConfig(second_look=True),
+        habits=PlannerConfig(verify_completion=True),
     )
     assert llm.plan(graph, []).complete
 
