@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from housewise.people.kitchen.conditions import All, Not, Predicate
-from housewise.people.kitchen.consistency import Case, Literals, TooManyCases, cases, consistent, union
+from housewise.people.kitchen.conditions import AllOf, Not, Predicate
+from housewise.people.kitchen.consistency import Case, LiteralIndex, TooManyCases, cases, consistent, union
 from housewise.people.kitchen.preference_judge import Judge
 from housewise.people.kitchen.profile_files import KitchenProfile, Preference
 from housewise.worlds.kitchen.trace import Trace
@@ -28,7 +28,7 @@ class Choice:
         given_up: wishes that apply and cannot be fulfilled with the others any more, each with the reason.
     """
 
-    said: Literals
+    said: LiteralIndex
     dishes: tuple[str, ...]
     given_up: dict[str, str]
 
@@ -58,7 +58,7 @@ def choose(person: KitchenProfile, judge: Judge, trace: Trace) -> Choice:
         if preference.id not in chosen:
             given_up[preference.id] = "it does not go together with the other wishes"
     literals = dict.fromkeys(literal for case in chosen.values() for literal in case)
-    return Choice(Literals(literals), dishes, given_up)
+    return Choice(LiteralIndex(literals), dishes, given_up)
 
 
 def _ways_to_make(dishes: tuple[str, ...], judge: Judge, trace: Trace, absent: frozenset[str]) -> list[Case]:
@@ -67,7 +67,7 @@ def _ways_to_make(dishes: tuple[str, ...], judge: Judge, trace: Trace, absent: f
     def decide(predicate: Predicate) -> bool | None:
         return True if judge.holds(predicate, trace) else None
 
-    ways = cases(All(tuple(judge.when_made[dish] for dish in dishes)), decide)
+    ways = cases(AllOf(tuple(judge.when_made[dish] for dish in dishes)), decide)
     return [way for way in ways if consistent(way, judge.kitchen.kinds, absent)] or [()]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from housewise.language.words import is_of
-from housewise.people.kitchen.consistency import Literals, union
+from housewise.people.kitchen.consistency import LiteralIndex, union
 from housewise.people.kitchen.preference_judge import Judge
 from housewise.worlds.kitchen.action_parser import NAME_LENGTH, Impossible, parse
 from housewise.worlds.kitchen.dishes import dish_of, foods_in, is_food
@@ -41,7 +41,7 @@ _DEFAULT = {
 class Kitchenwork:
     """Does things in a fork of the kitchen and keeps the list of what it did."""
 
-    def __init__(self, cooking: Cooking, judge: Judge, said: Literals) -> None:
+    def __init__(self, cooking: Cooking, judge: Judge, said: LiteralIndex) -> None:
         self._cooking = cooking
         self._judge = judge
         self._banned = said.banned

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from housewise.agent.adapt.choosing import Choice
 from housewise.agent.adapt.kitchenwork import USES, Kitchenwork
 from housewise.people.kitchen.conditions import Predicate
-from housewise.people.kitchen.consistency import Literals, may_meet
+from housewise.people.kitchen.consistency import LiteralIndex, may_meet
 from housewise.people.kitchen.preference_judge import Judge
 
 _SAVORY = ("spice", "vegetable", "fat", "herb", "cheese", "meat", "hash_brown")  # what goes into the pan with eggs
@@ -73,7 +73,7 @@ def write_menu(choice: Choice, work: Kitchenwork, judge: Judge) -> Menu:
 
 class _Writer:
     def __init__(self, choice: Choice, work: Kitchenwork, judge: Judge) -> None:
-        self._said: Literals = choice.said
+        self._said: LiteralIndex = choice.said
         self._work = work
         self._judge = judge
         self._kitchen = judge.kitchen

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from housewise.agent.adapt.kitchenwork import USES, Kitchenwork, name_with
 from housewise.agent.adapt.menu import Course, Menu
 from housewise.language.words import forms
-from housewise.people.kitchen.conditions import as_word
+from housewise.people.kitchen.conditions import normalize_words
 from housewise.worlds.kitchen.dishes import dish_of, foods_below, foods_in, is_food, on_appliance
 
 
@@ -141,7 +141,7 @@ class Preparation(Kitchenwork):
     def _allowed(self, names: list[str]) -> str:
         """The first name that holds no word that must not be there."""
         bad = [form for word in self._bad_words for form in forms(word)]
-        return next((name for name in names if not any(word in as_word(name) for word in bad)), names[-1])
+        return next((name for name in names if not any(word in normalize_words(name) for word in bad)), names[-1])
 
     def _task_says(self, word: str) -> bool:
         return word in self._judge.kitchen.tasks.tasks[self._judge.task].text

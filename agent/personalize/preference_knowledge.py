@@ -9,7 +9,7 @@ from typing import Protocol
 from housewise.agent.personalize.placement_judgement import objects_to_judge
 from housewise.agent.personalize.planner import untried_places
 from housewise.language.embedder import Embedder, cosine
-from housewise.people.house.reactions import Place
+from housewise.people.house.reactions import SpokenPlace
 from housewise.people.memory import About, Memory
 from housewise.worlds.house.names import kind_of
 from housewise.worlds.house.scene_graph import SceneGraph
@@ -100,9 +100,9 @@ class RecalledPreferences:
         embedder: tells which kinds of things are alike; None where that is not asked.
     """
 
-    def __init__(self, memory: Memory, places: Mapping[str, Place], embedder: Embedder | None = None) -> None:
+    def __init__(self, memory: Memory, places: Mapping[str, SpokenPlace], embedder: Embedder | None = None) -> None:
         self._memory, self._places, self._embedder = memory, places, embedder
-        self._known: dict[tuple[str, Place], bool | None] = {}
+        self._known: dict[tuple[str, SpokenPlace], bool | None] = {}
         self._near: dict[str, list[str]] = {}
 
     @property
@@ -141,7 +141,7 @@ class RecalledPreferences:
             self._near[kind] = [other for score, other in ordered if score >= _LEAST_ALIKE]
         return self._near[kind]
 
-    def _recalled(self, kind: str, place: Place) -> bool | None:
+    def _recalled(self, kind: str, place: SpokenPlace) -> bool | None:
         question = About(things=(kind,), receptacle=place.receptacle, room=place.room)
         for found in self._memory.recall(question, _MOST_RECALLED):
             about = found.note.about

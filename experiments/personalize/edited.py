@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from housewise.experiments.personalize.households import Setup, Stage
-from housewise.people.house.reactions import ReactingUser, Place, places_of
+from housewise.people.house.reactions import ReactingUser, SpokenPspoken_placesces_of
 from housewise.people.memory import Memory, MemoryFolder
 from housewise.selftrain.personalize.loop import Observer
 from housewise.worlds.house.env import Task
@@ -43,8 +43,8 @@ class Turn:
 
     number: int
     thing: str
-    said: dict[str, Place]
-    places: dict[str, Place]
+    said: dict[str, SpokenPlace]
+    places: dict[str, SpokenPlace]
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def turns(number: int) -> list[Turn]:
 
 def _turn(seed: int, task: Task, thing: HouseObject, used: set[str]) -> Turn | None:
     """A turn about a thing, unless there are no two kinds of place for it, or a thing of its kind had one."""
-    places = places_of(task.scene)
+    places = spoken_places(task.scene)
     wanted = {places[task.scene.by_key[key].name] for key in (*thing.correct, thing.receptacle)}
     roomy = [task.scene.by_key[key].name for key in task.episode.receptacles if _has_room(task, key, thing)]
     free = sorted({places[name] for name in roomy} - wanted, key=str)
@@ -131,10 +131,10 @@ class Edited:
         folders = {which: self._folder / "memories" / which for which in (BEFORE, AFTER)}
         if _PERSON not in MemoryFolder(folders[AFTER]).people():
             memory, person = Memory(_PERSON), ReactingUser(_PERSON)
-            notes = [memory.add(person.on_shown(turn.thing, turn.said[BEFORE], True)) for turn in self.turns]
+            notes = [memory.add(person.react_to_demonstration(turn.thing, turn.said[BEFORE], True)) for turn in self.turns]
             MemoryFolder(folders[BEFORE]).save(memory)
             for turn, note in zip(self.turns, notes, strict=True):
-                told = person.on_shown(turn.thing, turn.said[AFTER], True)
+                told = person.react_to_demonstration(turn.thing, turn.said[AFTER], True)
                 memory.edit(note.id, text=told.text, about=told.about.model_dump())
             MemoryFolder(folders[AFTER]).save(memory)
         return folders

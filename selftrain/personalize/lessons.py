@@ -14,7 +14,7 @@ from housewise.agent.personalize.preference_knowledge import Knowledge, Recalled
 from housewise.agent.personalize.prompt import ContextGenerator
 from housewise.agent.personalize.scripted_planner import ScriptedPlanner
 from housewise.language.embedder import Embedder
-from housewise.people.house.reactions import Place, ReactingUser, places_of
+from housewise.people.house.reactions import SpokenPlace, ReactingUser, spoken_places
 from housewise.people.memory import Memory
 from housewise.selftrain.personalize.pairs import Pair
 from housewise.selftrain.personalize.settings import LessonsConfig
@@ -134,13 +134,13 @@ def _lesson(
     right = {thing: {names[key] for key in kind.correct if key in names} for thing, (kind, _) in stood.items()}
     if config.remembered is None:
         return Lesson(scene.name, number, graph, attempts, right)
-    where = places_of(scene)
+    where = spoken_places(scene)
     memory = _memory(kinds, {key: where[name] for key, name in _names(scene).items()}, config.remembered, rng)
     return Lesson(scene.name, number, graph, attempts, right, RecalledPreferences(memory, where, embedder))
 
 
 def _memory(
-    kinds: Sequence[Kind], places: Mapping[str, Place], share: tuple[float, float], rng: np.random.Generator
+    kinds: Sequence[Kind], places: Mapping[str, SpokenPlace], share: tuple[float, float], rng: np.random.Generator
 ) -> Memory:
     """Reactions to some of the kinds of things: to a few right places of each, and to a few wrong ones."""
     person = ReactingUser("somebody")
@@ -150,7 +150,7 @@ def _memory(
         for side, fewest, most in ((kind.correct, 1, 3), (kind.wrong, 0, 3)):
             chosen = rng.permutation(len(side))[: rng.integers(fewest, most + 1)]
             for key in (side[index] for index in chosen):
-                memory.add(person.on_shown(spoken(kind.category), places[key], side is kind.correct))
+                memory.add(person.react_to_demonstration(spoken(kind.category), places[key], side is kind.correct))
     return memory
 
 

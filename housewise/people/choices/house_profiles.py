@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 
 from housewise.core.configs import CONFIGS
 from housewise.people.choices.respondent import NamedItem, Profile, ProfileTopic, read_profile
-from housewise.people.house.respondent import in_turn
+from housewise.people.house.respondent import interleave_rooms
 from housewise.worlds.choices.files import Settings, read_yaml
 from housewise.worlds.choices.scenario import ChoiceSet
 from housewise.worlds.house.names import spoken
@@ -79,7 +79,7 @@ def house_profile(person: Person) -> Profile:
 
 
 def _spots(places: Places) -> tuple[_Spot, ...]:
-    return tuple(in_turn([(room, kind) for room, kinds in places.items() for kind in kinds]))
+    return tuple(interleave_rooms([(room, kind) for room, kinds in places.items() for kind in kinds]))
 
 
 def _usual() -> list[_Spot]:

@@ -10,7 +10,7 @@ from housewise.worlds.house.scene import Scene
 
 
 @dataclass(frozen=True)
-class Place:
+class SpokenPlace:
     """Where a thing stood or was put, as the person speaks of it.
 
     Attributes:
@@ -22,10 +22,10 @@ class Place:
     room: str | None = None
 
 
-def places_of(scene: Scene) -> dict[str, Place]:
+def spoken_places(scene: Scene) -> dict[str, SpokenPlace]:
     """The receptacles of a house by name, as people speak of them."""
     rooms = {room.name: room.kind for room in scene.rooms}
-    return {place.name: Place(place.kind, rooms[place.room] if place.room else None) for place in scene.receptacles}
+    return {place.name: SpokenPlace(place.kind, rooms[place.room] if place.room else None) for place in scene.receptacles}
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class ReactingUser:
 
     name: str
 
-    def on_placed(self, thing: str, place: Place, reward: float, source: Source | None = None) -> Note:
+    def react_to_placement(self, thing: str, place: SpokenPlace, reward: float, source: Source | None = None) -> Note:
         """What is learned when a thing is put somewhere: people are glad of it (+1) or say nothing (0).
 
         Args:
@@ -49,11 +49,11 @@ class ReactingUser:
         """
         return self._note(thing, place, reward > 0, source)
 
-    def on_taken(self, thing: str, place: Place, reward: float, source: Source | None = None) -> Note:
+    def react_to_removal(self, thing: str, place: SpokenPlace, reward: float, source: Source | None = None) -> Note:
         """What is learned when a thing is taken away: people mind (-1) where it belonged there; see on_placed."""
         return self._note(thing, place, reward < 0, source)
 
-    def on_shown(self, thing: str, place: Place, wanted: bool, source: Source | None = None) -> Note:
+    def react_to_demonstration(self, thing: str, place: SpokenPlace, wanted: bool, source: Source | None = None) -> Note:
         """What is learned when the person shows how the house should be, of a thing that need not be moved for it.
 
         Args:
@@ -62,7 +62,7 @@ class ReactingUser:
         """
         return self._note(thing, place, wanted, source)
 
-    def _note(self, thing: str, place: Place, wanted: bool, source: Source | None) -> Note:
+    def _note(self, thing: str, place: SpokenPlace, wanted: bool, source: Source | None) -> Note:
         kind = kind_of(thing)
         where = f"the {place.receptacle}" + (f" in the {place.room}" if place.room else "")
         return Note(

@@ -45,7 +45,7 @@ class HouseRespondent:
         wanted = self._wanted(question.text)
         if not wanted:
             return Answer(generator.choice(self._speech.indifferent))
-        likes = [_phrase(spot) for spot in in_turn(_usual(wanted))[:_MOST_SAID]]
+        likes = [_phrase(spot) for spot in interleave_rooms(_usual(wanted))[:_MOST_SAID]]
         anywhere = {_phrase(spot) for spots in wanted for spot in spots}
         every = [_phrase((room, kind)) for room in (*ROOM_KINDS, ANY_ROOM) for kind in RECEPTACLE_KINDS]
         named = [phrase for phrase in every if re.search(rf"\b{re.escape(phrase)}\b", question.text)]
@@ -72,7 +72,7 @@ def _usual(wanted: list[list[_Spot]]) -> list[_Spot]:
     return half or [counts.most_common(1)[0][0]]
 
 
-def in_turn(spots: Sequence[_Spot]) -> list[_Spot]:
+def interleave_rooms(spots: Sequence[_Spot]) -> list[_Spot]:
     """The first of each room, then the second: what one would do in any house."""
     rooms: dict[str, list[_Spot]] = {}
     for spot in spots:

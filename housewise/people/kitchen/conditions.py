@@ -37,8 +37,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-LONGEST = 2000  # characters of a condition
-DEEPEST = 20  # brackets within brackets
+MAX_CHARACTERS = 2000  # characters of a condition
+MAX_DEPTH = 20  # brackets within brackets
 
 
 class ConditionError(ValueError):
@@ -46,12 +46,12 @@ class ConditionError(ValueError):
 
 
 @dataclass(frozen=True)
-class All:
+class AllOf:
     parts: tuple[Condition, ...]
 
 
 @dataclass(frozen=True)
-class Any_:
+class AnyOf:
     parts: tuple[Condition, ...]
 
 
@@ -89,7 +89,7 @@ class Predicate:
         return f"{self.name}({', '.join(parts)})"
 
 
-Condition = All | Any_ | Not | Predicate
+Condition = AllOf | AnyOf | Not | Predicate
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class _Form:
     options: tuple[Literal["kinds", "on_top", "of"], ...] = ()
 
 
-FORMS: Mapping[str, _Form] = {
+PREDICATE_FORMS: Mapping[str, _Form] = {
     "used": _Form(options=("kinds",)),
     "together": _Form(groups=2),
     "before": _Form(groups=2, options=("on_top",)),
@@ -114,10 +114,10 @@ FORMS: Mapping[str, _Form] = {
     "task_says": _Form(groups=0, words=True),
 }
 
-Lookup = Callable[[str], "frozenset[str] | None"]
+GroupLookup = Callable[[str], "frozenset[str] | None"]
 
 
-def parse_condition(text: str, lookup: Lookup) -> Condition:
+def parse_condition(text: str, lookup: GroupLookup) -> Condition:
     """The condition that a line says.
 
     Args:
@@ -126,8 +126,8 @@ def parse_condition(text: str, lookup: Lookup) -> Condition:
     Raises:
         ConditionError: it is none.
     """
-    if len(text) > LONGEST:
-        raise ConditionError(f"has {len(text)} characters; at most {LONGEST} are read")
+    if len(text) > MAX_CHARACTERS:
+        raise ConditionError(f"has {len(text)} characters; at most {MAX_CHARACTERS} are read")
     try:
         tree = ast.parse(" ".join(text.split()), mode="eval")
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
@@ -139,12 +139,12 @@ def parse_condition(text: str, lookup: Lookup) -> Condition:
         raise ConditionError(f"has too much within each other: {text[:80]!r}") from None
 
 
-def _condition(node: ast.expr, lookup: Lookup, depth: int) -> Condition:
-    if depth > DEEPEST:
-        raise ConditionError(f"has more than {DEEPEST} brackets within each other")
+def _condition(node: ast.expr, lookup: GroupLookup, depth: int) -> Condition:
+    if depth > MAX_DEPTH:
+        raise ConditionError(f"has more than {MAX_DEPTH} brackets within each other")
     if isinstance(node, ast.BoolOp):
         parts = tuple(_condition(value, lookup, depth + 1) for value in node.values)
-        return All(parts) if isinstance(node.op, ast.And) else Any_(parts)
+        return AllOf(parts) if isinstance(node.op, ast.And) else AnyOf(parts)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         return Not(_condition(node.operand, lookup, depth + 1))
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
@@ -152,10 +152,10 @@ def _condition(node: ast.expr, lookup: Lookup, depth: int) -> Condition:
     raise ConditionError(f"{ast.unparse(node)[:80]!r} is no predicate; write one such as used(milk)")
 
 
-def _predicate(node: ast.Call, name: str, lookup: Lookup) -> Predicate:
-    form = FORMS.get(name)
+def _predicate(node: ast.Call, name: str, lookup: GroupLookup) -> Predicate:
+    form = PREDICATE_FORMS.get(name)
     if form is None:
-        raise ConditionError(f"unknown predicate {name!r}; use one of {', '.join(FORMS)}")
+        raise ConditionError(f"unknown predicate {name!r}; use one of {', '.join(PREDICATE_FORMS)}")
     options = {keyword.arg: keyword.value for keyword in node.keywords}
     for option in options:
         if option not in form.options:
@@ -190,7 +190,7 @@ def _names(node: ast.expr, predicate: str) -> Iterator[str]:
         raise ConditionError(f"{ast.unparse(node)[:80]!r} in {predicate} is no name of a group or a thing")
 
 
-def _ids(names: tuple[str, ...], lookup: Lookup) -> frozenset[str]:
+def _ids(names: tuple[str, ...], lookup: GroupLookup) -> frozenset[str]:
     found: set[str] = set()
     for name in names:
         ids = lookup(name)
@@ -201,8 +201,8 @@ def _ids(names: tuple[str, ...], lookup: Lookup) -> frozenset[str]:
 
 
 def _word(node: ast.expr, predicate: str) -> str:
-    if isinstance(node, ast.Constant) and isinstance(node.value, str) and as_word(node.value):
-        return stem(as_word(node.value))
+    if isinstance(node, ast.Constant) and isinstance(node.value, str) and normalize_words(node.value):
+        return stem(normalize_words(node.value))
     raise ConditionError(f'{predicate} needs words in quotes, such as {predicate}("omelet")')
 
 
@@ -223,7 +223,7 @@ def _truth(node: ast.expr | None, what: str) -> bool:
     raise ConditionError(f"{what} has to be True or False")
 
 
-def as_word(text: str) -> str:
+def normalize_words(text: str) -> str:
     """Names as they are compared: lower case, blanks between, no accents; omelette is spelt omelet."""
     letters = unicodedata.normalize("NFKD", text.lower())
     plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
@@ -235,12 +235,12 @@ def stem(word: str) -> str:
     return re.sub(r"(?<=\w{4})(ing|ed|es|s|e)$", "", word)
 
 
-def predicates(condition: Condition) -> Iterator[Predicate]:
+def iter_predicates(condition: Condition) -> Iterator[Predicate]:
     """All predicates of a condition, from left to right."""
     if isinstance(condition, Predicate):
         yield condition
     elif isinstance(condition, Not):
-        yield from predicates(condition.part)
+        yield from iter_predicates(condition.part)
     else:
         for part in condition.parts:
-            yield from predicates(part)
+            yield from iter_predicates(part)

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations, product
 from typing import NamedTuple
 
-from housewise.people.kitchen.conditions import All, Condition, Not, Predicate
+from housewise.people.kitchen.conditions import AllOf, Condition, Not, Predicate
 
-MOST_CASES = 5000  # alternatives of one condition that are written out
+MAX_CASES = 5000  # alternatives of one condition that are written out
 
 
 class Literal(NamedTuple):
@@ -43,17 +43,17 @@ def cases(condition: Condition, decide: Decide, positive: bool = True) -> list[C
             return [()] if known == positive else []
         return [(Literal(condition, positive),)]
     parts = [cases(part, decide, positive) for part in condition.parts]
-    if isinstance(condition, All) != positive:
+    if isinstance(condition, AllOf) != positive:
         return [case for part in parts for case in part]
     count = 1
     for part in parts:
         count *= len(part)
-    if count > MOST_CASES:
+    if count > MAX_CASES:
         raise TooManyCases(f"{count} alternatives")
     return [tuple(dict.fromkeys(literal for case in chosen for literal in case)) for chosen in product(*parts)]
 
 
-class Literals:
+class LiteralIndex:
     """Literals by predicate and sign."""
 
     def __init__(self, literals: Iterable[Literal]) -> None:
@@ -82,7 +82,7 @@ def consistent(literals: Iterable[Literal], kinds: Mapping[str, str], absent: fr
         kinds: the kind of each thing.
         absent: things that cannot be used because they are not there.
     """
-    said = Literals(literals)
+    said = LiteralIndex(literals)
     banned = said.banned | absent
     for predicate in said("used"):
         if len({kinds.get(id, id) for id in predicate.ids[0] - banned}) < predicate.kinds:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from housewise.people.kitchen.conditions import All, Any_, Condition, Not, Predicate, as_word, parse_condition
+from housewise.people.kitchen.conditions import AllOf, AnyOf, Condition, Not, Predicate, normalize_words, parse_condition
 from housewise.people.kitchen.consistency import TooManyCases, cases, consistent
 from housewise.worlds.kitchen.kitchen_data import Kitchen, Task
 
@@ -46,7 +46,7 @@ def _possible(preferences: Sequence[Preference], task: Task, kitchen: Kitchen, m
         if predicate.name == "available":
             return len({kitchen.kinds[id] for id in predicate.ids[0]}) >= predicate.kinds
         if predicate.name == "task_says":
-            return any(word in as_word(task.text) for word in predicate.words)
+            return any(word in normalize_words(task.text) for word in predicate.words)
         if predicate.name == "done" and not any(kitchen.verbs.meant_by(word) for word in predicate.words):
             return False
         able = kitchen.usable if predicate.name == "used" else kitchen.foods
@@ -59,11 +59,11 @@ def _possible(preferences: Sequence[Preference], task: Task, kitchen: Kitchen, m
         if preference.condition is None:
             wanted.append(preference.wish)
         elif len(preferences) > 1:
-            wanted.append(Any_((Not(preference.condition), preference.wish)))
+            wanted.append(AnyOf((Not(preference.condition), preference.wish)))
         elif cases(preference.condition, decide):
-            wanted.append(All((preference.condition, preference.wish)))
+            wanted.append(AllOf((preference.condition, preference.wish)))
         wanted += [made[dish] for dish in preference.dishes if dish in task.dishes]
     try:
-        return any(consistent(case, kitchen.kinds) for case in cases(All(tuple(wanted)), decide))
+        return any(consistent(case, kitchen.kinds) for case in cases(AllOf(tuple(wanted)), decide))
     except TooManyCases:
         return True

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from housewise.language.words import forms, is_of
-from housewise.people.kitchen.conditions import All, Any_, Condition, Not, Predicate, as_word, parse_condition
+from housewise.people.kitchen.conditions import AllOf, AnyOf, Condition, Not, Predicate, normalize_words, parse_condition
 from housewise.people.kitchen.profile_files import KitchenProfile, Preference
 from housewise.worlds.kitchen.dishes import before, together
 from housewise.worlds.kitchen.kitchen_data import Dish, Kitchen, load_kitchen
@@ -112,9 +112,9 @@ class Judge:
 
     def holds(self, condition: Condition, trace: Trace) -> bool:
         """Whether a condition is true of a trajectory."""
-        if isinstance(condition, All):
+        if isinstance(condition, AllOf):
             return all(self.holds(part, trace) for part in condition.parts)
-        if isinstance(condition, Any_):
+        if isinstance(condition, AnyOf):
             return any(self.holds(part, trace) for part in condition.parts)
         if isinstance(condition, Not):
             return not self.holds(condition.part, trace)
@@ -146,7 +146,7 @@ class Judge:
             case "served_before":
                 return served_before(first, second, trace.servings)
             case "task_says":
-                return any(word in as_word(self._asked.text) for word in predicate.words)
+                return any(word in normalize_words(self._asked.text) for word in predicate.words)
         raise AssertionError(predicate.name)
 
     def _count(self, ids: Iterable[str]) -> int:
@@ -166,7 +166,7 @@ def _made(words: tuple[str, ...], of: Sources | None, by_name: bool, trace: Trac
     """Whether a result was made by one of the verbs or, where names count, is called by one of the words."""
     called = [form for word in words for form in forms(word)] if by_name else []
     return any(
-        is_of(words, as_word(result.verb)) or any(word in as_word(result.id) for word in called)
+        is_of(words, normalize_words(result.verb)) or any(word in normalize_words(result.id) for word in called)
         for result in trace.made
         if of is None or result.sources & of
     )

@@ -35,7 +35,7 @@ from housewise.core.files import find_paths
 from housewise.core.text_files import is_file
 from housewise.core.yaml_files import read_yaml
 from housewise.language.words import one_line
-from housewise.people.kitchen.conditions import Condition, ConditionError, Lookup, parse_condition
+from housewise.people.kitchen.conditions import Condition, ConditionError, GroupLookup, parse_condition
 from housewise.people.kitchen.contradictions import contradiction
 from housewise.worlds.kitchen.kitchen_data import Kitchen, load_kitchen, resolve_groups, validated
 
@@ -231,7 +231,7 @@ def _groups(read: _PersonFile, kitchen: Kitchen, where: str) -> Mapping[str, fro
     return own
 
 
-def _preference(line: _Line, lookup: Lookup, kitchen: Kitchen, where: str) -> Preference:
+def _preference(line: _Line, lookup: GroupLookup, kitchen: Kitchen, where: str) -> Preference:
     for dish in line.dishes:
         if dish not in kitchen.tasks.dishes:
             raise DataError(f"{where}: unknown dish {dish!r}; use {', '.join(kitchen.tasks.dishes)}")

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, RootModel
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
 from housewise.language.words import content_words, tokens
-from housewise.people.kitchen.conditions import Condition, ConditionError, parse_condition, predicates
+from housewise.people.kitchen.conditions import Condition, ConditionError, parse_condition, iter_predicates
 from housewise.people.kitchen.profile_files import Category, KitchenProfile, Preference
 from housewise.worlds.kitchen.kitchen_data import Kitchen, load_kitchen, read_model
 
@@ -65,7 +65,7 @@ class Topic:
         if wish.dishes and dish not in wish.dishes:
             return False
         return wish.category in self.categories or any(
-            predicate.name in self.predicates and any(map(fits, predicate.ids)) for predicate in predicates(wish.wish)
+            predicate.name in self.predicates and any(map(fits, predicate.ids)) for predicate in iter_predicates(wish.wish)
         )
 
     def named(self, question: str) -> bool:

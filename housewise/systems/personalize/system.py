@@ -21,7 +21,7 @@ from housewise.core.user_code import code_file
 from housewise.language import ChatModel, Sampling
 from housewise.language.embedder import Embedder, has_minilm, shared_minilm
 from housewise.language.replay import ReplayChatModel
-from housewise.people.house.reactions import ReactingUser, places_of
+from housewise.people.house.reactions import ReactingUser, spoken_places
 from housewise.people.memory import Memory
 from housewise.rollout.episode_loop import EpisodeLimits, Progress
 from housewise.rollout.scores import Score
@@ -208,7 +208,7 @@ class Personalize(System[PersonalizeSettings]):
 
     def knowledge(self, memory: Memory, scene: Scene) -> RecalledPreferences:
         """What a memory tells its planners in a house."""
-        return RecalledPreferences(memory, places_of(scene), self._embedder())
+        return RecalledPreferences(memory, spoken_places(scene), self._embedder())
 
     def close(self) -> None:
         """Release the simulator."""

@@ -13,7 +13,7 @@ from housewise.agent.personalize.planner import Attempt, ModelCall, Plan, Planne
 from housewise.controller.robot import ActionResult, RobotInHouse
 from housewise.controller.skills import ActionStatus
 from housewise.language.base import Message
-from housewise.people.house.reactions import ReactingUser, places_of
+from housewise.people.house.reactions import ReactingUser, spoken_places
 from housewise.rollout.note_events import NoteEvent
 from housewise.systems.personalize.record import (
     ActionEvent,
@@ -40,7 +40,7 @@ class HouseWorld:
 
     def __init__(self, robot: RobotInHouse, person: ReactingUser | None = None) -> None:
         self.robot, self._person = robot, person
-        self._places = places_of(robot.env.world.scene)
+        self._places = spoken_places(robot.env.world.scene)
         self.plans = 0
         self.chosen_by_model: bool | None = None
         """Whether the model chose the plan that is being carried out; None for a planner that asks no model."""
@@ -75,9 +75,9 @@ class HouseWorld:
             return
         for thing, (before, after) in carried.moved.items():
             if before == ROBOT and after in self._places:
-                yield NoteEvent(note=self._person.on_placed(thing, self._places[after], carried.reward))
+                yield NoteEvent(note=self._person.react_to_placement(thing, self._places[after], carried.reward))
             elif after == ROBOT and before in self._places:
-                yield NoteEvent(note=self._person.on_taken(thing, self._places[before], carried.reward))
+                yield NoteEvent(note=self._person.react_to_removal(thing, self._places[before], carried.reward))
 
     def scores(self) -> dict[str, float]:
         """See World.scores."""
@@ -162,13 +162,13 @@ class PlannerAgent:
         """What a demonstration shows of things where they are, and of where they belong, each once."""
         if self._person is None:
             return
-        places = places_of(self._world.robot.env.world.scene)
+        places = spoken_places(self._world.robot.env.world.scene)
         for thing, right in plan.shown.items():
             here = graph.place_of(thing) if thing != graph.holding else None
             for place in dict.fromkeys(place for place in (here, right) if place in places):
                 if place is not None and (thing, place) not in self._shown:
                     self._shown.add((thing, place))
-                    yield NoteEvent(note=self._person.on_shown(thing, places[place], place == right))
+                    yield NoteEvent(note=self._person.react_to_demonstration(thing, places[place], place == right))
 
 
 def list_attempts(past: Past[SceneGraph]) -> list[Attempt]:

@@ -21,7 +21,7 @@ from housewise.agent.clipr.language_steps import DialogueTurn
 from housewise.agent.clipr.rules import Rule, make_rule, parse_rule
 from housewise.agent.personalize.preference_knowledge import RecalledPreferences, find_placement_candidates
 from housewise.language.embedder import shared_minilm
-from housewise.people.house.reactions import Place, ReactingUser
+from housewise.people.house.reactions import SpokenPlace, ReactingUser
 from housewise.people.memory import Memory, Note
 from housewise.worlds.house.preferences import RECEPTACLE_KINDS, ROOM_KINDS
 from housewise.worlds.house.scene_graph import SceneGraph, View
@@ -87,10 +87,10 @@ def test_groups_are_asked_in_the_order_of_how_much_people_differ() -> None:
 
 
 PLACES = {
-    "kitchen 0 sink 2": Place("sink", "kitchen"),
-    "kitchen 0 shelf 5": Place("shelf", "kitchen"),
-    "hall 1 shelf 4": Place("shelf", "lobby"),
-    "hall 1 bed 6": Place("bed", "lobby"),
+    "kitchen 0 sink 2": SpokenPlace("sink", "kitchen"),
+    "kitchen 0 shelf 5": SpokenPlace("shelf", "kitchen"),
+    "hall 1 shelf 4": SpokenPlace("shelf", "lobby"),
+    "hall 1 bed 6": SpokenPlace("bed", "lobby"),
 }
 
 
@@ -147,16 +147,16 @@ def test_an_exception_counts_before_the_rule_and_a_wider_rule_takes_its_place() 
 
 
 def test_reactions_that_say_otherwise_question_a_rule_and_win_where_they_were() -> None:
-    ada, shelf = ReactingUser("ada"), Place("shelf", "kitchen")
-    early = Note.model_validate({**ada.on_placed("mug 1", shelf, 0.0).fields(), "time": "2026-01-01"})
+    ada, shelf = ReactingUser("ada"), SpokenPlace("shelf", "kitchen")
+    early = Note.model_validate({**ada.react_to_placement("mug 1", shelf, 0.0).fields(), "time": "2026-01-01"})
     text = "For drinkware: prefer shelf in the kitchen; avoid bed."
     rule, *more = house_rule_notes("ada", parse_rule(text), time="2026-01-02")
     memory = Memory("ada", [early, rule, *more])
-    memory.add(ada.on_placed("mug 2", shelf, 1.0))
+    memory.add(ada.react_to_placement("mug 2", shelf, 1.0))
     assert not contradicting_notes(memory)
-    memory.add(ada.on_placed("mug 2", shelf, 0.0))
-    memory.add(ada.on_placed("cup 1", Place("bed", "lobby"), 1.0))
-    memory.add(ada.on_placed("fork 1", shelf, 0.0))
+    memory.add(ada.react_to_placement("mug 2", shelf, 0.0))
+    memory.add(ada.react_to_placement("cup 1", SpokenPlace("bed", "lobby"), 1.0))
+    memory.add(ada.react_to_placement("fork 1", shelf, 0.0))
     assert {id: len(notes) for id, notes in contradicting_notes(memory).items()} == {rule.id: 2}
     knows = RecalledPreferences(memory, PLACES)
     assert knows.wants("mug 1", "kitchen 0 shelf 5") is False and knows.wants("cup 1", "kitchen 0 shelf 5") is True

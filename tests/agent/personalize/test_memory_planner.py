@@ -13,17 +13,17 @@ from housewise.agent.personalize.planner import Attempt
 from housewise.agent.personalize.preference_knowledge import NoKnowledge, RecalledPreferences
 from housewise.agent.personalize.scripted_planner import ScriptedPlanner, WantsFunction
 from housewise.language.embedder import Vectors
-from housewise.people.house.reactions import Place
+from housewise.people.house.reactions import SpokenPlace
 from housewise.people.memory import About, Memory, Note
 from housewise.worlds.house.actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph, View
 
 SINK, SHELF, CHEST, RACK = "kitchen 0 sink 2", "kitchen 0 shelf 5", "hall 1 chest 3", "hall 1 rack 4"
 PLACES = {
-    SINK: Place("sink", "kitchen"),
-    SHELF: Place("shelf", "kitchen"),
-    CHEST: Place("chest", "hall"),
-    RACK: Place("rack", "hall"),
+    SINK: SpokenPlace("sink", "kitchen"),
+    SHELF: SpokenPlace("shelf", "kitchen"),
+    CHEST: SpokenPlace("chest", "hall"),
+    RACK: SpokenPlace("rack", "hall"),
 }
 
 

@@ -19,15 +19,15 @@ from housewise.agent.personalize.preference_knowledge import (
 )
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.language.embedder import Vectors
-from housewise.people.house.reactions import Place, ReactingUser
+from housewise.people.house.reactions import SpokenPlace, ReactingUser
 from housewise.people.memory import About, Memory, Note
 from housewise.worlds.house.scene_graph import SceneGraph, View
 
 PLACES = {
-    "kitchen 0 sink 2": Place("sink", "kitchen"),
-    "kitchen 0 shelf 5": Place("shelf", "kitchen"),
-    "hall 1 chest 3": Place("chest", "hall"),
-    "hall 1 shelf 4": Place("shelf", "hall"),
+    "kitchen 0 sink 2": SpokenPlace("sink", "kitchen"),
+    "kitchen 0 shelf 5": SpokenPlace("shelf", "kitchen"),
+    "hall 1 chest 3": SpokenPlace("chest", "hall"),
+    "hall 1 shelf 4": SpokenPlace("shelf", "hall"),
 }
 ADA = ReactingUser("ada")
 
@@ -48,7 +48,7 @@ def told(value: float | str | None = 1.0, **about: object) -> Note:
 
 
 def test_a_reaction_holds_for_all_things_and_places_of_its_kinds() -> None:
-    knows = remembered(ADA.on_placed("mug 7", Place("shelf", "hall"), 1.0))
+    knows = remembered(ADA.react_to_placement("mug 7", SpokenPlace("shelf", "hall"), 1.0))
     assert knows.wants("mug 1", "hall 1 shelf 4") is True
     assert knows.wants("mug 1", "kitchen 0 shelf 5") is None
     assert knows.wants("cap 1", "hall 1 shelf 4") is None
@@ -63,7 +63,7 @@ def test_what_is_said_of_the_thing_wins_over_what_is_said_of_the_place() -> None
 
 
 def test_the_newest_of_contradicting_notes_counts() -> None:
-    memory = Memory("ada", [ADA.on_placed("mug 1", PLACES["hall 1 shelf 4"], 1.0)])
+    memory = Memory("ada", [ADA.react_to_placement("mug 1", PLACES["hall 1 shelf 4"], 1.0)])
     memory.edit(memory.notes[0].id, value=-1.0)
     assert RecalledPreferences(memory, PLACES).wants("mug 1", "hall 1 shelf 4") is False
 

@@ -13,7 +13,7 @@ from functools import cache
 import pytest
 
 from housewise.agent.adapt.cook import ScriptedCook
-from housewise.people.kitchen.conditions import All, Condition, Not, predicates
+from housewise.people.kitchen.conditions import AllOf, Condition, Not, iter_predicates
 from housewise.people.kitchen.preference_judge import Judge
 from housewise.people.kitchen.profile_files import Preference
 from housewise.worlds.kitchen.scene import scene_with
@@ -40,7 +40,7 @@ def cooked(preference: Preference, task: int, present: frozenset[str] = FULL) ->
 
 def insisted(preference: Preference, wish: Condition) -> Preference:
     """A wish that is not fulfilled by making it not apply."""
-    wish = wish if preference.condition is None else All((preference.condition, wish))
+    wish = wish if preference.condition is None else AllOf((preference.condition, wish))
     return dataclasses.replace(preference, wish=wish, condition=None)
 
 
@@ -85,7 +85,7 @@ def needed(preference: Preference) -> frozenset[str]:
     """What the condition asks to be there."""
     if preference.condition is None:
         return frozenset()
-    asked = [predicate for predicate in predicates(preference.condition) if predicate.name == "available"]
+    asked = [predicate for predicate in iter_predicates(preference.condition) if predicate.name == "available"]
     return frozenset().union(*(predicate.ids[0] for predicate in asked)) & FULL
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from housewise.people.kitchen.conditions import ConditionError, as_word, parse_condition, predicates
+from housewise.people.kitchen.conditions import ConditionError, normalize_words, parse_condition, iter_predicates
 from housewise.people.kitchen.preference_judge import Judge
 from tests.people.kitchen.breakfasts import KITCHEN, breakfast
 
@@ -122,16 +122,16 @@ def test_any_text_is_parsed_or_refused(text):
         condition = parse_condition(text, lookup)
     except ConditionError:
         return
-    assert list(predicates(condition))
+    assert list(iter_predicates(condition))
 
 
 def test_a_condition_written_out_is_read_again():
     said = 'made("omelet", of=egg) and used(spice | herb, kinds=2) and not before(nut, fruit, on_top=True)'
     condition = parse_condition(said, lookup)
-    for predicate in predicates(condition):
+    for predicate in iter_predicates(condition):
         assert parse_condition(str(predicate), lookup) == predicate
 
 
 @pytest.mark.parametrize("word", ["Omelette", "omelet", "OMELETTES", "veggie_omelette_2", "omelètte"])
 def test_spellings_of_an_omelette(word):
-    assert "omelet" in as_word(word)
+    assert "omelet" in normalize_words(word)

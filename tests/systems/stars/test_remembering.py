@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("openai")
 
 from housewise.agent.personalize.preference_knowledge import RecalledPreferences
-from housewise.people.house.reactions import Place
+from housewise.people.house.reactions import SpokenPlace
 from housewise.people.memory import MemoryFolder
 from housewise.systems.stars.record import ActionEvent
 from tests.commands import run_module
@@ -87,9 +87,9 @@ def test_a_confirmed_place_of_a_kind_is_known_to_the_robot_in_houses(server: Cha
     stars(*asking(server, f"task={path}", "--out", tmp_path / "run"))
     memory = MemoryFolder(tmp_path / "run" / "memory").load("simulated")
     places = {
-        "kitchen 0 pantry 1": Place("pantry", "kitchen"),
-        "kitchen 0 cupboard 2": Place("cupboard", "kitchen"),
-        "bathroom 0 pantry 3": Place("pantry", "bathroom"),
+        "kitchen 0 pantry 1": SpokenPlace("pantry", "kitchen"),
+        "kitchen 0 cupboard 2": SpokenPlace("cupboard", "kitchen"),
+        "bathroom 0 pantry 3": SpokenPlace("pantry", "bathroom"),
     }
     known = RecalledPreferences(memory, places)
     assert known.wants("cereal box 1", "kitchen 0 pantry 1") is True
