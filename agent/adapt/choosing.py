@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from housewise.people.kitchen.conditions import AllOf, Not, Predicate
-from housewise.people.kitchen.consistency import Case, LiteralIndex, TooManyCases, cases, consistent, union
+from housewise.people.kitchen.consistency import Case, LiteralIndex, TooManyCasexpand_are_consistent consistent, union
 from housewise.people.kitchen.preference_judge import Judge
 from housewise.people.kitchen.profile_files import KitchenProfile, Preference
 from housewise.worlds.kitchen.trace import Trace
@@ -67,8 +67,8 @@ def _ways_to_make(dishes: tuple[str, ...], judge: Judge, trace: Trace, absent: f
     def decide(predicate: Predicate) -> bool | None:
         return True if judge.holds(predicate, trace) else None
 
-    ways = cases(AllOf(tuple(judge.when_made[dish] for dish in dishes)), decide)
-    return [way for way in ways if consistent(way, judge.kitchen.kinds, absent)] or [()]
+    ways = expand_cases(AllOf(tuple(judge.when_made[dish] for dish in dishes)), decide)
+    return [way for way in ways if are_consistent(way, judge.kitchen.kinds, absent)] or [()]
 
 
 def _ways(preference: Preference, judge: Judge, trace: Trace, absent: frozenset[str]) -> list[Case]:
@@ -83,11 +83,11 @@ def _ways(preference: Preference, judge: Judge, trace: Trace, absent: frozenset[
         return None
 
     try:
-        ways = cases(preference.wish, decide)
+        ways = expand_cases(preference.wish, decide)
         if preference.condition is not None:
-            if not cases(preference.condition, decide):
+            if not expand_cases(preference.condition, decide):
                 return [()]
-            ways = ways + cases(Not(preference.condition), decide)
+            ways = ways + expand_cases(Not(preference.condition), decide)
     except TooManyCases:
         return []
     kinds = judge.kitchen.kinds
@@ -98,7 +98,7 @@ def _ways(preference: Preference, judge: Judge, trace: Trace, absent: frozenset[
         meet = [literal.predicate for literal in way if literal.positive and len(literal.predicate.ids) == 2]
         return (len(way) > 0, sum(not (p.ids[0] & base or p.ids[1] & base) for p in meet))
 
-    return sorted((way for way in ways if consistent(way, kinds, absent)), key=lambda way: (*unnatural(way), len(way)))
+    return sorted((way for way in ways if are_consistent(way, kinds, absent)), key=lambda way: (*unnatural(way), len(way)))
 
 
 def _served(predicate: Predicate, trace: Trace) -> bool | None:
@@ -129,7 +129,7 @@ def _best(
         preference, ways = order[index]
         for way in ways:
             together = tuple(dict.fromkeys((*literals, *way)))
-            if consistent(together, kinds, absent):
+            if are_consistent(together, kinds, absent):
                 search(index + 1, {**chosen, preference.id: way}, together)
                 if len(best) == len(order):
                     return

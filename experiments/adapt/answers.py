@@ -20,13 +20,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from housewise.core.configs import CONFIGS
 from housewise.core.console import Console
 from housewise.core.errors import DataError, UserError
-from housewise.core.files import find_paths, check_writable_file, write_json
+from housewise.core.files import check_writable_file, find_paths, write_json
 from housewise.core.provenance import provenance
-from housewise.core.text_files import read_text, text_lines
+from housewise.core.text_files import numbered_lines, read_text
 from housewise.experiments.quick import QuickOption, say_left_out
 from housewise.language.embedder import Embedder, shared_minilm
 from housewise.people.kitchen.preference_judge import Judge
-from housewise.people.kitchen.profile_files import PEOPLE, KitchenProfile, load_people
+from housewise.people.kitchen.profile_files import ADAPT_PROFILES, KitchenPload_profilesd_people
 from housewise.people.kitchen.respondent import LONGEST, KitchenRespondent, Thresholds
 
 OWN = CONFIGS / "adapt" / "questions"
@@ -64,7 +64,7 @@ def read_questions(path: Path, people: Sequence[KitchenProfile]) -> list[Asked]:
     """
     wishes = {person.name: {wish.id: wish for wish in person.preferences} for person in people}
     found = []
-    for number, line in text_lines(read_text(path, "give a file of JSON lines")):
+    for number, line in numbered_lines(read_text(path, "give a file of JSON lines")):
         where = f"{path}, line {number}"
         try:
             asked = Asked.model_validate_json(line)
@@ -182,7 +182,7 @@ def main(
       python -m housewise.experiments.adapt.answers --questions mine.jsonl --people mine.yaml --json mine.json
     """
     console = Console(highlight=False)
-    found = load_people(people or PEOPLE)
+    found = load_profiles(people or ADAPT_PROFILES)
     listeners = Listeners(found, shared_minilm())
     files = {questions.stem: questions} if questions else {path.stem: path for path in find_paths(OWN, "*.jsonl")}
     sets = {name: read_questions(path, found) for name, path in files.items()}

@@ -24,14 +24,14 @@ from housewise.core.console import Console
 from housewise.core.errors import UserError, suggest_names
 from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
-from housewise.core.tables import Fitted, table
+from housewise.core.tables import FittedTable, table
 from housewise.core.text_files import read_json
 from housewise.experiments.adapt.figures import in_words
 from housewise.experiments.adapt.pictures import draw
 from housewise.experiments.adapt.rows import OURS, PARAPHRASED, Rows
 from housewise.experiments.adapt.study import AGENTS, PUBLISHED, Agent, Study
 from housewise.experiments.quick import say_left_out
-from housewise.people.kitchen.profile_files import PEOPLE, load_people, people_files
+from housewise.people.kitchen.profile_files import ADAPT_PRload_profilesfind_profile_filesople_files
 from housewise.selftrain.adapt.settings import AdaptTrainingConfig, load_training
 
 SHIPPED = {"warm_up": {"people": 0}, "run": {"models": {"agent": {"adapter": "breakfast"}}}}
@@ -44,7 +44,7 @@ QUICK = {
 _SPENT = "spent.json"  # how long all commands together have worked in a folder, but for rows that were cut off
 
 
-def shown(rows: Mapping[str, Any]) -> Fitted:
+def shown(rows: Mapping[str, Any]) -> FittedTable:
     """The table: ours, and the published figures beside."""
     columns = ("agent", "seen", "unseen", "asked", "n", "published *", "asked *")
     lines = []
@@ -60,10 +60,10 @@ def _settings(
     people: Path | None, quick: bool, model: str | None, warm_up: bool, overrides: Sequence[str]
 ) -> AdaptTrainingConfig:
     """Without a model of one's own, what comes along is gone on from."""
-    found = people or PEOPLE
+    found = people or ADAPT_PROFILES
     named = {} if people is None else {"run": {"tasks": {"people": str(people)}}}
     start = {"run": {"models": {"agent": {"model": model}}}} if model else {} if quick or warm_up else SHIPPED
-    few = {"run": {"tasks": {"person": [person.name for person in load_people(found)[:2]]}}} if quick else {}
+    few = {"run": {"tasks": {"person": [person.name for person in load_profiles(found)[:2]]}}} if quick else {}
     return load_training(settings=_merged([named, start, few, QUICK if quick else {}]), overrides=overrides)
 
 
@@ -79,7 +79,7 @@ def _merged(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def _folder(config: AdaptTrainingConfig) -> Path:
     """The same for the same settings and people."""
     chosen = config.run.tasks.people
-    files = people_files(chosen) if chosen else []
+    files = find_profile_files(chosen) if chosen else []
     told = json.dumps(config.identity, sort_keys=True, default=str).encode() + b"".join(map(Path.read_bytes, files))
     return Path("runs") / f"adapt-{hashlib.sha256(told).hexdigest()[:10]}"
 
@@ -133,7 +133,8 @@ def _figures(study: Study, rows: Rows, folds: Sequence[int], settings: AdaptTrai
 def main(
     people: Annotated[Path | None, typer.Option(help="File or folder of people; the sixteen of ADAPT.")] = None,
     json_file: Annotated[
-        Path | None, typer.Option("--json", callback=check_writable_file, help="Write the figures there, after every row.")
+        Path | None,
+        typer.Option("--json", callback=check_writable_file, help="Write the figures there, after every row."),
     ] = None,
     fold: Annotated[list[int] | None, typer.Option(help="Only this fold; several as --fold 0 --fold 1.")] = None,
     agent: Annotated[list[str] | None, typer.Option(help="Only this agent.")] = None,
@@ -172,7 +173,9 @@ def main(
     earlier, rows = _seconds(study.folder), Rows(study)
     for place, (number, cook) in enumerate(planned, start=1):
         spent = (earlier + perf_counter() - began) / 60
-        print_lines(console, f"row {place} of {len(planned)}: {cook.name}, fold {number}, after {spent:.0f} minutes in all")
+        print_lines(
+            console, f"row {place} of {len(planned)}: {cook.name}, fold {number}, after {spent:.0f} minutes in all"
+        )
         rows.add(cook.name, number, study.records(cook, number, seen))
         seconds = round(earlier + perf_counter() - began, 1)
         write_json(study.folder / _SPENT, {"seconds": seconds})

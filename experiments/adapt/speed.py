@@ -13,13 +13,13 @@ from housewise.agent.adapt.cook import ScriptedCook
 from housewise.core.console import Console
 from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
-from housewise.people.kitchen.profile_files import PEOPLE, load_people
+from housewise.people.kitchen.profile_files import ADAPT_PRload_profilesd_people
 from housewise.worlds.kitchen.world import TextKitchen
 
 
 def step_times(episodes: int) -> list[float]:
     """Milliseconds of every step of breakfasts that the scripted cook makes; its thinking is not counted."""
-    people = load_people(PEOPLE)
+    people = load_profiles(ADAPT_PROFILES)
     times = []
     for number in range(episodes):
         task = number % 8 + 1

@@ -19,8 +19,8 @@ from housewise.agent.adapt.cook import ScriptedCook
 from housewise.core.console import Console
 from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
-from housewise.people.kitchen.preference_judge import Judge, Verdict, satisfaction
-from housewise.people.kitchen.profile_files import PEOPLE, KitchenProfile, load_people
+from housewise.people.kitchen.preference_judge import Judge, PreferenceVerdict, satisfaction
+from housewise.people.kitchen.profile_files import ADAPT_PROFILES, KitchenPload_profilesd_people
 from housewise.people.kitchen.published_judge import PublishedJudge
 from housewise.worlds.kitchen.kitchen_data import load_kitchen
 from housewise.worlds.kitchen.world import TextKitchen
@@ -69,7 +69,7 @@ def cook_for(person: KitchenProfile, task: int, seed: int) -> Breakfast:
     return breakfast
 
 
-def _file(verdict: Verdict, breakfast: Breakfast, given_up: dict[str, str]) -> None:
+def _file(verdict: PreferenceVerdict, breakfast: Breakfast, given_up: dict[str, str]) -> None:
     id = verdict.preference.id
     if verdict.decision == "satisfied":
         breakfast.satisfied.append(id)
@@ -151,7 +151,7 @@ def main(
       python -m housewise.experiments.adapt.verifiers --people my_people.yaml --scenes 10 --json mine.json
     """
     console = Console()
-    found = load_people(people or PEOPLE)
+    found = load_profiles(people or ADAPT_PROFILES)
     tasks = load_kitchen().tasks.tasks
     begun = time.perf_counter()
     breakfasts = [

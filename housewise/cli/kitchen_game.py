@@ -10,7 +10,7 @@ from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.language.embedder import INSTALL, has_minilm, shared_minilm
 from housewise.people.kitchen.preference_judge import Judge, satisfaction
-from housewise.people.kitchen.profile_files import PEOPLE, KitchenProfile, load_people
+from housewise.people.kitchen.profile_files import ADAPT_PROFILES, KitchenProfile, load_profiles
 from housewise.people.kitchen.respondent import KitchenRespondent
 from housewise.people.respondent import Question
 from housewise.worlds.kitchen.thing_names import ThingNames, AmbiguousName, NotUnderstoodLine
@@ -219,7 +219,7 @@ class _Cook:
 
 
 def _chosen(name: str | None, path: Path | None) -> KitchenProfile:
-    people = {person.name: person for person in load_people(path or PEOPLE)}
+    people = {person.name: person for person in load_profiles(path or ADAPT_PROFILES)}
     name = name or (DEFAULT_PERSON if path is None else next(iter(people)))
     if name not in people:
         raise UserError(f"nobody is named {name!r}; use one of {', '.join(people)}")

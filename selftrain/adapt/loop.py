@@ -24,7 +24,7 @@ from housewise.language.local.libraries import quiet, saving_weights
 from housewise.language.local.smollm2 import SMOLLM2
 from housewise.language.local.weights import load
 from housewise.people.kitchen.invented_profiles import invent
-from housewise.people.kitchen.profile_files import PEOPLE, KitchenProfile, load_people
+from housewise.people.kitchen.profile_files import ADAPT_PROFILES, KitchenProfile, load_profiles
 from housewise.people.kitchen.question_topics import most_used_first
 from housewise.people.memory.note import check_person
 from housewise.rollout.executors import RunCallback
@@ -93,7 +93,7 @@ class AdaptTraining:
         self.prompts = load_prompts(find_prompts(config.run.agent.prompt))
         self.conversation = Conversation(self.prompts, turns=config.run.agent.turns)
         self.embedder = shared_minilm()
-        self.people = {person.name: person for person in load_people(config.run.tasks.people or PEOPLE)}
+        self.people = {person.name: person for person in load_profiles(config.run.tasks.people or ADAPT_PROFILES)}
         for name in self.people:
             check_person(name)
         self._check_trainers()

@@ -25,7 +25,7 @@ from housewise.core.text_files import is_file
 from housewise.core.yaml_files import read_yaml
 from housewise.people.choices.house_profiles import PLACE_WORDS_FILE, PlaceWords
 from housewise.people.choices.respondent import PROFILES_FOLDER, Profile, Speech
-from housewise.people.kitchen.profile_files import PEOPLE, load_people
+from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles
 from housewise.people.kitchen.question_topics import load_topics
 from housewise.people.memory import Memory, Note
 from housewise.people.memory.import_export import read_file, to_yaml
@@ -142,7 +142,7 @@ READERS: dict[str, tuple[Reader, str | Path]] = {
     "stars (examples)": (lambda path: load_examples(str(path)), "name: mine\nseen:\n  office: [cup on desk]\n"),
     "systems/stars/house.py": (lambda path: load_stand_ins(str(path)), CONFIGS / "stars" / "house.yaml"),
     "worlds/house/preferences.py": (load_person, CONFIGS / "people" / "ada.yaml"),
-    "people/person.py": (load_people, PEOPLE / "p01_juan.yaml"),
+    "people/person.py": (load_profiles, ADAPT_PROFILES / "p01_juan.yaml"),
     "people/topics.py": (load_topics, CONFIGS / "adapt" / "topics.yaml"),
     "people/simulated.py": (settings_of(Profile), PROFILES_FOLDER / "kitchen.yaml"),
     "people/resident.py": (settings_of(Speech), CONFIGS / "clipr" / "speech.yaml"),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths
 from housewise.core.record import FAILED, file_key, record_name
-from housewise.people.kitchen.profile_files import PEOPLE, load_people
+from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles
 from housewise.people.memory import Memory, MemoryFolder, Note
 from housewise.rollout.failures import read_failures
 from housewise.rollout.record_reader import read_records
@@ -80,7 +80,7 @@ def test_two_files_of_tasks_with_one_name_are_refused_before_anything_is_played(
 
 
 def test_people_whose_names_differ_in_case_alone_are_refused(tmp_path: Path) -> None:
-    text = next(iter(sorted(PEOPLE.glob("*.yaml")))).read_text(encoding="utf-8")
+    text = next(iter(sorted(ADAPT_PROFILES.glob("*.yaml")))).read_text(encoding="utf-8")
     name = next(line for line in text.splitlines() if line.startswith("name:"))
     for file, called in (("a.yaml", "Ada"), ("b.yaml", "ada")):
         (tmp_path / file).write_text(text.replace(name, f"name: {called}"), encoding="utf-8")
@@ -94,7 +94,7 @@ def test_files_that_begin_with_a_dot_are_nobodys(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     people = tmp_path / "people"
     people.mkdir()
-    (people / "juan.yaml").write_bytes(next(iter(sorted(PEOPLE.glob("*.yaml")))).read_bytes())
+    (people / "juan.yaml").write_bytes(next(iter(sorted(ADAPT_PROFILES.glob("*.yaml")))).read_bytes())
     memories = MemoryFolder(tmp_path / "memories")
     memories.save(Memory("ada", [Note(person="ada", kind="rule", text="Mugs belong in the cupboard.")]))
     for folder, name in (
@@ -108,7 +108,7 @@ def test_files_that_begin_with_a_dot_are_nobodys(tmp_path: Path) -> None:
         (folder / name).write_bytes(b"\x00\x05\x16\x07\x00\xff")
         (folder / ".DS_Store").write_bytes(b"\x00\x00\x00\x01Bud1\xff")
     assert len(list(read_records(out))) == 1 and read_failures(out / "episodes") == []
-    assert len(load_people(people)) == 1 and memories.people() == ["ada"]
+    assert len(load_profiles(people)) == 1 and memories.people() == ["ada"]
     assert find_paths(out, "**/episodes/*.jsonl") == [out / "episodes" / "generated-0-0000-run0.jsonl"]
     assert not has_episodes(out / ".ipynb_checkpoints")
     for words in (("report", out), ("memory", "show", "ada", "--memories", tmp_path / "memories")):

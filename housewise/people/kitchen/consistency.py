@@ -26,7 +26,7 @@ class TooManyCases(Exception):
     """A condition has more alternatives than are written out."""
 
 
-def cases(condition: Condition, decide: Decide, positive: bool = True) -> list[Case]:
+def expand_cases(condition: Condition, decide: Decide, positive: bool = True) -> list[Case]:
     """The ways in which a condition (or its negation) can come true.
 
     Args:
@@ -36,13 +36,13 @@ def cases(condition: Condition, decide: Decide, positive: bool = True) -> list[C
         TooManyCases: there are more than ``MOST_CASES``.
     """
     if isinstance(condition, Not):
-        return cases(condition.part, decide, not positive)
+        return expand_cases(condition.part, decide, not positive)
     if isinstance(condition, Predicate):
         known = decide(condition)
         if known is not None:
             return [()] if known == positive else []
         return [(Literal(condition, positive),)]
-    parts = [cases(part, decide, positive) for part in condition.parts]
+    parts = [expand_cases(part, decide, positive) for part in condition.parts]
     if isinstance(condition, AllOf) != positive:
         return [case for part in parts for case in part]
     count = 1
@@ -65,17 +65,17 @@ class LiteralIndex:
         return self._found.get((name, positive), [])
 
     @property
-    def banned(self) -> frozenset[str]:
+    def banned_things(self) -> frozenset[str]:
         """What must not be used at all."""
         return union(predicate.ids[0] for predicate in self("used", False) if predicate.kinds == 1)
 
     @property
-    def apart(self) -> list[tuple[frozenset[str], frozenset[str]]]:
+    def separated_groups(self) -> list[tuple[frozenset[str], frozenset[str]]]:
         """Groups of which nothing may come together."""
         return [(predicate.ids[0], predicate.ids[1]) for predicate in self("together", False)]
 
 
-def consistent(literals: Iterable[Literal], kinds: Mapping[str, str], absent: frozenset[str] = frozenset()) -> bool:
+def are_consistent(literals: Iterable[Literal], kinds: Mapping[str, str], absent: frozenset[str] = frozenset()) -> bool:
     """Whether one breakfast can fulfil all the literals.
 
     Args:
@@ -83,7 +83,7 @@ def consistent(literals: Iterable[Literal], kinds: Mapping[str, str], absent: fr
         absent: things that cannot be used because they are not there.
     """
     said = LiteralIndex(literals)
-    banned = said.banned | absent
+    banned = said.banned_things | absent
     for predicate in said("used"):
         if len({kinds.get(id, id) for id in predicate.ids[0] - banned}) < predicate.kinds:
             return False
@@ -94,7 +94,7 @@ def consistent(literals: Iterable[Literal], kinds: Mapping[str, str], absent: fr
         first, second = predicate.ids
         if predicate.name == "before":
             first = first - second  # what is of both cannot go in before itself
-        if not _can_meet(first - banned, second - banned, said.apart):
+        if not _can_meet(first - banned, second - banned, said.separated_groups):
             return False
     for name in ("cooked", "in_container", "on_appliance"):
         # Nothing is cooked but on an appliance.

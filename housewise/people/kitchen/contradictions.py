@@ -10,14 +10,14 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from housewise.people.kitchen.conditions import AllOf, AnyOf, Condition, Not, Predicate, normalize_words, parse_condition
-from housewise.people.kitchen.consistency import TooManyCases, cases, consistent
+from housewise.people.kitchen.consistency import TooManyCases, expand_cases, are_consistent
 from housewise.worlds.kitchen.kitchen_data import Kitchen, Task
 
 if TYPE_CHECKING:
     from housewise.people.kitchen.profile_files import Preference
 
 
-def contradiction(preferences: Sequence[Preference], kitchen: Kitchen) -> str | None:
+def find_contradiction(preferences: Sequence[Preference], kitchen: Kitchen) -> str | None:
     """The first wish that cannot be fulfilled, or two that cannot be fulfilled together, in words; None without any."""
     made = {name: parse_condition(dish.made, kitchen.named) for name, dish in kitchen.tasks.dishes.items()}
     for one in preferences:
@@ -60,10 +60,10 @@ def _possible(preferences: Sequence[Preference], task: Task, kitchen: Kitchen, m
             wanted.append(preference.wish)
         elif len(preferences) > 1:
             wanted.append(AnyOf((Not(preference.condition), preference.wish)))
-        elif cases(preference.condition, decide):
+        elif expand_cases(preference.condition, decide):
             wanted.append(AllOf((preference.condition, preference.wish)))
         wanted += [made[dish] for dish in preference.dishes if dish in task.dishes]
     try:
-        return any(consistent(case, kitchen.kinds) for case in cases(AllOf(tuple(wanted)), decide))
+        return any(are_consistent(case, kitchen.kinds) for case in expand_cases(AllOf(tuple(wanted)), decide))
     except TooManyCases:
         return True

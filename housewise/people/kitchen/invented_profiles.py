@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError, UserError
-from housewise.people.kitchen.profile_files import KitchenProfile, read_person
+from housewise.people.kitchen.profile_files import KitchenProfile, parse_profile
 from housewise.worlds.kitchen.kitchen_data import Kitchen, load_kitchen, read_model
 
 PHRASINGS = CONFIGS / "adapt" / "invented.yaml"
@@ -165,7 +165,7 @@ def invent(seed: int, wishes: tuple[int, int] = WISHES, kitchen: Kitchen | None 
         UserError: so many were not found in many tries.
     """
     kitchen = kitchen or load_kitchen()
-    return read_person(invented(seed, wishes, kitchen), kitchen, f"invented-{seed}")
+    return parse_profile(invented(seed, wishes, kitchen), kitchen, f"invented-{seed}")
 
 
 def invented(seed: int, wishes: tuple[int, int] = WISHES, kitchen: Kitchen | None = None) -> dict[str, object]:
@@ -194,7 +194,7 @@ def _person(seed: int, lines: list[dict[str, object]]) -> dict[str, object]:
 
 def _agree(person: dict[str, object], kitchen: Kitchen) -> bool:
     try:
-        read_person(person, kitchen, str(person["name"]))
+        parse_profile(person, kitchen, str(person["name"]))
     except DataError:
         return False
     return True

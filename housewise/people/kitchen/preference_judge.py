@@ -18,11 +18,11 @@ from housewise.worlds.kitchen.dishes import before, together
 from housewise.worlds.kitchen.kitchen_data import Dish, Kitchen, load_kitchen
 from housewise.worlds.kitchen.trace import Layer, Serving, Sources, Trace
 
-Decision = Literal["satisfied", "violated", "inapplicable"]
+PreferenceDecision = Literal["satisfied", "violated", "inapplicable"]
 
 
 @dataclass(frozen=True)
-class Verdict:
+class PreferenceVerdict:
     """What was decided of one preference, and why.
 
     Attributes:
@@ -31,7 +31,7 @@ class Verdict:
     """
 
     preference: Preference
-    decision: Decision
+    decision: PreferenceDecision
     why: str
     step: int | None = None
 
@@ -61,7 +61,7 @@ class Judge:
         """The condition under which a dish counts as made."""
         return dish.made
 
-    def verdicts(self, person: KitchenProfile, trace: Trace, when: bool = False) -> list[Verdict]:
+    def verdicts(self, person: KitchenProfile, trace: Trace, when: bool = False) -> list[PreferenceVerdict]:
         """One for each of the person's preferences.
 
         Args:
@@ -73,7 +73,7 @@ class Judge:
         steps = self._decided(person, trace, found)
         return [dataclasses.replace(verdict, step=step) for verdict, step in zip(found, steps, strict=True)]
 
-    def _decided(self, person: KitchenProfile, trace: Trace, final: list[Verdict]) -> list[int]:
+    def _decided(self, person: KitchenProfile, trace: Trace, final: list[PreferenceVerdict]) -> list[int]:
         steps = [trace.step] * len(final)
         open_ = set(range(len(final)))
         for step in range(trace.step - 1, -1, -1):
@@ -85,18 +85,18 @@ class Judge:
                     open_.discard(index)
         return steps
 
-    def verdict(self, preference: Preference, trace: Trace) -> Verdict:
+    def verdict(self, preference: Preference, trace: Trace) -> PreferenceVerdict:
         """In the order of the paper: task, dish, condition, wish."""
         if self.task not in preference.tasks:
-            return Verdict(preference, "inapplicable", "the task does not concern it")
+            return PreferenceVerdict(preference, "inapplicable", "the task does not concern it")
         missing = [dish for dish in self.concerned(preference) if not self.holds(self.when_made[dish], trace)]
         if missing:
-            return Verdict(preference, "violated", f"not made: {', '.join(missing)}")
+            return PreferenceVerdict(preference, "violated", f"not made: {', '.join(missing)}")
         if preference.condition is not None and not self.holds(preference.condition, trace):
-            return Verdict(preference, "inapplicable", f"does not hold: {preference.if_text}")
+            return PreferenceVerdict(preference, "inapplicable", f"does not hold: {preference.if_text}")
         satisfied = self.holds(preference.wish, trace)
         word = "holds" if satisfied else "does not hold"
-        return Verdict(preference, "satisfied" if satisfied else "violated", f"{word}: {preference.wants_text}")
+        return PreferenceVerdict(preference, "satisfied" if satisfied else "violated", f"{word}: {preference.wants_text}")
 
     @property
     def dishes(self) -> tuple[str, ...]:
@@ -185,7 +185,7 @@ def served_before(first: Sources, second: Sources, servings: Iterable[Serving]) 
     return earliest is not None and later is not None and earliest < later
 
 
-def satisfaction(verdicts: Iterable[Verdict]) -> float | None:
+def satisfaction(verdicts: Iterable[PreferenceVerdict]) -> float | None:
     """Satisfied of applicable preferences (0 to 1); None where none is applicable."""
     decisions = [verdict.decision for verdict in verdicts if verdict.decision != "inapplicable"]
     return decisions.count("satisfied") / len(decisions) if decisions else None

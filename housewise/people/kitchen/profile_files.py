@@ -36,17 +36,17 @@ from housewise.core.text_files import is_file
 from housewise.core.yaml_files import read_yaml
 from housewise.language.words import one_line
 from housewise.people.kitchen.conditions import Condition, ConditionError, GroupLookup, parse_condition
-from housewise.people.kitchen.contradictions import contradiction
+from housewise.people.kitchen.contradictions import find_contradiction
 from housewise.worlds.kitchen.kitchen_data import Kitchen, load_kitchen, resolve_groups, validated
 
 Category = Literal["variation", "addition", "exclusion", "order", "tool", "place", "preparation"]
-PEOPLE = Path(str(resources.files("housewise.housekeep_configs"))) / "people" / "adapt"  # the sixteen of ADAPT
-LARGEST = 1_000_000  # bytes of a people file
-MOST_WISHES = 200  # of a person: each two of them are looked at for contradictions
+ADAPT_PROFILES = Path(str(resources.files("housewise.housekeep_configs"))) / "people" / "adapt"  # the sixteen of ADAPT
+MAX_FILE_BYTES = 1_000_000  # bytes of a people file
+MAX_PREFERENCES = 200  # of a person: each two of them are looked at for contradictions
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedDecision:
     """How the authors' published function decides, where that is not what the text says.
 
     Attributes:
@@ -85,7 +85,7 @@ class Preference:
     wish: Condition
     if_text: str
     wants_text: str
-    published: Published | None = None
+    published: PublishedDecision | None = None
     paraphrase: str = ""
 
 
@@ -134,10 +134,10 @@ class _PersonFile(_Strict):
     about: str = ""
     published_undone_weight: int = Field(default=1, ge=1, le=10)
     groups: dict[str, list[str]] = {}
-    preferences: tuple[_Line, ...] = Field(min_length=1, max_length=MOST_WISHES)
+    preferences: tuple[_Line, ...] = Field(min_length=1, max_length=MAX_PREFERENCES)
 
 
-def load_people(path: str | Path, kitchen: Kitchen | None = None) -> list[KitchenProfile]:
+def load_profiles(path: str | Path, kitchen: Kitchen | None = None) -> list[KitchenProfile]:
     """The people of a file, or of all YAML files of a folder, in the order of their names.
 
     Raises:
@@ -147,7 +147,7 @@ def load_people(path: str | Path, kitchen: Kitchen | None = None) -> list[Kitche
     path = Path(path)
     if not (is_file(path) or path.is_dir()):
         raise DataError(f"{path}: there is no such file or folder of people")
-    people = [person for file in people_files(path) for person in _read(file, kitchen)]
+    people = [person for file in find_profile_files(path) for person in _read(file, kitchen)]
     if not people:
         raise DataError(f"{path}: no people are described there (files end in .yaml)")
     names = [person.name for person in people]
@@ -157,7 +157,7 @@ def load_people(path: str | Path, kitchen: Kitchen | None = None) -> list[Kitche
     return people
 
 
-def people_files(path: str | Path) -> list[Path]:
+def find_profile_files(path: str | Path) -> list[Path]:
     """The files that people are read from."""
     path = Path(path)
     return find_paths(path, "*.yaml") + find_paths(path, "*.yml") if path.is_dir() else [path]
@@ -177,18 +177,18 @@ def check_paraphrases(person: KitchenProfile) -> None:
 
 
 def _read(file: Path, kitchen: Kitchen) -> list[KitchenProfile]:
-    if file.stat().st_size > LARGEST:
-        raise DataError(f"{file}: has more than {LARGEST} bytes; no people file is that large")
+    if file.stat().st_size > MAX_FILE_BYTES:
+        raise DataError(f"{file}: has more than {MAX_FILE_BYTES} bytes; no people file is that large")
     content = read_yaml(file)
     if isinstance(content, dict) and "people" in content:
         listed = content["people"]
         if not isinstance(listed, list) or len(content) > 1:
             raise DataError(f"{file}: people has to be a list of people, and all that the file says")
-        return [read_person(one, kitchen, f"{file}: people.{index}") for index, one in enumerate(listed)]
-    return [read_person(content, kitchen, str(file))]
+        return [parse_profile(one, kitchen, f"{file}: people.{index}") for index, one in enumerate(listed)]
+    return [parse_profile(content, kitchen, str(file))]
 
 
-def read_person(content: Any, kitchen: Kitchen, where: str) -> KitchenProfile:
+def parse_profile(content: Any, kitchen: Kitchen, where: str) -> KitchenProfile:
     """One person, as read from a file.
 
     Args:
@@ -212,7 +212,7 @@ def read_person(content: Any, kitchen: Kitchen, where: str) -> KitchenProfile:
         if ids.count(id) > 1:
             raise DataError(f"{where}: two preferences have the id {id!r}; give each its own")
     person = KitchenProfile(read.name, read.about, preferences, read.published_undone_weight)
-    found = contradiction(person.preferences, kitchen)
+    found = find_contradiction(person.preferences, kitchen)
     if found is not None:
         raise DataError(f"{where}: {found}")
     return person
@@ -248,7 +248,7 @@ def _preference(line: _Line, lookup: GroupLookup, kitchen: Kitchen, where: str) 
     published = None
     if line.published is not None:
         said = line.published
-        published = Published(
+        published = PublishedDecision(
             tasks=_tasks(said.tasks, kitchen, where) if said.tasks is not None else tasks,
             condition=None if said.always else condition(said.if_, "published.if") if said.if_ else if_,
             wish=condition(said.wants, "published.wants") if said.wants else wish,

@@ -20,7 +20,7 @@ import dataclasses
 from collections.abc import Iterable
 
 from housewise.people.kitchen.conditions import Predicate
-from housewise.people.kitchen.preference_judge import Judge, Verdict, served_before
+from housewise.people.kitchen.preference_judge import Judge, PreferenceVerdict, served_before
 from housewise.people.kitchen.profile_files import KitchenProfile, Preference
 from housewise.worlds.kitchen.kitchen_data import Dish
 from housewise.worlds.kitchen.trace import Trace
@@ -31,7 +31,7 @@ SEEN_SERVED = frozenset({"table_0", "desk_0"})
 class PublishedJudge(Judge):
     """A judge that decides as the published functions do."""
 
-    def verdict(self, preference: Preference, trace: Trace) -> Verdict:
+    def verdict(self, preference: Preference, trace: Trace) -> PreferenceVerdict:
         found = super().verdict(as_published(preference), trace)
         return dataclasses.replace(found, preference=preference)
 

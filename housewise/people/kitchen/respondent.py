@@ -17,7 +17,7 @@ import numpy as np
 from housewise.language.embedder import Embedder
 from housewise.language.words import one_line
 from housewise.people.kitchen.conditions import Predicate
-from housewise.people.kitchen.consistency import TooManyCases, cases
+from housewise.people.kitchen.consistency import TooManyCases, expand_cases
 from housewise.people.kitchen.preference_judge import Judge
 from housewise.people.kitchen.profile_files import KitchenProfile, Preference
 from housewise.people.kitchen.question_topics import Topic, topic_of, usual_topics
@@ -212,7 +212,7 @@ class KitchenRespondent:
             return self._judge.holds(predicate, start) if predicate.name in ("available", "task_says") else None
 
         try:
-            return bool(cases(wish.condition, decide))
+            return bool(expand_cases(wish.condition, decide))
         except TooManyCases:
             return True
 

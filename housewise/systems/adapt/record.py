@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 from housewise.core.record import Count, Event, Frozen, Words
-from housewise.people.kitchen.preference_judge import Verdict
+from housewise.people.kitchen.preference_judge import PreferenceVerdict
 
 
 class AdaptSetting(Frozen):
@@ -81,7 +81,7 @@ class VerdictLine(Frozen):
     why: Words
 
     @classmethod
-    def of(cls, verdict: Verdict) -> VerdictLine:
+    def of(cls, verdict: PreferenceVerdict) -> VerdictLine:
         """A verdict with its step."""
         wish = verdict.preference
         return cls(

@@ -9,15 +9,15 @@ from pydantic import Field, field_validator
 
 from housewise.agent.adapt.planner import MOST_TURNS, Asking
 from housewise.core.errors import UserError
-from housewise.core.settings import MOST_COUNTED, Settings
+from housewise.core.settings import MAX_COUNT, Settings
 from housewise.language.settings import ModelSettings, SamplingSettings
-from housewise.people.kitchen.profile_files import PEOPLE, load_people
+from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles
 from housewise.rollout.settings import ModelsSettings, RunSettings, TaskSettings
 from housewise.worlds.kitchen.world import MAX_STEPS
 
 Planner = Literal["cook", "teacher", "never", "always", "llm"]
 _Name = Annotated[str, Field(min_length=1, max_length=1000)]
-_Number = Annotated[int, Field(ge=1, le=MOST_COUNTED)]
+_Number = Annotated[int, Field(ge=1, le=MAX_COUNT)]
 
 
 _OF_MODELS = ("asking", "thinks", "asks_again", "grounded", "turns", "prompt")
@@ -76,10 +76,10 @@ class AdaptAgentSettings(Settings):
     asking: Asking = "free"
     thinks: bool = False
     asks_again: bool = False
-    most_questions: int = Field(default=MAX_STEPS, ge=0, le=MOST_COUNTED)
+    most_questions: int = Field(default=MAX_STEPS, ge=0, le=MAX_COUNT)
     most_steps: _Number = MAX_STEPS
     grounded: bool = True
-    turns: int = Field(default=MOST_TURNS, ge=0, le=MOST_COUNTED)
+    turns: int = Field(default=MOST_TURNS, ge=0, le=MAX_COUNT)
     prompt: _Name | None = None
 
     @property
@@ -117,7 +117,7 @@ class AdaptSettings(RunSettings):
             return {}
         # What is wrong with a file of people is said where they are cooked for.
         with suppress(UserError):
-            if any(person.name == name for person in load_people(self.tasks.people or PEOPLE)):
+            if any(person.name == name for person in load_profiles(self.tasks.people or ADAPT_PROFILES)):
                 return {"tasks": {"person": (name,)}}
         return {}
 

@@ -20,7 +20,7 @@ from housewise.language.base import ChatModel, Sampling
 from housewise.language.embedder import minilm_folder, shared_minilm
 from housewise.people.chat_respondent import ChatRespondent
 from housewise.people.kitchen.preference_judge import Judge
-from housewise.people.kitchen.profile_files import PEOPLE, KitchenProfile, check_paraphrases, load_people, people_files
+from housewise.people.kitchen.profile_files import ADAPT_PROFILES, KitchenProfile, check_paraphrases, load_profiles, find_profile_files
 from housewise.people.kitchen.question_topics import usual_topics
 from housewise.people.kitchen.respondent import KitchenRespondent
 from housewise.people.memory import Memory
@@ -59,7 +59,7 @@ class Adapt(System[AdaptSettings]):
     def __init__(self, settings: AdaptSettings) -> None:
         super().__init__(settings)
         chosen = settings.tasks
-        self._people = {person.name: person for person in load_people(chosen.people or PEOPLE)}
+        self._people = {person.name: person for person in load_profiles(chosen.people or ADAPT_PROFILES)}
         self._prompts = load_prompts(find_prompts(settings.agent.prompt))
         tasks = load_kitchen().tasks.tasks
         self._cooked_for = [self._named(name) for name in chosen.person] or list(self._people.values())
@@ -148,7 +148,7 @@ class Adapt(System[AdaptSettings]):
         """See System.files: people and prompts of the user's own."""
         people, prompt = self.settings.tasks.people, self.settings.agent.prompt
         found = {"prompt": Path(prompt)} if prompt and is_file(Path(prompt)) else {}
-        for path in people_files(people) if people else ():
+        for path in find_profile_files(people) if people else ():
             found["people" if path == Path(str(people)) else f"people/{path.stem}"] = path
         return found
 

@@ -6,7 +6,7 @@ import pytest
 
 from housewise.experiments.adapt.answers import OWN, read_questions
 from housewise.language.embedder import has_minilm
-from housewise.people.kitchen.profile_files import PEOPLE, load_people
+from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles
 from tests.commands import run_module
 
 pytestmark = pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
@@ -53,7 +53,7 @@ def test_lines_end_where_json_lines_do(tmp_path):
     asked = {"person": "juan", "task": 1, "question": "Salt\u2028or pepper?", "preference": None}
     file = tmp_path / "mine.jsonl"
     file.write_text(json.dumps(asked, ensure_ascii=False) + "\n", encoding="utf-8-sig")
-    assert [each.question for each in read_questions(file, load_people(PEOPLE))] == ["Salt\u2028or pepper?"]
+    assert [each.question for each in read_questions(file, load_profiles(ADAPT_PROFILES))] == ["Salt\u2028or pepper?"]
 
 
 def test_the_own_questions_are_as_many_as_the_documents_say():

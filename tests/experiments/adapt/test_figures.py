@@ -8,14 +8,14 @@ import pytest
 
 from housewise.experiments.adapt.figures import heard
 from housewise.language.embedder import has_minilm
-from housewise.people.kitchen.profile_files import PEOPLE, load_people
+from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles
 from tests.systems.adapt.playing import adapt, record_of
 
 pytestmark = pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
 
 
 def test_a_cook_that_asks_hears_wishes_and_fulfils_them(tmp_path: Path) -> None:
-    people = {person.name: person for person in load_people(PEOPLE)}
+    people = {person.name: person for person in load_profiles(ADAPT_PROFILES)}
     adapt("person=juan", "task=[4]", "planner=always", "--out", tmp_path / "asks")
     adapt("person=juan", "task=[4]", "planner=never", "--out", tmp_path / "never")
     asked = heard([record_of(tmp_path / "asks", "juan-4-run0")], people)

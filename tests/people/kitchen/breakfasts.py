@@ -1,7 +1,7 @@
 """Breakfasts written out action by action, and how they are judged."""
 
 from housewise.people.kitchen.preference_judge import Judge
-from housewise.people.kitchen.profile_files import KitchenProfile, Preference, read_person
+from housewise.people.kitchen.profile_files import KitchenProfile, Preference, parse_profile
 from housewise.worlds.kitchen.kitchen_data import load_kitchen
 from housewise.worlds.kitchen.scene import scene_with
 from housewise.worlds.kitchen.trace import Trace
@@ -27,7 +27,7 @@ def wish(wants: str, tasks: object = "all", if_: str | None = None, dishes: tupl
     line = {"id": "1", "text": "x", "category": "addition", "tasks": tasks, "dishes": dishes, "wants": wants}
     if if_:
         line["if"] = if_
-    return read_person({"name": "somebody", "preferences": [line]}, KITCHEN, "test").preferences[0]
+    return parse_profile({"name": "somebody", "preferences": [line]}, KITCHEN, "test").preferences[0]
 
 
 def decision(preference: Preference, task: int, trace: Trace) -> str:

@@ -1,5 +1,5 @@
 """The people that come along, read once for all tests."""
 
-from housewise.people.kitchen.profile_files import PEOPLE, load_people
+from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles
 
-SIXTEEN = {person.name: person for person in load_people(PEOPLE)}
+SIXTEEN = {person.name: person for person in load_profiles(ADAPT_PROFILES)}

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from housewise.core.errors import DataError
-from housewise.people.kitchen.profile_files import PEOPLE, load_people
+from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles
 from tests.commands import run_module
 from tests.people.kitchen.breakfasts import KITCHEN
 
@@ -36,7 +36,7 @@ def test_one_person_of_one_s_own(tmp_path):
     file = written(
         tmp_path, WISH, changed(id=2, tasks=[1, "sweet"], dishes=[]), groups={"fizz": ["water_bottle_0", "tea"]}
     )
-    (person,) = load_people(file)
+    (person,) = load_profiles(file)
     assert person.name == "zoe"
     assert [preference.id for preference in person.preferences] == ["1", "2"]
     assert [preference.tasks for preference in person.preferences] == [(6, 8), (1, 3, 5, 7)]
@@ -46,23 +46,23 @@ def test_several_people_in_one_file_and_a_folder_of_files(tmp_path):
     people = [{"name": name, "preferences": [WISH]} for name in ("ann", "ben")]
     (tmp_path / "a.yaml").write_text(yaml.safe_dump({"people": people}), encoding="utf-8")
     written(tmp_path, WISH)
-    assert [person.name for person in load_people(tmp_path)] == ["ann", "ben", "zoe"]
+    assert [person.name for person in load_profiles(tmp_path)] == ["ann", "ben", "zoe"]
 
 
 def test_a_wish_that_is_about_no_dish(tmp_path):
-    (person,) = load_people(written(tmp_path, changed(dishes=None)))
+    (person,) = load_profiles(written(tmp_path, changed(dishes=None)))
     assert person.preferences[0].dishes == ()
 
 
 def test_words_are_heard_in_one_line(tmp_path):
-    (person,) = load_people(written(tmp_path, changed(text="Milk in\n  my \x1b[31mtea.\n", paraphrase="A splash\n")))
+    (person,) = load_profiles(written(tmp_path, changed(text="Milk in\n  my \x1b[31mtea.\n", paraphrase="A splash\n")))
     assert person.preferences[0].text.startswith("Milk in my ") and "\x1b" not in person.preferences[0].text
     assert person.preferences[0].paraphrase == "A splash"
 
 
 def test_what_stands_in_a_room_stands_there(tmp_path):
     here = changed(wants="served_at(kitchen)", dishes=None)
-    assert load_people(written(tmp_path, here, changed(id="2", wants="served_at(island)", dishes=None)))
+    assert load_profiles(written(tmp_path, here, changed(id="2", wants="served_at(island)", dishes=None)))
 
 
 def test_whose_wish_cannot_be_read_is_named(tmp_path):
@@ -70,7 +70,7 @@ def test_whose_wish_cannot_be_read_is_named(tmp_path):
     file = tmp_path / "people.yaml"
     file.write_text(yaml.safe_dump({"people": people}), encoding="utf-8")
     with pytest.raises(DataError, match=r"people\.yaml: people\.1: preferences\.0\.wants"):
-        load_people(file)
+        load_profiles(file)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_whose_wish_cannot_be_read_is_named(tmp_path):
 )
 def test_a_wish_that_cannot_be_read_is_named(tmp_path, wish, words):
     with pytest.raises(DataError) as error:
-        load_people(written(tmp_path, wish))
+        load_profiles(written(tmp_path, wish))
     assert words in str(error.value)
     assert "people.yaml" in str(error.value)
     assert "\n" not in str(error.value)
@@ -125,7 +125,7 @@ def test_a_wish_that_cannot_be_read_is_named(tmp_path, wish, words):
 def test_two_wishes_that_contradict_each_other_are_named(tmp_path, first, second):
     wishes = [changed(wants=first, **{"if": None}), changed(id="2", wants=second, **{"if": None})]
     with pytest.raises(DataError, match="preferences 1 and 2 contradict each other where the task is 'Make tea"):
-        load_people(written(tmp_path, *wishes))
+        load_profiles(written(tmp_path, *wishes))
 
 
 @pytest.mark.parametrize(
@@ -139,16 +139,16 @@ def test_two_wishes_that_contradict_each_other_are_named(tmp_path, first, second
     ],
 )
 def test_wishes_that_go_together_are_taken(tmp_path, first, second):
-    assert load_people(written(tmp_path, changed(**first), changed(id="2", **second)))
+    assert load_profiles(written(tmp_path, changed(**first), changed(id="2", **second)))
 
 
 def test_names_and_ids_are_given_once(tmp_path):
     with pytest.raises(DataError, match="two preferences have the id '1'"):
-        load_people(written(tmp_path, WISH, WISH))
+        load_profiles(written(tmp_path, WISH, WISH))
     (tmp_path / "more.yaml").write_text(yaml.safe_dump({"name": "zoe", "preferences": [WISH]}), encoding="utf-8")
     written(tmp_path, WISH)
     with pytest.raises(DataError, match="two people are named 'zoe'"):
-        load_people(tmp_path)
+        load_profiles(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_names_and_ids_are_given_once(tmp_path):
 )
 def test_groups_of_one_s_own_are_checked(tmp_path, groups, words):
     with pytest.raises(DataError, match=words):
-        load_people(written(tmp_path, WISH, groups=groups))
+        load_profiles(written(tmp_path, WISH, groups=groups))
 
 
 @pytest.mark.parametrize(
@@ -184,12 +184,12 @@ def test_a_file_that_describes_nobody(tmp_path, text, words):
     file = tmp_path / "people.yaml"
     file.write_text(text, encoding="utf-8")
     with pytest.raises(DataError, match=words):
-        load_people(file)
+        load_profiles(file)
 
 
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(DataError, match="no such file or folder"):
-        load_people(tmp_path / "nobody.yaml")
+        load_profiles(tmp_path / "nobody.yaml")
 
 
 def test_the_command_says_it_in_one_line(tmp_path):
@@ -201,7 +201,7 @@ def test_the_command_says_it_in_one_line(tmp_path):
 
 
 def test_the_sixteen_are_as_the_paper_counts_them():
-    people = load_people(PEOPLE)
+    people = load_profiles(ADAPT_PROFILES)
     assert [len(person.preferences) for person in people] == [
         12,
         10,

@@ -4,7 +4,7 @@ import pytest
 
 from housewise.language.embedder import has_minilm, shared_minilm
 from housewise.people.kitchen.preference_judge import Judge
-from housewise.people.kitchen.profile_files import read_person
+from housewise.people.kitchen.profile_files import parse_profile
 from housewise.people.kitchen.question_topics import load_topics, most_used_first, usual_topics
 from housewise.people.kitchen.respondent import (
     FLEXIBLE,
@@ -77,7 +77,7 @@ def test_a_wish_that_no_topic_is_about_is_asked_about_in_its_own_words():
     first = {"id": "1", "text": "Milk in my {tea}, and the milk goes in first.", **told}
     place = {"id": "2", "text": "I eat on the patio.", "category": "place", "tasks": "all"}
     content = {"name": "zoe", "preferences": [first, {**place, "wants": "served_at(patio_table)"}]}
-    person = KitchenRespondent(read_person(content, KITCHEN, "zoe"), Judge(6), None, shared_minilm())
+    person = KitchenRespondent(parse_profile(content, KITCHEN, "zoe"), Judge(6), None, shared_minilm())
     for question in ("Shall the milk go in before the tea?", "In which order should I pour milk and tea?"):
         assert said(person, question) == first["text"]
     for question in ("How strong do you want your tea?", "Which kettle shall I take?", "Sugar or honey?"):
