@@ -8,7 +8,7 @@ from dataclasses import replace
 from housewise.agent.personalize.placement_judgement import format_judgements
 from housewise.agent.personalize.plan_parser import ParsedStep
 from housewise.agent.personalize.planner import Attempt, Plan, hide_hopeless_targets
-from housewise.agent.personalize.preference_knowledge import Knowledge
+from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.prompt import ContextGenerator
 from housewise.agent.personalize.scripted_planner import ScriptedPlanner
 from housewise.language.base import Reply
@@ -29,7 +29,7 @@ class Demonstrator:
     name = "demonstrator"
 
     def __init__(
-        self, scripted: ScriptedPlanner, context: ContextGenerator, knowledge: Knowledge | None = None
+        self, scripted: ScriptedPlanner, context: ContextGenerator, knowledge: PreferenceKnowledge | None = None
     ) -> None:
         self._scripted = scripted
         self._context, self._knowledge = context, knowledge

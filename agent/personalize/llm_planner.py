@@ -9,6 +9,7 @@ from functools import partial
 from housewise.agent.personalize.chat_session import ChatSession
 from housewise.agent.personalize.checking import MOST_REPAIRS, checked
 from housewise.agent.personalize.grammar import COMPLETE, choice_grammar, plan_grammar
+from housewise.agent.personalize.placement_candidates import PlacementCandidates, find_candidates
 from housewise.agent.personalize.placement_judgement import (
     Judgements,
     format_judgements,
@@ -28,13 +29,7 @@ from housewise.agent.personalize.planner import (
     unvisited_receptacles,
     visited_targets,
 )
-from housewise.agent.personalize.preference_knowledge import (
-    ExcludeFailedPlacements,
-    Knowledge,
-    NoKnowledge,
-    PlacementCandidates,
-    find_candidates,
-)
+from housewise.agent.personalize.preference_knowledge import ExcludeFailedPlacements, NoKnowledge, PreferenceKnowledge
 from housewise.agent.personalize.prompt import ContextGenerator
 from housewise.agent.personalize.scripted_planner import (
     RouteLength,
@@ -101,7 +96,7 @@ class LLMPlanner:
         sampling: Sampling | None = None,
         name: str = "llm",
         habits: PlannerConfig | None = None,
-        knowledge: Knowledge | None = None,
+        knowledge: PreferenceKnowledge | None = None,
         route: RouteLength | None = None,
     ) -> None:
         self.model = model

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from housewise.agent.personalize.placement_candidates import placements_of_similar_kinds
 from housewise.agent.personalize.placement_judgement import objects_to_judge
 from housewise.agent.personalize.planner import Attempt, Plan, count_failures, untried_places
-from housewise.agent.personalize.preference_knowledge import Knowledge, placements_of_similar_kinds
+from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.scripted_planner import ScriptedPlanner, WantsFunction
 from housewise.worlds.house.actions import ActionKind
 from housewise.worlds.house.scene_graph import SceneGraph
@@ -33,7 +34,7 @@ class PlacementGuesser:
         chance: seed of the draws where nothing tells; None leaves things where they are.
     """
 
-    knowledge: Knowledge
+    knowledge: PreferenceKnowledge
     similar: bool = False
     chance: int | None = None
 

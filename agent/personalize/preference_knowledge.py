@@ -24,7 +24,7 @@ _MOST_RECALLED = 20
 """Notes that are looked at for one question: the most to the point come first."""
 
 
-class Knowledge(Protocol):
+class PreferenceKnowledge(Protocol):
     """Tells where things are wanted."""
 
     @property
@@ -69,7 +69,7 @@ class ExcludeFailedPlacements:
         failed: how often placing a thing somewhere has failed (``"mug 1 on shelf 2"``).
     """
 
-    def __init__(self, knowledge: Knowledge, failed: Mapping[str, int]) -> None:
+    def __init__(self, knowledge: PreferenceKnowledge, failed: Mapping[str, int]) -> None:
         self._knowledge, self._failed = knowledge, failed
 
     @property
@@ -149,130 +149,3 @@ class RecalledPreferences:
             if placed and about.task is None and about.situation is None and isinstance(found.value, float):
                 return found.value > 0
         return None
-
-
-@dataclass(frozen=True)
-class KnownPlacements:
-    """What is known of a thing in a house.
-
-    Attributes:
-        here: whether it is wanted where it is; None where that is not known, or it is in the hand.
-        wanted: other receptacles on which it is wanted, those in its room first.
-        alike: of a thing of which no right place is known, others like it, each with a receptacle where it is wanted.
-    """
-
-    here: bool | None
-    wanted: tuple[str, ...]
-    alike: tuple[tuple[str, str], ...] = ()
-
-
-def known_placements(graph: SceneGraph, thing: str, knowledge: Knowledge) -> KnownPlacements:
-    """What is known of where a thing belongs among the receptacles that the robot knows."""
-    here = None if thing == graph.holding else graph.place_of(thing)
-    room = graph.place_of(here) if here else None
-    wanted = [place for place in _listed(graph) if place != here and knowledge.wants(thing, place)]
-    ordered = sorted(wanted, key=lambda place: graph.place_of(place) != room)
-    wanted_here = knowledge.wants(thing, here) if here else None
-    alike = [] if wanted_here or ordered else knowledge.alike(thing, _listed(graph), _MOST_ALIKE)
-    return KnownPlacements(wanted_here, tuple(ordered), tuple(alike))
-
-
-def placements_of_similar_kinds(
-    graph: SceneGraph, thing: str, knowledge: Knowledge, failed: Mapping[str, int]
-) -> tuple[str, ...]:
-    """Where a thing belongs as far as the kinds nearest to it in meaning tell.
-
-    It belongs where it is, or was before it was picked up, unless that is known to be wrong, if one of them is wanted
-    there; else on what is known to be right for the nearest of them, or for the next where nothing of that is left.
-
-    Args:
-        graph: what the robot knows of the house.
-        thing: of which no right place is known.
-        knowledge: of the person.
-        failed: how often placing a thing somewhere has failed; see outlook.
-
-    Returns:
-        Receptacles by name; none where nothing is told.
-    """
-    places, here = _listed(graph), graph.origin if thing == graph.holding else graph.place_of(thing)
-    kinds = [kind for kind, _ in knowledge.alike(thing, places, _MOST_ASKED)]
-    open_to = [place for place in untried_places(thing, places, failed) if knowledge.wants(thing, place) is not False]
-    if here in open_to and not knowledge.wants(thing, here) and any(knowledge.wants(kind, here) for kind in kinds):
-        return (here,)
-    open_to = [place for place in open_to if place != here]
-    right = (tuple(place for place in open_to if knowledge.wants(kind, place)) for kind in kinds)
-    return next(filter(None, right), ())
-
-
-@dataclass(frozen=True)
-class PlacementCandidates:
-    """What may be judged of a thing.
-
-    Attributes:
-        here: the receptacle that it is on; None for what is in the hand.
-        places: receptacles where it may belong, the one where it is among them.
-        elsewhere: whether it may belong on none of those.
-        known: whether that is recalled, of the thing or of similar ones, and nothing is left to judge.
-        unwanted: whether it is known to be unwanted where it is.
-        alike: whether it is known of others like it where they are wanted.
-        origin: of what is in the hand, the receptacle of these from which it was taken.
-    """
-
-    here: str | None
-    places: tuple[str, ...]
-    elsewhere: bool = True
-    known: bool = False
-    unwanted: bool = False
-    alike: bool = False
-    origin: str | None = None
-
-    @property
-    def stays(self) -> str | None:
-        """Where it is, or was before it was picked up; None for what may not be put back there."""
-        return self.here if self.here is not None else self.origin
-
-
-def find_candidates(
-    graph: SceneGraph, knowledge: Knowledge, failed: Mapping[str, int], likeness: bool = False
-) -> dict[str, PlacementCandidates]:
-    """What is known of the things to judge, and what is left open.
-
-    A thing that is known to be wanted where it is belongs there; else, where right places are known, on the first of
-    them. Of the others nothing is known but where they are not wanted.
-
-    Args:
-        graph: what the robot knows of the house.
-        knowledge: what it knows of the person.
-        failed: how often placing a thing somewhere has failed (``"mug 1 on shelf 2"``).
-        likeness: whether what similar things tell settles what nothing else does; see by_likeness.
-
-    Returns:
-        Options by thing, in the order in which prompts list them.
-    """
-    return {thing: _options(graph, thing, knowledge, failed, likeness) for thing in objects_to_judge(graph)}
-
-
-def _options(
-    graph: SceneGraph, thing: str, knowledge: Knowledge, failed: Mapping[str, int], likeness: bool
-) -> PlacementCandidates:
-    here = None if thing == graph.holding else graph.place_of(thing)
-    known = known_placements(graph, thing, knowledge)
-    if here is not None and known.here:
-        return PlacementCandidates(here, (here,), elsewhere=False, known=True)
-    unwanted = known.here is False
-    wanted = untried_places(thing, known.wanted, failed)
-    if wanted:
-        return PlacementCandidates(here, (wanted[0],), elsewhere=False, known=True, unwanted=unwanted)
-    if likeness and not known.wanted and (likely := placements_of_similar_kinds(graph, thing, knowledge, failed)):
-        return PlacementCandidates(here, (likely[0],), elsewhere=False, known=True, unwanted=unwanted)
-    open_to = [
-        place for place in untried_places(thing, _listed(graph), failed) if knowledge.wants(thing, place) is None
-    ]
-    origin = graph.origin if here is None and graph.origin in open_to else None
-    first = [place for place in (here, origin) if place is not None and not unwanted]
-    places = (*first, *(place for place in open_to if place not in (here, origin)))
-    return PlacementCandidates(here, places, unwanted=unwanted, alike=bool(known.alike), origin=origin)
-
-
-def _listed(graph: SceneGraph) -> Sequence[str]:
-    return [place for places in graph.tree.values() for place in places]

@@ -11,7 +11,8 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from typing_extensions import Self
 
-from housewise.agent.personalize.preference_knowledge import Knowledge, NoKnowledge, known_placements
+from housewise.agent.personalize.placement_candidates import known_placements
+from housewise.agent.personalize.preference_knowledge import NoKnowledge, PreferenceKnowledge
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError, suggest_names
 from housewise.core.files import find_paths
@@ -139,7 +140,7 @@ class HouseTemplate(Template):
         return any((self.note_here, self.note_wanted, self.note_unwanted, self.note_alike))
 
     def hand(
-        self, graph: SceneGraph, called: Mapping[str, str] | None = None, knowledge: Knowledge | None = None
+        self, graph: SceneGraph, called: Mapping[str, str] | None = None, knowledge: PreferenceKnowledge | None = None
     ) -> str:
         """What the robot holds."""
         held, words = graph.holding, called or {}
@@ -159,7 +160,7 @@ class HouseTemplate(Template):
         }
         return {name: words for name, words in clear.items() if words is not None}
 
-    def things(self, graph: SceneGraph, called: Mapping[str, str], knowledge: Knowledge) -> str:
+    def things(self, graph: SceneGraph, called: Mapping[str, str], knowledge: PreferenceKnowledge) -> str:
         """Every object that stands somewhere, a line each."""
         places = {thing: graph.place_of(thing) or "" for thing in graph.listed}
         lines = (
@@ -172,13 +173,13 @@ class HouseTemplate(Template):
         )
         return "\n".join(lines)
 
-    def noted(self, graph: SceneGraph, called: Mapping[str, str], knowledge: Knowledge) -> str:
+    def noted(self, graph: SceneGraph, called: Mapping[str, str], knowledge: PreferenceKnowledge) -> str:
         """What is remembered of the objects in sight and in the hand, a line each."""
         held = [graph.holding] if graph.holding else []
         lines = [line for thing in (*held, *graph.listed) if (line := self._note(graph, thing, called, knowledge))]
         return self.notes.format(lines="\n".join(lines)) if lines else ""
 
-    def _note(self, graph: SceneGraph, thing: str, called: Mapping[str, str], knowledge: Knowledge) -> str:
+    def _note(self, graph: SceneGraph, thing: str, called: Mapping[str, str], knowledge: PreferenceKnowledge) -> str:
         name, known = called.get(thing, thing), known_placements(graph, thing, knowledge)
         if known.here:
             return self.note_here.format(object=name)
@@ -262,7 +263,7 @@ class ContextGenerator:
         self.template = template
         self.most_steps = most_steps
 
-    def messages(self, graph: SceneGraph, knowledge: Knowledge | None = None) -> tuple[Message, ...]:
+    def messages(self, graph: SceneGraph, knowledge: PreferenceKnowledge | None = None) -> tuple[Message, ...]:
         """System and user message for the present state, and what is remembered of the person."""
         words, known = self.template, knowledge or NoKnowledge()
         called = words.called(graph)

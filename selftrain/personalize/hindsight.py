@@ -20,7 +20,7 @@ from housewise.agent.personalize.placement_judgement import (
     split_judgements,
 )
 from housewise.agent.personalize.planner import Attempt, hide_hopeless_targets
-from housewise.agent.personalize.preference_knowledge import Knowledge
+from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.prompt import ContextGenerator
 from housewise.agent.personalize.scripted_planner import ScriptedPlanner, planner_for_judgements
 from housewise.selftrain.personalize.pairs import Pair, followed, judged_lines, pair_of
@@ -93,7 +93,7 @@ class Experience:
 
 
 def corrected(
-    record: HouseRecord, context: ContextGenerator, experience: Experience, knowledge: Knowledge | None = None
+    record: HouseRecord, context: ContextGenerator, experience: Experience, knowledge: PreferenceKnowledge | None = None
 ) -> Iterator[Pair]:
     """Every reply that an episode followed, as it should have been, as far as that is known.
 
@@ -123,7 +123,11 @@ class Situation:
     """
 
     def __init__(
-        self, record: HouseRecord, plan: PlanEvent, context: ContextGenerator, knowledge: Knowledge | None = None
+        self,
+        record: HouseRecord,
+        plan: PlanEvent,
+        context: ContextGenerator,
+        knowledge: PreferenceKnowledge | None = None,
     ) -> None:
         earlier = [action for action in record.actions if action.plan < plan.plan]
         self._record, self._plan, self._context, self._knowledge = record, plan, context, knowledge

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from housewise.agent.personalize.demonstrator import Demonstrator
+from housewise.agent.personalize.placement_candidates import known_placements
 from housewise.agent.personalize.planner import Attempt
-from housewise.agent.personalize.preference_knowledge import Knowledge, RecalledPreferences, known_placements
+from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge, RecalledPreferences
 from housewise.agent.personalize.prompt import ContextGenerator
 from housewise.agent.personalize.scripted_planner import ScriptedPlanner
 from housewise.language.embedder import Embedder
-from housewise.people.house.reactions import SpokenPlace, ReactingUser, spoken_places
+from housewise.people.house.reactions import ReactingUser, SpokenPlace, spoken_places
 from housewise.people.memory import Memory
 from housewise.selftrain.personalize.pairs import Pair
 from housewise.selftrain.personalize.settings import LessonsConfig
@@ -47,7 +48,7 @@ class Lesson:
     graph: SceneGraph
     attempts: tuple[Attempt, ...]
     right: Mapping[str, AbstractSet[str]]
-    knowledge: Knowledge | None = None
+    knowledge: PreferenceKnowledge | None = None
 
     def pair(self, context: ContextGenerator) -> Pair:
         """What the demonstrator would say who knows what people want."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from housewise.agent.personalize.preference_knowledge import Knowledge
+from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.prompt import PromptTemplate
 from housewise.people.memory import MemoryFolder
 from housewise.rollout.run_memory import continued_memory_settings
@@ -48,7 +48,7 @@ class PhaseMemories:
         memory = self._after(phase)
         return {} if memory.start is None else {"memory": {**memory.model_dump(), "learn": "never"}}
 
-    def told(self, record: HouseRecord, folder: Path, tasks: HouseTaskSettings) -> Knowledge | None:
+    def told(self, record: HouseRecord, folder: Path, tasks: HouseTaskSettings) -> PreferenceKnowledge | None:
         """What the prompts of an episode told of notes; None where they tell nothing of them.
 
         Args:

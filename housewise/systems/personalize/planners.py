@@ -14,13 +14,13 @@ from housewise.agent.personalize.llm_planner import LLMPlanner, PlannerConfig
 from housewise.agent.personalize.memory_planner import MemoryPlanner, PlacementGuesser
 from housewise.agent.personalize.placement_judges import ConfidenceThresholds
 from housewise.agent.personalize.planner import Planner
-from housewise.agent.personalize.preference_knowledge import Knowledge, NoKnowledge
+from housewise.agent.personalize.preference_knowledge import NoKnowledge, PreferenceKnowledge
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.agent.personalize.scripted_planner import MoveOrder, RouteLength, ScriptedPlanner, WantsFunction
 from housewise.controller.robot import room_anchors
 from housewise.core.errors import UserCodeError, UserError, excerpt
-from housewise.core.plugins import PLANNERS, call_part
-from housewise.core.user_code import load_part
+from housewise.core.plugins import PLANNERS, call_plugin
+from housewise.core.user_code import load_plugin_or_code
 from housewise.language.base import ChatModel, Sampling
 from housewise.language.embedder import INSTALL, has_minilm
 from housewise.systems.personalize.custom_planners import CustomPlannerFactory, is_custom_planner
@@ -46,7 +46,7 @@ class PlannerContext:
     seed: int
     model: ChatModel | None
     sampling: Sampling
-    knowledge: Knowledge | None = None
+    knowledge: PreferenceKnowledge | None = None
 
     def __repr__(self) -> str:
         episode = self.task.episode
@@ -91,10 +91,10 @@ def open_planner(settings: AgentSettings) -> PlannerFactory:
         UserError: when its prompt cannot be read, or what is found by that name makes no planners.
     """
     label = f"planner {settings.planner!r}"
-    found = load_part(PLANNERS, settings.planner, "planner")
+    found = load_plugin_or_code(PLANNERS, settings.planner, "planner")
     if is_custom_planner(found):
         return CustomPlannerFactory(found, label, settings.most_steps_per_plan)
-    made: PlannerFactory = call_part(found, label, settings)
+    made: PlannerFactory = call_plugin(found, label, settings)
     if not callable(made) or not isinstance(getattr(made, "asks", None), bool):
         raise UserError(f"{label}: {excerpt(repr(found))} makes no planners; see docs/extending.md")
     return made

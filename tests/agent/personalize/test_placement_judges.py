@@ -8,9 +8,10 @@ from collections.abc import Sequence
 import pytest
 
 from housewise.agent.personalize.llm_planner import LLMPlanner, PlannerConfig
+from housewise.agent.personalize.placement_candidates import PlacementCandidates
 from housewise.agent.personalize.placement_judges import ConfidenceThresholds
 from housewise.agent.personalize.planner import Attempt, Plan
-from housewise.agent.personalize.preference_knowledge import Knowledge, PlacementCandidates
+from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.core.errors import UserError
 from housewise.language.base import ChatRequest
@@ -41,7 +42,7 @@ def judged(
     confidence: float = 0.5,
     graph: SceneGraph | None = None,
     attempts: Sequence[Attempt] = ENTERED,
-    knowledge: Knowledge | None = None,
+    knowledge: PreferenceKnowledge | None = None,
 ) -> Plan:
     habits = PlannerConfig(score_placements=True, confidence=ConfidenceThresholds(confidence))
     return LLMPlanner(model, JUDGING, habits=habits, knowledge=knowledge).plan(graph or house(), attempts)
