@@ -27,7 +27,7 @@ from housewise.experiments.quick import QuickOption, say_left_out
 from housewise.language.embedder import Embedder, shared_minilm
 from housewise.people.kitchen.preference_judge import Judge
 from housewise.people.kitchen.profile_files import ADAPT_PROFILES, KitchenPload_profilesd_people
-from housewise.people.kitchen.respondent import LONGEST, KitchenRespondent, Thresholds
+from housewise.people.kitchen.respondent import LONGEST, KitchenRespondent, AnswerThresholds
 
 OWN = CONFIGS / "adapt" / "questions"
 DEVELOPMENT = "development"
@@ -91,17 +91,17 @@ class Listeners:
         self._people, self._embedder = {person.name: person for person in people}, embedder
         self._made: dict[tuple[str, int], KitchenRespondent] = {}
 
-    def understood(self, asked: Asked, thresholds: Thresholds) -> str | None:
+    def understood(self, asked: Asked, thresholds: AnswerThresholds) -> str | None:
         """Id of the wish that is taken to be meant first; None for none."""
         key = (asked.person, asked.task)
         if key not in self._made:
             person, judge = self._people[asked.person], Judge(asked.task)
             self._made[key] = KitchenRespondent(person, judge, None, self._embedder)
-        found = self._made[key].find(asked.question, thresholds)
-        return found.wishes[0].id if found.wishes else None
+        found = self._made[key].match_question(asked.question, thresholds)
+        return found.preferences[0].id if found.preferences else None
 
 
-def figures(listeners: Listeners, questions: Sequence[Asked], thresholds: Thresholds) -> dict[str, Any]:
+def figures(listeners: Listeners, questions: Sequence[Asked], thresholds: AnswerThresholds) -> dict[str, Any]:
     """How many were understood.
 
     Returns:
@@ -128,7 +128,7 @@ def choose(listeners: Listeners, questions: Sequence[Asked]) -> dict[str, Any]:
         ``least``, ``slack`` and ``named``; ``found`` and ``flexible`` in folds that the thresholds used there were not
         chosen on.
     """
-    grid = [Thresholds(least, slack, named=named) for least, slack, named in product(_LEAST, _SLACK, _NAMED)]
+    grid = [AnswerThresholds(least, slack, named=named) for least, slack, named in product(_LEAST, _SLACK, _NAMED)]
     right = np.array([[listeners.understood(asked, each) == asked.preference for asked in questions] for each in grid])
     about = np.array([asked.preference is not None for asked in questions])
     fold = _folds(about)
@@ -192,7 +192,7 @@ def main(
         known = [name for name in sets if name.startswith(DEVELOPMENT)]
         sets[_ALL_UNSEEN] = [asked for name, each in sets.items() if name not in known for asked in each]
         sets[_ALL_DEVELOPMENT] = [asked for name in known for asked in sets[name]]
-    told = {name: figures(listeners, asked, Thresholds()) for name, asked in sets.items()}
+    told = {name: figures(listeners, asked, AnswerThresholds()) for name, asked in sets.items()}
     result: dict[str, Any] = {**next(iter(told.values()))} if questions else {"sets": told}
     if choose_:
         name = questions.stem if questions else _ALL_DEVELOPMENT

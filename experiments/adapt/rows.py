@@ -11,7 +11,7 @@ import numpy as np
 from housewise.core.record import Record
 from housewise.experiments.adapt.figures import SCORES, figures, heard, mean, more
 from housewise.experiments.adapt.study import AGENTS, Study
-from housewise.people.kitchen.preference_judge import satisfaction_over_time
+from housewise.people.kitchen.preference_judge import satisfaction_curve
 from housewise.selftrain.adapt.telling import tell, told_by
 
 AT = (0.2, 0.4, 0.6, 0.8, 1.0)
@@ -106,7 +106,7 @@ def over_time(study: Study, records: Sequence[Record]) -> dict[str, float | None
         scene, said = told_by(record, study.training.people, study.training.embedder)
         tell(scene.world, said)
         person = study.training.people[scene.speaker.name]
-        curves.append(satisfaction_over_time(scene.judge, person, scene.kitchen.trace, AT))
+        curves.append(satisfaction_curve(scene.judge, person, scene.kitchen.trace, AT))
     return {f"{part:g}": mean([curve[part] for curve in curves])["mean"] for part in AT}
 
 

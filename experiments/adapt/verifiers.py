@@ -19,7 +19,7 @@ from housewise.agent.adapt.cook import ScriptedCook
 from housewise.core.console import Console
 from housewise.core.files import check_writable_file, write_json
 from housewise.core.provenance import provenance
-from housewise.people.kitchen.preference_judge import Judge, PreferenceVerdict, satisfaction
+from housewise.people.kitchen.preference_judge import Judge, Preferencsatisfaction_ratetisfaction
 from housewise.people.kitchen.profile_files import ADAPT_PROFILES, KitchenPload_profilesd_people
 from housewise.people.kitchen.published_judge import PublishedJudge
 from housewise.worlds.kitchen.kitchen_data import load_kitchen
@@ -64,7 +64,7 @@ def cook_for(person: KitchenProfile, task: int, seed: int) -> Breakfast:
     verdicts = Judge(task).verdicts(person, world.trace)
     for verdict in verdicts:
         _file(verdict, breakfast, given_up)
-    breakfast.rate = satisfaction(verdicts)
+    breakfast.rate = satisfaction_rate(verdicts)
     breakfast.published = PublishedJudge(task).satisfaction(person, world.trace)
     return breakfast
 

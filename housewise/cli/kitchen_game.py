@@ -9,7 +9,7 @@ from housewise.cli.prompt import InputEnded, Prompt
 from housewise.core.console import Console
 from housewise.core.errors import UserError
 from housewise.language.embedder import INSTALL, has_minilm, shared_minilm
-from housewise.people.kitchen.preference_judge import Judge, satisfaction
+from housewise.people.kitchen.preference_judge import Judge, satisfaction_rate
 from housewise.people.kitchen.profile_files import ADAPT_PROFILES, KitchenProfile, load_profiles
 from housewise.people.kitchen.respondent import KitchenRespondent
 from housewise.people.respondent import Question
@@ -213,7 +213,7 @@ class _Cook:
                 # Conditions are written for the judge, not for people.
                 why = f" ({verdict.why})" if verdict.why.startswith("not made") else ""
                 self._prompt.say(f"  {verdict.decision:9} {verdict.preference.text}{why}", " " * 12)
-        share = satisfaction(verdicts)
+        share = satisfaction_rate(verdicts)
         said = "no wish applies" if share is None else f"{100 * share:.0f} % of the wishes that apply"
         self._prompt.say(f"{self._name}: {said}")
 

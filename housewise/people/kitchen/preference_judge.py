@@ -144,7 +144,7 @@ class Judge:
             case "served_at":
                 return _served_at(first, trace)
             case "served_before":
-                return served_before(first, second, trace.servings)
+                return is_served_before(first, second, trace.servings)
             case "task_says":
                 return any(word in normalize_words(self._asked.text) for word in predicate.words)
         raise AssertionError(predicate.name)
@@ -177,7 +177,7 @@ def _served_at(places: Sources, trace: Trace) -> bool:
     return bool(prepared) and all(places.intersection(trace.state.holders(id)) for id in prepared)
 
 
-def served_before(first: Sources, second: Sources, servings: Iterable[Serving]) -> bool:
+def is_served_before(first: Sources, second: Sources, servings: Iterable[Serving]) -> bool:
     """Whether something of the first group was served before anything of the second, which was served too."""
     listed = list(servings)
     earliest = next((serving.step for serving in listed if serving.sources & first), None)
@@ -185,13 +185,13 @@ def served_before(first: Sources, second: Sources, servings: Iterable[Serving]) 
     return earliest is not None and later is not None and earliest < later
 
 
-def satisfaction(verdicts: Iterable[PreferenceVerdict]) -> float | None:
+def satisfaction_rate(verdicts: Iterable[PreferenceVerdict]) -> float | None:
     """Satisfied of applicable preferences (0 to 1); None where none is applicable."""
     decisions = [verdict.decision for verdict in verdicts if verdict.decision != "inapplicable"]
     return decisions.count("satisfied") / len(decisions) if decisions else None
 
 
-def satisfaction_over_time(judge: Judge, person: KitchenProfile, trace: Trace, at: Iterable[float]) -> Mapping[float, float]:
+def satisfaction_curve(judge: Judge, person: KitchenProfile, trace: Trace, at: Iterable[float]) -> Mapping[float, float]:
     """The paper's figure 4: at each fraction of the trajectory, of what is applicable at its end, the share that is
     satisfied then and at the end."""
     final = judge.verdicts(person, trace)

@@ -20,19 +20,19 @@ import dataclasses
 from collections.abc import Iterable
 
 from housewise.people.kitchen.conditions import Predicate
-from housewise.people.kitchen.preference_judge import Judge, PreferenceVerdict, served_before
+from housewise.people.kitchen.preference_judge import Judge, PreferenceVerdict, is_served_before
 from housewise.people.kitchen.profile_files import KitchenProfile, Preference
 from housewise.worlds.kitchen.kitchen_data import Dish
 from housewise.worlds.kitchen.trace import Trace
 
-SEEN_SERVED = frozenset({"table_0", "desk_0"})
+VISIBLE_DINING_PLACES = frozenset({"table_0", "desk_0"})
 
 
 class PublishedJudge(Judge):
     """A judge that decides as the published functions do."""
 
     def verdict(self, preference: Preference, trace: Trace) -> PreferenceVerdict:
-        found = super().verdict(as_published(preference), trace)
+        found = super().verdict(to_published(preference), trace)
         return dataclasses.replace(found, preference=preference)
 
     def satisfaction(self, person: KitchenProfile, trace: Trace) -> float | None:
@@ -55,12 +55,12 @@ class PublishedJudge(Judge):
             state = trace.state
             return any(predicate.ids[0].intersection(state.holders(id)) for id in trace.prepared())
         if predicate.name == "served_before":
-            seen = [serving for serving in trace.servings if serving.place in SEEN_SERVED]
-            return served_before(predicate.ids[0], predicate.ids[1], seen)
+            seen = [serving for serving in trace.servings if serving.place in VISIBLE_DINING_PLACES]
+            return is_served_before(predicate.ids[0], predicate.ids[1], seen)
         return super()._predicate(predicate, trace)
 
 
-def as_published(preference: Preference) -> Preference:
+def to_published(preference: Preference) -> Preference:
     """The wish with the tasks, condition and predicate of its published function."""
     published = preference.published
     if published is None:

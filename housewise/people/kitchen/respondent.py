@@ -24,18 +24,18 @@ from housewise.people.kitchen.question_topics import Topic, topic_of, usual_topi
 from housewise.people.respondent import Answer, Question
 from housewise.worlds.kitchen.trace import Trace
 
-FLEXIBLE = "I am flexible about that."
-NO_PLACES = "I will not tell you where things are; please look around."
-NONE_TODAY = "That is, when there is what it takes; today there is not."
-IN_OTHER_WORDS = {
-    FLEXIBLE: (
+FLEXIBLE_ANSWER = "I am flexible about that."
+NO_LOCATION_ANSWER = "I will not tell you where things are; please look around."
+UNAVAILABLE_REMARK = "That is, when there is what it takes; today there is not."
+PARAPHRASES = {
+    FLEXIBLE_ANSWER: (
         "Oh, I really don't mind.",
         "Up to you, either way is fine.",
         "No strong feelings there.",
         "Surprise me!",
     ),
-    NO_PLACES: ("You'll have to have a look around for that.", "No idea where that is, go and see."),
-    NONE_TODAY: ("But I think we've run out.",),
+    NO_LOCATION_ANSWER: ("You'll have to have a look around for that.", "No idea where that is, go and see."),
+    UNAVAILABLE_REMARK: ("But I think we've run out.",),
 }
 """How people say these where they paraphrase; which of several depends on the question alone."""
 LONGEST = 1000  # characters of a question that are heard
@@ -66,7 +66,7 @@ _DINING = re.compile(
 
 
 @dataclass(frozen=True)
-class Thresholds:
+class AnswerThresholds:
     """When a question is about a wish; chosen by cross-validation (``experiments.adapt.answers --choose``).
 
     Attributes:
@@ -82,11 +82,11 @@ class Thresholds:
     named: float = 0.3
 
 
-THRESHOLDS = Thresholds()
+THRESHOLDS = AnswerThresholds()
 
 
 @dataclass(frozen=True)
-class Found:
+class QuestionMatch:
     """What a question is about.
 
     Attributes:
@@ -94,8 +94,8 @@ class Found:
         places: whether it asks where something is.
     """
 
-    wishes: tuple[Preference, ...] = ()
-    places: bool = False
+    preferences: tuple[Preference, ...] = ()
+    asks_for_location: bool = False
 
 
 class KitchenRespondent:
@@ -135,14 +135,14 @@ class KitchenRespondent:
 
     def answer(self, question: Question) -> Answer:
         """The wishes that the question is about, in the words of the person's file; or that they are flexible."""
-        found = self.find(question.text)
-        if found.places:
-            return Answer(self._worded(NO_PLACES, question.text))
-        if not found.wishes:
-            return Answer(self._worded(FLEXIBLE, question.text))
-        return Answer(" ".join(self._told(wish, question.text) for wish in found.wishes))
+        found = self.match_question(question.text)
+        if found.asks_for_location:
+            return Answer(self._worded(NO_LOCATION_ANSWER, question.text))
+        if not found.preferences:
+            return Answer(self._worded(FLEXIBLE_ANSWER, question.text))
+        return Answer(" ".join(self._told(wish, question.text) for wish in found.preferences))
 
-    def find(self, question: str, thresholds: Thresholds = THRESHOLDS) -> Found:
+    def match_question(self, question: str, thresholds: AnswerThresholds = THRESHOLDS) -> QuestionMatch:
         """What is asked.
 
         Args:
@@ -151,13 +151,13 @@ class KitchenRespondent:
         """
         heard = one_line(question[:LONGEST])
         if asks_for_places(heard):
-            return Found(places=True)
+            return QuestionMatch(asks_for_location=True)
         if not heard or not self._wishes:
-            return Found()
+            return QuestionMatch()
         vector = self._embedder.embed([heard])[0]
         named = {name for name, topic in self._topics.items() if topic.named(heard)}
         nearness = self._vectors @ vector + [thresholds.named * (topic.name in named) for topic, _, _ in self._asked]
-        return Found(self._meant(nearness.tolist(), (self._wish_vectors @ vector).tolist(), thresholds))
+        return QuestionMatch(self._meant(nearness.tolist(), (self._wish_vectors @ vector).tolist(), thresholds))
 
     @cached_property
     def _topics(self) -> Mapping[str, Topic]:
@@ -172,7 +172,7 @@ class KitchenRespondent:
     def _wish_vectors(self) -> np.ndarray:
         return self._embedder.embed([wish.text for wish in self._wishes])
 
-    def _meant(self, nearness: list[float], by_text: list[float], thresholds: Thresholds) -> tuple[Preference, ...]:
+    def _meant(self, nearness: list[float], by_text: list[float], thresholds: AnswerThresholds) -> tuple[Preference, ...]:
         """The wishes that are meant.
 
         Args:
@@ -197,10 +197,10 @@ class KitchenRespondent:
 
     def _told(self, wish: Preference, question: str) -> str:
         text = (self._paraphrasing and wish.paraphrase) or wish.text
-        return text if self._may_apply(wish) else f"{text} {self._worded(NONE_TODAY, question)}"
+        return text if self._may_apply(wish) else f"{text} {self._worded(UNAVAILABLE_REMARK, question)}"
 
     def _worded(self, said: str, question: str) -> str:
-        return random.Random(question).choice(IN_OTHER_WORDS[said]) if self._paraphrasing else said
+        return random.Random(question).choice(PARAPHRASES[said]) if self._paraphrasing else said
 
     def _may_apply(self, wish: Preference) -> bool:
         """Whether what the wish depends on can hold in this scene."""

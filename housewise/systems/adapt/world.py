@@ -10,13 +10,13 @@ from typing import Any
 
 from housewise.agent.adapt.planner import Turn
 from housewise.core.record import Event
-from housewise.core.settings import MOST_COUNTED
+from housewise.core.settings import MAX_COUNT
 from housewise.language.words import one_line, plain
-from housewise.people.kitchen.preference_judge import Judge, satisfaction
+from housewise.people.kitchen.preference_judge import Judge, satisfaction_rate
 from housewise.people.kitchen.profile_files import KitchenProfile
 from housewise.people.memory import About, Note
-from housewise.people.respondent import Respondent as Speaker
 from housewise.people.respondent import Question
+from housewise.people.respondent import Respondent as Speaker
 from housewise.rollout.note_events import NoteEvent
 from housewise.systems.adapt.record import ActionEvent, AdaptFinal, AnswerEvent, VerdictLine
 from housewise.worlds.base import Step
@@ -84,7 +84,7 @@ class Breakfast:
         remembered: str,
         earlier: Mapping[str, str],
         known: Mapping[str, str] = MappingProxyType({}),
-        most: int = MOST_COUNTED,
+        most: int = MAX_COUNT,
     ) -> None:
         self._kitchen, self._person, self._judge = kitchen, person, judge
         self._open = speaker
@@ -124,7 +124,7 @@ class Breakfast:
         """See World.scores."""
         verdicts = self._judge.verdicts(self._person, self._kitchen.trace)
         decisions = [verdict.decision for verdict in verdicts]
-        share = satisfaction(verdicts)
+        share = satisfaction_rate(verdicts)
         found = {} if share is None else {"satisfaction": share}
         counted = self._kitchen.scores()
         return found | {

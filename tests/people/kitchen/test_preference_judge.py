@@ -3,7 +3,7 @@
 import pytest
 
 from housewise.language.words import forms
-from housewise.people.kitchen.preference_judge import Judge, satisfaction, satisfaction_over_time
+from housewise.people.kitchen.preference_judge import Judge, satisfaction_rate, satisfaction_curve
 from tests.people.kitchen.breakfasts import breakfast, decision, wish
 from tests.people.kitchen.sixteen import SIXTEEN
 
@@ -203,12 +203,12 @@ def test_satisfaction_is_of_what_applies_and_grows_to_its_end():
     person = SIXTEEN["miranda"]
     trace = breakfast(1, *EGGS, "Pour salt from salt_box_0 to eggs", "Serve the object plate_0 at table_1")
     verdicts = Judge(1).verdicts(person, trace)
-    assert satisfaction(verdicts) == pytest.approx(3 / 8)  # salt, sturdy pan, patio
-    curve = satisfaction_over_time(Judge(1), person, trace, (0.0, 0.5, 1.0))
+    assert satisfaction_rate(verdicts) == pytest.approx(3 / 8)  # salt, sturdy pan, patio
+    curve = satisfaction_curve(Judge(1), person, trace, (0.0, 0.5, 1.0))
     assert curve[0.0] == 0
     assert curve[0.5] == pytest.approx(1 / 8)
     assert curve[1.0] == pytest.approx(3 / 8)
-    assert satisfaction([]) is None
+    assert satisfaction_rate([]) is None
 
 
 @pytest.mark.parametrize("word", ["fry", "fried"])

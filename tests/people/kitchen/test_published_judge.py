@@ -2,7 +2,7 @@
 
 import pytest
 
-from housewise.people.kitchen.preference_judge import Judge, satisfaction
+from housewise.people.kitchen.preference_judge import Judge, satisfaction_rate
 from housewise.people.kitchen.published_judge import PublishedJudge
 from tests.people.kitchen.breakfasts import breakfast
 from tests.people.kitchen.sixteen import SIXTEEN
@@ -58,9 +58,9 @@ def test_where_the_two_differ(id, task, actions, text, published):
 def test_the_second_evaluator_is_not_the_default():
     person = list(SIXTEEN.values())[3]
     nothing = breakfast(1, "Open fridge_0")
-    assert satisfaction(Judge(1).verdicts(person, nothing)) == 0
+    assert satisfaction_rate(Judge(1).verdicts(person, nothing)) == 0
     trace = breakfast(6, *EGGS, "Pour butter from butter_0 to eggs")
-    assert PublishedJudge(6).satisfaction(person, trace) < satisfaction(PublishedJudge(6).verdicts(person, trace))
+    assert PublishedJudge(6).satisfaction(person, trace) < satisfaction_rate(PublishedJudge(6).verdicts(person, trace))
 
 
 def test_applicable_on_average_as_published():

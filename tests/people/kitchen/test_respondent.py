@@ -7,10 +7,10 @@ from housewise.people.kitchen.preference_judge import Judge
 from housewise.people.kitchen.profile_files import parse_profile
 from housewise.people.kitchen.question_topics import load_topics, most_used_first, usual_topics
 from housewise.people.kitchen.respondent import (
-    FLEXIBLE,
-    IN_OTHER_WORDS,
-    NO_PLACES,
-    NONE_TODAY,
+    FLEXIBLE_ANSWER,
+    PARAPHRASES,
+    NO_LOCATION_ANSWER,
+    UNAVAILABLE_REMARK,
     KitchenRespondent,
     asks_for_places,
 )
@@ -43,15 +43,15 @@ def test_the_same_wish_is_told_in_other_words():
     person = answering("miranda", 1, paraphrasing=True)
     assert "A pinch of salt over them." in said(person, "Should I salt the eggs?")
     assert said(person, "Where will you have your breakfast?") == "Outside, where the sun is."
-    assert said(person, "Where is the salt?") in IN_OTHER_WORDS[NO_PLACES]
-    assert said(answering("samantha", 3, paraphrasing=True), "Which tea do you drink?") in IN_OTHER_WORDS[FLEXIBLE]
+    assert said(person, "Where is the salt?") in PARAPHRASES[NO_LOCATION_ANSWER]
+    assert said(answering("samantha", 3, paraphrasing=True), "Which tea do you drink?") in PARAPHRASES[FLEXIBLE_ANSWER]
 
 
 def test_nobody_says_in_other_words_what_they_say_otherwise():
     wishes = [wish for person in SIXTEEN.values() for wish in person.preferences]
     assert len(wishes) == 228 and all(wish.paraphrase for wish in wishes)
     assert not {wish.text for wish in wishes} & {wish.paraphrase for wish in wishes}
-    assert all(usual not in others for usual, others in IN_OTHER_WORDS.items())
+    assert all(usual not in others for usual, others in PARAPHRASES.items())
 
 
 def test_the_same_question_has_the_same_answer_however_often_it_is_asked():
@@ -64,11 +64,11 @@ def test_the_same_question_has_the_same_answer_however_often_it_is_asked():
 
 def test_wishes_of_other_tasks_are_not_told():
     assert said(answering("miranda", 7), "Should I salt the eggs?") != "Sprinkle some salt on my eggs."
-    assert said(answering("samantha", 3), "Which tea do you drink?") == FLEXIBLE
+    assert said(answering("samantha", 3), "Which tea do you drink?") == FLEXIBLE_ANSWER
 
 
 def test_who_wants_nothing_left_out_is_not_told_of_as_wishing_it():
-    assert said(answering("juan", 1), "Is there anything I should leave out?") == FLEXIBLE
+    assert said(answering("juan", 1), "Is there anything I should leave out?") == FLEXIBLE_ANSWER
     assert said(answering("mark", 3), "Is there anything I should leave out?").startswith("Fruit, nuts and other")
 
 
@@ -81,7 +81,7 @@ def test_a_wish_that_no_topic_is_about_is_asked_about_in_its_own_words():
     for question in ("Shall the milk go in before the tea?", "In which order should I pour milk and tea?"):
         assert said(person, question) == first["text"]
     for question in ("How strong do you want your tea?", "Which kettle shall I take?", "Sugar or honey?"):
-        assert said(person, question) == FLEXIBLE
+        assert said(person, question) == FLEXIBLE_ANSWER
     assert said(person, "Where would you like to sit?") == place["text"]
 
 
@@ -104,7 +104,7 @@ def test_a_wish_that_no_topic_is_about_is_asked_about_in_its_own_words():
     ],
 )
 def test_places_are_never_told(question):
-    assert said(answering("miranda", 1), question) == NO_PLACES
+    assert said(answering("miranda", 1), question) == NO_LOCATION_ANSWER
 
 
 @pytest.mark.parametrize(
@@ -128,15 +128,15 @@ def test_asking_where_to_eat_is_not_asking_for_places(question):
 
 def test_what_the_scene_lacks_is_told_with_that_reservation():
     question = "Would you like lemon in your tea?"
-    assert NONE_TODAY in said(answering("miranda", 8, ["tea_bags_0"]), question)
-    assert NONE_TODAY not in said(answering("miranda", 8, ["tea_bags_0", "lemon_0"]), question)
+    assert UNAVAILABLE_REMARK in said(answering("miranda", 8, ["tea_bags_0"]), question)
+    assert UNAVAILABLE_REMARK not in said(answering("miranda", 8, ["tea_bags_0", "lemon_0"]), question)
 
 
 @pytest.mark.parametrize(
     "question", ["", "   ", "\x00\u200b", "eggs " * 300_000, "¿", "Who won the cup final in 1966?"]
 )
 def test_what_cannot_be_understood_is_answered_all_the_same(question):
-    assert said(answering("sarah", 5), question) in {FLEXIBLE, *(w.text for w in SIXTEEN["sarah"].preferences)}
+    assert said(answering("sarah", 5), question) in {FLEXIBLE_ANSWER, *(w.text for w in SIXTEEN["sarah"].preferences)}
 
 
 def test_every_wish_of_the_sixteen_is_about_a_topic():

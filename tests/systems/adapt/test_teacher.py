@@ -14,8 +14,8 @@ from housewise.agent.adapt.cook import ScriptedCook
 from housewise.agent.adapt.grammar import Nameable, action_grammar
 from housewise.agent.adapt.looking import LookingCook
 from housewise.agent.adapt.planner import Turn
-from housewise.language.grammar_matching import follows
-from housewise.people.kitchen.preference_judge import Judge, satisfaction
+from housewise.language.grammar_matching import matches_grammar
+from housewise.people.kitchen.preference_judge import Judge, satisfaction_rate
 from housewise.people.kitchen.profile_files import KitchenProfile
 from housewise.selftrain.adapt.telling import tell
 from housewise.systems.adapt.world import Breakfast, Seen
@@ -47,11 +47,11 @@ def taught(person: KitchenProfile, task: int, seed: int, slips: float) -> tuple[
     def decide(seen: Seen, turns: Sequence[Turn]) -> str:
         action = teacher.act(seen.cooking, seen.named)
         named = Nameable.of(kitchen.state, seen.named)
-        assert follows(action, action_grammar(named, kitchen.kitchen.verbs.open, asks=False, lead="")), action
+        assert matches_grammar(action, action_grammar(named, kitchen.kitchen.verbs.open, asks=False, lead="")), action
         return rng.choice(SLIPS) if rng.random() < slips else action
 
     turns = tell(world, decide)
-    return turns, satisfaction(Judge(task).verdicts(person, kitchen.trace))
+    return turns, satisfaction_rate(Judge(task).verdicts(person, kitchen.trace))
 
 
 @pytest.mark.parametrize(("name", "task"), [("miranda", 6), ("carlos", 2), ("lisa", 4), ("ron", 5)])
