@@ -12,7 +12,7 @@ from housewise.agent.adapt.cook import ScriptedCook
 from housewise.people.kitchen.conditions import Condition
 from housewise.people.kitchen.preference_judge import Judge
 from housewise.people.kitchen.profile_files import KitchenProfile, Preference
-from housewise.people.kitchen.question_topics import Topic
+from housewise.people.kitchen.question_topics import QuestionTopic
 from housewise.worlds.kitchen.dynamics import Cooking
 from housewise.worlds.kitchen.kitchen_data import Kitchen
 
@@ -47,7 +47,7 @@ class AskingCook:
         self,
         task: int,
         phrases: PhraseBook,
-        topics: Sequence[Topic],
+        topics: Sequence[QuestionTopic],
         most: int,
         told: Iterable[tuple[str, str]] = (),
         kitchen: Kitchen | None = None,
@@ -92,7 +92,7 @@ class AskingCook:
                 return asked[0][0]
         return None
 
-    def _settled(self, topic: Topic, asked: Sequence[tuple[str, str]]) -> bool:
+    def _settled(self, topic: QuestionTopic, asked: Sequence[tuple[str, str]]) -> bool:
         """Whether it was asked, or something that was told is about it."""
         return any(
             question in self._asked or any(topic.concerns(wish, dish) for wish in self._known.values())

@@ -12,7 +12,7 @@ import typer
 import yaml
 
 from housewise.core.files import write_text
-from housewise.people.kitchen.invented_profiles import invented
+from housewise.people.kitchen.invented_profiles import invent_profile_fields
 from housewise.selftrain.adapt.settings import load_training
 
 
@@ -30,7 +30,7 @@ def main(
       python -m housewise.experiments.adapt.main_results --people invented --fold 0 --json results.json
     """
     for number in range(seed, seed + people):
-        person = invented(number)
+        person = invent_profile_fields(number)
         write_text(out / f"{person['name']}.yaml", yaml.safe_dump(person, sort_keys=False))
     warm_up = load_training().warm_up
     if seed < warm_up.seed + warm_up.people and warm_up.seed < seed + people:

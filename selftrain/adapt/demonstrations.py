@@ -19,7 +19,7 @@ from housewise.agent.adapt.prompts import Prompts
 from housewise.language.base import Message
 from housewise.language.embedder import Embedder
 from housewise.people.kitchen.profile_files import KitchenProfile
-from housewise.people.kitchen.question_topics import Topic
+from housewise.people.kitchen.question_topics import QuestionTopic
 from housewise.selftrain.adapt.hindsight import Hindsight
 from housewise.selftrain.adapt.settings import DemonstrationsConfig
 from housewise.selftrain.adapt.telling import Scene, Told, scene_for, tell
@@ -52,7 +52,7 @@ class Demonstration:
         task: int,
         most: int | Literal["always"],
         config: DemonstrationsConfig,
-        topics: Sequence[Topic],
+        topics: Sequence[QuestionTopic],
         rng: random.Random,
         prompts: Prompts,
         embedder: Embedder,
@@ -114,7 +114,7 @@ class Demonstration:
 
 
 def demonstrate(
-    person: KitchenProfile, config: DemonstrationsConfig, topics: Sequence[Topic], prompts: Prompts, embedder: Embedder
+    person: KitchenProfile, config: DemonstrationsConfig, topics: Sequence[QuestionTopic], prompts: Prompts, embedder: Embedder
 ) -> list[Pair]:
     """Some breakfasts for somebody, as pairs; the same for the same settings.
 

@@ -8,7 +8,7 @@ from itertools import islice
 from housewise.agent.adapt.asking import AskingCook, PhraseBook
 from housewise.agent.adapt.looking import LookingCook
 from housewise.people.kitchen.profile_files import KitchenProfile
-from housewise.people.kitchen.question_topics import Topic
+from housewise.people.kitchen.question_topics import QuestionTopic
 from housewise.people.respondent import Question
 from housewise.selftrain.adapt.telling import Scene, Told
 from housewise.systems.adapt.world import Seen
@@ -23,9 +23,9 @@ class Hindsight:
         topics: what can be asked, in the order in which it is tried.
     """
 
-    def __init__(self, scene: Scene, person: KitchenProfile, topics: Sequence[Topic]) -> None:
+    def __init__(self, scene: Scene, person: KitchenProfile, topics: Sequence[QuestionTopic]) -> None:
         self._scene, self._topics, self._phrases = scene, topics, PhraseBook([person])
-        asked = (next(iter(topic.asked(scene.judge.dishes)), ("", ""))[0] for topic in topics)
+        asked = (next(iter(topic.questions_about(scene.judge.dishes)), ("", ""))[0] for topic in topics)
         self.questions = tuple(question for question in asked if question)
 
     def answer(self, question: str) -> str:

@@ -23,9 +23,9 @@ from housewise.language.local.adapters import check_adapter
 from housewise.language.local.libraries import quiet, saving_weights
 from housewise.language.local.smollm2 import SMOLLM2
 from housewise.language.local.weights import load
-from housewise.people.kitchen.invented_profiles import invent
+from housewise.people.kitchen.invented_profiles import invent_profile
 from housewise.people.kitchen.profile_files import ADAPT_PROFILES, KitchenProfile, load_profiles
-from housewise.people.kitchen.question_topics import most_used_first
+from housewise.people.kitchen.question_topics import sort_by_use
 from housewise.people.memory.note import check_person
 from housewise.rollout.executors import RunCallback
 from housewise.rollout.record_reader import read_record
@@ -130,7 +130,7 @@ class AdaptTraining:
 
     def _warm_up(self, folder: Path) -> TrainedModel:
         warm_up = self.config.warm_up
-        people = [invent(warm_up.seed + number, warm_up.wishes) for number in range(warm_up.people)]
+        people = [invent_profile(warm_up.seed + number, warm_up.wishes) for number in range(warm_up.people)]
         pairs = self.demonstrated(WARM_UP, people, warm_up, folder)
         return self.imitating(WARM_UP, pairs, warm_up.training, self._named, folder)
 
@@ -139,7 +139,7 @@ class AdaptTraining:
     ) -> list[Pair]:
         """The scripted cook's breakfasts for some people, who asks first what most wish; a file for each of them."""
         pairs: list[Pair] = []
-        topics = most_used_first(people)
+        topics = sort_by_use(people)
         with self.observer.training(f"{name}: demonstrations") as progress:
             for done, person in enumerate(people, start=1):
                 path = folder / "demonstrations" / f"{person.name}.jsonl"

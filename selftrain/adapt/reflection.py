@@ -23,7 +23,7 @@ from housewise.language.base import ChatModel, ChatRequest, Message, PromptTooLo
 from housewise.language.embedder import Embedder
 from housewise.language.words import one_line
 from housewise.people.kitchen.profile_files import KitchenProfile
-from housewise.people.kitchen.question_topics import Topic
+from housewise.people.kitchen.question_topics import QuestionTopic
 from housewise.people.respondent import Question
 from housewise.selftrain.adapt.hindsight import Hindsight
 from housewise.selftrain.adapt.telling import Scene, telling, told_by
@@ -137,7 +137,7 @@ class Reflector:
         people: Mapping[str, KitchenProfile],
         embedder: Embedder,
         most_tokens: int,
-        oracle: Sequence[Topic] | None = None,
+        oracle: Sequence[QuestionTopic] | None = None,
     ) -> None:
         self._student, self._conversation, self._people, self._embedder = student, conversation, people, embedder
         self._oracle = oracle

@@ -17,7 +17,7 @@ from housewise.core.files import write_json
 from housewise.core.record import Record
 from housewise.core.text_files import read_text
 from housewise.language.base import ChatModel, TokenScorer
-from housewise.people.kitchen.question_topics import usual_topics
+from housewise.people.kitchen.question_topics import default_topics
 from housewise.selftrain.adapt.loop import AdaptTraining
 from housewise.selftrain.adapt.reflection import (
     Reflected,
@@ -109,7 +109,7 @@ class Reflections:
         training, run = self._training, self._training.config.run
         start, workers = training.warmed_up, run.execution.workers
         student = run.changed(model=start.model, adapter=start.adapter).models.agent
-        topics = usual_topics() if self._oracle else None
+        topics = default_topics() if self._oracle else None
         with closing(_scoring(student.open(workers))) as model:
             reflector = Reflector(
                 model, training.conversation, training.people, training.embedder, self._config.most_tokens, topics

@@ -17,8 +17,8 @@ from housewise.core.errors import DataError, UserError
 from housewise.people.kitchen.profile_files import KitchenProfile, parse_profile
 from housewise.worlds.kitchen.kitchen_data import Kitchen, load_kitchen, read_model
 
-PHRASINGS = CONFIGS / "adapt" / "invented.yaml"
-WISHES = (10, 19)
+PHRASINGS_FILE = CONFIGS / "adapt" / "invented.yaml"
+PREFERENCE_RANGE = (10, 19)
 """How many a person has, at least and at most, as the sixteen have."""
 _TRIES = 300  # wishes that are drawn for one person, of whom those are kept that contradict none before
 
@@ -150,10 +150,10 @@ class _Phrasings(BaseModel):
 
 @cache
 def _usual() -> _Phrasings:
-    return read_model(PHRASINGS, _Phrasings)
+    return read_model(PHRASINGS_FILE, _Phrasings)
 
 
-def invent(seed: int, wishes: tuple[int, int] = WISHES, kitchen: Kitchen | None = None) -> KitchenProfile:
+def invent_profile(seed: int, wishes: tuple[int, int] = PREFERENCE_RANGE, kitchen: Kitchen | None = None) -> KitchenProfile:
     """A person with some wishes that do not contradict each other.
 
     Args:
@@ -165,10 +165,10 @@ def invent(seed: int, wishes: tuple[int, int] = WISHES, kitchen: Kitchen | None 
         UserError: so many were not found in many tries.
     """
     kitchen = kitchen or load_kitchen()
-    return parse_profile(invented(seed, wishes, kitchen), kitchen, f"invented-{seed}")
+    return parse_profile(invent_profile_fields(seed, wishes, kitchen), kitchen, f"invented-{seed}")
 
 
-def invented(seed: int, wishes: tuple[int, int] = WISHES, kitchen: Kitchen | None = None) -> dict[str, object]:
+def invent_profile_fields(seed: int, wishes: tuple[int, int] = PREFERENCE_RANGE, kitchen: Kitchen | None = None) -> dict[str, object]:
     """That person as a people file holds one; see invent."""
     kitchen = kitchen or load_kitchen()
     rng = random.Random(seed)

@@ -17,12 +17,12 @@ from housewise.people.kitchen.conditions import Condition, ConditionError, parse
 from housewise.people.kitchen.profile_files import Category, KitchenProfile, Preference
 from housewise.worlds.kitchen.kitchen_data import Kitchen, load_kitchen, read_model
 
-TOPICS = CONFIGS / "adapt" / "topics.yaml"
+TOPICS_FILE = CONFIGS / "adapt" / "topics.yaml"
 _CALLED = {"yoghurt": "yoghurt parfait"}
 
 
 @dataclass(frozen=True)
-class Topic:
+class QuestionTopic:
     """Something that can be asked.
 
     Attributes:
@@ -45,7 +45,7 @@ class Topic:
     words: frozenset[str]
     supposed: tuple[Condition, ...]
 
-    def asked(self, dishes: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    def questions_about(self, dishes: tuple[str, ...]) -> Iterator[tuple[str, str]]:
         """Questions about dishes of a task, each with its dish."""
         for dish in dishes:
             if not self.dishes or dish in self.dishes:
@@ -56,7 +56,7 @@ class Topic:
         """Whether a wish is about it and nothing else, where it is about that dish."""
         return self._applies(wish, dish, lambda ids: ids <= self.things)
 
-    def answered_by(self, wish: Preference, dish: str) -> bool:
+    def is_answered_by(self, wish: Preference, dish: str) -> bool:
         """Whether a wish says something of it: it is about it, or about all of it and more."""
         # What is about kinds of wishes names no things, and nothing is about all of none.
         return self._applies(wish, dish, lambda ids: ids <= self.things or frozenset() < self.things <= ids)
@@ -68,7 +68,7 @@ class Topic:
             predicate.name in self.predicates and any(map(fits, predicate.ids)) for predicate in iter_predicates(wish.wish)
         )
 
-    def named(self, question: str) -> bool:
+    def is_named_in(self, question: str) -> bool:
         """Whether a question has one of its words."""
         said = _spoken(question)
         return any(word in said for word in self.words)
@@ -90,7 +90,7 @@ class _File(RootModel[dict[str, _Line]]):
     pass
 
 
-def load_topics(path: Path = TOPICS, kitchen: Kitchen | None = None) -> tuple[Topic, ...]:
+def load_topics(path: Path = TOPICS_FILE, kitchen: Kitchen | None = None) -> tuple[QuestionTopic, ...]:
     """The topics of a file, in its order.
 
     Raises:
@@ -119,12 +119,12 @@ def load_topics(path: Path = TOPICS, kitchen: Kitchen | None = None) -> tuple[To
         if not (found or line.categories):
             raise DataError(f"{path}: {name}: is about nothing; name things, or categories of wishes")
         topics.append(
-            Topic(name, line.questions, line.dishes, about, found, frozenset(line.categories), words, supposed)
+            QuestionTopic(name, line.questions, line.dishes, about, found, frozenset(line.categories), words, supposed)
         )
     return tuple(topics)
 
 
-def topic_of(wish: Preference, dishes: Sequence[str]) -> Topic:
+def topic_of_preference(wish: Preference, dishes: Sequence[str]) -> QuestionTopic:
     """What a wish alone is about: its words ask for it, and name it but for those of the dishes.
 
     Args:
@@ -134,7 +134,7 @@ def topic_of(wish: Preference, dishes: Sequence[str]) -> Topic:
     said = tuple(filter(None, (wish.text, wish.paraphrase)))
     words = frozenset(content_words(" ".join(said))) - frozenset(content_words(" ".join(dishes)))
     nothing: frozenset[Any] = frozenset()
-    return Topic(f"wish {wish.id}", said, wish.dishes, nothing, nothing, nothing, frozenset(map(_spoken, words)), ())
+    return QuestionTopic(f"wish {wish.id}", said, wish.dishes, nothing, nothing, nothing, frozenset(map(_spoken, words)), ())
 
 
 def _spoken(text: str) -> str:
@@ -143,12 +143,12 @@ def _spoken(text: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def usual_topics() -> tuple[Topic, ...]:
+def default_topics() -> tuple[QuestionTopic, ...]:
     """Those that come along."""
     return load_topics()
 
 
-def most_used_first(people: Sequence[KitchenProfile], topics: Sequence[Topic] | None = None) -> tuple[Topic, ...]:
+def sort_by_use(people: Sequence[KitchenProfile], topics: Sequence[QuestionTopic] | None = None) -> tuple[QuestionTopic, ...]:
     """Topics in the order of how many of some people wish something about them, for the mean dish that they are about.
 
     Args:
@@ -157,9 +157,9 @@ def most_used_first(people: Sequence[KitchenProfile], topics: Sequence[Topic] | 
     """
     dishes = tuple(load_kitchen().tasks.dishes)
 
-    def use(topic: Topic) -> float:
+    def use(topic: QuestionTopic) -> float:
         about = topic.dishes or dishes
         wished = (any(topic.concerns(wish, dish) for wish in each.preferences) for each in people for dish in about)
         return sum(wished) / len(about)
 
-    return tuple(sorted(topics or usual_topics(), key=use, reverse=True))
+    return tuple(sorted(topics or default_topics(), key=use, reverse=True))

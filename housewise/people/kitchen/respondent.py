@@ -20,7 +20,7 @@ from housewise.people.kitchen.conditions import Predicate
 from housewise.people.kitchen.consistency import TooManyCases, expand_cases
 from housewise.people.kitchen.preference_judge import Judge
 from housewise.people.kitchen.profile_files import KitchenProfile, Preference
-from housewise.people.kitchen.question_topics import Topic, topic_of, usual_topics
+from housewise.people.kitchen.question_topics import QuestionTopic, topic_of_preference, default_topics
 from housewise.people.respondent import Answer, Question
 from housewise.worlds.kitchen.trace import Trace
 
@@ -122,15 +122,15 @@ class KitchenRespondent:
         self._paraphrasing = paraphrasing
         self._wishes = [wish for wish in person.preferences if judge.task in wish.tasks]
         self._asked = [
-            (topic, question, [wish for wish in self._wishes if topic.answered_by(wish, dish)])
-            for topic in usual_topics()
-            for question, dish in topic.asked(judge.dishes)
+            (topic, question, [wish for wish in self._wishes if topic.is_answered_by(wish, dish)])
+            for topic in default_topics()
+            for question, dish in topic.questions_about(judge.dishes)
         ]
         known = {wish.id for *_, about in self._asked for wish in about}
         # What no topic is about is asked about in its own words.
         for wish in self._wishes:
             if wish.id not in known:
-                topic = topic_of(wish, judge.dishes)
+                topic = topic_of_preference(wish, judge.dishes)
                 self._asked += [(topic, question, [wish]) for question in topic.questions]
 
     def answer(self, question: Question) -> Answer:
@@ -155,12 +155,12 @@ class KitchenRespondent:
         if not heard or not self._wishes:
             return QuestionMatch()
         vector = self._embedder.embed([heard])[0]
-        named = {name for name, topic in self._topics.items() if topic.named(heard)}
+        named = {name for name, topic in self._topics.items() if topic.is_named_in(heard)}
         nearness = self._vectors @ vector + [thresholds.named * (topic.name in named) for topic, _, _ in self._asked]
         return QuestionMatch(self._meant(nearness.tolist(), (self._wish_vectors @ vector).tolist(), thresholds))
 
     @cached_property
-    def _topics(self) -> Mapping[str, Topic]:
+    def _topics(self) -> Mapping[str, QuestionTopic]:
         return {topic.name: topic for topic, *_ in self._asked}
 
     @cached_property

@@ -21,7 +21,7 @@ from housewise.language.embedder import minilm_folder, shared_minilm
 from housewise.people.chat_respondent import ChatRespondent
 from housewise.people.kitchen.preference_judge import Judge
 from housewise.people.kitchen.profile_files import ADAPT_PROFILES, KitchenProfile, check_paraphrases, load_profiles, find_profile_files
-from housewise.people.kitchen.question_topics import usual_topics
+from housewise.people.kitchen.question_topics import default_topics
 from housewise.people.kitchen.respondent import KitchenRespondent
 from housewise.people.memory import Memory
 from housewise.people.memory.note import check_person
@@ -215,7 +215,7 @@ class Adapt(System[AdaptSettings]):
         # The person's own sentences are understood as they mean them, whoever else says the same.
         phrases = PhraseBook([*self._people.values(), person])
         most = chosen.most_questions if chosen.planner == "always" else 0
-        return Scripted(chosen.planner, AskingCook(number, phrases, usual_topics(), most, told), progress)
+        return Scripted(chosen.planner, AskingCook(number, phrases, default_topics(), most, told), progress)
 
     def _speaker(
         self,

@@ -1,9 +1,9 @@
 """The cook who asks what its next action turns on."""
 
 from housewise.agent.adapt.asking import AskingCook, PhraseBook
-from housewise.people.kitchen.question_topics import usual_topics
+from housewise.people.kitchen.question_topics import default_topics
 from housewise.worlds.kitchen.world import TextKitchen
-from tests.people.sixteen import SIXTEEN
+from tests.people.kitchen.sixteen import SIXTEEN
 
 PHRASES = PhraseBook(list(SIXTEEN.values()))
 
@@ -11,7 +11,7 @@ PHRASES = PhraseBook(list(SIXTEEN.values()))
 def questions(task, answer, most=100, told=(), seed=5):
     """What is asked when every answer is the same, with the actions."""
     world = TextKitchen(task, seed, max_steps=100)
-    cook = AskingCook(task, PHRASES, usual_topics(), most, told)
+    cook = AskingCook(task, PHRASES, default_topics(), most, told)
     asked, done = [], []
     while not world.ended:
         step = world.step(cook.act(world.cooking))

@@ -7,12 +7,12 @@ import yaml
 
 from housewise.agent.adapt.cook import ScriptedCook
 from housewise.core.errors import UserError
-from housewise.people.kitchen.invented_profiles import PHRASINGS, invent
+from housewise.people.kitchen.invented_profiles import PHRASINGS_FILE, invent_profile
 from housewise.people.kitchen.preference_judge import Judge
 from housewise.worlds.kitchen.scene import scene_with
 from housewise.worlds.kitchen.world import TextKitchen
-from tests.people.breakfasts import KITCHEN, alone, wish
-from tests.people.sixteen import SIXTEEN
+from tests.people.kitchen.breakfasts import KITCHEN, alone, wish
+from tests.people.kitchen.sixteen import SIXTEEN
 from tests.worlds.kitchen.moves import draw_action
 
 
@@ -44,10 +44,10 @@ def test_fulfils_all_that_can_be_for_each_of_the_sixteen(person):
 @pytest.mark.parametrize("seed", range(40))
 def test_goes_on_from_what_a_student_left(seed):
     rng = random.Random(seed)
-    person = list(SIXTEEN.values())[seed % 16] if seed % 2 else invent(seed)
+    person = list(SIXTEEN.values())[seed % 16] if seed % 2 else invent_profile(seed)
     task = rng.randint(1, 8)
     world = TextKitchen(task, seed=seed, max_steps=1000)
-    other = ScriptedCook(invent(seed + 1000), task)
+    other = ScriptedCook(invent_profile(seed + 1000), task)
     for _ in range(rng.randint(1, 25)):
         action = draw_action(world.state, rng) if rng.random() < 0.3 else other.act(world.cooking)
         if action != "Declare Done":
@@ -130,27 +130,27 @@ def test_goes_on_with_a_vessel_in_which_a_dish_was_begun(task, begun, next_, ane
 
 
 def test_ways_to_say_a_wish_are_about_what_there_is():
-    content = yaml.safe_load(PHRASINGS.read_text(encoding="utf-8"))
+    content = yaml.safe_load(PHRASINGS_FILE.read_text(encoding="utf-8"))
     groups = {*KITCHEN.groups, "sweet breakfast"}
     assert set(content["words"]) <= groups
-    said = {wish.text for seed in range(60) for wish in invent(seed).preferences}
+    said = {wish.text for seed in range(60) for wish in invent_profile(seed).preferences}
     assert len(said) > 400 and not any("{" in text or "_" in text for text in said)
 
 
 def test_invented_people_are_the_same_for_one_seed_and_never_contradict_themselves():
-    assert invent(3) == invent(3)
-    assert invent(3) != invent(4)
+    assert invent_profile(3) == invent_profile(3)
+    assert invent_profile(3) != invent_profile(4)
     for seed in range(10):
-        person = invent(seed)
+        person = invent_profile(seed)
         assert 10 <= len(person.preferences) <= 19
         assert sum(wish.category == "preparation" for wish in person.preferences) <= 1
-        assert 20 <= len(invent(seed, (20, 32)).preferences) <= 32
+        assert 20 <= len(invent_profile(seed, (20, 32)).preferences) <= 32
 
 
 def test_more_wishes_than_there_are_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("housewise.people.kitchen.invented_profiles._TRIES", 20)
     with pytest.raises(UserError, match=r"no 50 wishes without contradictions .* ask for fewer"):
-        invent(3, (50, 50))
+        invent_profile(3, (50, 50))
 
 
 @pytest.mark.parametrize(

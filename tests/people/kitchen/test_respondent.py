@@ -5,7 +5,7 @@ import pytest
 from housewise.language.embedder import has_minilm, shared_minilm
 from housewise.people.kitchen.preference_judge import Judge
 from housewise.people.kitchen.profile_files import parse_profile
-from housewise.people.kitchen.question_topics import load_topics, most_used_first, usual_topics
+from housewise.people.kitchen.question_topics import load_topics, sort_by_use, default_topics
 from housewise.people.kitchen.respondent import (
     FLEXIBLE_ANSWER,
     PARAPHRASES,
@@ -146,8 +146,8 @@ def test_every_wish_of_the_sixteen_is_about_a_topic():
             for task in wanted.tasks:
                 asked = [
                     topic
-                    for topic in usual_topics()
-                    for _, dish in topic.asked(dishes[task])
+                    for topic in default_topics()
+                    for _, dish in topic.questions_about(dishes[task])
                     if topic.concerns(wanted, dish)
                 ]
                 assert asked, (wanted.id, task)
@@ -171,6 +171,6 @@ def test_topics_that_cannot_be_are_refused(tmp_path, text, complaint):
 
 
 def test_topics_of_which_most_people_wish_something_come_first() -> None:
-    first = most_used_first([alone(wish("served_at(island)")), alone(wish("served_at(desk)"))])
-    assert {*first} == {*usual_topics()} and first[0].name == "where to eat"
-    assert most_used_first([]) == usual_topics(), "otherwise they keep their order"
+    first = sort_by_use([alone(wish("served_at(island)")), alone(wish("served_at(desk)"))])
+    assert {*first} == {*default_topics()} and first[0].name == "where to eat"
+    assert sort_by_use([]) == default_topics(), "otherwise they keep their order"

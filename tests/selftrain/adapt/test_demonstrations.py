@@ -10,9 +10,9 @@ from housewise.agent.adapt.grammar import NO_QUESTION, reflection_grammar
 from housewise.agent.adapt.prompts import SHORT, load_prompts
 from housewise.core.errors import UserError
 from housewise.language.embedder import has_minilm, shared_minilm
-from housewise.language.grammar_matching import follows
-from housewise.people.kitchen.invented_profiles import invent
-from housewise.people.kitchen.question_topics import usual_topics
+from housewise.language.grammar_matching import matches_grammar
+from housewise.people.kitchen.invented_profiles import invent_profile
+from housewise.people.kitchen.question_topics import default_topics
 from housewise.selftrain.adapt.demonstrations import demonstrate
 from housewise.selftrain.adapt.settings import DemonstrationsConfig, load_training
 
@@ -22,7 +22,7 @@ CONFIG = DemonstrationsConfig(each=2, seed=0, questions=(0, 2), told=(0.2, 0.6),
 
 @needs_minilm
 def test_a_breakfast_is_one_conversation_and_some_are_made_without_questions() -> None:
-    pairs = demonstrate(invent(4), CONFIG, usual_topics(), load_prompts(SHORT), shared_minilm())
+    pairs = demonstrate(invent_profile(4), CONFIG, default_topics(), load_prompts(SHORT), shared_minilm())
     silent, asking = [pair for pair in pairs if pair.turns]
     for pair, asked in ((silent, 0), (asking, 2)):
         said = [turn["content"] for turn in pair.prompt if turn["role"] == "assistant"]
@@ -34,16 +34,16 @@ def test_a_breakfast_is_one_conversation_and_some_are_made_without_questions() -
     reflections = [pair for pair in pairs if not pair.turns]
     assert reflections and all(pair.prefix == "Question:" for pair in reflections)
     for pair in reflections:
-        assert follows(pair.reply, reflection_grammar()), pair.reply
+        assert matches_grammar(pair.reply, reflection_grammar()), pair.reply
         assert "You would: " in pair.prompt[-1]["content"]
     assert {pair.reply for pair in reflections} - {f" {NO_QUESTION}"}
-    assert pairs == demonstrate(invent(4), CONFIG, usual_topics(), load_prompts(SHORT), shared_minilm())
+    assert pairs == demonstrate(invent_profile(4), CONFIG, default_topics(), load_prompts(SHORT), shared_minilm())
 
 
 @needs_minilm
 def test_who_always_asks_asks_before_every_action_and_goes_by_the_answers() -> None:
     always = CONFIG.model_copy(update={"each": 3, "questions": ("always",)})
-    pairs = demonstrate(invent(5), always, usual_topics(), load_prompts(SHORT), shared_minilm())
+    pairs = demonstrate(invent_profile(5), always, default_topics(), load_prompts(SHORT), shared_minilm())
     assert len(pairs) == 3 and all(pair.turns for pair in pairs)
     for pair in pairs:
         said = [turn["content"] for turn in pair.prompt if turn["role"] == "assistant"]
@@ -55,8 +55,8 @@ def test_who_always_asks_asks_before_every_action_and_goes_by_the_answers() -> N
 
 def test_every_question_of_the_topics_can_be_said() -> None:
     dishes = ("eggs", "cereal", "toast", "tea", "coffee", "yoghurt")
-    for question in (question for topic in usual_topics() for question, _ in topic.asked(dishes)):
-        assert follows(f" {question}", reflection_grammar()), question
+    for question in (question for topic in default_topics() for question, _ in topic.questions_about(dishes)):
+        assert matches_grammar(f" {question}", reflection_grammar()), question
 
 
 @pytest.mark.parametrize(

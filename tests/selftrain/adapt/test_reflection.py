@@ -14,7 +14,7 @@ from housewise.agent.adapt.prompts import SHORT, load_prompts
 from housewise.core.errors import UserError
 from housewise.language.base import ChatRequest, PromptTooLongError, Reply, TokenLogprob
 from housewise.language.embedder import has_minilm, shared_minilm
-from housewise.people.kitchen.question_topics import usual_topics
+from housewise.people.kitchen.question_topics import default_topics
 from housewise.selftrain.adapt.hindsight import Hindsight
 from housewise.selftrain.adapt.reflection import (
     Datum,
@@ -29,7 +29,7 @@ from housewise.selftrain.adapt.reflection import (
 from housewise.selftrain.adapt.telling import tell, told_by
 from housewise.systems.adapt.record import ActionEvent
 from housewise.systems.adapt.world import Seen
-from tests.people.sixteen import SIXTEEN
+from tests.people.kitchen.sixteen import SIXTEEN
 from tests.systems.adapt.playing import adapt, record_of
 
 QUESTION = "How do you take your coffee?"
@@ -159,13 +159,13 @@ def test_an_oracle_asks_what_the_teachers_action_turns_on(tmp_path: Path) -> Non
     conversation, juan = Conversation(load_prompts(SHORT)), SIXTEEN["juan"]
     own = Reflector(student, conversation, SIXTEEN, shared_minilm(), 40).reflect(record)
     student.reflected.clear()
-    found = Reflector(student, conversation, SIXTEEN, shared_minilm(), 40, usual_topics()).reflect(record)
+    found = Reflector(student, conversation, SIXTEEN, shared_minilm(), 40, default_topics()).reflect(record)
     assert not student.reflected, "the student is not asked what it could have asked"
     assert [(each.step, each.teacher) for each in found.data] == [(each.step, each.teacher) for each in own.data]
     asked = [each for each in found.data if each.question is not None]
     assert asked and all(any(wish.text in each.answer for wish in juan.preferences) for each in asked)
     scene, said = told_by(record, dict(SIXTEEN), shared_minilm())
-    hindsight, known = Hindsight(scene, juan, usual_topics()), {each.step: each for each in asked}
+    hindsight, known = Hindsight(scene, juan, default_topics()), {each.step: each for each in asked}
 
     def decide(seen: Seen, turns: Sequence[Turn]) -> str | None:
         if each := known.get(len(turns)):
